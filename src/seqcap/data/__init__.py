@@ -1,0 +1,1 @@
+"""Data sets, one module each, and the vocabulary."""

@@ -1,0 +1,96 @@
+"""The words a captioner can say, and their ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Self
+
+from seqcap.artifacts import read_json, write_json
+from seqcap.errors import InputError
+
+PAD, BOS, EOS, UNK = 0, 1, 2, 3
+SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
+
+
+class Vocabulary:
+    """Words and their ids: the four specials first, then words by descending count.
+
+    Args:
+        words: all words, `SPECIALS` first, without duplicates; a word's id is its position.
+        min_count: how often a word had to occur in the training captions to be here.
+    """
+
+    def __init__(self, words: Sequence[str], min_count: int = 1) -> None:
+        if tuple(words[: len(SPECIALS)]) != SPECIALS:
+            raise ValueError(f"the first words must be {SPECIALS}, not {tuple(words[: len(SPECIALS)])}")
+        self.words = list(words)
+        self.min_count = min_count
+        self._ids = {word: i for i, word in enumerate(self.words)}
+        if len(self._ids) != len(self.words):
+            raise ValueError("a word occurs twice")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @classmethod
+    def build(cls, token_lists: Iterable[Sequence[str]], min_count: int) -> Self:
+        """The words seen at least `min_count` times, by descending count, then alphabetically.
+
+        Args:
+            token_lists: the training captions' tokens; no others, or test words leak into the model.
+        """
+        counts = Counter(token for tokens in token_lists for token in tokens if token not in SPECIALS)
+        kept = [word for word, count in counts.items() if count >= min_count]
+        return cls([*SPECIALS, *sorted(kept, key=lambda word: (-counts[word], word))], min_count)
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """Ids of the words, `UNK` for those not in the vocabulary. No EOS is added."""
+        # A caption may hold the text "<eos>"; only the code around decides where a caption ends.
+        return [UNK if (i := self._ids.get(token, UNK)) < len(SPECIALS) else i for token in tokens]
+
+    def encode_reference(self, tokens: Iterable[str]) -> list[int]:
+        """Like `encode`, but a word out of the vocabulary becomes `len(self)`: an id that no captioner can
+        produce, so that a reward against these references never pays for saying "<unk>"."""
+        return [len(self) if i == UNK else i for i in self.encode(tokens)]
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The words up to, and without, the first EOS or PAD.
+
+        Raises:
+            IndexError: an id is not in the vocabulary.
+        """
+        tokens = []
+        for i in ids:
+            if i in (EOS, PAD):
+                break
+            if i < 0:
+                raise IndexError(f"token id {i} is negative")
+            tokens.append(self.words[i])
+        return tokens
+
+    def write(self, path: str | Path) -> None:
+        """Writes {"words": [...], "min_count": n}."""
+        write_json(path, {"words": self.words, "min_count": self.min_count})
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Reads what `write` wrote.
+
+        Raises:
+            InputError: the file is missing, not JSON, or does not hold a vocabulary.
+        """
+        fix = "delete it and run `dvc repro`"
+        value = read_json(path)
+        if not isinstance(value, dict) or set(value) != {"words", "min_count"}:
+            raise InputError(path, "is not a vocabulary (keys `words` and `min_count`)", fix)
+        words, min_count = value["words"], value["min_count"]
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise InputError(path, "`words` is not a list of strings", fix)
+        if type(min_count) is not int or min_count < 1:
+            raise InputError(path, f"`min_count` is {min_count!r}, not a positive integer", fix)
+        try:
+            return cls(words, min_count)
+        except ValueError as error:
+            raise InputError(path, str(error), fix) from None

@@ -1,0 +1,72 @@
+"""Vocabulary: ids, unknown words, and damaged files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK, Vocabulary
+from seqcap.errors import InputError
+
+CAPTIONS = [["a", "dog", "runs"], ["a", "dog", "sits"], ["a", "cat", "runs"]]
+
+
+def test_build_sorts_by_count_then_word_and_drops_rare_words() -> None:
+    assert Vocabulary.build(CAPTIONS, 2).words == [*SPECIALS, "a", "dog", "runs"]
+    assert Vocabulary.build(CAPTIONS, 1).words == [*SPECIALS, "a", "dog", "runs", "cat", "sits"]
+
+
+def test_special_words_in_captions_are_unknown_words() -> None:
+    vocabulary = Vocabulary.build([["<eos>", "a"], ["<pad>", "a"]], 1)
+    assert vocabulary.words == [*SPECIALS, "a"]
+    assert vocabulary.encode(["<eos>", "a", "<pad>"]) == [UNK, 4, UNK]
+
+
+def test_unknown_words_are_unk_for_the_captioner_and_unreachable_in_references() -> None:
+    vocabulary = Vocabulary.build(CAPTIONS, 2)
+    assert vocabulary.encode(["a", "zebra", "runs"]) == [4, UNK, 6]
+    assert vocabulary.encode_reference(["a", "zebra", "runs"]) == [4, len(vocabulary), 6]
+
+
+@pytest.mark.parametrize("end", [EOS, PAD])
+def test_decode_inverts_encode_and_stops_at_the_end(end: int) -> None:
+    vocabulary = Vocabulary.build(CAPTIONS, 1)
+    assert vocabulary.decode([*vocabulary.encode(["a", "cat"]), end, 5]) == ["a", "cat"]
+    assert vocabulary.decode([UNK]) == ["<unk>"]
+
+
+@pytest.mark.parametrize("i", [-1, 9])
+def test_decode_refuses_ids_out_of_range(i: int) -> None:
+    with pytest.raises(IndexError):
+        Vocabulary.build(CAPTIONS, 1).decode([4, i])
+
+
+def test_write_then_read_gives_the_same_bytes(tmp_path: Path) -> None:
+    vocabulary = Vocabulary.build(CAPTIONS, 2)
+    vocabulary.write(tmp_path / "a.json")
+    again = Vocabulary.read(tmp_path / "a.json")
+    again.write(tmp_path / "b.json")
+    assert (again.words, again.min_count) == (vocabulary.words, 2)
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {"words": list(SPECIALS)},
+        {"words": [*SPECIALS, 3], "min_count": 1},
+        {"words": [*SPECIALS, "a", "a"], "min_count": 1},
+        {"words": ["a"], "min_count": 1},
+        {"words": list(SPECIALS), "min_count": 0},
+        {"words": list(SPECIALS), "min_count": True},
+    ],
+)
+def test_a_damaged_file_is_one_line_that_names_it(tmp_path: Path, value: Any) -> None:
+    path = tmp_path / "vocabulary.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(InputError, match=r"vocabulary\.json"):
+        Vocabulary.read(path)
