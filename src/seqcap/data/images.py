@@ -1,0 +1,173 @@
+"""Images read by name from a folder or straight from a tar, one at a time and in any order."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from collections import defaultdict
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from PIL import Image
+
+from seqcap.errors import InputError
+
+# Pillow also opens formats that run programs (EPS calls Ghostscript): photographs come in these.
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
+# Seven times a 12-megapixel photograph: beyond it is a decompression bomb, or a wrong file.
+MAX_PIXELS = 80_000_000
+
+
+def relative_parts(file: str) -> tuple[str, ...] | None:
+    """The parts of a file name inside an image folder, or None where the name is empty or leaves the folder."""
+    parts = PurePosixPath(file).parts
+    if not parts or file.startswith("/") or ".." in parts or "\0" in file or "\\" in file:
+        return None
+    return parts
+
+
+class ImageSource:
+    """The images of one data set.
+
+    Looks, in this order, for the folder `root/images`, a single `root/*.tar`, and files under `root` itself
+    (as COCO's `train2014/` and `val2014/`). A tar is never unpacked: its index is built once, and a name matches a
+    member in any subfolder of it. Reading is safe from several threads.
+
+    Args:
+        root: the data set's folder.
+
+    Raises:
+        InputError: the folder is missing, holds several tars, or a tar is compressed, damaged, or has members that
+            are links or would leave the folder.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        root = Path(root)
+        if not root.is_dir():
+            raise InputError(root, "is not a folder", "set the data set's root in params.yaml")
+        tars = sorted(root.glob("*.tar"))
+        self._members: dict[str, list[tuple[tuple[str, ...], int, int]]] | None = None
+        if (root / "images").is_dir():
+            self.path = root / "images"
+        elif len(tars) > 1:
+            names = ", ".join(tar.name for tar in tars)
+            raise InputError(root, f"holds several tars ({names})", "keep one, or unpack them into images/")
+        elif tars:
+            self.path = tars[0]
+            self._members = _index(self.path)
+            self._descriptor = os.open(self.path, os.O_RDONLY)
+        else:
+            self.path = root
+
+    def __del__(self) -> None:
+        if getattr(self, "_members", None) is not None and hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
+
+    def missing(self, files: list[str]) -> list[str]:
+        """Those of the files that are not here, in the order given.
+
+        Raises:
+            InputError: a name leaves the folder, or fits several members of the tar.
+        """
+        if self._members is not None:
+            return [file for file in files if self._find(file) is None]
+        return [file for file in files if not self._inside(file).is_file()]
+
+    def read(self, file: str) -> Image.Image:
+        """One image, decoded, as 8-bit RGB; transparency becomes white, 16-bit levels keep their upper 8 bits.
+
+        Args:
+            file: name relative to the image folder.
+
+        Raises:
+            InputError: the image is missing, truncated, damaged, too large, of an unknown format or not an image.
+        """
+        fix = "restore this image, or drop it from the data set"
+        content = self._bytes(file)
+        try:
+            # Width and height are in the header: checked before any pixel is decoded.
+            with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+                too_large = image.width * image.height > MAX_PIXELS
+                if not too_large:
+                    image.load()
+                    return _rgb(image)
+        except Image.DecompressionBombError:
+            too_large = True
+        except Exception as error:  # Pillow's decoders raise whatever a damaged header provokes, not only OSError
+            raise InputError(self.path, f"image {file!r} cannot be decoded ({_brief(error)})", fix) from None
+        raise InputError(self.path, f"image {file!r} has more than {MAX_PIXELS:,} pixels", fix)
+
+    def _inside(self, file: str) -> Path:
+        # Links inside the folder are the user's own (DVC's cache, a shared disk): only names are confined.
+        return self.path.joinpath(*self._parts(file))
+
+    def _parts(self, file: str) -> tuple[str, ...]:
+        parts = relative_parts(file)
+        if parts is None:
+            raise InputError(self.path, f"image name {file!r} leaves the folder", "give a name relative to the folder")
+        return parts
+
+    def _find(self, file: str) -> tuple[int, int] | None:
+        assert self._members is not None
+        parts = self._parts(file)
+        found = [m for m in self._members.get(parts[-1], []) if m[0][-len(parts) :] == parts]
+        if len(found) > 1:
+            names = " and ".join("/".join(member[0]) for member in found[:2])
+            raise InputError(self.path, f"image {file!r} may be {names}", "name the subfolder too, or keep one of them")
+        return found[0][1:] if found else None
+
+    def _bytes(self, file: str) -> bytes:
+        fix = "restore the file"
+        if self._members is None:
+            path = self._inside(file)
+            if not path.is_file():
+                raise InputError(self.path, f"has no image {file!r}", fix)
+            try:
+                return path.read_bytes()
+            except OSError as error:
+                raise InputError(path, f"cannot be read ({error.strerror})", fix) from None
+        member = self._find(file)
+        if member is None:
+            raise InputError(self.path, f"has no image {file!r}", fix)
+        offset, size = member
+        # pread leaves no shared file position, so threads need no lock. A short read shows as a truncated image.
+        return os.pread(self._descriptor, size, offset)
+
+
+def _index(path: Path) -> dict[str, list[tuple[tuple[str, ...], int, int]]]:
+    """Members of a tar by base name: (parts of the full name, offset, size)."""
+    members: dict[str, list[tuple[tuple[str, ...], int, int]]] = defaultdict(list)
+    try:
+        with tarfile.open(path, "r:") as tar:
+            for member in tar:
+                name = member.name
+                if member.isdir():
+                    continue
+                parts = relative_parts(name)
+                if parts is None:
+                    raise InputError(path, f"member {name!r} leaves the folder", "pack the tar with relative names")
+                if not member.isreg() or member.issparse():
+                    raise InputError(path, f"member {name!r} is not a plain file", "pack the tar with plain files only")
+                members[parts[-1]].append((parts, member.offset_data, member.size))
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise InputError(
+            path, f"is not an uncompressed tar ({_brief(error)})", "restore it, or decompress it (gunzip)"
+        ) from None
+    return dict(members)
+
+
+def _rgb(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I"):
+        # 16-bit grey: Pillow's own conversion clips everything above 255 to white.
+        levels = np.clip(np.asarray(image).astype(np.int64), 0, 65535) >> 8
+        image = Image.fromarray(levels.astype(np.uint8))
+    if image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info:
+        # Dropping alpha would show whatever colour hides under transparent pixels.
+        coloured = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", coloured.size, "white"), coloured)
+    return image.convert("RGB")
+
+
+def _brief(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,112 @@
+"""Data sets in Karpathy's layout: `dataset_<name>.json` beside the images. Flickr8k, Flickr30k, COCO and scenes.
+
+Karpathy and Fei-Fei, "Deep visual-semantic alignments for generating image descriptions", CVPR 2015 (the splits).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from seqcap.artifacts import SPLITS, read_json
+from seqcap.data.images import ImageSource, relative_parts
+from seqcap.errors import InputError
+
+# COCO's "restval" (validation images that Karpathy left out of val and test) trains in all five papers;
+# "unused" are Flickr8k's images outside the official splits.
+SPLIT_OF = {"train": "train", "restval": "train", "val": "val", "test": "test", "unused": None}
+
+FIX = "re-download or mend the file"
+
+
+def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Reads captions and splits, and checks that every image is there (images are not decoded).
+
+    Captions become one line (COCO itself has line breaks in 2,296 of its 616,767 captions), tokens lower-case.
+
+    Args:
+        root: folder with `dataset_<name>.json` and the images (see `ImageSource`); COCO's `filepath` key
+            (train2014, val2014) is a subfolder of it.
+        name: flickr8k, flickr30k, coco or scenes.
+
+    Returns:
+        Rows of `artifacts.IMAGES` and of `artifacts.REFERENCES`, in the file's order.
+
+    Raises:
+        InputError: names the file, the image and the sentence that is wrong, or the first missing image.
+    """
+    root = Path(root)
+    path = root / f"dataset_{name}.json"
+    if not path.is_file():
+        raise InputError(path, "does not exist", "put Karpathy's JSON file there, or set the data set's root")
+    content = read_json(path)
+    if not isinstance(content, dict) or not isinstance(content.get("images"), list):
+        raise InputError(path, "has no list `images`", "use a file in Karpathy's layout")
+    images: list[dict[str, Any]] = []
+    references: list[dict[str, Any]] = []
+    image_ids: set[int] = set()
+    caption_ids: set[int] = set()
+    for position, record in enumerate(content["images"]):
+        where = f"image {position}"
+        image_id = _field(path, where, record, "imgid", int)
+        file = _field(path, where, record, "filename", str)
+        where = f"image {position} (imgid {image_id}, {file!r})"
+        if "filepath" in record:
+            file = f"{_field(path, where, record, 'filepath', str)}/{file}"
+        if relative_parts(file) is None:
+            raise InputError(path, f"{where}: file name {file!r} leaves the folder", FIX)
+        if image_id in image_ids:
+            raise InputError(path, f"{where}: imgid {image_id} occurs twice", FIX)
+        image_ids.add(image_id)
+        named = _field(path, where, record, "split", str)
+        if named not in SPLIT_OF:
+            raise InputError(path, f"{where}: split {named!r}", f"use one of {', '.join(SPLIT_OF)}")
+        sentences = _field(path, where, record, "sentences", list)
+        if not sentences:
+            raise InputError(path, f"{where} has no sentences", "give it a caption or drop the image")
+        split = SPLIT_OF[named]
+        for number, sentence in enumerate(sentences):
+            row = _reference(path, f"{where} sentence {number}", sentence)
+            if row["caption_id"] in caption_ids:
+                raise InputError(path, f"{where} sentence {number}: sentid {row['caption_id']} occurs twice", FIX)
+            caption_ids.add(row["caption_id"])
+            if split is not None:
+                references.append({"image_id": image_id, "split": split, **row})
+        if split is not None:
+            images.append({"image_id": image_id, "split": split, "file": file})
+    for split in SPLITS:
+        if not any(image["split"] == split for image in images):
+            raise InputError(path, f"has no {split} image", "use a file with train, val and test images")
+    source = ImageSource(root)
+    missing = source.missing([image["file"] for image in images])
+    if missing:
+        raise InputError(
+            source.path, f"{len(missing)} of {len(images)} images are missing, first {missing[0]!r}", "restore them"
+        )
+    return images, references
+
+
+def _reference(path: Path, where: str, sentence: Any) -> dict[str, Any]:
+    caption_id = _field(path, where, sentence, "sentid", int)
+    raw = _field(path, where, sentence, "raw", str)
+    tokens = _field(path, where, sentence, "tokens", list)
+    if not tokens:
+        raise InputError(path, f"{where} has no tokens", "give it words or drop the sentence")
+    for token in tokens:
+        if not isinstance(token, str):
+            raise InputError(path, f"{where}: token {token!r} is not a string", FIX)
+        # Scorers join tokens with spaces and captions with newlines: a token must not hold either.
+        if token.split() != [token]:
+            raise InputError(path, f"{where}: token {token!r} is empty or holds white space", "split it into words")
+    return {"caption_id": caption_id, "text": " ".join(raw.split()), "tokens": [token.lower() for token in tokens]}
+
+
+def _field(path: Path, where: str, record: Any, key: str, kind: type) -> Any:
+    if not isinstance(record, dict):
+        raise InputError(path, f"{where} is not an object", FIX)
+    if key not in record:
+        raise InputError(path, f"{where} has no key {key!r}", FIX)
+    # type() and not isinstance: true is an int to isinstance.
+    if type(record[key]) is not kind:
+        raise InputError(path, f"{where}: {key!r} is {record[key]!r:.60}, not of type {kind.__name__}", FIX)
+    return record[key]

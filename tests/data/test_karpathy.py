@@ -1,0 +1,162 @@
+"""Karpathy's layout: what is read, and every way the file can be wrong."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from PIL import Image
+
+from seqcap.artifacts import IMAGES, REFERENCES
+from seqcap.data import karpathy
+from seqcap.errors import InputError
+
+
+def dataset() -> dict[str, Any]:
+    splits = ["train", "restval", "val", "test", "unused"]
+    return {
+        "dataset": "coco",
+        "images": [
+            {
+                "imgid": 10 + i,
+                "filename": f"{i}.png",
+                "split": split,
+                "sentids": [2 * i, 2 * i + 1],
+                "sentences": [
+                    {
+                        "raw": f"A dog\n runs {k} .\n",
+                        "tokens": ["A", "dog", "runs"],
+                        "imgid": 10 + i,
+                        "sentid": 2 * i + k,
+                    }
+                    for k in range(2)
+                ],
+            }
+            for i, split in enumerate(splits)
+        ],
+    }
+
+
+def write(root: Path, content: Any, name: str = "coco") -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
+    (root / f"dataset_{name}.json").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "images").mkdir()
+    for i in range(4):
+        Image.new("RGB", (2, 2)).save(tmp_path / "images" / f"{i}.png")
+    return tmp_path
+
+
+def test_rows_fit_the_schemas_and_splits_are_mapped(root: Path) -> None:
+    write(root, dataset())
+    images, references = karpathy.read(root, "coco")
+    assert [(row["image_id"], row["split"], row["file"]) for row in images] == [
+        (10, "train", "0.png"),
+        (11, "train", "1.png"),
+        (12, "val", "2.png"),
+        (13, "test", "3.png"),
+    ]
+    assert pa.Table.from_pylist(images, schema=IMAGES).num_rows == 4
+    assert pa.Table.from_pylist(references, schema=REFERENCES).num_rows == 8
+    assert references[1] == {
+        "image_id": 10,
+        "split": "train",
+        "caption_id": 1,
+        "text": "A dog runs 1 .",
+        "tokens": ["a", "dog", "runs"],
+    }
+
+
+def test_filepath_is_a_subfolder(root: Path) -> None:
+    content = dataset()
+    (root / "images").rename(root / "val2014")
+    for image in content["images"]:
+        image["filepath"] = "val2014"
+    write(root, content)
+    assert karpathy.read(root, "coco")[0][0]["file"] == "val2014/0.png"
+
+
+def image(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda content: content["images"][1].__setitem__(key, value)
+
+
+def sentence(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda content: content["images"][1]["sentences"][1].__setitem__(key, value)
+
+
+IMAGE = r"dataset_coco\.json: image 1"
+SENTENCE = IMAGE + r" \(imgid 11, '1\.png'\) sentence 1"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda c: c.pop("images"), "no list `images`"),
+        (lambda c: c.update(images={}), "no list `images`"),
+        (lambda c: c.update(images=[]), "has no train image"),
+        (lambda c: c["images"].__setitem__(1, 7), IMAGE + " is not an object"),
+        (lambda c: c["images"][1].pop("imgid"), IMAGE + " has no key 'imgid'"),
+        (lambda c: c["images"][1].pop("split"), IMAGE + ".* has no key 'split'"),
+        (lambda c: c["images"][1]["sentences"][1].pop("tokens"), SENTENCE + " has no key 'tokens'"),
+        (lambda c: c["images"][1]["sentences"].__setitem__(1, "a dog"), SENTENCE + " is not an object"),
+        (lambda c: c["images"].pop(2), "has no val image"),
+        (image("imgid", "11"), IMAGE + ".*'imgid' is '11', not of type int"),
+        (image("imgid", True), IMAGE + ".*'imgid' is True, not of type int"),
+        (image("imgid", 10), "imgid 10 occurs twice"),
+        (image("filename", 3), IMAGE + ".*'filename' is 3, not of type str"),
+        (image("filename", "../x.png"), IMAGE + ".*'../x.png' leaves the folder"),
+        (image("filename", "/x.png"), IMAGE + ".*leaves the folder"),
+        (image("filename", "x\0.png"), IMAGE + ".*leaves the folder"),
+        (image("filename", ""), IMAGE + ".*leaves the folder"),
+        (image("filepath", ".."), IMAGE + ".*leaves the folder"),
+        (image("split", "dev"), IMAGE + ".*split 'dev'; use one of train, restval"),
+        (image("sentences", []), IMAGE + ".*has no sentences"),
+        (image("sentences", "a dog"), IMAGE + ".*not of type list"),
+        (sentence("raw", None), SENTENCE + ".*'raw' is None"),
+        (sentence("tokens", []), SENTENCE + " has no tokens"),
+        (sentence("tokens", ["a", 3]), SENTENCE + ": token 3 is not a string"),
+        (sentence("tokens", ["a dog"]), SENTENCE + ": token 'a dog' is empty or holds white space"),
+        (sentence("tokens", ["dog\n"]), SENTENCE + ": token .*holds white space"),
+        (sentence("tokens", ["a\tb"]), SENTENCE + ": token .*holds white space"),
+        (sentence("tokens", [""]), SENTENCE + ": token '' is empty"),
+        (sentence("sentid", 0), SENTENCE + ": sentid 0 occurs twice"),
+        (image("filename", "gone.png"), r"images: 1 of 4 images are missing, first 'gone\.png'"),
+    ],
+)
+def test_a_malformed_file_is_one_line_that_names_the_record(
+    root: Path, damage: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    content = dataset()
+    damage(content)
+    write(root, content)
+    with pytest.raises(InputError, match=message) as caught:
+        karpathy.read(root, "coco")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"images": [', "[1,"])
+def test_not_json(root: Path, text: str) -> None:
+    write(root, text)
+    with pytest.raises(InputError, match=r"dataset_coco\.json: is not JSON"):
+        karpathy.read(root, "coco")
+
+
+def test_no_file(root: Path) -> None:
+    with pytest.raises(InputError, match=r"dataset_flickr30k\.json: does not exist"):
+        karpathy.read(root, "flickr30k")
+
+
+@pytest.mark.real
+def test_flickr8k(shared: Path) -> None:
+    images, references = karpathy.read(shared / "data" / "flickr8k", "flickr8k")
+    assert Counter(row["split"] for row in images) == {"train": 6000, "val": 1000, "test": 1000}
+    assert len(references) == 40_000
+    assert references[0]["tokens"][:4] == ["a", "black", "dog", "is"]
