@@ -1,0 +1,405 @@
+"""The compiled inner loops of the rewards: n-grams packed into 64-bit keys, counted and compared.
+
+An n-gram of ids is one uint64, 16 bits an id. No scored id is 0 (PAD), so keys of different orders never
+collide, key 0 marks an empty slot, and sorted keys are grouped by order.
+All kernels live in this one file because numba's on-disk cache looks only at the file of the outermost
+function: a helper changed in another file would leave stale machine code behind.
+`reference.py` holds the same computations as readable Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+ORDERS = 4
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
+Slots = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.uint16]
+
+# uint64 mixed with a signed integer would become float64 in numba: every constant is spelled out.
+EMPTY = np.uint64(0)
+BITS = np.uint64(16)
+TWO_IDS = np.uint64(1 << 16)
+THREE_IDS = np.uint64(1 << 32)
+FOUR_IDS = np.uint64(1 << 48)
+# Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+WORD = np.uint64(64)
+
+# pycocoevalcap's smoothing of zero matches and of zero guesses.
+TINY = 1e-15
+SMALL = 1e-9
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compiles without the interpreter or its lock; machine code is kept on disk between processes."""
+    return cast(Callable[P, R], numba.njit(cache=True, nogil=True)(function))
+
+
+@kernel
+def order_of(key: Any) -> int:
+    """0 for a unigram .. 3 for a 4-gram."""
+    if key < TWO_IDS:
+        return 0
+    if key < THREE_IDS:
+        return 1
+    if key < FOUR_IDS:
+        return 2
+    return 3
+
+
+@kernel
+def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
+    """Writes the distinct n-grams of `tokens` (orders 1-4), sorted, and how often each occurs; returns their number.
+
+    `keys` and `counts` need room for 4 * len(tokens) entries.
+    """
+    distinct = 0
+    for order in range(1, ORDERS + 1):
+        first = distinct
+        for start in range(len(tokens) - order + 1):
+            key = EMPTY
+            for offset in range(order):
+                key = (key << BITS) | np.uint64(tokens[start + offset])
+            # Insertion sort: captions are short.
+            place = distinct
+            while place > first and keys[place - 1] > key:
+                place -= 1
+            if place > first and keys[place - 1] == key:
+                counts[place - 1] += 1
+                continue
+            for moved in range(distinct, place, -1):
+                keys[moved] = keys[moved - 1]
+                counts[moved] = counts[moved - 1]
+            keys[place] = key
+            counts[place] = 1
+            distinct += 1
+    return distinct
+
+
+# ---- CIDEr-D -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def find_slot(table: Keys, shift: Any, key: Any) -> int:
+    """Slot of `key` in an open-addressing table, or the empty slot where it belongs."""
+    mask = len(table) - 1
+    slot = np.int64((key * GOLDEN) >> shift)
+    while table[slot] != EMPTY and table[slot] != key:
+        slot = (slot + 1) & mask
+    return int(slot)
+
+
+@kernel
+def count_documents(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Slots, Ints]:
+    """Document frequencies: in how many images' references each n-gram occurs.
+
+    Returns:
+        table [capacity] of keys, at most half full; frequency [capacity]; distinct n-grams of each image [images].
+    """
+    log_capacity = 10
+    shift = WORD - np.uint64(log_capacity)
+    table = np.zeros(1 << log_capacity, dtype=np.uint64)
+    frequency = np.zeros(1 << log_capacity, dtype=np.int32)
+    last_image = np.full(1 << log_capacity, -1, dtype=np.int32)
+    distinct = np.zeros(len(images) - 1, dtype=np.int64)
+    longest = 0
+    for caption in range(len(captions) - 1):
+        longest = max(longest, captions[caption + 1] - captions[caption])
+    keys = np.empty(ORDERS * longest, dtype=np.uint64)
+    counts = np.empty(ORDERS * longest, dtype=np.int64)
+    used = 0
+    for image in range(len(images) - 1):
+        for caption in range(images[image], images[image + 1]):
+            grams = cook(tokens[captions[caption] : captions[caption + 1]], keys, counts)
+            if 2 * (used + grams) > len(table):
+                while 2 * (used + grams) > 1 << log_capacity:
+                    log_capacity += 1
+                shift = WORD - np.uint64(log_capacity)
+                old_table, old_frequency, old_last = table, frequency, last_image
+                table = np.zeros(1 << log_capacity, dtype=np.uint64)
+                frequency = np.zeros(1 << log_capacity, dtype=np.int32)
+                last_image = np.full(1 << log_capacity, -1, dtype=np.int32)
+                for old in range(len(old_table)):
+                    if old_table[old] != EMPTY:
+                        slot = find_slot(table, shift, old_table[old])
+                        table[slot] = old_table[old]
+                        frequency[slot] = old_frequency[old]
+                        last_image[slot] = old_last[old]
+            for gram in range(grams):
+                slot = find_slot(table, shift, keys[gram])
+                if table[slot] == EMPTY:
+                    table[slot] = keys[gram]
+                    used += 1
+                if last_image[slot] != image:
+                    last_image[slot] = image
+                    frequency[slot] += 1
+                    distinct[image] += 1
+    return table, frequency, distinct
+
+
+@kernel
+def cook_cider(
+    tokens: Ints, captions: Ints, images: Ints, table: Keys, shift: Any, idf: Floats, grams: Ints, cells: Ints
+) -> tuple[Slots, Counts, Floats]:
+    """References of every image as one sorted table of n-grams with a count for each caption.
+
+    Args:
+        idf: [capacity] log(images / document frequency) of each slot of `table`.
+        grams: [images + 1] where each image's n-grams start; cells: the same for its (n-gram, caption) counts.
+
+    Returns:
+        slots [grams] sorted within an image; counts [cells], caption fastest; norms [captions, 4] of tf-idf vectors.
+    """
+    slots = np.empty(grams[-1], dtype=np.int32)
+    counts = np.zeros(cells[-1], dtype=np.uint16)
+    norms = np.zeros((len(captions) - 1, ORDERS))
+    most = 0
+    for image in range(len(images) - 1):
+        most = max(most, captions[images[image + 1]] - captions[images[image]])
+    keys = np.empty(ORDERS * most, dtype=np.uint64)
+    occurrences = np.empty(ORDERS * most, dtype=np.int64)
+    found = np.empty(ORDERS * most, dtype=np.int32)
+    for image in range(len(images) - 1):
+        total = 0
+        for caption in range(images[image], images[image + 1]):
+            distinct = cook(tokens[captions[caption] : captions[caption + 1]], keys, occurrences)
+            for gram in range(distinct):
+                found[total] = find_slot(table, shift, keys[gram])
+                total += 1
+        found[:total].sort()
+        mine = slots[grams[image] : grams[image + 1]]
+        filled = 0
+        for index in range(total):
+            if index == 0 or found[index] != found[index - 1]:
+                mine[filled] = found[index]
+                filled += 1
+        references = images[image + 1] - images[image]
+        for reference in range(references):
+            caption = images[image] + reference
+            distinct = cook(tokens[captions[caption] : captions[caption + 1]], keys, occurrences)
+            for gram in range(distinct):
+                slot = find_slot(table, shift, keys[gram])
+                place = np.searchsorted(mine, slot)
+                counts[cells[image] + place * references + reference] = occurrences[gram]
+                norms[caption, order_of(keys[gram])] += (occurrences[gram] * idf[slot]) ** 2
+    return slots, counts, np.sqrt(norms)
+
+
+@kernel
+def cider_d(
+    hypotheses: Ints,
+    lengths: Ints,
+    image_of: Ints,
+    captions: Ints,
+    images: Ints,
+    table: Keys,
+    shift: Any,
+    idf: Floats,
+    log_images: float,
+    grams: Ints,
+    cells: Ints,
+    slots: Slots,
+    counts: Counts,
+    norms: Floats,
+    sigma: float,
+) -> Floats:
+    """CIDEr-D of each hypothesis against its image's references, as `CiderD.score` documents it."""
+    n, time = hypotheses.shape
+    scores = np.zeros(n)
+    most = 0
+    for row in range(n):
+        most = max(most, images[image_of[row] + 1] - images[image_of[row]])
+    keys = np.empty(ORDERS * time, dtype=np.uint64)
+    occurrences = np.empty(ORDERS * time, dtype=np.int64)
+    dots = np.empty((most, ORDERS))
+    norm = np.empty(ORDERS)
+    for row in range(n):
+        image = image_of[row]
+        references = images[image + 1] - images[image]
+        dots[:references] = 0.0
+        norm[:] = 0.0
+        low, high = grams[image], grams[image + 1]
+        distinct = cook(hypotheses[row, : lengths[row]], keys, occurrences)
+        for gram in range(distinct):
+            order = order_of(keys[gram])
+            slot = find_slot(table, shift, keys[gram])
+            if table[slot] == EMPTY:
+                norm[order] += (occurrences[gram] * log_images) ** 2
+                continue
+            weight = occurrences[gram] * idf[slot]
+            norm[order] += weight**2
+            left, right = low, high
+            while left < right:
+                middle = (left + right) // 2
+                if slots[middle] < slot:
+                    left = middle + 1
+                else:
+                    right = middle
+            if left < high and slots[left] == slot:
+                cell = cells[image] + (left - low) * references
+                for reference in range(references):
+                    other = counts[cell + reference] * idf[slot]
+                    dots[reference, order] += min(weight, other) * other
+        score = 0.0
+        for reference in range(references):
+            caption = images[image] + reference
+            # The length penalty counts bigrams, as the original code does.
+            delta = max(lengths[row] - 1, 0) - max(captions[caption + 1] - captions[caption] - 1, 0)
+            similarity = 0.0
+            for order in range(ORDERS):
+                if norm[order] > 0 and norms[caption, order] > 0:
+                    similarity += dots[reference, order] / (np.sqrt(norm[order]) * norms[caption, order])
+            score += similarity * np.exp(-(delta**2) / (2 * sigma**2))
+        scores[row] = 10.0 * score / (ORDERS * references)
+    return scores
+
+
+# ---- BLEU ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def raise_limits(keys: Keys, limits: Ints, other_keys: Keys, other_counts: Ints) -> None:
+    """limits[i] = max(limits[i], count of keys[i] in another caption); both are sorted."""
+    other = 0
+    for gram in range(len(keys)):
+        while other < len(other_keys) and other_keys[other] < keys[gram]:
+            other += 1
+        if other < len(other_keys) and other_keys[other] == keys[gram]:
+            limits[gram] = max(limits[gram], other_counts[other])
+
+
+@kernel
+def closer(length: int, best: int, other: int) -> int:
+    """The reference length closer to `length`, the shorter one of two equally close; `best` is -1 at first."""
+    if best < 0 or (abs(other - length), other) < (abs(best - length), best):
+        return other
+    return best
+
+
+@kernel
+def sentence_bleu(keys: Keys, counts: Ints, limits: Ints, length: int, reference_length: int, scores: Floats) -> None:
+    """Writes BLEU-1..4 of one caption, `limits` being the largest count of each n-gram in any reference."""
+    matches = np.zeros(ORDERS)
+    for gram in range(len(keys)):
+        matches[order_of(keys[gram])] += min(counts[gram], limits[gram])
+    ratio = (length + TINY) / (reference_length + SMALL)
+    penalty = np.exp(1 - 1 / ratio) if ratio < 1 else 1.0
+    product = 1.0
+    for order in range(ORDERS):
+        product *= (matches[order] + TINY) / (max(length - order, 0) + SMALL)
+        scores[order] = product ** (1.0 / (order + 1)) * penalty
+
+
+@kernel
+def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool, scores: Floats) -> None:
+    """BLEU-1..4 among the samples of each image.
+
+    Args:
+        hypotheses: [b, s, time]; lengths: [b, s].
+        pairwise: each other sample as the single reference, scores [b, s, s, 4]; or all of them at once as
+            references, scores [b, s, 1, 4].
+    """
+    b, s, time = hypotheses.shape
+    keys = np.empty((s, ORDERS * time), dtype=np.uint64)
+    counts = np.empty((s, ORDERS * time), dtype=np.int64)
+    limits = np.empty(ORDERS * time, dtype=np.int64)
+    distinct = np.empty(s, dtype=np.int64)
+    for image in range(b):
+        for sample in range(s):
+            row = hypotheses[image, sample, : lengths[image, sample]]
+            distinct[sample] = cook(row, keys[sample], counts[sample])
+        for sample in range(s):
+            mine = keys[sample, : distinct[sample]]
+            length = lengths[image, sample]
+            closest = -1
+            limits[: len(mine)] = 0
+            for other in range(s):
+                if pairwise:
+                    limits[: len(mine)] = 0
+                    closest = -1
+                elif other == sample:
+                    continue
+                raise_limits(mine, limits, keys[other, : distinct[other]], counts[other])
+                closest = closer(length, closest, lengths[image, other])
+                if pairwise:
+                    sentence_bleu(mine, counts[sample], limits, length, closest, scores[image, sample, other])
+            if not pairwise:
+                sentence_bleu(mine, counts[sample], limits, length, closest, scores[image, sample, 0])
+
+
+@kernel
+def cook_bleu(tokens: Ints, captions: Ints, images: Ints, distinct: Ints) -> tuple[Keys, Ints, Ints]:
+    """References of every image as one sorted table of n-grams, each with its largest count in any caption.
+
+    Args:
+        distinct: [images] number of distinct n-grams of each image (from `count_documents`).
+
+    Returns:
+        keys [grams]; limits [grams]; grams [images + 1] where each image's table starts.
+    """
+    grams = np.zeros(len(images), dtype=np.int64)
+    grams[1:] = np.cumsum(distinct)
+    union = np.empty(grams[-1], dtype=np.uint64)
+    limits = np.zeros(grams[-1], dtype=np.int64)
+    most = 0
+    for image in range(len(images) - 1):
+        most = max(most, captions[images[image + 1]] - captions[images[image]])
+    keys = np.empty(ORDERS * most, dtype=np.uint64)
+    counts = np.empty(ORDERS * most, dtype=np.int64)
+    found = np.empty(ORDERS * most, dtype=np.uint64)
+    for image in range(len(images) - 1):
+        total = 0
+        for caption in range(images[image], images[image + 1]):
+            size = cook(tokens[captions[caption] : captions[caption + 1]], keys, counts)
+            found[total : total + size] = keys[:size]
+            total += size
+        found[:total].sort()
+        filled = grams[image]
+        for index in range(total):
+            if index == 0 or found[index] != found[index - 1]:
+                union[filled] = found[index]
+                filled += 1
+        for caption in range(images[image], images[image + 1]):
+            size = cook(tokens[captions[caption] : captions[caption + 1]], keys, counts)
+            raise_limits(union[grams[image] : filled], limits[grams[image] : filled], keys[:size], counts)
+    return union, limits, grams
+
+
+@kernel
+def bleu_against(
+    hypotheses: Ints,
+    lengths: Ints,
+    image_of: Ints,
+    captions: Ints,
+    images: Ints,
+    union: Keys,
+    union_counts: Ints,
+    grams: Ints,
+    scores: Floats,
+) -> None:
+    """BLEU-1..4 of each hypothesis against its image's references: scores [n, 4]."""
+    n, time = hypotheses.shape
+    keys = np.empty(ORDERS * time, dtype=np.uint64)
+    counts = np.empty(ORDERS * time, dtype=np.int64)
+    limits = np.empty(ORDERS * time, dtype=np.int64)
+    for row in range(n):
+        image = image_of[row]
+        mine = keys[: cook(hypotheses[row, : lengths[row]], keys, counts)]
+        limits[: len(mine)] = 0
+        low, high = grams[image], grams[image + 1]
+        raise_limits(mine, limits, union[low:high], union_counts[low:high])
+        closest = -1
+        for caption in range(images[image], images[image + 1]):
+            closest = closer(lengths[row], closest, captions[caption + 1] - captions[caption])
+        sentence_bleu(mine, counts, limits, lengths[row], closest, scores[row])

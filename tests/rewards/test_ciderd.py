@@ -1,0 +1,169 @@
+"""CIDEr-D on ids: equal to pycocoevalcap and to the plain Python beside it, for every caption there can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pycocoevalcap.cider.cider import Cider
+
+from seqcap.errors import InputError
+from seqcap.rewards import CiderD
+from seqcap.rewards.reference import cider_d, document_frequencies
+
+EOS = 2
+
+
+def rows(captions: list[list[int]], time: int = 0) -> np.ndarray:
+    """Ids with EOS, padded."""
+    time = max([time, *(len(caption) + 1 for caption in captions)])
+    out = np.zeros((len(captions), time), dtype=np.int64)
+    for row, caption in zip(out, captions, strict=True):
+        row[: len(caption) + 1] = [*caption, EOS]
+    return out
+
+
+def by_pycocoevalcap(references: list[list[list[int]]], hypotheses: list[list[int]], image: list[int]) -> np.ndarray:
+    """One call per hypothesis of an image keeps the document frequencies those of `references`."""
+    scores = np.empty(len(hypotheses))
+
+    def text(ids: list[int]) -> str:
+        return " ".join(map(str, [*ids, EOS]))
+
+    for first in range(0, len(hypotheses), len(references)):
+        block = list(zip(hypotheses, image, strict=True))[first : first + len(references)]
+        result = {index: [text([9])] for index in range(len(references))}
+        result.update({index: [text(hypothesis)] for hypothesis, index in block})
+        assert len({index for _, index in block}) == len(block)
+        _, values = Cider().compute_score(
+            {index: [text(ids) for ids in captions] for index, captions in enumerate(references)}, result
+        )
+        scores[first : first + len(block)] = [values[index] for _, index in block]
+    return scores
+
+
+@pytest.fixture(scope="module")
+def coco_ids(coco_captions: list[list[list[str]]]) -> list[list[list[int]]]:
+    ids: dict[str, int] = {}
+    return [[[ids.setdefault(word, 4 + len(ids)) for word in words] for words in image] for image in coco_captions]
+
+
+def test_real_captions_score_as_pycocoevalcap_scores_them(coco_ids: list[list[list[int]]]) -> None:
+    references = [image[:-1] for image in coco_ids]
+    # Human captions of the same image, of another image, and broken ones.
+    same = [image[-1] for image in coco_ids]
+    other = [coco_ids[(index + 1) % len(coco_ids)][0] for index in range(len(coco_ids))]
+    broken = [
+        [[], image[0][:1], image[0][:1] * 12, image[0] + image[1]][index % 4] for index, image in enumerate(coco_ids)
+    ]
+    hypotheses = same + other + broken
+    image = list(range(len(coco_ids))) * 3
+    expected = by_pycocoevalcap(references, hypotheses, image)
+    assert expected.max() > 2
+    np.testing.assert_allclose(CiderD(references).score(rows(hypotheses), np.array(image)), expected, rtol=0, atol=1e-9)
+
+
+captions = st.lists(st.integers(4, 8), max_size=7)
+references_strategy = st.lists(st.lists(captions, min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(references_strategy, st.lists(captions, min_size=1, max_size=5), st.data())
+def test_any_captions_score_as_the_plain_reference_says(
+    references: list[list[list[int]]], hypotheses: list[list[int]], data: st.DataObject
+) -> None:
+    image = data.draw(st.lists(st.integers(0, len(references) - 1), min_size=len(hypotheses), max_size=len(hypotheses)))
+    scores = CiderD(references).score(rows(hypotheses), np.array(image))
+    ended = [[[*caption, EOS] for caption in captions] for captions in references]
+    frequencies = document_frequencies(ended)
+    expected = [
+        cider_d([*hypothesis, EOS], ended[index], frequencies, len(references))
+        for hypothesis, index in zip(hypotheses, image, strict=True)
+    ]
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-9)
+    assert np.isfinite(scores).all()
+    assert (scores >= 0).all()
+    assert (scores <= 10 + 1e-9).all()
+
+    shuffled = [data.draw(st.permutations(captions)) for captions in references]
+    np.testing.assert_allclose(CiderD(shuffled).score(rows(hypotheses), np.array(image)), scores, rtol=0, atol=1e-9)
+    # Padding is not part of a caption.
+    np.testing.assert_array_equal(
+        CiderD(references).score(rows(hypotheses, time=20), np.array(image)),
+        CiderD(references).score(rows(hypotheses), np.array(image)),
+    )
+
+
+def test_the_only_reference_of_an_image_scores_ten() -> None:
+    references = [[[4, 5, 6, 7, 8]], [[9, 10, 11]], [[12, 13]]]
+    assert CiderD(references).score(rows([[4, 5, 6, 7, 8]]), np.array([0]))[0] == pytest.approx(10)
+
+
+def test_eos_is_scored_and_counts_in_document_frequencies() -> None:
+    references = [[[4, 5, 6]], [[7, 8]], [[9]]]
+    ended = np.array([[4, 5, 6, EOS]])
+    unended = np.array([[4, 5, 6, 0]])
+    reward = CiderD(references)
+    assert reward.score(ended, np.array([0]))[0] == pytest.approx(10)
+    assert reward.score(unended, np.array([0]))[0] < 9
+    # A bare EOS is in every image: its weight is log 1 = 0.
+    assert reward.score(np.array([[EOS, 0]]), np.array([0]))[0] == 0
+    without = CiderD(references, eos=False)
+    assert without.score(ended, np.array([0]))[0] == without.score(unended, np.array([0]))[0]
+
+
+def test_empty_rows_and_empty_batches_have_a_score() -> None:
+    reward = CiderD([[[4, 5]], [[6], []]])
+    assert reward.score(np.zeros((2, 3), dtype=np.int64), np.array([0, 1])).tolist() == [0, 0]
+    assert reward.score(np.zeros((1, 0), dtype=np.int64), np.array([0])).tolist() == [0]
+    assert reward.score(np.zeros((0, 5), dtype=np.int64), np.zeros(0, dtype=np.int64)).shape == (0,)
+
+
+def test_tokens_after_the_first_eos_are_ignored() -> None:
+    reward = CiderD([[[4, 5]], [[6]]])
+    scores = reward.score(np.array([[4, 5, EOS, 6, EOS], [4, 5, EOS, 0, 0]]), np.array([0, 0]))
+    assert scores[0] == scores[1] > 0
+
+
+def test_a_large_vocabulary_does_not_collide() -> None:
+    """65,535 stands for words outside the vocabulary: it never matches, and changes nothing else."""
+    reward = CiderD([[[65_534, 65_535, 4]], [[5, 6, 7]], [[7]]])
+    assert reward.score(rows([[65_534, 65_533, 4]]), np.array([0]))[0] < 10
+    assert reward.score(rows([[5, 6, 7]]), np.array([1]))[0] == pytest.approx(10)
+
+
+def test_tables_grow_past_their_first_capacity() -> None:
+    rng = np.random.default_rng(0)
+    references = [[rng.integers(4, 5000, 12).tolist() for _ in range(2)] for _ in range(300)]
+    hypotheses = [captions[0] for captions in references]
+    ended = [[[*caption, EOS] for caption in captions] for captions in references]
+    frequencies = document_frequencies(ended)
+    expected = [cider_d([*hypotheses[i], EOS], ended[i], frequencies, 300) for i in range(300)]
+    scores = CiderD(references).score(rows(hypotheses), np.arange(300))
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("references", "named"),
+    [([], "no image"), ([[[4]], []], "image 1"), ([[[0, 4]]], "token id 0"), ([[[4, 70_000]]], "token id 70000")],
+)
+def test_wrong_references_are_named(references: list[list[list[int]]], named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        CiderD(references)
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "image", "named"),
+    [
+        (np.array([[4]]), np.array([1]), "index 1"),
+        (np.array([[4]]), np.array([-1]), "index -1"),
+        (np.array([[4]]), np.array([0, 0]), "shape"),
+        (np.array([[-4]]), np.array([0]), "token id -4"),
+        (np.array([4]), np.array([0]), "1 dimensions"),
+        (np.array([[4.0]]), np.array([0]), "float64"),
+    ],
+)
+def test_wrong_batches_are_named(hypotheses: np.ndarray, image: np.ndarray, named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        CiderD([[[4, 5]]]).score(hypotheses, image)
