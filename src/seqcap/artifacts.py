@@ -1,0 +1,219 @@
+"""Everything that passes between stages: Parquet schemas, JSON and weights, written atomically.
+
+A file appears under its final name only when it is complete, so killing a stage never leaves half an
+artifact behind. The same content gives the same bytes: DVC's cache and `dvc status` depend on it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seqcap.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+SPLITS = ("train", "val", "test")
+DECODERS = ("greedy", "beam", "sample")
+
+# One row per image: `file` is the name inside the image folder or tar.
+IMAGES = pa.schema([("image_id", pa.int64()), ("split", pa.string()), ("file", pa.string())])
+
+# One row per human (or generated) caption. `tokens` are words, not ids.
+REFERENCES = pa.schema(
+    [
+        ("image_id", pa.int64()),
+        ("split", pa.string()),
+        ("caption_id", pa.int64()),
+        ("text", pa.string()),
+        ("tokens", pa.list_(pa.string())),
+    ]
+)
+
+# One row per decoded caption; rank counts from 0 within (variant, seed, image, decoder).
+# log_prob is the sum over tokens up to and including EOS, in nats.
+DECODED = pa.schema(
+    [
+        ("variant", pa.string()),
+        ("seed", pa.int64()),
+        ("image_id", pa.int64()),
+        ("decoder", pa.string()),
+        ("rank", pa.int64()),
+        ("text", pa.string()),
+        ("tokens", pa.list_(pa.string())),
+        ("log_prob", pa.float64()),
+    ]
+)
+
+# One row per score; corpus metrics have a null image_id, metrics of a set of captions a null rank.
+SCORES = pa.schema(
+    [
+        ("variant", pa.string()),
+        ("seed", pa.int64()),
+        ("image_id", pa.int64()),
+        ("decoder", pa.string()),
+        ("rank", pa.int64()),
+        ("metric", pa.string()),
+        ("value", pa.float64()),
+    ]
+)
+
+# Learning curves: one row per (variant, seed, step, quantity); `images` counts training images seen so far.
+CURVES = pa.schema(
+    [
+        ("variant", pa.string()),
+        ("seed", pa.int64()),
+        ("step", pa.int64()),
+        ("images", pa.int64()),
+        ("quantity", pa.string()),
+        ("value", pa.float64()),
+    ]
+)
+
+
+def features_schema(shape: tuple[int, ...], dtype: pa.DataType) -> pa.Schema:
+    """Schema of a feature file.
+
+    Args:
+        shape: per image, (channels,) for pooled features or (height, width, channels) for a grid.
+        dtype: `pa.float16()` or `pa.float32()`.
+    """
+    size = 1
+    for extent in shape:
+        size *= extent
+    return pa.schema(
+        [("image_id", pa.int64()), ("features", pa.list_(dtype, size))],
+        metadata={b"shape": json.dumps(list(shape)).encode()},
+    )
+
+
+@contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Yields a temporary path beside `path` that takes its name when the block ends without an error."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Writes `value` as JSON with sorted keys and a final newline."""
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: str | Path) -> Any:
+    """Reads a JSON file.
+
+    Raises:
+        InputError: the file is missing, not UTF-8 or not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise InputError(path, f"is not JSON ({error})", "restore or re-download the file") from None
+
+
+def write_table(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
+    """Writes a table that must fit `schema` (same columns; values are cast)."""
+    with atomic(path) as temporary:
+        pq.write_table(table.select(schema.names).cast(schema), temporary, compression="zstd")
+
+
+def write_rows(path: str | Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+    """Writes a list of records that must fit `schema`."""
+    write_table(path, pa.Table.from_pylist(rows, schema=schema), schema)
+
+
+@contextmanager
+def parquet_stream(path: str | Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """A writer of row groups; the file appears when the block ends. Uncompressed, so that it can be memory-mapped."""
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, compression="none", use_dictionary=False) as w:
+        yield w
+
+
+def open_parquet(path: str | Path) -> pq.ParquetFile:
+    """Opens a Parquet file, memory-mapped.
+
+    Raises:
+        InputError: the file is missing or not Parquet.
+    """
+    try:
+        return pq.ParquetFile(path, memory_map=True)
+    except FileNotFoundError:
+        raise InputError(path, "does not exist", "run `dvc repro` to make it") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(path, f"is not a Parquet file ({error})", "delete it and run `dvc repro`") from None
+
+
+def check_schema(path: str | Path, found: pa.Schema, expected: pa.Schema) -> None:
+    """Checks that every expected column is there with its type.
+
+    Raises:
+        InputError: names the first column that is missing or of another type.
+    """
+    for field in expected:
+        if field.name not in found.names:
+            raise InputError(path, f"has no column {field.name!r}", f"expected columns {', '.join(expected.names)}")
+        actual = found.field(field.name).type
+        if not (actual == field.type or _same_list(actual, field.type)):
+            raise InputError(path, f"column {field.name!r} is {actual}", f"expected {field.type}")
+
+
+def _same_list(left: pa.DataType, right: pa.DataType) -> bool:
+    """List types whose only difference is the name of their item field ("item" or "element")."""
+    return bool(pa.types.is_list(left) and pa.types.is_list(right) and left.value_type == right.value_type)
+
+
+def read_table(path: str | Path, schema: pa.Schema) -> pa.Table:
+    """Reads a Parquet file and checks it against `schema`.
+
+    Raises:
+        InputError: the file is missing, damaged, or a column is missing or of another type.
+    """
+    file = open_parquet(path)
+    check_schema(path, file.schema_arrow, schema)
+    try:
+        return file.read(columns=schema.names).cast(schema)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(path, f"is damaged ({error})", "delete it and run `dvc repro`") from None
+
+
+def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata: dict[str, Any]) -> None:
+    """Writes tensors as safetensors. The metadata travel as one sorted JSON string: several keys would be
+    written in an order that changes from process to process, and the bytes with it."""
+    from safetensors.torch import save_file
+
+    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())}
+    with atomic(path) as temporary:
+        save_file(on_cpu, temporary, metadata={"seqcap": json.dumps(metadata, sort_keys=True)})
+
+
+def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Reads what `save_weights` wrote: tensors on the CPU, and the metadata.
+
+    Raises:
+        InputError: the file is missing or not safetensors. Pickled checkpoints are never read.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt", device="cpu") as file:
+            metadata = json.loads((file.metadata() or {}).get("seqcap", "{}"))
+            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise InputError(path, f"is not a safetensors file ({error})", "delete it and run `dvc repro`") from None

@@ -1,0 +1,77 @@
+"""Captions for whole splits: every decoder over every image, as rows of `artifacts.DECODED`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from seqcap import decoding, machine
+from seqcap.artifacts import IMAGES, read_table
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+from seqcap.training import DATA, FEATURES, load_captioner
+
+
+def decode_split(config: dict[str, Any], weights: Path) -> list[dict[str, Any]]:
+    """Greedy, beam and sampled captions of a split's images.
+
+    Args:
+        config: a configs/decode_*.json.
+        weights: folder with seed<k>.safetensors of every seed.
+
+    Returns:
+        Rows of `artifacts.DECODED`: per image one greedy caption, the beam's best and the samples.
+
+    Raises:
+        InputError: malformed inputs, or a split without images.
+    """
+    device = machine.device()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
+    images = read_table(DATA / "images.parquet", IMAGES).to_pandas()
+    image_ids = images.image_id[images.split == config["split"]].to_numpy(np.int64)
+    if len(image_ids) == 0:
+        raise InputError(DATA / "images.parquet", f"has no images in split {config['split']!r}", "choose another split")
+    rows: list[dict[str, Any]] = []
+    for seed in config["seeds"]:
+        captioner, _ = load_captioner(weights / f"seed{seed}.safetensors")
+        captioner.to(device)
+        store = FeatureStore(FEATURES / f"{captioner.features}.parquet")
+        torch.manual_seed(seed)
+        starts = range(0, len(image_ids), config["batch_size"])
+        for start in tqdm(starts, desc=f"decode {config['variant']} seed {seed}", unit="batch", mininterval=1):
+            chosen = image_ids[start : start + config["batch_size"]]
+            features = torch.from_numpy(store.get(store.rows_of(chosen))).to(device)
+            with torch.no_grad():
+                memory = captioner.encode(features)
+            length = config["max_length"]
+            greedy = decoding.greedy(captioner, memory, length)
+            found = {
+                "greedy": decoding.Captions(greedy.tokens[:, None], greedy.log_prob[:, None]),
+                "beam": decoding.beam(captioner, memory, length, config["beam"]),
+                "sample": decoding.sample(captioner, memory, length, config["samples"]),
+            }
+            for decoder, captions in found.items():
+                tokens, log_prob = captions.tokens.tolist(), captions.log_prob.tolist()
+                for image_id, image_tokens, image_log_prob in zip(chosen.tolist(), tokens, log_prob, strict=True):
+                    for rank, (ids, value) in enumerate(zip(image_tokens, image_log_prob, strict=True)):
+                        words = vocabulary.decode(ids)
+                        rows.append(
+                            {
+                                "variant": config["variant"],
+                                "seed": seed,
+                                "image_id": image_id,
+                                "decoder": decoder,
+                                "rank": rank,
+                                "text": " ".join(words),
+                                "tokens": words,
+                                "log_prob": value,
+                            }
+                        )
+    return rows

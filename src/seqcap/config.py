@@ -1,0 +1,332 @@
+"""Typed parameters, and their resolution into one file per stage and training run.
+
+`params.yaml` is read once, by the `configure` stage. Everything later reads only the resolved JSON files in configs/,
+so that changing one objective's learning rate re-runs that objective and what follows from it, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from ruamel.yaml import YAML, YAMLError
+
+from seqcap import models, objectives
+from seqcap.artifacts import write_json
+from seqcap.data import scenes
+from seqcap.errors import InputError
+
+PARAMS = Path("params.yaml")
+CONFIGS = Path("configs")
+IMAGE_DATASETS = ("scenes", "flickr8k", "flickr30k", "coco")
+SCALES = ("laptop", "paper")
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Section(BaseModel):
+    """A part of params.yaml; keys that are not listed are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
+def _name(value: str) -> str:
+    # DVC joins matrix axes with hyphens, and names become file names.
+    if not re.fullmatch(r"[a-z0-9_]+", value):
+        raise ValueError("only lower-case letters, digits and underscores are allowed")
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
+
+
+class ImageTask(Section):
+    """The dataset that stands for COCO."""
+
+    dataset: Literal["scenes", "flickr8k", "flickr30k", "coco"]
+    root: str | None
+    min_count: int = Field(ge=1)
+    max_length: int = Field(ge=2, le=100)
+    evaluate_on: Literal["val", "test"]
+
+
+class Tasks(Section):
+    """Which dataset stands for each of the papers' tasks."""
+
+    image: ImageTask
+
+
+class Features(Section):
+    """Visual features."""
+
+    backbone: Literal[
+        "scenes_cnn",
+        "resnet18",
+        "resnet34",
+        "resnet50",
+        "resnet101",
+        "resnet152",
+        "mobilenet_v2",
+        "inception_v3",
+    ]
+    weights: str
+    image_size: int = Field(ge=16, le=1024)
+    grid: int = Field(ge=1, le=32)
+    dtype: Literal["float16", "float32"]
+    batch_size: int = Field(ge=1)
+    epochs: int = Field(ge=1)
+    learning_rate: float = Field(gt=0, lt=1)
+
+
+class Training(Section):
+    """One training run."""
+
+    epochs: int = Field(ge=0)
+    batch_size: int = Field(ge=1)
+    learning_rate: float = Field(gt=0, lt=1)
+    decay: float = Field(gt=0, le=1)
+    decay_every: int = Field(ge=1)
+    clip: float = Field(gt=0)
+
+
+class CaptionerParams(Section):
+    """A captioner and its cross-entropy training; `model` is checked by the architecture's own Config."""
+
+    architecture: Name
+    seeds: int = Field(ge=1, le=100)
+    model: dict[str, Any]
+    pretrain: Training
+
+
+class Decoding(Section):
+    """How captions are produced for evaluation."""
+
+    beam: int = Field(ge=1, le=100)
+    samples: int = Field(ge=2, le=100)
+    batch_size: int = Field(ge=1)
+
+
+class Variant(Section):
+    """One objective on one captioner; `settings` is checked by the objective's own Config."""
+
+    label: str = Field(min_length=1)
+    captioner: Name
+    objective: Name
+    settings: dict[str, Any] = {}
+    training: dict[str, Any] = {}
+
+
+class Sle(Section):
+    """Sequence-level exploration."""
+
+    training: Training
+    variants: dict[Name, Variant]
+
+
+class Params(Section):
+    """params.yaml with `scale` and `$alpha` resolved."""
+
+    alpha: float = Field(ge=0, le=1)
+    scale: Literal["laptop", "paper"]
+    seed: int = Field(ge=0, lt=2**31)
+    device: Literal["auto", "cpu", "cuda"]
+    workers: Literal["auto"] | Annotated[int, Field(ge=1)]
+    launcher: str = Field(min_length=1)
+    tasks: Tasks
+    scenes: scenes.Config
+    features: Features
+    captioners: dict[Name, CaptionerParams]
+    decoding: Decoding
+    sle: Sle
+
+
+def read_params(path: Path = PARAMS) -> Params:
+    """Reads and checks params.yaml.
+
+    Raises:
+        InputError: one line naming the key, its value and what is allowed.
+    """
+    try:
+        raw = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "run from the repository's root") from None
+    except (UnicodeDecodeError, YAMLError) as error:
+        raise InputError(path, f"is not YAML ({error})", "see the line named") from None
+    if not isinstance(raw, dict):
+        raise InputError(path, "is not a mapping of parameters", "restore it from git")
+    scale = raw.get("scale")
+    if scale not in SCALES:
+        raise InputError(path, f"scale is {scale!r}", f"allowed: {', '.join(SCALES)}")
+    return _validated(Params, _resolve(raw, scale, raw.get("alpha")), path)
+
+
+def write_configs(params: Params, folder: Path = CONFIGS) -> None:
+    """Writes every stage's configuration. Files of variants that no longer exist are removed.
+
+    Raises:
+        InputError: as `resolve`.
+    """
+    files = resolve(params)
+    folder.mkdir(exist_ok=True)
+    for stale in set(folder.glob("*.json")) - {folder / f"{name}.json" for name in files}:
+        stale.unlink()
+    for name, content in files.items():
+        write_json(folder / f"{name}.json", content)
+
+
+def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
+    """The content of every file in configs/, by name without ".json".
+
+    Raises:
+        InputError: an unknown architecture, objective or captioner, a wrong setting, a missing dataset root.
+    """
+    image, features = params.tasks.image, params.features
+    if image.dataset == "scenes":
+        root = "artifacts/image/data"
+    elif image.root is None:
+        raise InputError(source, f"tasks.image.root is null, but {image.dataset} is on disk", "name its folder")
+    else:
+        root = image.root
+    where = {"dataset": image.dataset, "root": root}
+    files: dict[str, dict[str, Any]] = {
+        # Where to run, not what: no stage depends on this file, so moving to a GPU repeats nothing.
+        "machine": {"device": params.device, "workers": params.workers, "launcher": params.launcher},
+        "data_image": {
+            **where,
+            "min_count": image.min_count,
+            "max_length": image.max_length,
+            "scenes": params.scenes.model_dump() if image.dataset == "scenes" else None,
+            "seed": params.seed,
+            "fingerprint": _fingerprint(root) if image.dataset != "scenes" else None,
+        },
+        "encoder_image": {
+            **where,
+            "backbone": features.backbone,
+            "weights": features.weights,
+            "image_size": features.image_size,
+            "epochs": features.epochs,
+            "learning_rate": features.learning_rate,
+            "batch_size": features.batch_size,
+            "seed": params.seed,
+        },
+        "features_image": {
+            **where,
+            "backbone": features.backbone,
+            "grid": features.grid,
+            "dtype": features.dtype,
+            "batch_size": features.batch_size,
+            "image_size": features.image_size,
+        },
+        "evaluate_sle": {"split": image.evaluate_on, "dataset": image.dataset},
+        "report": {
+            "dataset": image.dataset,
+            "split": image.evaluate_on,
+            "scale": params.scale,
+            "alpha": params.alpha,
+            # Only generated pictures may be shown: photographs belong to others.
+            "show_images": image.dataset == "scenes",
+        },
+    }
+    for name, captioner in params.captioners.items():
+        files[f"pretrain_{name}"] = {
+            **_captioner(params, name, source),
+            "variant": name,
+            "objective": "cross_entropy",
+            "settings": {},
+            "training": captioner.pretrain.model_dump(),
+            "start_from": None,
+        }
+    for name, variant in params.sle.variants.items():
+        key = f"sle.variants.{name}"
+        if variant.captioner not in params.captioners:
+            raise InputError(
+                source, f"{key}.captioner is {variant.captioner!r}", f"allowed: {', '.join(params.captioners)}"
+            )
+        try:
+            config = objectives.config_class(variant.objective)
+        except ModuleNotFoundError:
+            raise InputError(
+                source, f"{key}.objective is {variant.objective!r}", "there is no such file in src/seqcap/objectives"
+            ) from None
+        settings = _validated(config, variant.settings, source, f"{key}.settings")
+        training = _validated(Training, params.sle.training.model_dump() | variant.training, source, f"{key}.training")
+        files[f"sle_{name}"] = {
+            **_captioner(params, variant.captioner, source),
+            "variant": name,
+            "label": variant.label,
+            "objective": variant.objective,
+            "settings": settings.model_dump(),
+            "training": training.model_dump(),
+            "start_from": f"artifacts/image/pretrain/{variant.captioner}",
+        }
+        files[f"decode_sle_{name}"] = {
+            "variant": name,
+            "split": image.evaluate_on,
+            "max_length": image.max_length + 1,
+            "seeds": files[f"sle_{name}"]["seeds"],
+            **params.decoding.model_dump(),
+        }
+    return files
+
+
+def _captioner(params: Params, name: str, source: Path) -> dict[str, Any]:
+    """What pretraining and every objective share."""
+    captioner = params.captioners[name]
+    try:
+        config = models.config_class(captioner.architecture)
+    except ModuleNotFoundError:
+        raise InputError(
+            source,
+            f"captioners.{name}.architecture is {captioner.architecture!r}",
+            "there is no such file in src/seqcap/models",
+        ) from None
+    return {
+        "captioner": name,
+        "architecture": captioner.architecture,
+        "model": _validated(config, captioner.model, source, f"captioners.{name}.model").model_dump(),
+        "seeds": [params.seed + i for i in range(captioner.seeds)],
+        # One more than the words of a caption: EOS.
+        "max_length": params.tasks.image.max_length + 1,
+    }
+
+
+def _fingerprint(root: str) -> dict[str, list[int]]:
+    """Sizes and modification times of a real dataset's annotation and tar files: DVC does not track its folder."""
+    files = sorted(path for path in Path(root).glob("*") if path.suffix in {".json", ".tar"})
+    return {path.name: [path.stat().st_size, path.stat().st_mtime_ns] for path in files}
+
+
+def _resolve(value: Any, scale: str, alpha: Any) -> Any:
+    """Picks the column of `scale` wherever laptop and paper differ, and fills in `$alpha`."""
+    if isinstance(value, dict):
+        if set(value) == set(SCALES):
+            return _resolve(value[scale], scale, alpha)
+        return {key: _resolve(item, scale, alpha) for key, item in value.items()}
+    return alpha if value == "$alpha" else value
+
+
+def _validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
+    """`value` as a `model`.
+
+    Raises:
+        InputError: naming the first wrong key, its value and what is allowed.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        # Pydantic adds "[key]" and union tags to the path of a mapping's key: only real keys name a parameter.
+        key = ".".join([*([prefix] if prefix else []), *(str(part) for part in first["loc"] if part != "[key]")])
+        if first["type"] == "extra_forbidden":
+            raise InputError(source, f"{key} is not a parameter", f"remove it{_near(model, first['loc'])}") from None
+        if first["type"] == "missing":
+            raise InputError(source, f"{key} is missing", "restore it from git") from None
+        shown = repr(first["input"])
+        raise InputError(source, f"{key} is {shown[:80]}", first["msg"].removeprefix("Value error, ")) from None
+
+
+def _near(model: type[BaseModel], location: tuple[Any, ...]) -> str:
+    """The parameters allowed at the top of `location`'s section, if it is the model's own."""
+    return f"; allowed: {', '.join(model.model_fields)}" if len(location) == 1 else ""

@@ -1,0 +1,170 @@
+"""Greedy decoding, random sampling and beam search, for every captioner.
+
+All three see the captioner only through `start` and `step`. Captions are ids [n, time]: words, EOS, then PAD; one that
+reached `max_length` tokens without EOS ends there. Log-probabilities are sums over tokens up to and including EOS, in
+nats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.models.base import Tensors, repeat, select
+
+
+class Decoder(Protocol):
+    """The part of a captioner that decoding needs."""
+
+    def start(self, memory: Tensors) -> Tensors: ...
+
+    def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]: ...
+
+
+@dataclass(frozen=True)
+class Captions:
+    """Decoded captions.
+
+    Attributes:
+        tokens: ids [..., time].
+        log_prob: [...], log p(y|x) in nats.
+    """
+
+    tokens: Tensor
+    log_prob: Tensor
+
+
+@torch.no_grad()
+def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor) -> Captions:
+    """Continues every row from BOS until EOS, by sampling from p(y|x) itself (no top-k, temperature 1) or greedily.
+
+    Greedy rows ride in the batch of the sampled ones: a self-critical baseline costs one row, not one more pass.
+
+    Args:
+        captioner: anything with `start` and `step`.
+        memory: one row per caption.
+        max_length: number of tokens, EOS included, after which a caption is cut.
+        greedy: bool [n], true for rows that take the most probable token.
+
+    Returns:
+        tokens [n, time] with time <= max_length, log_prob [n].
+    """
+    n, device = len(greedy), greedy.device
+    tokens = torch.full((n, max_length), PAD, dtype=torch.long, device=device)
+    log_prob = torch.zeros(n, device=device)
+    alive = torch.arange(n, device=device)
+    inputs = torch.full((n,), BOS, dtype=torch.long, device=device)
+    state = captioner.start(memory)
+    length = 0
+    for t in range(max_length):
+        logits, state = captioner.step(inputs, state, memory)
+        probabilities = torch.softmax(logits.float(), dim=1)
+        # Inverse of the cumulative distribution: one random number a row; Categorical draws V of them.
+        cumulative = probabilities.cumsum(1)
+        threshold = torch.rand(len(alive), 1, device=device) * cumulative[:, -1:]
+        sampled = torch.searchsorted(cumulative, threshold, right=True).squeeze(1).clamp(max=logits.shape[1] - 1)
+        inputs = torch.where(greedy[alive], probabilities.argmax(1), sampled)
+        log_prob[alive] += probabilities.gather(1, inputs[:, None]).squeeze(1).log()
+        tokens[alive, t] = inputs
+        length = t + 1
+        going = inputs != EOS
+        if not bool(going.all()):
+            # Finished rows are dropped: they are over a third of the work on real captions.
+            rows = going.nonzero().squeeze(1)
+            if len(rows) == 0:
+                break
+            alive, inputs = alive[rows], inputs[rows]
+            state, memory = select(state, rows), select(memory, rows)
+    return Captions(tokens[:, :length], log_prob)
+
+
+def greedy(captioner: Decoder, memory: Tensors, max_length: int) -> Captions:
+    """The most probable token at every step. One caption per row of `memory`."""
+    return rollout(captioner, memory, max_length, torch.ones(len(memory[0]), dtype=torch.bool, device=memory[0].device))
+
+
+def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -> Captions:
+    """Random captions from the unfiltered distribution.
+
+    Returns:
+        tokens [n, samples, time], log_prob [n, samples].
+    """
+    n = len(memory[0])
+    drawn = rollout(
+        captioner,
+        repeat(memory, samples),
+        max_length,
+        torch.zeros(n * samples, dtype=torch.bool, device=memory[0].device),
+    )
+    return Captions(drawn.tokens.view(n, samples, -1), drawn.log_prob.view(n, samples))
+
+
+@torch.no_grad()
+def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Captions:
+    """The `width` best captions of a beam search, ranked by log p(y|x) without length normalisation.
+
+    A hypothesis that ends does not compete for a place in the beam: it joins the finished ones, of which the best
+    `width` are kept. With a beam as wide as the number of prefixes this is exhaustive search. An image stops exactly
+    when no live hypothesis can still enter its finished ones, since log-probabilities only fall.
+
+    Returns:
+        tokens [n, width, time], log_prob [n, width] in descending order (-inf where fewer captions exist).
+    """
+    n, device = len(memory[0]), memory[0].device
+    memory = repeat(memory, width)
+    state = captioner.start(memory)
+    inputs = torch.full((n * width,), BOS, dtype=torch.long, device=device)
+    # At first all beams of an image are the same empty prefix: only one may grow.
+    live = torch.full((n, width), -torch.inf, device=device)
+    live[:, 0] = 0
+    prefix = torch.full((n, width, max_length), PAD, dtype=torch.long, device=device)
+    done_score = torch.full((n, width), -torch.inf, device=device)
+    done = torch.full((n, width, max_length), PAD, dtype=torch.long, device=device)
+    images = torch.arange(n, device=device)  # rows still searching
+    result_score, result = done_score.clone(), done.clone()
+    for t in range(max_length):
+        b = len(images)
+        logits, state = captioner.step(inputs, state, memory)
+        log_p = torch.log_softmax(logits.float(), dim=1).view(b, width, -1)
+        # Hypotheses that end here.
+        ended = prefix.clone()
+        ended[:, :, t] = EOS
+        done_score, done = _best(
+            torch.cat([done_score, live + log_p[:, :, EOS]], 1), torch.cat([done, ended], 1), width
+        )
+        # Hypotheses that go on: the best of each beam first, then the best of those (a full sort costs far more).
+        log_p[:, :, EOS] = -torch.inf
+        k = min(width, log_p.shape[2])
+        top, token = log_p.topk(k, dim=2)
+        live, choice = (live[:, :, None] + top).flatten(1).topk(width, dim=1)
+        parent, inputs = choice // k, token.flatten(1).gather(1, choice)
+        prefix = prefix.gather(1, parent[:, :, None].expand(-1, -1, max_length))
+        prefix[:, :, t] = inputs
+        rows = (torch.arange(b, device=device)[:, None] * width + parent).flatten()
+        inputs, state = inputs.flatten(), select(state, rows)
+        if t == max_length - 1:
+            done_score, done = _best(torch.cat([done_score, live], 1), torch.cat([done, prefix], 1), width)
+            searching = torch.zeros(b, dtype=torch.bool, device=device)
+        else:
+            searching = live[:, 0] > done_score[:, -1]
+        result_score[images], result[images] = done_score, done
+        if not bool(searching.any()):
+            break
+        if not bool(searching.all()):
+            keep = searching.nonzero().squeeze(1)
+            images, live, prefix = images[keep], live[keep], prefix[keep]
+            done_score, done = done_score[keep], done[keep]
+            rows = (keep[:, None] * width + torch.arange(width, device=device)).flatten()
+            inputs, state, memory = inputs[rows], select(state, rows), select(memory, rows)
+    length = int((result != PAD).sum(2).max())
+    return Captions(result[:, :, :length], result_score)
+
+
+def _best(scores: Tensor, tokens: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """The `width` best of scores [n, m] in descending order, with their tokens [n, m, time]."""
+    top, choice = scores.topk(width, dim=1)
+    return top, tokens.gather(1, choice[:, :, None].expand(-1, -1, tokens.shape[2]))

@@ -1,0 +1,162 @@
+"""What every captioner offers: `encode`, `start`, `step`, `teacher_force`. Decoders and objectives use nothing else.
+
+Tokens are ids: PAD 0, BOS 1, EOS 2, UNK 3, words from 4. A caption tensor [n, time] holds words, EOS, then PAD; BOS is
+never stored, the captioner feeds it itself. PAD and BOS have probability zero under every captioner, so that p(y|x)
+sums to one over the captions that can be written.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, cast
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from seqcap.data.vocabulary import BOS, PAD
+
+# A logit this low has probability exactly zero in float32, yet stays finite: 0 * log 0 gives 0, not NaN.
+IMPOSSIBLE = -1e4
+
+# Memory (what is known of the images) and state (where the decoder stands): tensors whose first axis is the caption.
+Tensors = tuple[Tensor, ...]
+
+
+def select(tensors: Tensors, rows: Tensor) -> Tensors:
+    """The given rows of every tensor."""
+    return tuple(tensor[rows] for tensor in tensors)
+
+
+def repeat(tensors: Tensors, times: int) -> Tensors:
+    """Every row `times` times in a row: one image's memory for `times` captions of it."""
+    return tuple(tensor.repeat_interleave(times, dim=0) for tensor in tensors)
+
+
+class CaptionerConfig(BaseModel):
+    """Settings shared by all captioners."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
+    dropout: float = Field(0.0, ge=0, lt=1, description="on word embeddings and on the decoder's output")
+
+
+class Captioner(nn.Module):
+    """A model of p(y|x), one token at a time.
+
+    Dropout masks are drawn once per image in `encode` and travel in the memory: a caption sampled under a memory and
+    scored under the same memory meets the same masks, without which policy gradients are biased.
+
+    Args:
+        config: sizes and dropout.
+        vocabulary_size: number of words V, special tokens included.
+        feature_shape: shape of one image's features; the last axis holds the channels.
+    """
+
+    # Which feature file the captioner reads: "pooled" or "grid".
+    features: ClassVar[str]
+
+    feature_mean: Tensor
+    feature_scale: Tensor
+    impossible: Tensor
+
+    def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.vocabulary_size = vocabulary_size
+        self.dropout = config.dropout
+        self.embedding = nn.Embedding(vocabulary_size, config.hidden)
+        self.output = nn.Linear(config.hidden, vocabulary_size)
+        # Unstandardised features make every caption the same: the statistics are part of the model.
+        self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
+        self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
+        impossible = torch.zeros(vocabulary_size, dtype=torch.bool)
+        impossible[[PAD, BOS]] = True
+        self.register_buffer("impossible", impossible, persistent=False)
+        nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+        nn.init.uniform_(self.output.weight, -0.1, 0.1)
+        nn.init.zeros_(self.output.bias)
+
+    def standardise(self, features: Tensor) -> Tensor:
+        """Features [n, ..., channels] with mean 0 and variance 1 per channel over the training images."""
+        return (features.float() - self.feature_mean) * self.feature_scale
+
+    def fit_standardisation(self, features: Tensor) -> None:
+        """Takes the per-channel mean and deviation of features [n, ..., channels] as this captioner's."""
+        flat = features.double().reshape(-1, features.shape[-1])
+        self.feature_mean.copy_(flat.mean(0))
+        # A channel that never changes carries nothing: it is centred, not divided by zero.
+        self.feature_scale.copy_(1 / flat.std(0).clamp(min=1e-3))
+
+    def encode(self, features: Tensor) -> Tensors:
+        """Image features [n, *feature_shape] -> memory, with n as the first axis of every tensor."""
+        raise NotImplementedError
+
+    def start(self, memory: Tensors) -> Tensors:
+        """The decoder's state before the first token."""
+        raise NotImplementedError
+
+    def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """One decoder step on embedded inputs [n, hidden] -> decoder output [n, hidden] and the next state."""
+        raise NotImplementedError
+
+    def embed(self, inputs: Tensor) -> Tensor:
+        """Token ids [n] or distributions over the vocabulary [n, V] -> embeddings [n, hidden]."""
+        if inputs.is_floating_point():
+            return inputs @ self.embedding.weight
+        return cast(Tensor, self.embedding(inputs))
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Decoder output [..., hidden] -> logits [..., V]; PAD and BOS are impossible."""
+        # Masking the bias costs V operations, masking the logits n x V.
+        bias = self.output.bias.masked_fill(self.impossible, IMPOSSIBLE)
+        return nn.functional.linear(hidden, self.output.weight, bias)
+
+    def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """One token further.
+
+        Args:
+            inputs: the previous tokens, ids [n] or distributions [n, V].
+            state: from `start` or the last `step`.
+            memory: from `encode`, one row per caption.
+
+        Returns:
+            logits [n, V] of the next token, and the next state.
+        """
+        hidden, state = self.recur(self.embed(inputs), state, memory)
+        return self.logits(hidden), state
+
+    def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
+        """Decoder outputs [n, time, hidden] when the captions' own tokens [n, time] are fed (BOS first)."""
+        embedded = self.embedding(self.shifted(captions))
+        state = self.start(memory)
+        outputs = []
+        for t in range(captions.shape[1]):
+            hidden, state = self.recur(embedded[:, t], state, memory)
+            outputs.append(hidden)
+        # Writing into a preallocated tensor would make autograd copy the whole of it at every step.
+        return torch.stack(outputs, dim=1)
+
+    def teacher_force(self, features: Tensor, captions: Tensor) -> Tensor:
+        """Logits [batch, time, V] of each token of captions [batch, time], given the tokens before it."""
+        return self.logits(self.unroll(captions, self.encode(features)))
+
+    def token_logits(self, captions: Tensor, memory: Tensors) -> Tensor:
+        """Logits [m, V] at the m tokens of captions [n, time] that are not PAD, row by row.
+
+        Padding is 1.5-1.8 times the tokens: only tokens are projected onto the vocabulary.
+        """
+        return self.logits(self.unroll(captions, memory)[captions != PAD])
+
+    @staticmethod
+    def shifted(captions: Tensor) -> Tensor:
+        """The decoder's inputs for captions [n, time]: BOS, then all but the last token."""
+        start = torch.full_like(captions[:, :1], BOS)
+        return torch.cat([start, captions[:, :-1]], dim=1)
+
+    def mask(self, rows: int) -> Tensor:
+        """A dropout mask [rows, hidden], scaled; ones when not training."""
+        shape = (rows, self.embedding.embedding_dim)
+        weight = self.embedding.weight
+        if not self.training or self.dropout == 0:
+            return weight.new_ones(shape)
+        return torch.bernoulli(weight.new_full(shape, 1 - self.dropout)) / (1 - self.dropout)

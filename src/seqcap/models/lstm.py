@@ -1,0 +1,64 @@
+"""The LSTM captioner of Chen & Jin 2020 (section 5.1), after Vinyals et al. 2015."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from seqcap.models.base import Captioner, CaptionerConfig, Tensors
+
+
+class Config(CaptionerConfig):
+    """The paper: hidden 512 and h0 = projected feature (`initial_state`). A small decoder on few images learns to
+    ignore an h0 it must remember; `every_step` also adds the projected feature to every input."""
+
+    image_input: Literal["initial_state", "every_step"] = Field(description="where the image enters")
+
+
+class Model(Captioner):
+    """One LSTM layer over words, started from the pooled image feature."""
+
+    features = "pooled"
+
+    def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__(config, vocabulary_size, feature_shape)
+        self.image = nn.Linear(feature_shape[-1], config.hidden)
+        self.lstm = nn.LSTM(config.hidden, config.hidden, batch_first=True)
+        self.every_step = config.image_input == "every_step"
+
+    def encode(self, features: Tensor) -> Tensors:
+        """Features [n, channels] -> (projected feature, mask on inputs, mask on outputs), each [n, hidden]."""
+        projected = self.image(self.standardise(features))
+        return projected, self.mask(len(features)), self.mask(len(features))
+
+    def start(self, memory: Tensors) -> Tensors:
+        """h0 = projected feature, c0 = 0, each [n, hidden]."""
+        return memory[0], torch.zeros_like(memory[0])
+
+    def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        image, input_mask, output_mask = memory
+        inputs = embedded * input_mask
+        if self.every_step:
+            inputs = inputs + image
+        h, c = torch.lstm_cell(
+            inputs,
+            state,
+            self.lstm.weight_ih_l0,
+            self.lstm.weight_hh_l0,
+            self.lstm.bias_ih_l0,
+            self.lstm.bias_hh_l0,
+        )
+        return h * output_mask, (h, c)
+
+    def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
+        """As the base class, through the fused LSTM: on a CPU the backward pass of a loop over steps dominates."""
+        image, input_mask, output_mask = memory
+        inputs = self.embedding(self.shifted(captions)) * input_mask[:, None]
+        if self.every_step:
+            inputs = inputs + image[:, None]
+        h0, c0 = self.start(memory)
+        outputs, _ = self.lstm(inputs, (h0[None].contiguous(), c0[None].contiguous()))
+        return outputs * output_mask[:, None]  # type: ignore[no-any-return]

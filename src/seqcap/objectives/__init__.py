@@ -1,0 +1,28 @@
+"""Training objectives: one file each, holding its `Config` and its `Objective`, found by module name.
+
+To add one, write `seqcap/objectives/<name>.py` with both classes and name it under a variant in params.yaml.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from pydantic import BaseModel
+
+from seqcap.objectives.base import Context, Objective
+
+
+def config_class(name: str) -> type[BaseModel]:
+    """The `Config` of `seqcap.objectives.<name>`.
+
+    Raises:
+        ModuleNotFoundError: there is no such objective.
+    """
+    return importlib.import_module(f"seqcap.objectives.{name}").Config  # type: ignore[no-any-return]
+
+
+def build(name: str, config: dict[str, Any], context: Context) -> Objective:
+    """Builds the objective `name` from its settings and what it may use."""
+    module = importlib.import_module(f"seqcap.objectives.{name}")
+    return module.Model(module.Config(**config), context)  # type: ignore[no-any-return]

@@ -1,0 +1,112 @@
+"""What objectives are given, what they return, and what the policy-gradient ones share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from seqcap.data.vocabulary import PAD
+from seqcap.decoding import rollout
+from seqcap.models.base import Captioner, Tensors, repeat
+
+
+class Reward(Protocol):
+    """A reward on token ids."""
+
+    def score(self, hypotheses: NDArray[np.int64], image: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Rewards [n] of hypotheses [n, time] of training images [n]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an objective may use.
+
+    Attributes:
+        reward: CIDEr-D (x1 scale) against the training references.
+        max_length: tokens of a sampled caption, EOS included.
+    """
+
+    reward: Reward
+    max_length: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One training step's data.
+
+    Attributes:
+        features: [b, *feature shape].
+        images: row of each image among the training images, int64 [b] (on the CPU: rewards look it up).
+        captions: ids [b, references, time]; a missing reference is all PAD.
+    """
+
+    features: Tensor
+    images: NDArray[np.int64]
+    captions: Tensor
+
+
+class Objective(nn.Module):
+    """Called with captioner and batch; returns the scalar loss and a dict of numbers to log.
+
+    What it trains besides the captioner are its sub-modules. `train_reward` in the logs is drawn as a curve.
+    """
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Captions drawn from the captioner, ready to be scored and weighted.
+
+    Attributes:
+        tokens: ids [b * samples, time], an image's samples next to each other.
+        memory: what they were drawn under, one row per caption, with gradient.
+        reward: CIDEr-D [b, samples].
+        baseline: CIDEr-D of the greedy caption, [b] (b1 of Chen & Jin 2020).
+    """
+
+    tokens: Tensor
+    memory: Tensors
+    reward: Tensor
+    baseline: Tensor
+
+
+def draw(captioner: Captioner, batch: Batch, context: Context, samples: int) -> Samples:
+    """Draws `samples` captions of each image and one greedy caption, all in one batch, and rewards them.
+
+    Sampling leaves no graph; `sequence_log_prob` scores the samples again under the same memory, dropout masks
+    included.
+    """
+    b = len(batch.images)
+    memory = captioner.encode(batch.features)
+    # The greedy baseline runs as the last row of each image.
+    greedy = torch.zeros(b, samples + 1, dtype=torch.bool, device=batch.features.device)
+    greedy[:, -1] = True
+    with torch.no_grad():
+        drawn = rollout(captioner, repeat(memory, samples + 1), context.max_length, greedy.flatten())
+    score = context.reward.score(drawn.tokens.cpu().numpy(), batch.images.repeat(samples + 1))
+    rewards = torch.from_numpy(score).to(batch.features.device, torch.float32).view(b, samples + 1)
+    tokens = drawn.tokens.view(b, samples + 1, -1)[:, :-1].flatten(0, 1)
+    tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
+    return Samples(tokens, repeat(memory, samples), rewards[:, :-1], rewards[:, -1])
+
+
+def sequence_log_prob(captioner: Captioner, samples: Samples) -> tuple[Tensor, Tensor]:
+    """log p(y|x) of the samples, with gradient.
+
+    Returns:
+        log p [b, samples], and the logits [m, V] at the m tokens of the samples.
+    """
+    logits = captioner.token_logits(samples.tokens, samples.memory)
+    valid = samples.tokens != PAD
+    token = -nn.functional.cross_entropy(logits.float(), samples.tokens[valid], reduction="none")
+    rows = valid.nonzero()[:, 0]
+    total = torch.zeros(len(samples.tokens), device=token.device).index_add(0, rows, token)
+    return total.view_as(samples.reward), logits

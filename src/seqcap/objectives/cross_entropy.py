@@ -1,0 +1,32 @@
+"""Cross-entropy (XE, also MLE or teacher forcing): where every sequence-level objective starts from."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from seqcap.data.vocabulary import PAD
+from seqcap.models.base import Captioner, repeat
+from seqcap.objectives.base import Batch, Context, Objective
+
+
+class Config(BaseModel):
+    """No settings."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Model(Objective):
+    """Mean of -log p_t over the tokens of all references, EOS included (Chen & Jin 2020, eq. 1)."""
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__()
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        references = batch.captions.shape[1]
+        captions = batch.captions.flatten(0, 1)
+        memory = repeat(captioner.encode(batch.features), references)
+        logits = captioner.token_logits(captions, memory)
+        loss = cross_entropy(logits.float(), captions[captions != PAD])
+        return loss, {"train_loss": loss.item()}

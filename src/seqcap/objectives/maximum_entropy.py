@@ -1,0 +1,41 @@
+"""SLL with an entropy bonus: SLL-ME, the maximum-entropy baseline of Chen & Jin 2020 (section 5.2)."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from seqcap.data.vocabulary import PAD
+from seqcap.models.base import Captioner
+from seqcap.objectives import self_critical
+from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log_prob
+
+
+class Config(self_critical.Config):
+    """The paper tried weights of 1e-1, 1e-2 and 1e-3 and reports 1e-2. Over what the entropy is averaged it does not
+    say; here it is summed over a caption's tokens, as log p(y) is."""
+
+    entropy_weight: float = Field(1e-2, ge=0, description="weight of the entropy of the token distributions, in nats")
+
+
+class Model(Objective):
+    """SLL's loss minus entropy_weight * sum_t H(p(.|y_<t, x)), mean over samples and images."""
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__()
+        self.samples, self.weight, self.context = config.samples, config.entropy_weight, context
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        samples = draw(captioner, batch, self.context, self.samples)
+        log_prob, logits = sequence_log_prob(captioner, samples)
+        advantage = samples.reward - samples.baseline[:, None]
+        log_p = torch.log_softmax(logits.float(), dim=1)
+        entropy = -(log_p.exp() * log_p).sum() / len(samples.tokens)
+        loss = -(advantage * log_prob).mean() - self.weight * entropy
+        tokens = int((samples.tokens != PAD).sum())
+        logs = {
+            "train_reward": samples.reward.mean().item(),
+            "token_entropy": entropy.item() * len(samples.tokens) / tokens,
+        }
+        return loss, logs

@@ -1,0 +1,36 @@
+"""Sequence-level learning with a greedy baseline: SLL of Chen & Jin 2020, SCST of Rennie et al. 2017."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor
+
+from seqcap.models.base import Captioner
+from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log_prob
+
+
+class Config(BaseModel):
+    """The paper: 5 samples an image."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    samples: int = Field(5, ge=1, description="captions drawn per image and step (s)")
+
+
+class Model(Objective):
+    """Loss -(Delta(y_j) - b1) log p(y_j), mean over samples j and images.
+
+    Chen & Jin 2020, eq. 16 at alpha = 1: Delta is CIDEr-D, b1 that of the greedy caption. log p(y) is the plain sum
+    over tokens, so the expected gradient is exactly that of -E[Delta(y)].
+    """
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__()
+        self.samples, self.context = config.samples, context
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        samples = draw(captioner, batch, self.context, self.samples)
+        log_prob, _ = sequence_log_prob(captioner, samples)
+        advantage = samples.reward - samples.baseline[:, None]
+        loss = -(advantage * log_prob).mean()
+        return loss, {"train_reward": samples.reward.mean().item()}

@@ -1,0 +1,70 @@
+"""Sequence-level exploration: SLL-SLE, the proposal of Chen & Jin 2020 (section 4)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from seqcap.models.base import Captioner
+from seqcap.objectives import self_critical
+from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log_prob
+from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
+
+
+class Config(self_critical.Config):
+    """The paper: s = 5, alpha = .75 (of .25, .5, .75 by validation)."""
+
+    samples: int = Field(5, ge=2, description="captions drawn per image and step (s)")
+    alpha: float = Field(0.75, ge=0, le=1, description="weight of quality; 1 - alpha weighs exploration")
+    distance: Literal["pairwise", "multi_reference"] = Field("pairwise", description="d(y, y')")
+    estimator: Literal["paper", "leave_one_out"] = Field("paper", description="how E[d] is differentiated")
+
+
+class Model(Objective):
+    """The gradient of alpha E[Delta(y)] + (1 - alpha) E[d(y, y')] (eq. 8) by its surrogate (eq. 16).
+
+    Loss, mean over samples j and images:
+        -alpha (Delta_j - b1) log p(y_j) - (1 - alpha) (2/s) sum_k (d_jk - b2) log p(y_j)
+    Delta is CIDEr-D and b1 that of the greedy caption; b2 is the mean of all s x s distances.
+
+    `estimator: paper` is equation 16 as printed. Because d_jj = 0 and because b2 contains the sample's own distances,
+    its expected exploration term is (s - 1)(s - 2) / s^2 times the gradient of (1 - alpha) E[d]: .48 of it at s = 5.
+    `estimator: leave_one_out` divides by s - 1 and takes b2 over the pairs without j, which makes it unbiased.
+
+    `distance: pairwise` is d = 2 - (BLEU-3 + BLEU-4), averaged over both directions, 0 from a caption to itself;
+    `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against the other
+    s - 1 as references, less the mean over the samples, and without the factor 2/s.
+    """
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__()
+        self.config, self.context = config, context
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        samples = draw(captioner, batch, self.context, self.config.samples)
+        log_prob, _ = sequence_log_prob(captioner, samples)
+        novelty = self.exploration(samples.tokens).to(log_prob)
+        advantage = self.config.alpha * (samples.reward - samples.baseline[:, None])
+        loss = -((advantage + (1 - self.config.alpha) * novelty) * log_prob).mean()
+        return loss, {"train_reward": samples.reward.mean().item()}
+
+    def exploration(self, tokens: Tensor) -> Tensor:
+        """What multiplies (1 - alpha) log p(y_j): tokens [b * s, time] -> [b, s]."""
+        s = self.config.samples
+        sets = tokens.view(-1, s, tokens.shape[1]).cpu().numpy()
+        if self.config.distance == "multi_reference":
+            score = -torch.from_numpy(multi_reference_bleu(sets))[:, :, 2:].mean(2)
+            return score - score.mean(1, keepdim=True)
+        similarity = torch.from_numpy(pairwise_bleu(sets))[..., 2:].sum(3)
+        distance = 2 - (similarity + similarity.transpose(1, 2)) / 2
+        distance.diagonal(dim1=1, dim2=2).zero_()
+        row = distance.sum(2)
+        total = row.sum(1, keepdim=True)
+        if self.config.estimator == "paper":
+            return 2 / s * (row - total / s)
+        # With one other sample there is no pair left to take a baseline from.
+        baseline = (total - 2 * row) / ((s - 1) * (s - 2)) if s > 2 else torch.zeros_like(row)
+        return 2 * (row / (s - 1) - baseline)

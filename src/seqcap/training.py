@@ -1,0 +1,421 @@
+"""The one training loop, for every captioner and objective.
+
+    for each batch of images:
+        loss, logs = objective(captioner, batch)
+        loss.backward(); clip; Adam
+    greedy CIDEr on val after every epoch; the best epoch's weights are kept (epoch 0 is the starting point)
+
+A run can be killed at any moment: every minute, and after every epoch, everything that the rest of the run depends on
+(weights, Adam's moments, the random generators, the curves) is written to scratch/, from where the same command
+resumes, to the same bytes as an uninterrupted run on the same device.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import current_process, get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from tqdm import tqdm
+
+from seqcap import decoding, machine, models, objectives
+from seqcap.artifacts import REFERENCES, load_weights, read_table, save_weights
+from seqcap.data.vocabulary import EOS, PAD, Vocabulary
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+from seqcap.models.base import Captioner
+from seqcap.objectives.base import Batch, Context
+from seqcap.rewards.ciderd import CiderD
+
+DATA = Path("artifacts/image/data")
+FEATURES = Path("artifacts/image/features")
+SCRATCH = Path("scratch")
+CHECKPOINT_SECONDS = 60
+LOG_STEPS = 10
+LOCK_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Split:
+    """The images of one split.
+
+    Attributes:
+        image_ids: int64 [n].
+        rows: [n], their rows in the feature file.
+        references: per image, captions as ids without EOS; words outside the vocabulary are an id of their own.
+        captions: ids [n, references, time], EOS included, padded; a missing reference is all PAD.
+    """
+
+    image_ids: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    references: list[list[list[int]]]
+    captions: Tensor
+
+
+def load_split(split: str, vocabulary: Vocabulary, store: FeatureStore, max_length: int) -> Split:
+    """Reads the references of a split.
+
+    Args:
+        max_length: tokens per caption, EOS included; longer training captions are cut.
+
+    Raises:
+        InputError: the file is malformed, the split is empty, or an image has no features.
+    """
+    path = DATA / "references.parquet"
+    table = read_table(path, REFERENCES)
+    by_image: dict[int, list[list[str]]] = {}
+    for image_id, where, tokens in zip(
+        table["image_id"].to_pylist(), table["split"].to_pylist(), table["tokens"].to_pylist(), strict=True
+    ):
+        if where == split:
+            by_image.setdefault(image_id, []).append(tokens)
+    if not by_image:
+        raise InputError(path, f"has no captions in split {split!r}", "check the dataset's splits")
+    captions = torch.full((len(by_image), max(map(len, by_image.values())), max_length), PAD)
+    for i, image_captions in enumerate(by_image.values()):
+        for j, tokens in enumerate(image_captions):
+            ids = [*vocabulary.encode(tokens)[: max_length - 1], EOS]
+            captions[i, j, : len(ids)] = torch.tensor(ids)
+    image_ids = np.array(list(by_image))
+    references = [[vocabulary.encode_reference(tokens) for tokens in item] for item in by_image.values()]
+    return Split(image_ids, store.rows_of(image_ids), references, captions)
+
+
+class Step(nn.Module):
+    """Captioner and objective as one module, so that one optimizer and one DistributedDataParallel hold both."""
+
+    def __init__(self, captioner: Captioner, objective: nn.Module) -> None:
+        super().__init__()
+        self.captioner, self.objective = captioner, objective
+
+    def forward(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        return self.objective(self.captioner, batch)  # type: ignore[no-any-return]
+
+
+def load_captioner(path: Path) -> tuple[Captioner, dict[str, Any]]:
+    """A trained captioner, in evaluation mode, and its metadata.
+
+    Raises:
+        InputError: the file is missing, or no captioner's.
+    """
+    tensors, metadata = load_weights(path)
+    try:
+        captioner = models.build(
+            metadata["architecture"],
+            metadata["model"],
+            metadata["vocabulary_size"],
+            tuple(metadata["feature_shape"]),
+        )
+        captioner.load_state_dict(tensors)
+    except (KeyError, RuntimeError, ModuleNotFoundError) as error:
+        raise InputError(path, f"holds no captioner ({error})", "delete it and run `dvc repro`") from None
+    return captioner.eval(), metadata
+
+
+def train_all(config: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """Trains one variant with each of its seeds: one after the other on a GPU or under a launcher, side by side in
+    processes of one thread each on a CPU.
+
+    Args:
+        config: a configs/*.json of a training run.
+        folder: where seed<k>.safetensors go.
+
+    Returns:
+        All seeds' learning curves, rows of `artifacts.CURVES`.
+
+    Raises:
+        InputError: as `train`.
+    """
+    seeds = config["seeds"]
+    rank, world = machine.join_group()
+    processes = 1 if world > 1 or machine.device().type == "cuda" else min(machine.workers(), len(seeds))
+    kept = scratch(config)
+    kept.mkdir(parents=True, exist_ok=True)
+    jobs = [(config, seed, folder / f"seed{seed}.safetensors", kept) for seed in seeds]
+    if processes == 1:
+        curves = [train(*job) for job in jobs]
+    else:
+        with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+            curves = list(pool.map(train, *zip(*jobs, strict=True)))
+    if world > 1:
+        dist.barrier()
+    if rank == 0:
+        shutil.rmtree(kept)
+    return [row for rows in curves for row in rows]
+
+
+def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[dict[str, Any]]:
+    """Trains one variant with one seed.
+
+    Args:
+        config: a configs/*.json of a training run.
+        seed: of weights, batches, dropout and samples.
+        output: the safetensors file to write.
+        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out.
+
+    Returns:
+        The learning curves, rows of `artifacts.CURVES`.
+
+    Raises:
+        InputError: malformed inputs, another process training the same run, or a policy that earns no reward.
+    """
+    rank, world = machine.join_group()
+    device = machine.device()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    settings, max_length = config["training"], config["max_length"]
+    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
+    store = FeatureStore(FEATURES / f"{models.model_class(config['architecture']).features}.parquet")
+    training, validation = (load_split(name, vocabulary, store, max_length) for name in ("train", "val"))
+    reward = CiderD(training.references)
+    # Validation scores as evaluation does: EOS is no token, document frequencies are the split's own.
+    val_cider = CiderD(validation.references, eos=False)
+
+    torch.manual_seed(seed)
+    captioner = models.build(config["architecture"], config["model"], len(vocabulary), store.shape)
+    if config["start_from"] is None:
+        some = np.sort(np.random.default_rng(0).permutation(len(training.rows))[:5000])
+        captioner.fit_standardisation(torch.from_numpy(store.get(training.rows[some])))
+    else:
+        start, _ = load_captioner(Path(config["start_from"]) / f"seed{seed}.safetensors")
+        captioner.load_state_dict(start.state_dict())
+    objective = objectives.build(config["objective"], config["settings"], Context(reward, max_length))
+    step = Step(captioner, objective).to(device)
+    optimizer = torch.optim.Adam(step.parameters(), lr=settings["learning_rate"], fused=True)
+    parallel = DistributedDataParallel(step) if world > 1 else step
+    # From here on every process draws its own samples.
+    torch.manual_seed(seed * 1000 + rank)
+
+    batches = -(-len(training.rows) // settings["batch_size"])
+    total = settings["epochs"] * batches
+    run = Run(step, optimizer, curves=[], best={k: v.clone() for k, v in captioner.state_dict().items()})
+
+    def record(quantity: str, value: float) -> None:
+        images = run.at * settings["batch_size"]
+        row = {"variant": config["variant"], "seed": seed, "step": run.at, "images": images}
+        run.curves.append(row | {"quantity": quantity, "value": value})
+
+    def validate() -> float:
+        captions = short_captions(captioner, store, validation.rows, max_length, device, greedy=True)
+        value = float(val_cider.score(captions, np.arange(len(captions))).mean())
+        record("val_cider", value)
+        record("val_distinct", len(np.unique(captions, axis=0)) / len(captions))
+        if value > run.best_value:
+            run.best_value = value
+            run.best = {k: v.detach().clone() for k, v in captioner.state_dict().items()}
+        return value
+
+    with locked(kept / f"seed{seed}_rank{rank}.lock"):
+        checkpoint = kept / f"seed{seed}_rank{rank}.safetensors"
+        if checkpoint.exists():
+            run.restore(checkpoint, device)
+        else:
+            validate()
+            if config["start_from"] is not None:
+                some = training.rows[:200]
+                captions = short_captions(captioner, store, some, max_length, device, greedy=False)
+                mean = float(reward.score(captions, np.arange(len(some))).mean())
+                record("train_reward", mean)
+                if total > 0 and mean <= 0:
+                    raise InputError(
+                        config["start_from"], "its captions earn no reward at step 0", "train cross-entropy for longer"
+                    )
+        saved = time.monotonic()
+        label = f"{config['variant']} seed {seed}"
+        progress = tqdm(total=total, initial=run.at, desc=label, unit="step", disable=rank > 0, mininterval=1)
+        logs: dict[str, list[float]] = {}
+        parent = os.getppid()
+        for batch in data_batches(training, store, settings["batch_size"], run.at, total, seed, rank, world, device):
+            for group in optimizer.param_groups:
+                epoch = run.at // batches
+                group["lr"] = settings["learning_rate"] * settings["decay"] ** (epoch // settings["decay_every"])
+            step.train()
+            loss, values = parallel(batch)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(step.parameters(), settings["clip"])
+            optimizer.step()
+            run.at += 1
+            progress.update()
+            for name, value in values.items():
+                logs.setdefault(name, []).append(value)
+            epoch_ends = run.at % batches == 0
+            if epoch_ends or run.at % LOG_STEPS == 0:
+                for name, numbers in logs.items():
+                    record(name, float(np.mean(numbers)))
+                logs = {}
+                if epoch_ends:
+                    progress.set_postfix(val_cider=f"{validate():.3f}")
+                if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
+                    run.save(checkpoint)
+                    saved = time.monotonic()
+            if current_process().name != "MainProcess" and os.getppid() != parent:
+                # The parent was killed: a worker must not train on behind the next run's back.
+                os._exit(1)
+        progress.close()
+        if rank == 0:
+            metadata = {
+                "architecture": config["architecture"],
+                "model": config["model"],
+                "vocabulary_size": len(vocabulary),
+                "feature_shape": list(store.shape),
+                "val_cider": run.best_value,
+            }
+            save_weights(output, run.best, metadata)
+    return run.curves
+
+
+@dataclass
+class Run:
+    """Everything that the rest of a training run depends on.
+
+    Attributes:
+        at: steps done.
+        best_value: the best validation CIDEr so far, of the weights `best`.
+        curves: rows of `artifacts.CURVES`.
+    """
+
+    step: Step
+    optimizer: torch.optim.Optimizer
+    curves: list[dict[str, Any]]
+    best: dict[str, Tensor]
+    best_value: float = -1.0
+    at: int = 0
+
+    def save(self, path: Path) -> None:
+        """Writes the run's state."""
+        tensors = {f"step.{k}": v for k, v in self.step.state_dict().items()}
+        tensors |= {f"best.{k}": v for k, v in self.best.items()}
+        for index, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{index}.{name}": value for name, value in moments.items()}
+        tensors["random.cpu"] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            tensors["random.cuda"] = torch.cuda.get_rng_state()
+        metadata = {"at": self.at, "best_value": self.best_value, "curves": self.curves}
+        save_weights(path, tensors, metadata)
+
+    def restore(self, path: Path, device: torch.device) -> None:
+        """Takes up the state that `save` wrote."""
+        tensors, metadata = load_weights(path)
+        groups: dict[str, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            kind, rest = name.split(".", 1)
+            groups.setdefault(kind, {})[rest] = tensor
+        self.step.load_state_dict(groups["step"])
+        self.best = {name: tensor.to(device) for name, tensor in groups["best"].items()}
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in groups.get("adam", {}).items():
+            index, moment = name.split(".")
+            moments.setdefault(int(index), {})[moment] = tensor
+        parameters = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": parameters})
+        torch.set_rng_state(groups["random"]["cpu"])
+        if torch.cuda.is_available() and "cuda" in groups["random"]:
+            torch.cuda.set_rng_state(groups["random"]["cuda"])
+        self.at, self.best_value, self.curves = metadata["at"], metadata["best_value"], metadata["curves"]
+
+
+def data_batches(
+    training: Split,
+    store: FeatureStore,
+    size: int,
+    start: int,
+    stop: int,
+    seed: int,
+    rank: int,
+    world: int,
+    device: torch.device,
+) -> Iterator[Batch]:
+    """This rank's share of batches `start` to `stop`, the next one read while the last one trains.
+
+    The order within an epoch depends on seed and epoch alone, so that a resumed run meets the same batches.
+    """
+    batches = -(-len(training.rows) // size)
+
+    def read(at: int) -> Batch:
+        epoch, position = divmod(at, batches)
+        order = np.random.default_rng([seed, epoch]).permutation(len(training.rows))
+        chosen = order[position * size : (position + 1) * size]
+        # A last batch smaller than the group: every rank must take part in the gradient.
+        chosen = chosen[rank::world] if len(chosen) >= world else chosen[:1]
+        captions = training.captions[chosen]
+        captions = captions[:, :, : int((captions != PAD).sum(2).max())]
+        return Batch(torch.from_numpy(store.get(training.rows[chosen])), chosen, captions)
+
+    with ThreadPoolExecutor(1) as reader:
+        ahead = reader.submit(read, start) if start < stop else None
+        for at in range(start, stop):
+            batch = ahead.result()  # type: ignore[union-attr]
+            ahead = reader.submit(read, at + 1) if at + 1 < stop else None
+            yield Batch(batch.features.to(device), batch.images, batch.captions.to(device))
+
+
+def short_captions(
+    captioner: Captioner,
+    store: FeatureStore,
+    rows: NDArray[np.int64],
+    max_length: int,
+    device: torch.device,
+    greedy: bool,
+) -> NDArray[np.int64]:
+    """One greedy or sampled caption, ids [n, max_length], of each image in the given rows of the feature file."""
+    captions = np.full((len(rows), max_length), PAD, dtype=np.int64)
+    captioner.eval()
+    with torch.no_grad():
+        for i in range(0, len(rows), 250):
+            memory = captioner.encode(torch.from_numpy(store.get(rows[i : i + 250])).to(device))
+            kind = torch.full((len(memory[0]),), greedy, device=device)
+            tokens = decoding.rollout(captioner, memory, max_length, kind).tokens.cpu().numpy()
+            captions[i : i + len(tokens), : tokens.shape[1]] = tokens
+    return captions
+
+
+def scratch(config: dict[str, Any]) -> Path:
+    """The folder of a run's checkpoints: its name changes with everything that the run depends on (configuration,
+    data, features, the weights it starts from, code), so that nothing resumes what it should not."""
+    digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
+    inputs = [DATA / "vocabulary.json", DATA / "references.parquet", *sorted(FEATURES.glob("*.parquet"))]
+    if config["start_from"] is not None:
+        inputs += sorted(Path(config["start_from"]).glob("*.safetensors"))
+    for path in inputs:
+        status = path.stat() if path.exists() else None
+        digest.update(f"{path} {status and (status.st_size, status.st_mtime_ns)}".encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return SCRATCH / f"{config['variant']}-{digest.hexdigest()[:16]}"
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds a lock file. The lock goes with the process, so one that was killed leaves none behind.
+
+    Raises:
+        InputError: another process still holds it after some seconds.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        for attempt in range(LOCK_SECONDS + 1):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if attempt == LOCK_SECONDS:
+                    raise InputError(path, "is held: this run is being trained already", "wait or stop it") from None
+                time.sleep(1)
+        yield
