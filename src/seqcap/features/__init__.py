@@ -1,0 +1,1 @@
+"""Visual encoders, extraction of their features, and reading them back."""

@@ -1,0 +1,242 @@
+"""Visual encoders: convolutional networks cut before their classifier, and their weights.
+
+torchvision's networks are He et al., "Deep residual learning for image recognition", CVPR 2016 (resnet*); Sandler
+et al., "MobileNetV2", CVPR 2018; Szegedy et al., "Rethinking the Inception architecture", CVPR 2016 (inception_v3).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+import socket
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seqcap.artifacts import load_weights, save_weights
+from seqcap.errors import InputError
+
+TORCHVISION = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "mobilenet_v2", "inception_v3")
+BACKBONES = (*TORCHVISION, "scenes_cnn")
+
+# Children of torchvision's networks that come after, or beside, the last convolutional map.
+HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
+
+IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+# A machine without a network may drop packets instead of refusing: give up on a download after this many seconds.
+DOWNLOAD_TIMEOUT = 20.0
+
+
+class ScenesCNN(nn.Module):
+    """A small network for the generated scenes: 64 px in, 64 channels of 8x8 out.
+
+    Two coordinate channels tell it where things are (Liu et al., "CoordConv", NeurIPS 2018, section 3): without
+    them it cannot learn which object is left of which.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for inputs, outputs, stride in ((5, 32, 2), (32, 64, 2), (64, 64, 1), (64, 64, 2)):
+            layers += [
+                nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False),
+                nn.BatchNorm2d(outputs),
+                nn.ReLU(inplace=True),
+            ]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, images: Tensor) -> Tensor:
+        n, _, height, width = images.shape
+        y = torch.linspace(-1, 1, height, device=images.device, dtype=images.dtype)
+        x = torch.linspace(-1, 1, width, device=images.device, dtype=images.dtype)
+        coordinates = torch.stack(torch.meshgrid(x, y, indexing="xy")).expand(n, 2, height, width)
+        features: Tensor = self.layers(torch.cat([images, coordinates], 1))
+        return features
+
+
+class Encoder(nn.Module):
+    """A backbone from 8-bit images to its last convolutional map. Preprocessing is part of it.
+
+    Args:
+        backbone: one of `BACKBONES`.
+
+    Attributes:
+        smallest: side in pixels of the smallest image it can map.
+        channels: channels of the map, and of a grid cell.
+        dim: size of a pooled feature.
+    """
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, backbone: str) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.smallest = 75 if backbone == "inception_v3" else 8
+        mean, std = IMAGENET_MEAN, IMAGENET_STD
+        if backbone == "scenes_cnn":
+            self.body: nn.Module = ScenesCNN()
+            self.channels = 64
+            mean, std = (0.5, 0.5, 0.5), (1.0, 1.0, 1.0)
+        else:
+            from seqcap.features.torchvision_shim import torchvision
+
+            # Inception's own initialisation takes seconds, and weights are nearly always loaded over it.
+            options = {"init_weights": False, "transform_input": False} if backbone == "inception_v3" else {}
+            network = torchvision.models.get_model(backbone, weights=None, **options)
+            self.channels = network.last_channel if backbone == "mobilenet_v2" else network.fc.in_features
+            # The children run one after the other in all these networks; their names, and so the checkpoint's, stay.
+            self.body = nn.Sequential(OrderedDict((k, v) for k, v in network.named_children() if k not in HEADS))
+            if backbone == "inception_v3":
+                # Its weights were trained by Google on [-1, 1]: what torchvision's transform_input restores.
+                mean, std = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
+        self.dim = self.channels * (2 if backbone == "scenes_cnn" else 1)
+        # Not persistent: constants of the backbone, not weights.
+        self.register_buffer("mean", torch.tensor(mean).view(1, 3, 1, 1), persistent=False)
+        self.register_buffer("std", torch.tensor(std).view(1, 3, 1, 1), persistent=False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Last convolutional map.
+
+        Args:
+            images: [n, 3, height, width] uint8.
+
+        Returns:
+            [n, channels, h, w] float32.
+        """
+        scaled = (images.to(self.mean.dtype) / 255 - self.mean) / self.std
+        features: Tensor = self.body(scaled.contiguous(memory_format=torch.channels_last))
+        return features
+
+    def pooled(self, features: Tensor) -> Tensor:
+        """One vector an image: the mean over space; for scenes_cnn the maximum, then the mean.
+
+        Args:
+            features: [n, channels, h, w], what `forward` returned.
+
+        Returns:
+            [n, dim].
+        """
+        mean = features.mean((2, 3))
+        return torch.cat([features.amax((2, 3)), mean], 1) if self.backbone == "scenes_cnn" else mean
+
+    def grid(self, features: Tensor, k: int) -> Tensor:
+        """A k x k grid of vectors an image, each the mean over its cell.
+
+        Args:
+            features: [n, channels, h, w], what `forward` returned.
+
+        Returns:
+            [n, k, k, channels].
+        """
+        return F.adaptive_avg_pool2d(features, k).permute(0, 2, 3, 1)
+
+    def save(self, path: str | Path, metadata: dict[str, Any]) -> None:
+        """Writes the weights; `metadata` gains `backbone`."""
+        save_weights(path, self.body.state_dict(), {**metadata, "backbone": self.backbone})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Encoder:
+        """Reads what `save` wrote, ready for extraction.
+
+        Raises:
+            InputError: the file is missing, damaged, or not an encoder of ours.
+        """
+        weights, metadata = load_weights(path)
+        if metadata.get("backbone") not in BACKBONES:
+            raise InputError(
+                path, f"backbone {metadata.get('backbone')!r} is not known", "delete it and run `dvc repro encoder`"
+            )
+        encoder = cls(metadata["backbone"])
+        _fill(encoder, weights, path)
+        return encoder.eval()
+
+
+def with_weights(backbone: str, weights: str, seed: int) -> Encoder:
+    """An encoder with weights that need no training here.
+
+    Args:
+        backbone: one of `BACKBONES`.
+        weights: "imagenet" (torchvision's IMAGENET1K_V1, the weights of the papers' time; found in, or downloaded
+            to, TORCH_HOME), "random", or the path of a .safetensors or .pth checkpoint with torchvision's names.
+        seed: of random weights.
+
+    Raises:
+        InputError: the weights are missing and cannot be downloaded, are damaged, or belong to another backbone.
+    """
+    torch.manual_seed(seed)
+    encoder = Encoder(backbone)
+    if weights == "imagenet":
+        if backbone not in TORCHVISION:
+            raise InputError("params.yaml", f"{backbone} has no ImageNet weights", "use weights: scenes")
+        _fill(encoder, *_imagenet(backbone))
+    elif weights != "random":
+        _fill(encoder, _checkpoint(Path(weights)), weights)
+    return encoder.eval()
+
+
+def _imagenet(backbone: str) -> tuple[dict[str, Tensor], Path]:
+    from seqcap.features.torchvision_shim import torchvision
+
+    entry = torchvision.models.get_model_weights(backbone).IMAGENET1K_V1
+    name = entry.url.rsplit("/", 1)[1]
+    path = Path(torch.hub.get_dir()) / "checkpoints" / name
+    if path.is_file():
+        # load_state_dict_from_url checks the hash only of what it downloads itself.
+        match = re.search(r"-([0-9a-f]{8,})\.", name)
+        if match and not hashlib.sha256(path.read_bytes()).hexdigest().startswith(match[1]):
+            raise InputError(path, "is damaged (its SHA-256 is not the one in its name)", "download it again")
+    timeout = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(DOWNLOAD_TIMEOUT)
+    try:
+        return entry.get_state_dict(progress=False, check_hash=True, weights_only=True), path
+    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise InputError(
+            path,
+            f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({error})",
+            f"put {entry.url} there, or set TORCH_HOME to a folder with hub/checkpoints/{name}",
+        ) from None
+    finally:
+        socket.setdefaulttimeout(timeout)
+
+
+def _checkpoint(path: Path) -> dict[str, Tensor]:
+    fix = "give a .safetensors or .pth file that holds only tensors by name"
+    if not path.is_file():
+        raise InputError(path, "does not exist", "set the encoder's weights to imagenet, scenes, or a checkpoint")
+    if path.suffix == ".safetensors":
+        return load_weights(path)[0]
+    try:
+        # weights_only: tensors and containers are read, and nothing is unpickled into code.
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
+        raise InputError(path, f"is not a checkpoint ({str(error).splitlines()[0]})", fix) from None
+    if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
+        raise InputError(path, "does not map names to tensors", fix)
+    return content
+
+
+def _fill(encoder: Encoder, weights: dict[str, Tensor], path: str | Path) -> None:
+    """Loads weights, less those of the classifier, into the encoder's body."""
+    body = {name: tensor for name, tensor in weights.items() if name.split(".")[0] not in HEADS}
+    expected = encoder.body.state_dict()
+    fix = f"give weights of {encoder.backbone}"
+    for name, tensor in expected.items():
+        if name not in body:
+            # Old checkpoints lack this counter, which inference does not use.
+            if name.endswith("num_batches_tracked"):
+                body[name] = tensor
+                continue
+            raise InputError(path, f"has no weight {name!r}", fix)
+        if body[name].shape != tensor.shape:
+            raise InputError(path, f"weight {name!r} is {list(body[name].shape)}, not {list(tensor.shape)}", fix)
+    for name in body:
+        if name not in expected:
+            raise InputError(path, f"has a weight {name!r} that {encoder.backbone} lacks", fix)
+    encoder.body.load_state_dict(body)

@@ -1,0 +1,201 @@
+"""Features of every image, pooled and grid in one pass, in parts that survive being killed."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Never
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from PIL import Image
+from tqdm import tqdm
+
+from seqcap.artifacts import features_schema, parquet_stream
+from seqcap.data.images import ImageSource
+from seqcap.errors import InputError
+from seqcap.features.encoders import Encoder
+
+# Images of a part: at COCO's scale a part is lost in seconds on a GPU, and there are about 500 of them.
+PART = 256
+# Images of a row group: what a reader that cannot hold the file in memory reads at once.
+ROW_GROUP = 32
+# Batches decoded ahead of the network, and the threads that decode (Pillow releases the GIL while it does).
+AHEAD, DECODERS = 2, 4
+
+TYPES = {"float16": pa.float16(), "float32": pa.float32()}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What decides the features' values, besides the images.
+
+    Attributes:
+        image_ids: ids, in the order of the output.
+        files: names for `ImageSource.read`, one an id.
+        grid: side of the grid.
+        dtype: float16 or float32, as stored.
+        batch_size: images a forward pass.
+        image_size: side in pixels to which images are squashed (224 is usual; 299 for inception_v3).
+    """
+
+    image_ids: list[int]
+    files: list[str]
+    grid: int
+    dtype: str
+    batch_size: int
+    image_size: int
+
+    def key(self, encoder: Encoder, source: ImageSource) -> str:
+        """Names the scratch folder: parts made by another encoder, or from other images, are not taken up."""
+        digest = hashlib.sha256(json.dumps([*vars(self).values(), encoder.backbone]).encode())
+        for name, tensor in encoder.body.state_dict().items():
+            digest.update(name.encode() + tensor.cpu().numpy().tobytes())
+        status = source.path.stat()
+        digest.update(f"{source.path.resolve()} {status.st_size} {status.st_mtime_ns}".encode())
+        return digest.hexdigest()[:12]
+
+
+def extract(
+    encoder: Encoder,
+    source: ImageSource,
+    job: Job,
+    output: Path,
+    scratch: Path,
+    device: torch.device,
+    rank: int = 0,
+    world: int = 1,
+) -> None:
+    """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
+
+    Parts of `PART` images are written atomically to `scratch/features-<key of the job>`; a later call takes up those
+    already there. Batches never straddle parts, so the bytes do not depend on where a run was killed. Under torchrun
+    each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be initialised.
+
+    Raises:
+        InputError: an image is damaged (names it), a feature is not finite, another run works in the scratch folder,
+            or the images are too small for the encoder.
+    """
+    if job.image_size < encoder.smallest:
+        raise InputError(
+            "params.yaml",
+            f"features.image_size is {job.image_size}",
+            f"{encoder.backbone} needs at least {encoder.smallest} pixels",
+        )
+    encoder = encoder.to(device).eval()
+    folder = scratch / f"features-{job.key(encoder, source)}"
+    starts = range(0, len(job.files), PART)
+    parts = [folder / f"part-{i:05d}.parquet" for i in range(len(starts))]
+    with _only_run(folder) if rank == 0 else nullcontext():
+        todo = [(s, p) for s, p in list(zip(starts, parts, strict=True))[rank::world] if not p.exists()]
+        total = sum(len(job.files[start : start + PART]) for start, _ in todo)
+        with tqdm(total=total, desc="features", unit="image", disable=rank != 0, mininterval=1) as progress:
+            for start, part in todo:
+                _write_part(encoder, source, job, start, part, device, progress)
+        if world > 1:
+            torch.distributed.barrier()
+        if rank == 0:
+            _merge(parts, output, encoder, job)
+            shutil.rmtree(folder)
+
+
+@contextmanager
+def _only_run(folder: Path) -> Iterator[None]:
+    """Holds the scratch folder: killing dvc alone leaves its stage running, and a second one must not join it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a+") as lock:
+        try:
+            # The kernel drops the lock with the process, however that ends: there is no stale lock to remove.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            raise InputError(folder, f"process {lock.read()} works here", "wait for it, or end it") from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def _schemas(encoder: Encoder, job: Job) -> dict[str, pa.Schema]:
+    dtype = TYPES[job.dtype]
+    return {
+        "pooled": features_schema((encoder.dim,), dtype),
+        "grid": features_schema((job.grid, job.grid, encoder.channels), dtype),
+    }
+
+
+def _write_part(
+    encoder: Encoder,
+    source: ImageSource,
+    job: Job,
+    start: int,
+    part: Path,
+    device: torch.device,
+    progress: tqdm[Never],
+) -> None:
+    ids = job.image_ids[start : start + PART]
+    files = job.files[start : start + PART]
+    pooled, grid = [], []
+    with torch.inference_mode():
+        for images in _batches(source, files, job.batch_size, job.image_size):
+            features = encoder(images.to(device))
+            pooled.append(encoder.pooled(features).cpu().numpy())
+            grid.append(encoder.grid(features, job.grid).flatten(1).cpu().numpy())
+            progress.update(len(images))
+    columns = [pa.array(ids, pa.int64())]
+    schemas = _schemas(encoder, job)
+    for name, batches in (("pooled", pooled), ("grid", grid)):
+        # An overflow to infinity is reported below, with the image's name, and not as a numpy warning.
+        with np.errstate(over="ignore"):
+            values = np.concatenate(batches).astype(job.dtype)
+        finite = np.isfinite(values).all(1)
+        if not finite.all():
+            file = files[int(np.argmin(finite))]
+            raise InputError(source.path, f"image {file!r} has a {name} feature out of {job.dtype}", "use float32")
+        columns.append(pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schemas[name].field(1).type))
+    schema = pa.schema([("image_id", pa.int64()), *((name, s.field(1).type) for name, s in schemas.items())])
+    with parquet_stream(part, schema) as writer:
+        writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+def _batches(source: ImageSource, files: list[str], size: int, side: int) -> Iterator[torch.Tensor]:
+    """Batches of [n, 3, side, side] uint8, decoded ahead by threads."""
+
+    def decode(file: str) -> npt.NDArray[np.uint8]:
+        image = source.read(file)
+        # Squashed, not cropped: captions also speak of what is at the edges.
+        return np.asarray(image.resize((side, side), Image.Resampling.BICUBIC) if image.size != (side, side) else image)
+
+    with ThreadPoolExecutor(DECODERS) as pool:
+        queue: deque[list[Future[npt.NDArray[np.uint8]]]] = deque()
+        try:
+            for start in range(0, len(files) + AHEAD * size, size):
+                if start < len(files):
+                    queue.append([pool.submit(decode, file) for file in files[start : start + size]])
+                if queue and (len(queue) > AHEAD or start + size >= len(files)):
+                    images = np.stack([future.result() for future in queue.popleft()])
+                    yield torch.from_numpy(images).permute(0, 3, 1, 2)
+        finally:
+            # After a damaged image the rest of the queue would be decoded for nothing.
+            pool.shutdown(cancel_futures=True)
+
+
+def _merge(parts: list[Path], output: Path, encoder: Encoder, job: Job) -> None:
+    schemas = _schemas(encoder, job)
+    for name, schema in schemas.items():
+        with parquet_stream(output / f"{name}.parquet", schema) as writer:
+            for part in parts:
+                ids, features = pq.read_table(part, columns=["image_id", name], memory_map=True).columns
+                writer.write_table(pa.Table.from_arrays([ids, features], schema=schema), row_group_size=ROW_GROUP)

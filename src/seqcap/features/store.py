@@ -1,0 +1,155 @@
+"""Features read back by row: from memory where they fit, else row group by row group from the file."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seqcap.artifacts import open_parquet
+from seqcap.errors import InputError
+
+FIX = "delete it and run `dvc repro features`"
+
+
+class FeatureStore:
+    """The features of one Parquet file (`artifacts.features_schema`).
+
+    Args:
+        path: pooled.parquet or grid.parquet.
+        memory_limit_bytes: up to this size (as stored) all features are held in memory; beyond it this much of the
+            row groups used last.
+
+    Attributes:
+        image_ids: [n] int64, in the file's order.
+        shape: of one image's features, (channels,) or (height, width, channels).
+        dim: the last of `shape`.
+
+    Raises:
+        InputError: the file is missing or damaged, a column is missing or of another type, an id is there twice, or
+            (at once, or when its row group is first read) a feature is NaN or infinite.
+    """
+
+    def __init__(self, path: str | Path, memory_limit_bytes: int = 4 << 30) -> None:
+        self.path = Path(path)
+        self._file = open_parquet(self.path)
+        self.shape, dtype = _layout(self.path, self._file.schema_arrow)
+        self.dim = self.shape[-1]
+        self._size = int(np.prod(self.shape))
+        self.image_ids = self._column("image_id", None)
+        self._order = np.argsort(self.image_ids, kind="stable")
+        ordered = self.image_ids[self._order]
+        if (ordered[1:] == ordered[:-1]).any():
+            twice = ordered[1:][ordered[1:] == ordered[:-1]][0]
+            raise InputError(self.path, f"image {twice} is there twice", FIX)
+        metadata = self._file.metadata
+        counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        # Row group i holds rows _starts[i] up to _starts[i + 1].
+        self._starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        row_bytes = self._size * np.dtype(dtype).itemsize
+        self._everything: npt.NDArray[Any] | None = None
+        if len(self) * row_bytes <= memory_limit_bytes:
+            self._everything = np.empty((len(self), self._size), dtype)
+            for group in range(len(counts)):
+                self._everything[self._starts[group] : self._starts[group + 1]] = self._read(group)
+        self._recent: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
+        self._keep = max(1, memory_limit_bytes // max(1, row_bytes * max(counts, default=1)))
+
+    def __len__(self) -> int:
+        return len(self.image_ids)
+
+    def get(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """Features of some rows, in the order given.
+
+        Args:
+            rows: [n] positions in `image_ids`; they may repeat.
+
+        Returns:
+            [n, *shape] float32.
+        """
+        rows = np.asarray(rows)
+        if len(rows) and (rows.min() < 0 or rows.max() >= len(self)):
+            raise IndexError(f"rows {rows.min()} to {rows.max()} of {len(self)}")
+        if self._everything is not None:
+            found = self._everything[rows]
+        else:
+            found = np.empty((len(rows), self._size), np.float32)
+            groups = np.searchsorted(self._starts, rows, side="right") - 1
+            for group in np.unique(groups):
+                here = groups == group
+                found[here] = self._group(int(group))[rows[here] - self._starts[group]]
+        single: npt.NDArray[np.float32] = found.astype(np.float32, copy=False)
+        return single.reshape(len(rows), *self.shape)
+
+    def rows_of(self, image_ids: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Rows of images.
+
+        Raises:
+            InputError: names the first image that has no features.
+        """
+        wanted = np.asarray(image_ids, np.int64)
+        if not len(self):
+            raise InputError(self.path, "is empty", FIX)
+        positions = np.minimum(np.searchsorted(self.image_ids, wanted, sorter=self._order), len(self) - 1)
+        rows = self._order[positions]
+        absent = self.image_ids[rows] != wanted
+        if absent.any():
+            raise InputError(self.path, f"has no image {wanted[absent].flat[0]}", FIX)
+        return rows
+
+    def _group(self, group: int) -> npt.NDArray[Any]:
+        if group in self._recent:
+            self._recent.move_to_end(group)
+        else:
+            while len(self._recent) >= self._keep:
+                self._recent.popitem(last=False)
+            self._recent[group] = self._read(group)
+        return self._recent[group]
+
+    def _read(self, group: int) -> npt.NDArray[Any]:
+        values = self._column("features", group).reshape(-1, self._size)
+        finite = np.isfinite(values).all(1)
+        if not finite.all():
+            image_id = self.image_ids[self._starts[group] + int(np.argmin(finite))]
+            raise InputError(self.path, f"image {image_id} has a feature that is NaN or infinite", FIX)
+        return values
+
+    def _column(self, name: str, group: int | None) -> npt.NDArray[Any]:
+        try:
+            table = (
+                self._file.read(columns=[name]) if group is None else self._file.read_row_group(group, columns=[name])
+            )
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(self.path, f"is damaged ({error})", FIX) from None
+        column = table.column(name).combine_chunks()
+        values = column.flatten() if pa.types.is_fixed_size_list(column.type) else column
+        if column.null_count or values.null_count:
+            raise InputError(self.path, f"column {name!r} has nulls", FIX)
+        array: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
+        return array
+
+
+def _layout(path: Path, schema: pa.Schema) -> tuple[tuple[int, ...], npt.DTypeLike]:
+    """Shape and type of a feature file, after checking its columns."""
+    expected = "expected columns image_id (int64) and features (fixed-size list of float16 or float32)"
+    for name in ("image_id", "features"):
+        if name not in schema.names:
+            raise InputError(path, f"has no column {name!r}", expected)
+    kind = schema.field("features").type
+    if schema.field("image_id").type != pa.int64():
+        raise InputError(path, f"column 'image_id' is {schema.field('image_id').type}", expected)
+    if not pa.types.is_fixed_size_list(kind) or kind.value_type not in (pa.float16(), pa.float32()):
+        raise InputError(path, f"column 'features' is {kind}", expected)
+    try:
+        shape = tuple(json.loads((schema.metadata or {})[b"shape"]))
+        fits = int(np.prod(shape)) == kind.list_size
+    except (KeyError, ValueError, TypeError):
+        fits = False
+    if not fits:
+        raise InputError(path, f"metadata 'shape' does not fit lists of {kind.list_size}", FIX)
+    return shape, kind.value_type.to_pandas_dtype()
