@@ -1,0 +1,57 @@
+"""Java where a machine has it, and real captions that every installation has."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from seqcap.metrics.meteor import Meteor
+
+
+@pytest.fixture(scope="session")
+def pycocoevalcap_folder() -> Path:
+    package = importlib.util.find_spec("pycocoevalcap")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    return Path(package.submodule_search_locations[0])
+
+
+@pytest.fixture(scope="session")
+def coco_annotations(pycocoevalcap_folder: Path) -> dict[int, list[str]]:
+    """All captions of COCO val2014 by image id, inside pycocoevalcap's SPICE jar."""
+    with zipfile.ZipFile(pycocoevalcap_folder / "spice" / "spice-1.0.jar") as archive:
+        annotations = json.loads(archive.read("coco/annotations/captions_val2014.json"))["annotations"]
+    images: dict[int, list[str]] = {}
+    for annotation in annotations:
+        images.setdefault(annotation["image_id"], []).append(annotation["caption"])
+    return images
+
+
+@pytest.fixture(scope="session")
+def coco_captions(coco_annotations: dict[int, list[str]]) -> dict[int, list[list[str]]]:
+    """The first 100 images' captions, as lower-case words."""
+    return {
+        image_id: [caption.lower().strip(" .").split() for caption in coco_annotations[image_id]]
+        for image_id in sorted(coco_annotations)[:100]
+    }
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    found = shutil.which("java")
+    if found is None:
+        pytest.skip("needs Java, and there is no `java` on the PATH")
+    return found
+
+
+@pytest.fixture(scope="session")
+def meteor(java: str) -> Iterator[Meteor]:
+    """The one real METEOR process of the test session: it takes 10 seconds to start."""
+    with Meteor() as running:
+        yield running

@@ -1,0 +1,132 @@
+"""METEOR: pycocoevalcap's numbers, and a reason instead of a hang wherever Java misbehaves."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqcap.errors import InputError
+from seqcap.metrics.meteor import Meteor, MeteorUnavailable
+
+REFERENCES = {
+    1: ["a man rides a brown horse", "someone riding horses on the beach"],
+    2: ["two dogs play in the snow"],
+    3: ["a café on the corner", "an ||| old cafe"],
+    4: [""],
+    5: ["it 's 3.5 meters ...", ""],
+    6: ["a"],
+    7: ["a cat"],
+}
+HYPOTHESES = {
+    1: "a man is riding a horse",
+    2: "dogs running through snow",
+    3: "the corner café |||x",
+    4: "a dog",
+    5: "it is 3.5 meters .",
+    6: "a",
+    7: "",
+}
+# What pycocoevalcap 1.2's Meteor answers to the same captions (without the bars, which break its protocol).
+EXPECTED = [0.3278148135393494, 0.3127146771776744, 0.3417646745111195, 0.0, 0.27074863824906875, 1.0, 0.0]
+EXPECTED_CORPUS = 0.29600430753243406
+
+references = {image_id: [text.split() for text in texts] for image_id, texts in REFERENCES.items()}
+hypotheses = {image_id: text.split() for image_id, text in HYPOTHESES.items()}
+
+
+def test_scores_are_those_of_pycocoevalcap(meteor: Meteor) -> None:
+    scores = meteor.score(references, hypotheses)
+    assert scores.image_ids == [1, 2, 3, 4, 5, 6, 7]
+    np.testing.assert_allclose(scores.per_image, EXPECTED, rtol=0, atol=1e-12)
+    assert scores.corpus == pytest.approx(EXPECTED_CORPUS, abs=1e-12)
+    # The process answers again; equal captions are aligned once and count as often as they come.
+    repeated, corpus = meteor.score_captions(references, [(1, hypotheses[1]), (6, ["a"]), (1, hypotheses[1])])
+    np.testing.assert_allclose(repeated, [EXPECTED[0], 1, EXPECTED[0]], rtol=0, atol=1e-12)
+    assert EXPECTED[0] < corpus < 1
+    nothing, corpus = meteor.score_captions({1: [["a"]], 2: [[]]}, [(1, []), (2, [])])
+    assert [*nothing, corpus] == [0, 0, 0]
+
+
+def fake_java(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = folder / "java"
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(
+    ("script", "timeout", "reason"),
+    [
+        ("sleep 1000", 0.5, "no answer in 0.5 s"),
+        # Never reads, and floods standard error.
+        ("while :; do echo noise >&2; done", 0.5, "no answer in 0.5 s"),
+        ("echo hello; sleep 1000", 30, "answered 'hello'"),
+        ("while read line; do echo NaN; done", 30, "answered 'NaN'"),
+        ("echo Exception: out of luck >&2; exit 3", 30, "status 3; Exception: out of luck"),
+        ("echo one >&2; echo 'UnsupportedClassVersionError: 52.0' >&2; exit 1", 30, "UnsupportedClassVersionError"),
+        ("exit 0", 30, "status 0"),
+    ],
+)
+def test_java_that_misbehaves_gives_a_reason(
+    script: str, timeout: float, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_java(tmp_path, script, monkeypatch)
+    begin = time.monotonic()
+    with Meteor(timeout) as broken:
+        process = broken._process
+        assert process is not None
+        # Far more than a pipe holds.
+        many = [(1, ["word"] * 50 + [str(number)]) for number in range(5_000)]
+        with pytest.raises(MeteorUnavailable, match=reason) as raised:
+            broken.score_captions({1: [["a", "cat"]]}, many)
+        assert "\n" not in str(raised.value)
+        assert process.poll() is not None
+        with pytest.raises(MeteorUnavailable, match="not running"):
+            broken.score({1: [["a"]]}, {1: ["a"]})
+    assert time.monotonic() - begin < 25
+
+
+def test_missing_java_gives_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MeteorUnavailable, match="java cannot be started"), Meteor():
+        pytest.fail("there is no java to enter with")
+
+
+def test_a_process_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Version managers put a script before the real Java: ending only the script would leave Java behind."""
+    fake_java(tmp_path, f"sleep 1000 &\necho $! > {tmp_path}/child\nwait", monkeypatch)
+    with Meteor():
+        for _ in range(500):
+            if (tmp_path / "child").exists() and (tmp_path / "child").read_text().strip():
+                break
+            time.sleep(0.02)
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        if not alive(child):
+            break
+        time.sleep(0.02)
+    assert not alive(child)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")
+    return not (status.exists() and status.read_text().split(") ")[1].startswith("Z"))
+
+
+def test_captions_are_checked_before_java_sees_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_java(tmp_path, "sleep 1000", monkeypatch)
+    with Meteor(timeout=0.5) as idle:
+        with pytest.raises(InputError, match=r"image 1 .*'a\\nb'"):
+            idle.score({1: [["a"]]}, {1: ["a\nb"]})
+        with pytest.raises(InputError, match="image 2 has no references"):
+            idle.score_captions({1: [["a"]]}, [(2, ["a"])])
+        with pytest.raises(InputError, match="none to score"):
+            idle.score_captions({1: [["a"]]}, [])
