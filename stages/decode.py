@@ -1,4 +1,4 @@
-"""Decodes the evaluated split with every seed of a variant: `decode.py configs/decode_<name>.json <weights> <output>`."""
+"""Decodes a split with every seed of a variant: `decode.py configs/decode_<name>.json <weights> <output>`."""
 
 import sys
 from pathlib import Path

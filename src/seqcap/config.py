@@ -7,11 +7,13 @@ so that changing one objective's learning rate re-runs that objective and what f
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from seqcap import models, objectives
 from seqcap.artifacts import write_json
@@ -20,6 +22,8 @@ from seqcap.errors import InputError
 
 PARAMS = Path("params.yaml")
 CONFIGS = Path("configs")
+# Where to run, not what: no stage depends on this file, so moving to a GPU repeats nothing.
+MACHINE = Path("artifacts/machine.json")
 IMAGE_DATASETS = ("scenes", "flickr8k", "flickr30k", "coco")
 SCALES = ("laptop", "paper")
 
@@ -162,8 +166,9 @@ def read_params(path: Path = PARAMS) -> Params:
     return _validated(Params, _resolve(raw, scale, raw.get("alpha")), path)
 
 
-def write_configs(params: Params, folder: Path = CONFIGS) -> None:
-    """Writes every stage's configuration. Files of variants that no longer exist are removed.
+def write_configs(params: Params, folder: Path = CONFIGS, machine: Path = MACHINE) -> None:
+    """Writes every stage's configuration, and apart from those how to run. Files of variants that no longer exist are
+    removed.
 
     Raises:
         InputError: as `resolve`.
@@ -174,6 +179,7 @@ def write_configs(params: Params, folder: Path = CONFIGS) -> None:
         stale.unlink()
     for name, content in files.items():
         write_json(folder / f"{name}.json", content)
+    write_json(machine, {"device": params.device, "workers": params.workers, "launcher": params.launcher})
 
 
 def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
@@ -191,20 +197,19 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
         root = image.root
     where = {"dataset": image.dataset, "root": root}
     files: dict[str, dict[str, Any]] = {
-        # Where to run, not what: no stage depends on this file, so moving to a GPU repeats nothing.
-        "machine": {"device": params.device, "workers": params.workers, "launcher": params.launcher},
         "data_image": {
             **where,
             "min_count": image.min_count,
             "max_length": image.max_length,
             "scenes": params.scenes.model_dump() if image.dataset == "scenes" else None,
             "seed": params.seed,
-            "fingerprint": _fingerprint(root) if image.dataset != "scenes" else None,
+            "fingerprint": _fingerprint(Path(root).glob("*")) if image.dataset != "scenes" else None,
         },
         "encoder_image": {
             **where,
             "backbone": features.backbone,
             "weights": features.weights,
+            "fingerprint": _fingerprint([Path(features.weights)]),
             "image_size": features.image_size,
             "epochs": features.epochs,
             "learning_rate": features.learning_rate,
@@ -292,9 +297,9 @@ def _captioner(params: Params, name: str, source: Path) -> dict[str, Any]:
     }
 
 
-def _fingerprint(root: str) -> dict[str, list[int]]:
-    """Sizes and modification times of a real dataset's annotation and tar files: DVC does not track its folder."""
-    files = sorted(path for path in Path(root).glob("*") if path.suffix in {".json", ".tar"})
+def _fingerprint(paths: Iterable[Path]) -> dict[str, list[int]]:
+    """Sizes and modification times of the files among `paths`: DVC does not track what lies outside the project."""
+    files = sorted(path for path in paths if path.is_file())
     return {path.name: [path.stat().st_size, path.stat().st_mtime_ns] for path in files}
 
 

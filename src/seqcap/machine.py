@@ -13,7 +13,7 @@ import torch.distributed as dist
 from seqcap.artifacts import read_json
 from seqcap.errors import InputError
 
-MACHINE = Path("configs/machine.json")
+MACHINE = Path("artifacts/machine.json")
 
 
 def device() -> torch.device:

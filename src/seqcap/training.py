@@ -275,6 +275,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
                 "model": config["model"],
                 "vocabulary_size": len(vocabulary),
                 "feature_shape": list(store.shape),
+                "max_length": max_length,
                 "val_cider": run.best_value,
             }
             save_weights(output, run.best, metadata)

@@ -43,14 +43,7 @@ class Model(Captioner):
         inputs = embedded * input_mask
         if self.every_step:
             inputs = inputs + image
-        h, c = torch.lstm_cell(
-            inputs,
-            state,
-            self.lstm.weight_ih_l0,
-            self.lstm.weight_hh_l0,
-            self.lstm.bias_ih_l0,
-            self.lstm.bias_hh_l0,
-        )
+        h, c = torch.lstm_cell(inputs, state, *self.lstm.all_weights[0])
         return h * output_mask, (h, c)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:

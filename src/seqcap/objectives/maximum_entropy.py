@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import torch
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives import self_critical
 from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log_prob
 
 
-class Config(self_critical.Config):
+class Config(BaseModel):
     """The paper tried weights of 1e-1, 1e-2 and 1e-3 and reports 1e-2. Over what the entropy is averaged it does not
     say; here it is summed over a caption's tokens, as log p(y) is."""
 
+    model_config = ConfigDict(extra="forbid")
+
+    samples: int = Field(5, ge=1, description="captions drawn per image and step (s)")
     entropy_weight: float = Field(1e-2, ge=0, description="weight of the entropy of the token distributions, in nats")
 
 

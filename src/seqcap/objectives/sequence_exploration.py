@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives import self_critical
 from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log_prob
 from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 
-class Config(self_critical.Config):
+class Config(BaseModel):
     """The paper: s = 5, alpha = .75 (of .25, .5, .75 by validation)."""
+
+    model_config = ConfigDict(extra="forbid")
 
     samples: int = Field(5, ge=2, description="captions drawn per image and step (s)")
     alpha: float = Field(0.75, ge=0, le=1, description="weight of quality; 1 - alpha weighs exploration")
@@ -34,7 +35,7 @@ class Model(Objective):
     its expected exploration term is (s - 1)(s - 2) / s^2 times the gradient of (1 - alpha) E[d]: .48 of it at s = 5.
     `estimator: leave_one_out` divides by s - 1 and takes b2 over the pairs without j, which makes it unbiased.
 
-    `distance: pairwise` is d = 2 - (BLEU-3 + BLEU-4), averaged over both directions, 0 from a caption to itself;
+    `distance: pairwise` is d = 2 - (BLEU-3 + BLEU-4), averaged over both directions, and 0 between identical captions;
     `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against the other
     s - 1 as references, less the mean over the samples, and without the factor 2/s.
     """
@@ -60,7 +61,9 @@ class Model(Objective):
             return score - score.mean(1, keepdim=True)
         similarity = torch.from_numpy(pairwise_bleu(sets))[..., 2:].sum(3)
         distance = 2 - (similarity + similarity.transpose(1, 2)) / 2
-        distance.diagonal(dim1=1, dim2=2).zero_()
+        # BLEU-4 of a caption of under four tokens is zero even against itself: identical captions are no distance apart.
+        same = (tokens.view(-1, s, 1, tokens.shape[1]) == tokens.view(-1, 1, s, tokens.shape[1])).all(3)
+        distance = distance.masked_fill(same.cpu(), 0)
         row = distance.sum(2)
         total = row.sum(1, keepdim=True)
         if self.config.estimator == "paper":

@@ -1,0 +1,147 @@
+"""Parameters: what resolves, and the one line that a wrong one gets."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from seqcap.config import read_params, resolve, write_configs
+from seqcap.errors import InputError
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def params():
+    return YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+
+
+@pytest.fixture
+def resolved(tmp_path):
+    """Writes parameters and resolves them."""
+
+    def run(params):
+        path = tmp_path / "params.yaml"
+        with path.open("w") as file:
+            YAML().dump(params, file)
+        return resolve(read_params(path), path)
+
+    return run
+
+
+def changed(before, after):
+    return {name for name in before | after if before.get(name) != after.get(name)}
+
+
+def test_committed_parameters_resolve(params, resolved):
+    configs = resolved(params)
+    assert configs["sle_sll_sle"]["settings"]["alpha"] == params["alpha"] == 0.75
+    assert configs["sle_sll_sle"]["seeds"] == [1, 2, 3]
+    assert configs["pretrain_lstm"]["model"]["hidden"] == 128
+
+
+def test_scale_picks_the_papers_sizes(params, resolved):
+    params["scale"] = "paper"
+    configs = resolved(params)
+    assert configs["pretrain_lstm"]["model"] == {"hidden": 512, "dropout": 0.3, "image_input": "initial_state"}
+    assert configs["encoder_image"]["backbone"] == "resnet152"
+
+
+def test_alpha_changes_only_the_exploration_variants(params, resolved):
+    before = resolved(params)
+    params["alpha"] = 0.5
+    assert changed(before, resolved(params)) == {"sle_sll_sle", "sle_sll_sle_att", "report"}
+
+
+def test_one_learning_rate_changes_one_variant(params, resolved):
+    before = resolved(params)
+    params["sle"]["variants"]["sll_me"]["training"] = {"learning_rate": 0.001}
+    assert changed(before, resolved(params)) == {"sle_sll_me"}
+
+
+def test_machine_changes_no_stage(params, resolved):
+    before = resolved(params)
+    params |= {"device": "cpu", "workers": 1, "launcher": "torchrun --nproc-per-node=8"}
+    assert changed(before, resolved(params)) == set()
+
+
+def set_at(params, key, value):
+    *path, last = key.split(".")
+    for part in path:
+        params = params[part]
+    params[last] = value
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("alpha", 1.5, ["alpha is 1.5", "less than or equal to 1"]),
+        ("alpha", "much", ["alpha is 'much'"]),
+        ("objektive", 1, ["objektive is not a parameter"]),
+        ("scale", "huge", ["scale is 'huge'", "laptop, paper"]),
+        ("sle.variants.sll.objektive", "x", ["sle.variants.sll.objektive is not a parameter"]),
+        ("sle.variants.sll.objective", "self_kritical", ["sle.variants.sll.objective", "src/seqcap/objectives"]),
+        ("sle.variants.sll.settings.samples", 0, ["sle.variants.sll.settings.samples is 0"]),
+        ("sle.variants.sll.captioner", "gpt", ["sle.variants.sll.captioner is 'gpt'", "lstm, attention"]),
+        ("sle.variants.sll.training", {"epoch": 3}, ["sle.variants.sll.training.epoch is not a parameter"]),
+        ("sle.variants.a-b", {}, ["a-b", "underscores"]),
+        ("captioners.lstm.model.hidden", -1, ["captioners.lstm.model.hidden is -1"]),
+        ("captioners.lstm.architecture", "rnn", ["captioners.lstm.architecture is 'rnn'"]),
+        ("tasks.image.dataset", "imagenet", ["tasks.image.dataset is 'imagenet'", "flickr8k"]),
+        ("tasks.image.dataset", "coco", ["tasks.image.root is null"]),
+        ("features.backbone", "vit", ["features.backbone is 'vit'"]),
+        ("scenes.train", 0, ["scenes.train is 0"]),
+        ("workers", 0, ["workers"]),
+        ("seed", None, ["seed is None"]),
+    ],
+)
+def test_wrong_parameters_are_named(params, resolved, key, value, named):
+    set_at(params, key, value)
+    with pytest.raises(InputError) as caught:
+        resolved(params)
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in named:
+        assert part in message
+
+
+def test_a_missing_parameter_is_named(params, resolved):
+    del params["decoding"]["beam"]
+    with pytest.raises(InputError, match=r"decoding\.beam is missing"):
+        resolved(params)
+
+
+@pytest.mark.parametrize("text", ["alpha: [", "- a\n- b\n", "\udcff", ""])
+def test_what_is_no_parameter_file_is_one_line(tmp_path, text):
+    path = tmp_path / "params.yaml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError) as caught:
+        read_params(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_removed_variants_leave_configs(params, tmp_path):
+    folder, machine = tmp_path / "configs", tmp_path / "machine.json"
+    source = tmp_path / "params.yaml"
+    for variants in (["sll", "xe"], ["xe"]):
+        kept = dict(params, sle=params["sle"] | {"variants": {v: params["sle"]["variants"][v] for v in variants}})
+        with source.open("w") as file:
+            YAML().dump(kept, file)
+        write_configs(read_params(source), folder, machine)
+    assert {path.stem for path in folder.glob("sle_*")} == {"sle_xe"}
+    assert json.loads(machine.read_text())["launcher"] == "python"
+
+
+def test_configure_ends_with_status_2_and_one_line(params, tmp_path):
+    params["alpha"] = 1.5
+    with (tmp_path / "params.yaml").open("w") as file:
+        YAML().dump(params, file)
+    command = [sys.executable, str(ROOT / "stages" / "configure.py")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "alpha is 1.5" in done.stderr
+    assert not (tmp_path / "configs").exists()

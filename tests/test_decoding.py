@@ -1,0 +1,103 @@
+"""Decoders against exhaustive enumeration."""
+
+import pytest
+import torch
+from enumeration import CHANNELS, all_captions, log_probs, tiny_captioner
+
+from seqcap import decoding
+from seqcap.data.vocabulary import EOS, PAD
+from seqcap.models.attention import Config as AttentionConfig
+from seqcap.models.attention import Model as Attention
+
+
+def test_all_captions_have_probability_one_together():
+    captioner = tiny_captioner(words=2)
+    captions = all_captions(words=2, max_length=3)
+    total = log_probs(captioner, torch.randn(CHANNELS), captions).exp().sum()
+    assert total.item() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_wide_beam_is_exhaustive_search(seed):
+    captioner = tiny_captioner(words=2, seed=seed)
+    captions = all_captions(words=2, max_length=3)
+    features = torch.randn(4, CHANNELS)
+    found = decoding.beam(captioner, captioner.encode(features), max_length=3, width=len(captions))
+    for image in range(4):
+        expected, order = log_probs(captioner, features[image], captions).sort(descending=True)
+        torch.testing.assert_close(found.log_prob[image], expected.detach(), atol=1e-5, rtol=1e-5)
+        assert found.tokens[image].tolist() == captions[order].tolist()
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_narrow_beams_are_ranked_distinct_and_scored_right(width):
+    captioner = tiny_captioner(words=3, seed=1)
+    features = torch.randn(6, CHANNELS)
+    found = decoding.beam(captioner, captioner.encode(features), max_length=5, width=width)
+    for image in range(6):
+        tokens, scores = found.tokens[image], found.log_prob[image]
+        assert scores.tolist() == sorted(scores.tolist(), reverse=True)
+        assert len({tuple(row) for row in tokens.tolist()}) == width
+        torch.testing.assert_close(log_probs(captioner, features[image], tokens).detach(), scores)
+
+
+def test_beam_of_an_image_does_not_depend_on_its_batch():
+    captioner = tiny_captioner(words=4, seed=3)
+    features = torch.randn(9, CHANNELS)
+    together = decoding.beam(captioner, captioner.encode(features), max_length=8, width=3)
+    for image in range(9):
+        alone = decoding.beam(captioner, captioner.encode(features[image : image + 1]), max_length=8, width=3)
+        length = alone.tokens.shape[2]
+        assert together.tokens[image, :, :length].tolist() == alone.tokens[0].tolist()
+        assert (together.tokens[image, :, length:] == PAD).all()
+
+
+def test_greedy_takes_the_most_probable_token():
+    captioner = tiny_captioner(words=4, seed=2)
+    features = torch.randn(5, CHANNELS)
+    found = decoding.greedy(captioner, captioner.encode(features), max_length=6)
+    logits = captioner.teacher_force(features, found.tokens)
+    valid = found.tokens != PAD
+    assert logits.argmax(2)[valid].tolist() == found.tokens[valid].tolist()
+    for image in range(5):
+        expected = log_probs(captioner, features[image], found.tokens[image : image + 1]).item()
+        assert found.log_prob[image].item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_samples_follow_the_models_distribution():
+    captioner = tiny_captioner(words=1)
+    captions = all_captions(words=1, max_length=2)
+    features = torch.randn(CHANNELS)
+    probability = log_probs(captioner, features, captions).exp().detach()
+    torch.manual_seed(0)
+    draws = 20_000
+    memory = captioner.encode(features[None])
+    tokens = decoding.sample(captioner, memory, max_length=2, samples=draws).tokens[0]
+    counts = torch.tensor([(tokens == caption).all(1).sum().item() for caption in captions])
+    assert counts.sum() == draws
+    expected = probability * draws
+    chi_square = ((counts - expected) ** 2 / expected).sum().item()
+    # 99.99% of chi-square with 6 degrees of freedom lies below 27.9.
+    assert chi_square < 27.9
+
+
+def test_nothing_follows_the_end():
+    captioner = tiny_captioner(words=4, seed=5)
+    torch.manual_seed(1)
+    tokens = decoding.sample(captioner, captioner.encode(torch.randn(20, CHANNELS)), 7, 5).tokens.flatten(0, 1)
+    for row in tokens.tolist():
+        if EOS in row:
+            assert all(token == PAD for token in row[row.index(EOS) + 1 :])
+        assert 1 not in row
+
+
+def test_decoders_work_with_attention():
+    torch.manual_seed(0)
+    captioner = Attention(AttentionConfig(hidden=8), 9, (2, 2, CHANNELS)).eval()
+    features = torch.randn(3, 2, 2, CHANNELS)
+    found = decoding.beam(captioner, captioner.encode(features), max_length=5, width=4)
+    logits = captioner.teacher_force(features.repeat_interleave(4, 0), found.tokens.flatten(0, 1))
+    tokens = found.tokens.flatten(0, 1)
+    token = torch.log_softmax(logits, 2).gather(2, tokens[:, :, None]).squeeze(2)
+    expected = token.masked_fill(tokens == PAD, 0).sum(1).detach()
+    torch.testing.assert_close(found.log_prob.flatten(), expected)
