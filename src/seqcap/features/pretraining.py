@@ -1,0 +1,119 @@
+"""Trains an encoder to tell what is in a scene, as ImageNet's classes train the encoders of photographs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from tqdm import tqdm
+
+from seqcap.data.images import ImageSource
+from seqcap.features.encoders import Encoder
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Images with their labels.
+
+    Attributes:
+        images: [n, 3, side, side] uint8.
+        labels: [n, labels] float32, 1 where the label holds and 0 elsewhere.
+    """
+
+    images: Tensor
+    labels: Tensor
+
+    @classmethod
+    def read(
+        cls, source: ImageSource, files: Sequence[str], labels: Sequence[npt.NDArray[np.float32]], side: int
+    ) -> Self:
+        """Reads images, squashed to side x side, with the labels of each.
+
+        Raises:
+            InputError: an image is missing or damaged.
+        """
+        images = [np.asarray(source.read(file).resize((side, side))) for file in files]
+        return cls(torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2), torch.from_numpy(np.stack(labels)))
+
+
+def pretrain(
+    encoder: Encoder,
+    train: Examples,
+    val: Examples,
+    epochs: int,
+    learning_rate: float,
+    batch_size: int,
+    seed: int,
+    device: torch.device,
+) -> float:
+    """Trains the encoder in place with a linear classifier on its pooled features, by binary cross-entropy.
+
+    AdamW with a one-cycle learning rate; the epoch with the best mean average precision on `val` is kept. The same
+    seed gives the same weights on the same machine.
+
+    Returns:
+        that mean average precision, 0-1.
+    """
+    torch.manual_seed(seed)
+    encoder.to(device)
+    classifier = nn.Linear(encoder.dim, train.labels.shape[1]).to(device)
+    parameters = [*encoder.parameters(), *classifier.parameters()]
+    optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=0.01)
+    # Batch normalisation cannot learn from a last batch of a single image: incomplete batches are left out.
+    batch_size = min(batch_size, len(train.images))
+    steps = len(train.images) // batch_size
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=epochs * steps, pct_start=0.2)
+    best, best_weights = -1.0, encoder.state_dict()
+    progress = tqdm(range(epochs), desc="encoder", unit="epoch")
+    for _ in progress:
+        encoder.train()
+        for rows in torch.randperm(len(train.images))[: steps * batch_size].view(steps, batch_size):
+            logits = classifier(encoder.pooled(encoder(train.images[rows].to(device))))
+            loss = F.binary_cross_entropy_with_logits(logits, train.labels[rows].to(device))
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            schedule.step()
+        precision = _evaluate(encoder, classifier, val, batch_size, device)
+        progress.set_postfix(loss=f"{loss.item():.4f}", mean_average_precision=f"{precision:.4f}")
+        if precision > best:
+            best, best_weights = precision, copy.deepcopy(encoder.state_dict())
+    encoder.load_state_dict(best_weights)
+    encoder.eval()
+    return best
+
+
+def mean_average_precision(scores: npt.NDArray[np.floating], labels: npt.NDArray[np.floating]) -> float:
+    """The mean over labels of average precision; labels without an example are left out.
+
+    Average precision is the mean, over a label's examples, of the precision among the images scored at least as high.
+
+    Args:
+        scores: [n, labels], higher for images that should have the label.
+        labels: [n, labels], 0 or 1.
+
+    Returns:
+        0-1; NaN if no label has an example.
+    """
+    order = np.argsort(-scores, axis=0, kind="stable")
+    ranked = np.take_along_axis(labels, order, 0)
+    precision = np.cumsum(ranked, 0) / np.arange(1, len(labels) + 1)[:, None]
+    positives = labels.sum(0)
+    seen = positives > 0
+    return float(np.mean((precision * ranked).sum(0)[seen] / positives[seen]))
+
+
+def _evaluate(encoder: Encoder, classifier: nn.Module, val: Examples, batch_size: int, device: torch.device) -> float:
+    encoder.eval()
+    starts = range(0, len(val.images), batch_size)
+    with torch.inference_mode():
+        batches = (val.images[start : start + batch_size].to(device) for start in starts)
+        logits = torch.cat([classifier(encoder.pooled(encoder(images))).cpu() for images in batches])
+    return mean_average_precision(logits.numpy(), val.labels.numpy())

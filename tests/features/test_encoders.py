@@ -1,0 +1,176 @@
+"""Encoders: shapes of every backbone, its preprocessing, and where weights come from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from seqcap.artifacts import save_weights
+from seqcap.data.images import ImageSource
+from seqcap.errors import InputError
+from seqcap.features.encoders import BACKBONES, IMAGENET_MEAN, IMAGENET_STD, Encoder, with_weights
+from seqcap.features.torchvision_shim import torchvision
+
+CHANNELS = dict.fromkeys(BACKBONES, 2048) | {"resnet18": 512, "resnet34": 512, "mobilenet_v2": 1280, "scenes_cnn": 64}
+
+
+def pictures(n: int, side: int) -> Tensor:
+    return torch.randint(0, 256, (n, 3, side, side), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+def imagenet(images: Tensor) -> Tensor:
+    """torchvision's own preprocessing."""
+    mean, std = torch.tensor(IMAGENET_MEAN).view(3, 1, 1), torch.tensor(IMAGENET_STD).view(3, 1, 1)
+    return (images / 255 - mean) / std
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_every_backbone_gives_a_pooled_feature_and_a_grid(backbone: str) -> None:
+    encoder = with_weights(backbone, "random", seed=1)
+    side = max(encoder.smallest, 40)
+    with torch.inference_mode():
+        features = encoder(pictures(1, side))
+        assert features.shape[:2] == (1, CHANNELS[backbone])
+        assert encoder.pooled(features).shape == (1, encoder.dim)
+        assert encoder.grid(features, 3).shape == (1, 3, 3, encoder.channels)
+    assert torch.isfinite(features).all()
+    assert features.std() > 0
+
+
+def test_pooled_is_the_mean_of_the_grid_and_scenes_cnn_adds_the_maximum() -> None:
+    resnet, scenes = with_weights("resnet18", "random", 1), with_weights("scenes_cnn", "random", 1)
+    with torch.inference_mode():
+        features = resnet(pictures(2, 64))
+        torch.testing.assert_close(resnet.pooled(features), resnet.grid(features, 1).flatten(1))
+        features = scenes(pictures(2, 64))
+        assert features.shape == (2, 64, 8, 8)
+        expected = torch.cat([features.flatten(2).amax(2), features.flatten(2).mean(2)], 1)
+        torch.testing.assert_close(scenes.pooled(features), expected)
+
+
+def test_a_grid_cell_is_where_it_is_in_the_image() -> None:
+    features = torch.zeros(1, 64, 8, 8)
+    features[0, 5, 1, 6] = 4.0
+    grid = Encoder("scenes_cnn").grid(features, 4)
+    assert grid[0, 0, 3, 5] == 1.0
+    assert grid.sum() == 1.0
+
+
+def test_scenes_cnn_knows_left_from_right() -> None:
+    encoder = with_weights("scenes_cnn", "random", 1)
+    left, right = torch.zeros(2, 1, 3, 64, 64, dtype=torch.uint8)
+    left[..., 8:16], right[..., 48:56] = 255, 255
+    with torch.inference_mode():
+        difference = (encoder.pooled(encoder(left)) - encoder.pooled(encoder(right))).abs().max()
+    assert difference > 1e-3
+
+
+@pytest.mark.parametrize("backbone", ["resnet18", "mobilenet_v2", "inception_v3"])
+def test_a_checkpoint_gives_what_torchvisions_own_network_gives(backbone: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    options: dict[str, Any] = {"init_weights": False, "transform_input": True} if backbone == "inception_v3" else {}
+    network = torchvision.models.get_model(backbone, **options).eval()
+    for head in ("fc", "classifier"):
+        if hasattr(network, head):
+            setattr(network, head, torch.nn.Identity())
+    torch.save(network.state_dict(), tmp_path / "x.pth")
+    save_weights(tmp_path / "x.safetensors", network.state_dict(), {})
+    images = pictures(2, 96)
+    with torch.inference_mode():
+        expected = network(imagenet(images))
+        for name in ("x.pth", "x.safetensors"):
+            encoder = with_weights(backbone, str(tmp_path / name), seed=3)
+            torch.testing.assert_close(encoder.pooled(encoder(images)), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_save_then_load_gives_the_same_features_and_bytes(tmp_path: Path) -> None:
+    encoder = with_weights("scenes_cnn", "random", seed=5)
+    encoder.save(tmp_path / "a.safetensors", {"weights": "random"})
+    again = Encoder.load(tmp_path / "a.safetensors")
+    again.save(tmp_path / "b.safetensors", {"weights": "random"})
+    assert (tmp_path / "a.safetensors").read_bytes() == (tmp_path / "b.safetensors").read_bytes()
+    with torch.inference_mode():
+        assert torch.equal(encoder(pictures(1, 64)), again(pictures(1, 64)))
+
+
+def test_random_weights_follow_the_seed() -> None:
+    first, same, other = (with_weights("scenes_cnn", "random", seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], same[name]) for name in first)
+    assert any(not torch.equal(first[name], other[name]) for name in first)
+
+
+class Attack:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (os.environ["ATTACKED"],)
+
+
+def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = Encoder("scenes_cnn").body.state_dict()
+    name = next(iter(weights))
+    monkeypatch.setenv("ATTACKED", str(tmp_path / "attacked"))
+    cases: dict[str, Any] = {
+        "has no weight": {k: v for k, v in weights.items() if k != name},
+        "has a weight 'more'": {**weights, "more": torch.zeros(1)},
+        r"is \[1\], not": {**weights, name: torch.zeros(1)},
+        "does not map names to tensors": {"model": "scenes"},
+        "is not a checkpoint": {"model": Attack()},
+    }
+    for message, content in cases.items():
+        torch.save(content, tmp_path / "x.pth")
+        with pytest.raises(InputError, match=rf"x\.pth: .*{message}"):
+            with_weights("scenes_cnn", str(tmp_path / "x.pth"), 1)
+    assert not (tmp_path / "attacked").exists()
+    for name in ("x.pth", "x.safetensors"):
+        (tmp_path / name).write_bytes(b"not weights")
+        with pytest.raises(InputError, match=name):
+            with_weights("scenes_cnn", str(tmp_path / name), 1)
+    with pytest.raises(InputError, match="does not exist"):
+        with_weights("scenes_cnn", str(tmp_path / "gone.pth"), 1)
+
+
+def test_an_encoder_of_an_unknown_backbone_is_refused(tmp_path: Path) -> None:
+    save_weights(tmp_path / "e.safetensors", {"x": torch.zeros(1)}, {"backbone": "vgg"})
+    with pytest.raises(InputError, match="backbone 'vgg' is not known"):
+        Encoder.load(tmp_path / "e.safetensors")
+
+
+def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_network(*_: Any, **__: Any) -> None:
+        raise URLError("no network")
+
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setattr(torch.hub, "download_url_to_file", no_network)
+    with pytest.raises(InputError, match=r"resnet18-f37072fd\.pth: .*no network.*put https://.*TORCH_HOME"):
+        with_weights("resnet18", "imagenet", 1)
+    (tmp_path / "hub" / "checkpoints" / "resnet18-f37072fd.pth").write_bytes(b"half a download")
+    with pytest.raises(InputError, match="is damaged"):
+        with_weights("resnet18", "imagenet", 1)
+    with pytest.raises(InputError, match="scenes_cnn has no ImageNet weights"):
+        with_weights("scenes_cnn", "imagenet", 1)
+
+
+@pytest.mark.real
+def test_mobilenet_v2_on_photographs(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_HOME", str(shared / "torch_home"))
+    encoder = with_weights("mobilenet_v2", "imagenet", 1)
+    network = torchvision.models.mobilenet_v2(weights="IMAGENET1K_V1").eval()
+    source = ImageSource(shared / "data" / "flickr8k")
+    files = ["1000268201_693b08cb0e", "1001773457_577c3a7d70", "1002674143_1b742ab4b8", "1003163366_44323f5815"]
+    images = torch.stack([torch.from_numpy(np.array(source.read(f"{f}.jpg"))).permute(2, 0, 1) for f in files])
+    with torch.inference_mode():
+        pooled = encoder.pooled(encoder(images))
+        expected = network.features(imagenet(images)).mean((2, 3))
+        dogs = network(imagenet(images))[1].argmax()
+    assert pooled.shape == (4, 1280)
+    torch.testing.assert_close(pooled, expected, rtol=1e-4, atol=1e-5)
+    # "A black dog and a spotted dog are fighting": ImageNet's classes 151-268 are dogs.
+    assert 151 <= dogs <= 268

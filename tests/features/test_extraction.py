@@ -1,0 +1,168 @@
+"""Extraction: the right features in the right rows, the same bytes however it was interrupted or shared out."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from PIL import Image
+
+from seqcap.data.images import ImageSource
+from seqcap.errors import InputError
+from seqcap.features import extraction
+from seqcap.features.encoders import Encoder, with_weights
+from seqcap.features.extraction import Job, extract
+from seqcap.features.store import FeatureStore
+
+N = 21
+CPU = torch.device("cpu")
+NAMES = ("pooled.parquet", "grid.parquet")
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "PART", 6)
+    monkeypatch.setattr(extraction, "ROW_GROUP", 4)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "images").mkdir()
+    rng = np.random.default_rng(0)
+    for i in range(N):
+        Image.fromarray(rng.integers(0, 256, (16, 20, 3), dtype=np.uint8)).save(tmp_path / "images" / f"{i}.png")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return with_weights("scenes_cnn", "random", seed=1)
+
+
+def job(**changes: Any) -> Job:
+    settings = {"grid": 2, "dtype": "float16", "batch_size": 4, "image_size": 16}
+    return Job(image_ids=[100 - i for i in range(N)], files=[f"{i}.png" for i in range(N)], **{**settings, **changes})
+
+
+def run(root: Path, name: str, encoder: Encoder, the_job: Job | None = None, **share: int) -> list[bytes]:
+    extract(encoder, ImageSource(root), the_job or job(), root / name, root / "scratch", CPU, **share)
+    return [(root / name / file).read_bytes() for file in NAMES]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_rows_are_the_encoders_features_in_the_order_of_the_ids(root: Path, encoder: Encoder, dtype: str) -> None:
+    run(root, "out", encoder, job(dtype=dtype))
+    source = ImageSource(root)
+    pooled, grid = (FeatureStore(root / "out" / name) for name in NAMES)
+    assert pooled.image_ids.tolist() == grid.image_ids.tolist() == [100 - i for i in range(N)]
+    assert (pooled.shape, grid.shape) == ((128,), (2, 2, 64))
+    tolerance = 1e-5 if dtype == "float32" else 2e-3
+    for row in (0, 5, 6, N - 1):
+        image = np.array(source.read(f"{row}.png").resize((16, 16), Image.Resampling.BICUBIC))
+        with torch.inference_mode():
+            features = encoder(torch.from_numpy(image).permute(2, 0, 1)[None])
+            expected = encoder.pooled(features), encoder.grid(features, 2)
+        for store, values in zip((pooled, grid), expected, strict=True):
+            np.testing.assert_allclose(store.get(np.array([row])), values, rtol=tolerance, atol=tolerance)
+
+
+def test_row_groups_are_small_and_uncompressed(root: Path, encoder: Encoder) -> None:
+    run(root, "out", encoder)
+    metadata = pq.ParquetFile(root / "out" / "grid.parquet").metadata
+    assert max(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)) == 4
+    assert metadata.row_group(0).column(1).compression == "UNCOMPRESSED"
+
+
+def test_two_runs_give_the_same_bytes_and_leave_nothing_behind(root: Path, encoder: Encoder) -> None:
+    assert run(root, "a", encoder) == run(root, "b", encoder)
+    assert list((root / "scratch").iterdir()) == []
+
+
+def test_a_killed_run_is_taken_up_and_gives_the_same_bytes(
+    root: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = run(root, "a", encoder)
+    read = ImageSource.read
+    seen: list[str] = []
+
+    def until(limit: int) -> Callable[[ImageSource, str], Image.Image]:
+        def counting(source: ImageSource, file: str) -> Image.Image:
+            if file == f"{limit}.png":
+                raise KeyboardInterrupt
+            seen.append(file)
+            return read(source, file)
+
+        return counting
+
+    monkeypatch.setattr(ImageSource, "read", until(14))
+    with pytest.raises(KeyboardInterrupt):
+        run(root, "b", encoder)
+    assert not (root / "b").exists()
+    seen.clear()
+    monkeypatch.setattr(ImageSource, "read", until(-1))
+    assert run(root, "b", encoder) == expected
+    assert sorted(seen) == sorted(f"{i}.png" for i in range(12, N))
+
+
+def test_parts_of_another_job_are_not_taken_up(root: Path, encoder: Encoder) -> None:
+    source = ImageSource(root)
+    other = with_weights("scenes_cnn", "random", seed=2)
+    keys = [
+        job().key(encoder, source),
+        job(grid=3).key(encoder, source),
+        job(image_size=20).key(encoder, source),
+        job().key(other, source),
+    ]
+    assert len(set(keys)) == 4
+    assert job().key(encoder, source) == keys[0]
+
+
+def test_ranks_share_the_parts_and_give_the_same_bytes(
+    root: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = run(root, "a", encoder)
+    monkeypatch.setattr(torch.distributed, "barrier", lambda: None)
+    extract(encoder, ImageSource(root), job(), root / "b", root / "scratch", CPU, rank=1, world=2)
+    folder = root / "scratch" / f"features-{job().key(encoder, ImageSource(root))}"
+    assert sorted(path.name for path in folder.iterdir()) == ["part-00001.parquet", "part-00003.parquet"]
+    assert run(root, "b", encoder, rank=0, world=2) == expected
+
+
+def test_a_second_run_does_not_join_the_first(root: Path, encoder: Encoder) -> None:
+    folder = root / "scratch" / f"features-{job().key(encoder, ImageSource(root))}"
+    folder.mkdir(parents=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write("4711")
+        lock.flush()
+        with pytest.raises(InputError, match="process 4711 works here"):
+            run(root, "out", encoder)
+    assert len(run(root, "out", encoder)) == 2
+
+
+def test_a_truncated_image_is_named_and_nothing_is_written(root: Path, encoder: Encoder) -> None:
+    path = root / "images" / "13.png"
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"image '13\.png' cannot be decoded"):
+        run(root, "out", encoder)
+    assert not (root / "out").exists()
+
+
+def test_features_beyond_float16_name_the_image(root: Path) -> None:
+    encoder = with_weights("scenes_cnn", "random", seed=1)
+    with torch.no_grad():
+        list(encoder.body.modules())[-2].weight.fill_(1e9)  # the last batch normalisation
+    with pytest.raises(InputError, match=r"image '0\.png' has a pooled feature out of float16; use float32"):
+        run(root, "out", encoder)
+    assert len(run(root, "out", encoder, job(dtype="float32"))) == 2
+
+
+def test_images_too_small_for_the_encoder_are_refused(root: Path, encoder: Encoder) -> None:
+    with pytest.raises(InputError, match="image_size is 7; scenes_cnn needs at least 8 pixels"):
+        run(root, "out", encoder, job(image_size=7))

@@ -1,0 +1,124 @@
+"""FeatureStore: the same features from memory and from the file, and every way the file can be wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from seqcap.artifacts import features_schema, parquet_stream
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+
+SHAPE = (2, 2, 3)
+IDS = [70, 10, 40, 20, 60, 30, 50]
+
+
+def write(path: Path, values: npt.NDArray[np.floating], ids: list[int] | None = None) -> Path:
+    schema = features_schema(SHAPE, pa.from_numpy_dtype(values.dtype))
+    column = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schema.field("features").type)
+    with parquet_stream(path, schema) as writer:
+        writer.write_table(pa.Table.from_arrays([pa.array(ids or IDS, pa.int64()), column], schema=schema), 3)
+    return path
+
+
+def values(dtype: str = "float16") -> npt.NDArray[np.floating]:
+    return np.random.default_rng(0).normal(size=(len(IDS), 12)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("limit", [1 << 20, 200, 0])
+def test_every_mode_gives_the_features_of_the_rows(tmp_path: Path, dtype: str, limit: int) -> None:
+    expected = values(dtype)
+    store = FeatureStore(write(tmp_path / "f.parquet", expected), memory_limit_bytes=limit)
+    assert (store.shape, store.dim, len(store)) == (SHAPE, 3, 7)
+    assert store.image_ids.tolist() == IDS
+    assert store.image_ids.dtype == np.int64
+    for rows in ([0, 1, 2, 3, 4, 5, 6], [6, 0, 6, 3], [2], []):
+        found = store.get(np.array(rows, np.int64))
+        assert found.dtype == np.float32
+        assert found.shape == (len(rows), *SHAPE)
+        assert np.array_equal(found, expected[rows].astype(np.float32).reshape(-1, *SHAPE))
+
+
+def test_row_groups_used_last_are_kept_within_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "f.parquet", values())
+    # A full row group takes 3 rows * 12 values * 2 bytes: two of the three fit.
+    store = FeatureStore(path, memory_limit_bytes=144)
+    reads: list[int] = []
+    read = store._read
+    monkeypatch.setattr(store, "_read", lambda group: reads.append(group) or read(group))
+    for row in (0, 1, 3, 2, 6, 0, 3):
+        store.get(np.array([row]))
+    assert reads == [0, 1, 2, 1]
+
+
+def test_rows_of(tmp_path: Path) -> None:
+    store = FeatureStore(write(tmp_path / "f.parquet", values()))
+    assert store.rows_of([10, 70, 10, 50]).tolist() == [1, 0, 1, 6]
+    for unknown in (5, 45, 99):
+        with pytest.raises(InputError, match=rf"f\.parquet: has no image {unknown};"):
+            store.rows_of([10, unknown])
+
+
+@pytest.mark.parametrize("rows", [[-1], [7], [0, 99]])
+def test_rows_out_of_range_are_an_error(tmp_path: Path, rows: list[int]) -> None:
+    with pytest.raises(IndexError):
+        FeatureStore(write(tmp_path / "f.parquet", values())).get(np.array(rows))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_feature_that_is_not_finite_names_its_image(tmp_path: Path, bad: float) -> None:
+    damaged = values()
+    damaged[4, 7] = bad
+    path = write(tmp_path / "f.parquet", damaged)
+    with pytest.raises(InputError, match="image 60 has a feature that is NaN"):
+        FeatureStore(path)
+    store = FeatureStore(path, memory_limit_bytes=0)
+    assert store.get(np.array([0])).shape == (1, *SHAPE)
+    with pytest.raises(InputError, match="image 60 has a feature that is NaN"):
+        store.get(np.array([3]))
+
+
+def test_an_image_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="image 10 is there twice"):
+        FeatureStore(write(tmp_path / "f.parquet", values(), [10, 20, 30, 40, 50, 60, 10]))
+
+
+def test_wrong_columns_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    good = pq.read_table(write(path, values()))
+    ids, features = good.columns
+    doubles = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(84)), 12)
+    nulls = pa.array([None] + [[0.0] * 12] * 6, pa.list_(pa.float32(), 12))
+    metadata = {"shape": "[12]"}
+    cases = {
+        "has no column 'image_id'": good.drop_columns(["image_id"]),
+        "has no column 'features'": good.drop_columns(["features"]),
+        "column 'image_id' is string": pa.table(
+            {"image_id": ids.cast(pa.string()), "features": features}, metadata=metadata
+        ),
+        "column 'features' is int64": pa.table({"image_id": ids, "features": ids}, metadata=metadata),
+        "column 'features' is .*double": pa.table({"image_id": ids, "features": doubles}, metadata=metadata),
+        "column 'features' has nulls": pa.table({"image_id": ids, "features": nulls}, metadata=metadata),
+        "metadata 'shape'": good.replace_schema_metadata({"shape": "[2, 2]"}),
+        "'shape' does not fit": good.replace_schema_metadata(None),
+    }
+    for message, table in cases.items():
+        pq.write_table(table, path)
+        with pytest.raises(InputError, match=rf"f\.parquet: .*{message}"):
+            FeatureStore(path)
+
+
+def test_missing_truncated_and_overwritten_files(tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    with pytest.raises(InputError, match="does not exist"):
+        FeatureStore(path)
+    content = write(path, values()).read_bytes()
+    path.write_bytes(content[:-30])
+    with pytest.raises(InputError, match="is not a Parquet file"):
+        FeatureStore(path)
