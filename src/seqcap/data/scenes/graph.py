@@ -251,8 +251,9 @@ _POSE_HEIGHT: Mapping[tuple[str, str], int] = {  # per cent of the standing heig
     ("cat", "sitting"): 118,
 }
 _PLAIN_KINDS = frozenset({"tree", "bird", "house"})
-_CLIMBERS = frozenset({"cat", "bird", "ball"})
-_BEARERS = frozenset({"car", "house", "boat"})
+# Only these are seen on others, and only on those: people standing on cats would be odd.
+_CLIMBERS: tuple[Kind, ...] = ("cat", "dog", "bird", "ball")
+_BEARERS: tuple[Kind, ...] = ("car", "house", "boat")
 HORIZON: Mapping[Background, int] = {
     "meadow": 104,
     "beach": 112,
@@ -283,16 +284,19 @@ def sample(rng: np.random.Generator) -> Scene:
     ]
     wanted = pick(rng, range(1, MAX_OBJECTS + 1), _NUMBER_WEIGHTS)
     placed: list[SceneObject] = []
-    while len(placed) < wanted:
+    tries = 0
+    # A full picture may have no room left; the first object always finds a place.
+    while len(placed) < wanted and (not placed or tries < 2 * wanted):
+        tries += 1
         kind = pick(rng, KINDS, kind_weights)
-        # Twins: an object of the same kind again makes counts worth telling.
+        # An object of the same kind again makes counts worth telling, and things to sit on are used.
         if placed and rng.random() < 0.12:
             kind = placed[-1].kind
+        elif any(thing.kind in _BEARERS for thing in placed) and rng.random() < 0.35:
+            kind = pick(rng, _CLIMBERS)
         thing = _place(rng, background, _look(rng, kind), placed)
         if thing is not None:
             placed.append(thing)
-        elif placed:
-            break
     return Scene(background, tuple(placed))
 
 
@@ -326,8 +330,8 @@ def _place(
     horizon = HORIZON[background]
     flip = bool(rng.random() < 0.5)
     bearers = [b for b in placed if b.kind in _BEARERS and look.width < b.width and look.height + 4 <= b.top]
-    climbs = bool(bearers) and look.kind in _CLIMBERS and look.action in (None, "sitting", "sleeping")
-    climbs = climbs and rng.random() < 0.6
+    climbs = bool(bearers) and look.kind in _CLIMBERS and look.action not in ("flying", "running")
+    climbs = climbs and rng.random() < 0.75
     beside = placed[int(rng.integers(len(placed)))] if placed and rng.random() < 0.45 else None
     for _ in range(40):
         left = int(rng.integers(4, GRID - 4 - look.width + 1))
@@ -360,7 +364,8 @@ def _is_clear(a: SceneObject, b: SceneObject) -> bool:
     """Whether two objects hardly overlap and no relation between them is close to its border."""
     across, along = _gaps(a, b)
     if _on(a, b) or _on(b, a):
-        return True
+        upper, lower = (a, b) if _on(a, b) else (b, a)
+        return upper.kind in _CLIMBERS and upper.action != "flying" and lower.kind in _BEARERS
     if max(across, along) < 4 or abs(across - along) < CLEAR:
         return False
     if across >= along:
