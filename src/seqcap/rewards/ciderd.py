@@ -32,8 +32,7 @@ class CiderD:
         self._eos = eos
         flat = flatten_references(references, eos)
         table, frequency, distinct = count_documents(*flat)
-        log_images = float(np.log(len(references)))
-        idf = log_images - np.log(np.maximum(frequency, 1))
+        idf = np.log(len(references)) - np.log(np.maximum(frequency, 1))
         shift = np.uint64(64 - (len(table).bit_length() - 1))
         grams = np.concatenate([[0], np.cumsum(distinct)])
         cells = np.concatenate([[0], np.cumsum(distinct * np.diff(flat.images))])
@@ -46,7 +45,6 @@ class CiderD:
             table=table,
             shift=shift,
             idf=idf,
-            log_images=log_images,
             grams=grams,
             cells=cells,
             slots=slots,

@@ -155,7 +155,7 @@ def cook_cider(
     """References of every image as one sorted table of n-grams with a count for each caption.
 
     Args:
-        idf: [capacity] log(images / document frequency) of each slot of `table`.
+        idf: [capacity] log(images / document frequency) of each slot of `table`, log(images) where it is empty.
         grams: [images + 1] where each image's n-grams start; cells: the same for its (n-gram, caption) counts.
 
     Returns:
@@ -206,7 +206,6 @@ def cider_d(
     table: Keys,
     shift: Any,
     idf: Floats,
-    log_images: float,
     grams: Ints,
     cells: Ints,
     slots: Slots,
@@ -222,6 +221,7 @@ def cider_d(
         most = max(most, images[image_of[row] + 1] - images[image_of[row]])
     keys = np.empty(ORDERS * time, dtype=np.uint64)
     occurrences = np.empty(ORDERS * time, dtype=np.int64)
+    found = np.empty(ORDERS * time, dtype=np.int64)
     dots = np.empty((most, ORDERS))
     norm = np.empty(ORDERS)
     for row in range(n):
@@ -231,12 +231,13 @@ def cider_d(
         norm[:] = 0.0
         low, high = grams[image], grams[image + 1]
         distinct = cook(hypotheses[row, : lengths[row]], keys, occurrences)
+        # Look-ups in a large table wait for memory: in a loop of their own they wait together.
         for gram in range(distinct):
+            found[gram] = find_slot(table, shift, keys[gram])
+        for gram in range(distinct):
+            # An empty slot has the weight of an n-gram that no reference has.
+            slot = found[gram]
             order = order_of(keys[gram])
-            slot = find_slot(table, shift, keys[gram])
-            if table[slot] == EMPTY:
-                norm[order] += (occurrences[gram] * log_images) ** 2
-                continue
             weight = occurrences[gram] * idf[slot]
             norm[order] += weight**2
             left, right = low, high
