@@ -339,7 +339,9 @@ def _place(
             top = int(rng.integers(4, max(5, horizon + 24 - look.height)))
         elif climbs:
             bearer = pick(rng, bearers)
-            left = int(rng.integers(bearer.left, bearer.right - look.width + 1))
+            # About its middle: off a roof's ridge, or a car's roof, it would hang in the air.
+            sway = bearer.width // 10
+            left = (bearer.left + bearer.right - look.width) // 2 + int(rng.integers(-sway, sway + 1))
             top = bearer.top - look.height + 2
         else:
             # Feet on the ground; large things nearer than the horizon alone would allow.
