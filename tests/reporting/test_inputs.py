@@ -1,0 +1,147 @@
+"""Reading the run: order, checks, and errors that name the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from seqcap import artifacts
+from seqcap.errors import InputError
+from seqcap.reporting import inputs
+from seqcap.reporting.inputs import ReportConfig, Scores
+
+
+def score(**changes: object) -> dict[str, object]:
+    row = {"variant": "sll", "seed": 1, "image_id": 0, "decoder": "sample", "rank": 0, "metric": "CIDEr", "value": 0.5}
+    return row | changes
+
+
+def scores(*rows: dict[str, object], reasons: dict[str, str] | None = None) -> Scores:
+    return Scores(pd.DataFrame(rows), reasons or {})
+
+
+def test_variants_come_in_the_papers_order(run):
+    run.variants = ["sll_sle", "zebra", "xe_att", "sll", "xe"]
+    run.write()
+    names = [variant.variant for variant in inputs.read_variants("sle")]
+    assert names == ["xe", "sll", "sll_sle", "zebra", "xe_att"]
+
+
+def test_without_variants_the_folder_is_named(run):
+    with pytest.raises(InputError, match=r"configs: has no sle_\*\.json"):
+        inputs.read_variants("sle")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"split": None}, "split is None"),
+        ({"show_images": "yes"}, "show_images is 'yes'"),
+        ({"dataset": "imagenet"}, "dataset is 'imagenet'"),
+    ],
+)
+def test_a_wrong_report_config_is_named(run, change: dict[str, object], problem: str):
+    run.write()
+    config = artifacts.read_json("configs/report.json")
+    artifacts.write_json("configs/report.json", config | change)
+    with pytest.raises(InputError, match=problem):
+        ReportConfig.read()
+
+
+def test_a_missing_key_is_named(run):
+    run.write()
+    artifacts.write_json("configs/sle_sll.json", {"variant": "sll"})
+    with pytest.raises(InputError, match=r"sle_sll\.json: has no key 'label'"):
+        inputs.read_variants("sle")
+
+
+def test_only_the_papers_own_data_stand_for_nothing():
+    assert ReportConfig("coco", "test", "paper", 0.75, False).stand_in == "COCO (Karpathy's splits), test split"
+    assert "stands in for COCO" in ReportConfig("coco", "val", "paper", 0.75, False).stand_in
+    assert ReportConfig("scenes", "val", "laptop", 0.75, True).stand_in.startswith("scenes (generated), val split")
+
+
+def test_a_missing_column_of_scores_is_named(run):
+    run.write()
+    path = Path("artifacts/sle/scores.parquet")
+    pq.write_table(pq.read_table(path).drop_columns(["rank"]), path)
+    with pytest.raises(InputError, match=r"scores\.parquet: has no column 'rank'"):
+        Scores.read("sle")
+
+
+def test_reasons_must_be_texts(run):
+    run.write()
+    artifacts.write_json("artifacts/sle/reasons.json", {"SPICE": 3})
+    with pytest.raises(InputError, match=r"reasons\.json"):
+        Scores.read("sle")
+
+
+def test_two_scores_of_one_caption_are_an_error():
+    with pytest.raises(InputError, match="two scores"):
+        scores(score(), score())
+
+
+def test_an_infinite_score_is_an_error():
+    with pytest.raises(InputError, match="infinite"):
+        scores(score(value=float("inf")))
+
+
+def test_seeds_with_different_images_are_an_error():
+    both = scores(score(), score(image_id=1), score(seed=2))
+    with pytest.raises(InputError, match="different images"):
+        both.per_image("sll", "sample", "CIDEr", "every")
+
+
+def test_captions_are_averaged_or_chosen():
+    table = scores(
+        score(value=0.2),
+        score(rank=1, value=0.4),
+        score(rank=None, value=9.0),
+        score(image_id=None, rank=None, value=7.0),
+    )
+    for captions, expected in (("every", 0.3), ("best", 0.2), ("set", 9.0)):
+        images = table.per_image("sll", "sample", "CIDEr", captions)
+        assert images is not None
+        assert images.loc[0, 1] == pytest.approx(expected)
+    corpus = table.corpus("sll", "sample", "CIDEr")
+    assert corpus is not None
+    assert corpus.to_dict() == {1: 7.0}
+
+
+def test_an_undefined_score_is_left_out_of_an_images_mean():
+    table = scores(score(value=None), score(rank=1, value=0.4), score(image_id=1, value=None))
+    images = table.per_image("sll", "sample", "CIDEr", "every")
+    assert images is not None
+    assert images.loc[0, 1] == 0.4
+    assert images[1].isna().tolist() == [False, True]
+
+
+def test_why_missing():
+    table = scores(score(), reasons={"METEOR": "Java was not found", "SPICE": "SPICE: later"})
+    assert table.why_missing("sll", "beam", "METEOR") == "METEOR: Java was not found"
+    assert table.why_missing("sll", "beam", "SPICE") == "SPICE: later"
+    assert table.why_missing("xe", "beam", "Div1") == "no scores of variant xe"
+    assert "no Div1 for sll (beam)" in table.why_missing("sll", "beam", "Div1")
+
+
+def test_curves_of_cross_entropy_may_be_missing_but_no_others(run):
+    run.write()
+    variants = inputs.read_variants("sle")
+    Path("artifacts/sle/train/xe/curves.parquet").unlink()
+    curves = inputs.read_curves("sle", variants)
+    assert {"sll", "lstm", "attention"} <= set(curves["variant"])
+    assert "xe" not in set(curves["variant"])
+    Path("artifacts/sle/train/sll/curves.parquet").unlink()
+    with pytest.raises(InputError, match="train/sll/curves"):
+        inputs.read_curves("sle", variants)
+
+
+def test_images_of_a_split_in_order(run):
+    run.write()
+    images = inputs.read_images("test")
+    assert images["image_id"].tolist() == list(range(run.images))
+    assert images["longest_reference"].tolist()[:2] == [5, 12]
+    assert inputs.read_images("val").empty

@@ -1,0 +1,88 @@
+"""The packaged facts: every table loads, agrees with the index, and what is malformed is named."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+from ruamel.yaml import YAML
+
+from seqcap.errors import InputError
+from seqcap.reporting import published
+
+FOLDER = resources.files("seqcap.reporting") / "published"
+TABLES = sorted(
+    (name.split("_table")[0], int(name.split("_table")[1].removesuffix(".csv")))
+    for name in (file.name for file in FOLDER.iterdir())
+    if "_table" in name and "footnote" not in name
+)
+
+
+def test_every_paper_is_packaged():
+    assert {paper for paper, _ in TABLES} == {"sle", "psst", "wtfrl", "spider", "smoothing"}
+    assert len(TABLES) == 4 + 5 + 1 + 1 + 3
+
+
+@pytest.mark.parametrize(("paper", "number"), TABLES)
+def test_table_loads_and_agrees_with_the_index(paper: str, number: int):
+    table = published.published_table(paper, number)
+    assert len(table) > 0
+    assert set(table["direction"]) <= {"higher", "lower", ""}
+    reported = table[table["printed"] != ""]
+    assert reported["value"].notna().all()
+    assert table.loc[table["printed"] == "", "value"].isna().all()
+    index = YAML(typ="safe").load((FOLDER / "index.yaml").read_text(encoding="utf-8"))
+    rows = index[paper][f"table{number}"].get("rows")
+    if isinstance(rows, int) and paper == "sle":
+        assert table[["block", "row"]].drop_duplicates().shape[0] == rows
+
+
+def test_one_published_value():
+    assert published.published_value("sle", 1, "SLL", "CIDEr") == 114.6
+
+
+@pytest.mark.parametrize(("row", "column"), [("nobody", "CIDEr"), ("VAE (bs)", "Div1")])
+def test_a_value_that_is_not_reported_is_an_error(row: str, column: str):
+    with pytest.raises(InputError, match="0 numbers"):
+        published.published_value("sle", 4, row, column)
+
+
+def test_an_unknown_table_is_an_error():
+    with pytest.raises(InputError, match=r"sle_table9\.csv"):
+        published.published_table("sle", 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("row,value\nXE,1\n", "has columns"),
+        ("{header}\nsle,1,,XE,CIDEr,many,x100,higher,\n", "'many' is not a number"),
+        ("{header}\nsle,1,,XE,CIDEr,1,x7,higher,\n", "unknown scale"),
+        ("{header}\nsle,1,,XE,CIDEr,1,x100,higher,\nsle,1,,XE,CIDEr,2,x100,higher,\n", "twice"),
+    ],
+)
+def test_a_damaged_table_is_named(monkeypatch: pytest.MonkeyPatch, text: str, problem: str):
+    text = text.replace("{header}", ",".join(published.TABLE_COLUMNS))
+    monkeypatch.setattr(published, "_text", lambda name: text)
+    with pytest.raises(InputError, match=problem) as error:
+        published.published_table("sle", 1)
+    assert "sle_table1.csv" in str(error.value)
+
+
+def test_repeated_example_captions_are_spelled_out():
+    assert published.example_captions("sle_fig4", "SLL") == ["a man standing in a bathroom with a toilet"] * 5
+    assert len(published.example_captions("sle_fig1", "captions")) == 5
+
+
+def test_text_claims_of_one_paper():
+    claims = published.text_claims("sle")
+    assert claims["text5.2"]["value"] == "0.2/1.8/0.2"
+    assert {claim["paper"] for claim in claims.values()} == {"sle"}
+
+
+def test_literature():
+    table = published.literature("flickr8k")
+    assert table is not None
+    soft = table[(table["system"] == "Soft-Attention") & (table["metric"] == "BLEU4")]
+    assert soft["value"].tolist() == [19.5]
+    assert published.literature("scenes") is None
