@@ -49,7 +49,7 @@ def test_photographs_are_not_shown(run):
     assert figure.axes == []
     texts = [text.get_text() for text in figure.texts]
     assert any("1.png" in text for text in texts)
-    figures.draw("sle", drawn)
+    assert figures._figure2(drawn).axes == figures._figure4(drawn).axes == []
 
 
 def test_captions_and_the_papers_are_side_by_side(run):

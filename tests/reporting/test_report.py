@@ -43,7 +43,7 @@ def test_report_of_scenes(run):
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (Path("reports") / link).is_file(), link
     assert not re.search(r"\bnan\b|None", text)
-    assert "/tmp" not in text
+    assert str(Path.cwd()) not in text
     for heading in ("What ran", "Findings", "Claims", "Errors noticed in the paper", "Limits", "Where each row lives"):
         assert f"\n## {heading}\n" in text
     assert "Against the literature" not in text

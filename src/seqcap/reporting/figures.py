@@ -187,7 +187,7 @@ def _captions_figure(inputs: Inputs, shown: dict[str, str], count: int, number: 
     headings = [f"{system}, as printed (COCO)" for system in shown.values()]
     rows.append(_Row(f"the paper's Figure {number}", None, headings, printed))
 
-    panel_width = 0.068 * width
+    panel_width = 0.072 * width
     figure = Figure(figsize=(2.2 + panel_width * len(shown), sum(row.height for row in rows) + 0.1))
     top = figure.get_figheight() - 0.05
     for row in rows:
