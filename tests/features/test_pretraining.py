@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from seqcap.features.encoders import with_weights
-from seqcap.features.pretraining import Examples, mean_average_precision, pretrain
+from seqcap.features.pretraining import Examples, _shifted, mean_average_precision, pretrain
 
 
 def squares(n: int, seed: int) -> Examples:
@@ -54,3 +54,16 @@ def test_the_same_seed_gives_the_same_weights() -> None:
         weights.append(torch.cat([tensor.flatten().double() for tensor in encoder.state_dict().values()]))
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
+
+
+def test_shifted_moves_a_batch_by_at_most_a_thirty_second_and_repeats_its_edges() -> None:
+    images = torch.arange(64, dtype=torch.uint8).expand(2, 3, 64, 64)
+    torch.manual_seed(0)
+    moves = set()
+    for _ in range(40):
+        shifted = _shifted(images)
+        assert shifted.shape == images.shape
+        assert torch.equal(shifted[0], shifted[1])
+        moves.add(int(shifted[0, 0, 0, 32]) - 32)
+        assert set(shifted[0, 0, 0].tolist()) <= set(range(64))
+    assert moves == {-2, -1, 0, 1, 2}

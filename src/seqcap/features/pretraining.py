@@ -55,8 +55,8 @@ def pretrain(
 ) -> float:
     """Trains the encoder in place with a linear classifier on its pooled features, by binary cross-entropy.
 
-    AdamW with a one-cycle learning rate; the epoch with the best mean average precision on `val` is kept. The same
-    seed gives the same weights on the same machine.
+    AdamW with a one-cycle learning rate; batches are shifted by up to 1/32 of the image's side; the epoch with the
+    best mean average precision on `val` is kept. The same seed gives the same weights on the same machine.
 
     Returns:
         that mean average precision, 0-1.
@@ -75,7 +75,7 @@ def pretrain(
     for _ in progress:
         encoder.train()
         for rows in torch.randperm(len(train.images))[: steps * batch_size].view(steps, batch_size):
-            logits = classifier(encoder.pooled(encoder(train.images[rows].to(device))))
+            logits = classifier(encoder.pooled(encoder(_shifted(train.images[rows]).to(device))))
             loss = F.binary_cross_entropy_with_logits(logits, train.labels[rows].to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -88,6 +88,16 @@ def pretrain(
     encoder.load_state_dict(best_weights)
     encoder.eval()
     return best
+
+
+def _shifted(images: Tensor) -> Tensor:
+    """The images, all moved by the same few pixels in a random direction, their edges repeated: 2,000 scenes alone
+    are soon known by heart. No mirror images: they would make "left of" wrong."""
+    height, width = images.shape[2:]
+    reach = width // 32
+    down, right = torch.randint(-reach, reach + 1, (2,)).tolist()
+    y, x = (torch.arange(height) + down).clamp(0, height - 1), (torch.arange(width) + right).clamp(0, width - 1)
+    return images[:, :, y[:, None], x]
 
 
 def mean_average_precision(scores: npt.NDArray[np.floating], labels: npt.NDArray[np.floating]) -> float:
