@@ -1,5 +1,6 @@
 """The image task's visual encoder, fetched, read or trained on scenes -> artifacts/image/encoder.safetensors."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ def train(encoder: Encoder, config: dict[str, Any]) -> float:
         raise InputError(
             "params.yaml", f"features.weights is scenes, but the dataset is {config['dataset']}", "use imagenet"
         )
+    # Unlike training, this stage runs alone: it takes every core it may use.
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
     torch.backends.cudnn.deterministic = True
     graphs = scenes.read_scenes(ARTIFACTS / "data" / "scenes.parquet")
     source = ImageSource(config["root"])
