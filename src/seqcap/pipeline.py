@@ -57,7 +57,7 @@ def stage_graph(folder: Path) -> dict[str, set[str]]:
 
     with Repo(str(folder)) as repo:
         graph = repo.index.graph
-        return {node.addressing: {n.addressing for n in graph.successors(node)} for node in graph.nodes}
+        return {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
 
 
 def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int) -> None:
@@ -104,11 +104,11 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
 
 
 def _overlay(params: Any, changes: Mapping[str, Any], source: Path, prefix: str = "") -> None:
-    """Replaces values of `params` by those of `changes`, keeping comments; null removes a variant."""
+    """Replaces values of `params` by those of `changes`, keeping comments; null removes a captioner or a variant."""
     for key, value in changes.items():
         if key not in params:
             raise InputError(source, f"{prefix}{key} is not in params.yaml", "correct the name")
-        if value is None and prefix == "sle.variants.":
+        if value is None and prefix in ("captioners.", "sle.variants."):
             del params[key]
         elif isinstance(value, Mapping) and isinstance(params[key], Mapping) and not _per_scale(params[key]):
             _overlay(params[key], value, source, f"{prefix}{key}.")

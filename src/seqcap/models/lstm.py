@@ -7,7 +7,9 @@ from typing import Literal
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, CaptionerConfig, Tensors
 
 
@@ -53,5 +55,12 @@ class Model(Captioner):
         if self.every_step:
             inputs = inputs + image[:, None]
         h0, c0 = self.start(memory)
-        outputs, _ = self.lstm(inputs, (h0[None].contiguous(), c0[None].contiguous()))
+        # Packed, padding costs nothing: it is over a third of the steps on real captions.
+        lengths = (captions != PAD).sum(1).clamp(min=1).cpu()
+        packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+        outputs, _ = pad_packed_sequence(
+            self.lstm(packed, (h0[None].contiguous(), c0[None].contiguous()))[0],
+            batch_first=True,
+            total_length=captions.shape[1],
+        )
         return outputs * output_mask[:, None]  # type: ignore[no-any-return]

@@ -1,0 +1,229 @@
+"""Images per second of the XE, self-critical and exploration steps at COCO's shapes, against textbook PyTorch.
+
+    python benchmarks/training.py
+
+LSTM of 512, vocabulary 9,487, 5 samples and 5 references an image, captions of COCO val2014 (inside pycocoevalcap's
+SPICE jar), random features. "Textbook" is what most repositories do with the public packages alone: an LSTMCell looped
+over all steps, torch.distributions.Categorical, every padded step projected onto the vocabulary, pycocoevalcap's Cider
+as the reward. Both start from the same captioner, trained for some steps so that samples have the lengths of captions.
+Each case runs in a process of its own, for its peak memory. Takes about 6 minutes; writes results/training.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from cider import coco_ids
+from pycocoevalcap.cider.cider_scorer import CiderScorer
+from torch import Tensor, nn
+from torch.distributions import Categorical
+
+from seqcap.artifacts import load_weights, save_weights, write_json
+from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.models.lstm import Config, Model
+from seqcap.objectives import cross_entropy, self_critical, sequence_exploration
+from seqcap.objectives.base import Batch, Context
+from seqcap.rewards.ciderd import CiderD
+
+HIDDEN, CHANNELS, VOCABULARY, SAMPLES, TIME, IMAGES = 512, 2048, 9487, 5, 20, 5000
+CASES = [
+    (task, code, batch, threads)
+    for task in ("xe", "self_critical", "exploration")
+    for code in ("seqcap", "textbook")
+    for batch in (10, 50)
+    for threads in (1, 2)
+    # The exploration step's textbook reward is minutes of pure Python: the self-critical one stands for both.
+    if not (task == "exploration" and code == "textbook")
+]
+
+
+class Data:
+    """Batches of COCO captions with random features."""
+
+    def __init__(self) -> None:
+        self.references = [
+            [[min(token, VOCABULARY - 1) for token in caption] for caption in captions]
+            for captions in coco_ids()[:IMAGES]
+        ]
+        self.features = torch.randn(IMAGES, CHANNELS, generator=torch.Generator().manual_seed(0))
+        self.captions = torch.full((IMAGES, 5, TIME), PAD)
+        for i, captions in enumerate(self.references):
+            for j, caption in enumerate(captions):
+                self.captions[i, j, : len(caption) + 1] = torch.tensor([*caption, EOS])
+
+    def batch(self, size: int, step: int) -> Batch:
+        chosen = np.random.default_rng(step).permutation(IMAGES)[:size]
+        captions = self.captions[chosen]
+        captions = captions[:, :, : int((captions != PAD).sum(2).max())]
+        return Batch(self.features[chosen], chosen, captions)
+
+
+def captioner() -> Model:
+    torch.manual_seed(0)
+    return Model(Config(hidden=HIDDEN, dropout=0.0, image_input="initial_state"), VOCABULARY, (CHANNELS,))
+
+
+def optimise(parameters: Any, loss: Callable[[Batch], Tensor], fused: bool) -> Callable[[Batch], None]:
+    optimizer = torch.optim.Adam(parameters, lr=1e-5, fused=fused)
+
+    def step(batch: Batch) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        loss(batch).backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(parameters, 5.0)
+        optimizer.step()
+
+    return step
+
+
+class Textbook:
+    """The same captioner and losses, written the straightforward way."""
+
+    def __init__(self, model: Model, data: Data) -> None:
+        self.model = model
+        self.scorer = CiderScorer()
+        self.texts = [[" ".join(map(str, [*c, EOS])) for c in captions] for captions in data.references]
+        for captions in self.texts:
+            self.scorer += (captions[0], captions)
+        self.scorer.compute_doc_freq()
+
+    def cell(self, tokens: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        h, c = torch.lstm_cell(self.model.embedding(tokens), state, *self.model.lstm.all_weights[0])
+        return torch.log_softmax(self.model.logits(h), 1), (h, c)
+
+    def start(self, features: Tensor, times: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        h = self.model.image(features).repeat_interleave(times, 0)
+        return torch.full((len(h),), BOS), (h, torch.zeros_like(h))
+
+    def xe(self, batch: Batch) -> Tensor:
+        captions = batch.captions.flatten(0, 1)
+        inputs, state = self.start(batch.features, captions.shape[0] // len(batch.features))
+        losses = []
+        for t in range(captions.shape[1]):
+            log_p, state = self.cell(inputs, state)
+            inputs = captions[:, t]
+            losses.append(-log_p.gather(1, inputs[:, None]).squeeze(1))
+        mask = (captions != PAD).float()
+        return (torch.stack(losses, 1) * mask).sum() / mask.sum()
+
+    def sample(self, features: Tensor, times: int, greedy: bool) -> tuple[Tensor, Tensor]:
+        inputs, state = self.start(features, times)
+        going = torch.ones(len(inputs), dtype=torch.bool)
+        tokens, log_probs = [], []
+        for _ in range(TIME):
+            log_p, state = self.cell(inputs, state)
+            inputs = log_p.argmax(1) if greedy else Categorical(logits=log_p).sample()
+            tokens.append(inputs.masked_fill(~going, PAD))
+            log_probs.append(log_p.gather(1, inputs[:, None]).squeeze(1).masked_fill(~going, 0))
+            going = going & (inputs != EOS)
+            if not bool(going.any()):
+                break
+        return torch.stack(tokens, 1), torch.stack(log_probs, 1).sum(1)
+
+    def reward(self, tokens: Tensor, images: np.ndarray) -> Tensor:
+        scorer = CiderScorer()
+        for row, image in zip(tokens.tolist(), images, strict=True):
+            scorer += (" ".join(str(token) for token in row if token != PAD), self.texts[image])
+        scorer.document_frequency = self.scorer.document_frequency
+        return torch.tensor(scorer.compute_cider()).float()
+
+    def self_critical(self, batch: Batch) -> Tensor:
+        tokens, log_prob = self.sample(batch.features, SAMPLES, greedy=False)
+        with torch.no_grad():
+            greedy, _ = self.sample(batch.features, 1, greedy=True)
+        baseline = self.reward(greedy, batch.images).repeat_interleave(SAMPLES)
+        return -((self.reward(tokens, batch.images.repeat(SAMPLES)) - baseline) * log_prob).mean()
+
+
+def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> dict[str, Any]:
+    """Measures one case in this process."""
+    torch.set_num_threads(threads)
+    data, model = Data(), captioner()
+    model.load_state_dict(load_weights(weights)[0])
+    model.train()
+    if code == "textbook":
+        textbook = Textbook(model, data)
+        step = optimise(list(model.parameters()), getattr(textbook, {"xe": "xe"}.get(task, "self_critical")), False)
+    else:
+        context = Context(CiderD(data.references), TIME)
+        objective = {
+            "xe": lambda: cross_entropy.Model(cross_entropy.Config(), context),
+            "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), context),
+            "exploration": lambda: sequence_exploration.Model(
+                sequence_exploration.Config(samples=SAMPLES), context
+            ),
+        }[task]()
+        step = optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
+    step(data.batch(size, 0))
+    steps, begin = 0, time.perf_counter()
+    while steps < 3 or time.perf_counter() - begin < 10:
+        steps += 1
+        step(data.batch(size, steps))
+    speed = steps * size / (time.perf_counter() - begin)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return {"task": task, "code": code, "batch": size, "threads": threads, "images_per_s": speed, "peak_gb": memory}
+
+
+def pretrain(weights: Path) -> None:
+    """Some cross-entropy steps, so that samples end where captions do."""
+    torch.set_num_threads(2)
+    data, model = Data(), captioner()
+    objective = cross_entropy.Model(cross_entropy.Config(), Context(CiderD(data.references[:10]), TIME))
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
+    for at in range(60):
+        optimizer.zero_grad(set_to_none=True)
+        objective(model, data.batch(50, 1000 + at))[0].backward()
+        optimizer.step()
+    save_weights(weights, model.state_dict(), {})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", help="JSON of one case; internal")
+    parser.add_argument("--weights", type=Path, help="internal")
+    arguments = parser.parse_args()
+    if arguments.case:
+        print(json.dumps(run_case(*json.loads(arguments.case), arguments.weights)))
+        return
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        weights = Path(folder) / "captioner.safetensors"
+        pretrain(weights)
+        for case in CASES:
+            environment = os.environ | {"OMP_NUM_THREADS": str(case[3])}
+            command = [sys.executable, __file__, "--case", json.dumps(case), "--weights", str(weights)]
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            results.append(json.loads(done.stdout.splitlines()[-1]))
+            print(results[-1], flush=True)
+    report = {
+        "cases": results,
+        "machine": {"cores": os.cpu_count(), "python": platform.python_version(), "torch": torch.__version__},
+    }
+    write_json(Path(__file__).parent / "results" / "training.json", report)
+    print("\n| step | batch | threads | seqcap, images/s | textbook, images/s | ratio | GB | textbook GB |")
+    print("|---|---|---|---|---|---|---|---|")
+    found = {(r["task"], r["code"], r["batch"], r["threads"]): r for r in results}
+    for (task, code, size, threads), ours in found.items():
+        if code == "seqcap":
+            other = found["self_critical" if task == "exploration" else task, "textbook", size, threads]
+            ratio = ours["images_per_s"] / other["images_per_s"]
+            print(
+                f"| {task} | {size} | {threads} | {ours['images_per_s']:.1f} | {other['images_per_s']:.1f} "
+                f"| {ratio:.1f} | {ours['peak_gb']:.1f} | {other['peak_gb']:.1f} |"
+            )
+
+
+if __name__ == "__main__":
+    main()
