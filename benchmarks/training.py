@@ -161,9 +161,7 @@ def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> di
         objective = {
             "xe": lambda: cross_entropy.Model(cross_entropy.Config(), context),
             "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), context),
-            "exploration": lambda: sequence_exploration.Model(
-                sequence_exploration.Config(samples=SAMPLES), context
-            ),
+            "exploration": lambda: sequence_exploration.Model(sequence_exploration.Config(samples=SAMPLES), context),
         }[task]()
         step = optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
     step(data.batch(size, 0))

@@ -7,6 +7,7 @@ sums to one over the captions that can be written.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import ClassVar, cast
 
 import torch
@@ -41,7 +42,7 @@ class CaptionerConfig(BaseModel):
     dropout: float = Field(0.0, ge=0, lt=1, description="on word embeddings and on the decoder's output")
 
 
-class Captioner(nn.Module):
+class Captioner(nn.Module, ABC):
     """A model of p(y|x), one token at a time.
 
     Dropout masks are drawn once per image in `encode` and travel in the memory: a caption sampled under a memory and
@@ -87,17 +88,17 @@ class Captioner(nn.Module):
         # A channel that never changes carries nothing: it is centred, not divided by zero.
         self.feature_scale.copy_(1 / flat.std(0).clamp(min=1e-3))
 
+    @abstractmethod
     def encode(self, features: Tensor) -> Tensors:
         """Image features [n, *feature_shape] -> memory, with n as the first axis of every tensor."""
-        raise NotImplementedError
 
+    @abstractmethod
     def start(self, memory: Tensors) -> Tensors:
         """The decoder's state before the first token."""
-        raise NotImplementedError
 
+    @abstractmethod
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
         """One decoder step on embedded inputs [n, hidden] -> decoder output [n, hidden] and the next state."""
-        raise NotImplementedError
 
     def embed(self, inputs: Tensor) -> Tensor:
         """Token ids [n] or distributions over the vocabulary [n, V] -> embeddings [n, hidden]."""

@@ -63,4 +63,4 @@ class Model(Captioner):
             batch_first=True,
             total_length=captions.shape[1],
         )
-        return outputs * output_mask[:, None]  # type: ignore[no-any-return]
+        return outputs * output_mask[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,14 +52,14 @@ class Batch:
     captions: Tensor
 
 
-class Objective(nn.Module):
+class Objective(nn.Module, ABC):
     """Called with captioner and batch; returns the scalar loss and a dict of numbers to log.
 
     What it trains besides the captioner are its sub-modules. `train_reward` in the logs is drawn as a curve.
     """
 
-    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        raise NotImplementedError
+    @abstractmethod
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]: ...
 
 
 @dataclass(frozen=True)

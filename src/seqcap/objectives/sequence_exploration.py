@@ -61,7 +61,7 @@ class Model(Objective):
             return score - score.mean(1, keepdim=True)
         similarity = torch.from_numpy(pairwise_bleu(sets))[..., 2:].sum(3)
         distance = 2 - (similarity + similarity.transpose(1, 2)) / 2
-        # BLEU-4 of a caption of under four tokens is zero even against itself: identical captions are no distance apart.
+        # BLEU-4 of a caption of under four tokens is zero even against itself; identical captions are not apart.
         same = (tokens.view(-1, s, 1, tokens.shape[1]) == tokens.view(-1, 1, s, tokens.shape[1])).all(3)
         distance = distance.masked_fill(same.cpu(), 0)
         row = distance.sum(2)

@@ -6,8 +6,6 @@ Images for the qualitative figures are chosen by a rule, not by eye: see `choose
 from __future__ import annotations
 
 import csv
-import io
-import tarfile
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,9 +19,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
 
 from seqcap import artifacts
+from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.reporting import published
 from seqcap.reporting.inputs import DATA, REPORTS, ReportConfig, Scores, Variant
@@ -119,18 +117,7 @@ def _samples(inputs: Inputs, variant: Variant, image_id: int) -> list[str]:
 
 def _pixels(file: str) -> NDArray[np.uint8]:
     """One image of the dataset's tar, RGB [height, width, 3]."""
-    path = DATA / "images.tar"
-    try:
-        with tarfile.open(path) as tar:
-            member = tar.extractfile(file)
-            if member is None:
-                raise KeyError(file)
-            return np.asarray(Image.open(io.BytesIO(member.read())).convert("RGB"))
-    except (OSError, tarfile.TarError) as error:
-        what = "holds a damaged image" if isinstance(error, UnidentifiedImageError) else f"cannot be read ({error})"
-        raise InputError(path, f"{what}: {file}", "run `dvc repro data`, or show no images") from None
-    except KeyError:
-        raise InputError(path, f"has no member {file!r}", "run `dvc repro data`") from None
+    return np.asarray(ImageSource(DATA).read(file))
 
 
 def _wrapped(captions: Sequence[str], width: int) -> list[tuple[str, bool]]:

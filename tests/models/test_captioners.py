@@ -1,0 +1,125 @@
+"""Every captioner through the calls that decoders and objectives use."""
+
+import pytest
+import torch
+
+from seqcap import models
+from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.models.base import select
+
+VOCABULARY, HIDDEN = 11, 8
+SHAPES = {"lstm": (5,), "attention": (3, 3, 5)}
+CONFIGS = {
+    "lstm": {"hidden": HIDDEN, "dropout": 0.4, "image_input": "every_step"},
+    "attention": {"hidden": HIDDEN, "dropout": 0.4},
+}
+CAPTIONS = torch.tensor([[4, 5, 6, EOS, PAD], [7, EOS, PAD, PAD, PAD], [8, 9, 10, 4, EOS]])
+
+
+@pytest.fixture(params=["lstm", "attention", "lstm_initial"])
+def captioner(request):
+    torch.manual_seed(0)
+    architecture = request.param.removesuffix("_initial")
+    config = dict(CONFIGS[architecture])
+    if request.param == "lstm_initial":
+        config["image_input"] = "initial_state"
+    return models.build(architecture, config, VOCABULARY, SHAPES[architecture])
+
+
+def features(captioner, n=3):
+    shape = SHAPES["attention" if captioner.features == "grid" else "lstm"]
+    return torch.randn(n, *shape, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_stepping_equals_teacher_forcing(captioner, training):
+    captioner.train(training)
+    x = features(captioner)
+    torch.manual_seed(2)
+    forced = captioner.teacher_force(x, CAPTIONS)
+    torch.manual_seed(2)
+    memory = captioner.encode(x)
+    state = captioner.start(memory)
+    inputs = torch.full((3,), BOS)
+    for t in range(CAPTIONS.shape[1]):
+        logits, state = captioner.step(inputs, state, memory)
+        here = CAPTIONS[:, t] != PAD
+        torch.testing.assert_close(logits[here], forced[here, t])
+        inputs = CAPTIONS[:, t]
+    assert not torch.allclose(forced[0], forced[1])
+
+
+def test_a_one_hot_distribution_is_its_token(captioner):
+    captioner.eval()
+    memory = captioner.encode(features(captioner))
+    tokens = torch.tensor([4, 5, 6])
+    by_id, _ = captioner.step(tokens, captioner.start(memory), memory)
+    one_hot = torch.nn.functional.one_hot(tokens, VOCABULARY).float()
+    by_distribution, _ = captioner.step(one_hot, captioner.start(memory), memory)
+    torch.testing.assert_close(by_id, by_distribution)
+
+
+def test_token_logits_are_those_of_real_tokens(captioner):
+    captioner.eval()
+    x = features(captioner)
+    full = captioner.teacher_force(x, CAPTIONS)[CAPTIONS != PAD]
+    torch.testing.assert_close(captioner.token_logits(CAPTIONS, captioner.encode(x)), full)
+
+
+def test_padding_and_start_are_never_said(captioner):
+    captioner.eval()
+    probability = captioner.teacher_force(features(captioner), CAPTIONS).softmax(2)
+    assert probability[:, :, [PAD, BOS]].max() == 0
+
+
+def test_a_missing_reference_leaves_the_others_alone(captioner):
+    """An image with fewer references than the others has rows that are all padding."""
+    captioner.eval()
+    x = features(captioner)
+    captions = CAPTIONS.clone()
+    captions[1] = PAD
+    expected = captioner.teacher_force(x, CAPTIONS)
+    actual = captioner.teacher_force(x, captions)
+    torch.testing.assert_close(actual[[0, 2]], expected[[0, 2]])
+
+
+def test_rows_do_not_see_each_other(captioner):
+    captioner.eval()
+    x = features(captioner)
+    memory = captioner.encode(x)
+    alone = captioner.unroll(CAPTIONS[2:], select(memory, torch.tensor([2])))
+    torch.testing.assert_close(captioner.unroll(CAPTIONS, memory)[2:], alone)
+
+
+def test_standardisation_is_part_of_the_model(captioner):
+    x = features(captioner, 50) * 3 + 7
+    captioner.fit_standardisation(x)
+    z = captioner.standardise(x).reshape(-1, x.shape[-1])
+    torch.testing.assert_close(z.mean(0), torch.zeros(z.shape[1]), atol=1e-5, rtol=0)
+    torch.testing.assert_close(z.std(0), torch.ones(z.shape[1]), atol=1e-5, rtol=0)
+    assert "feature_mean" in captioner.state_dict()
+
+
+def test_a_constant_channel_stays_finite(captioner):
+    x = features(captioner, 10)
+    x[..., 0] = 4
+    captioner.fit_standardisation(x)
+    assert torch.isfinite(captioner.teacher_force(x[:3], CAPTIONS)).all()
+
+
+def test_every_parameter_learns(captioner):
+    captioner.eval()
+    captioner.token_logits(CAPTIONS, captioner.encode(features(captioner))).softmax(1)[:, 4].sum().backward()
+    for name, parameter in captioner.named_parameters():
+        assert parameter.grad is not None, name
+        assert torch.isfinite(parameter.grad).all(), name
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_captions_on_a_gpu_are_those_of_the_cpu(captioner):
+    captioner.eval()
+    x = features(captioner)
+    expected = captioner.teacher_force(x, CAPTIONS)
+    actual = captioner.cuda().teacher_force(x.cuda(), CAPTIONS.cuda()).cpu()
+    torch.testing.assert_close(actual, expected, atol=1e-3, rtol=1e-3)

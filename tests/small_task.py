@@ -1,0 +1,62 @@
+"""A task small enough to train on in a second: features that say which caption is right."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from seqcap import artifacts
+from seqcap.data.vocabulary import Vocabulary
+
+WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
+CHANNELS = 8
+LAYOUT = {"train": 24, "val": 6, "test": 6}
+
+
+def write_task(folder: Path) -> None:
+    """Writes artifacts/image/{data,features} and artifacts/machine.json under `folder`."""
+    rng = np.random.default_rng(0)
+    images, references, pooled = [], [], []
+    for split, number in LAYOUT.items():
+        for _ in range(number):
+            image = len(images)
+            colour, animal = image % 3, 3 + image // 3 % 3
+            images.append({"image_id": image, "split": split, "file": f"{image}.png"})
+            feature = rng.normal(0, 0.1, CHANNELS)
+            feature[[colour, animal]] += 3
+            pooled.append(feature)
+            for tokens in (["a", WORDS[colour], WORDS[animal]], ["the", WORDS[animal], "is", WORDS[colour]]):
+                row = {"image_id": image, "split": split, "caption_id": len(references)}
+                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
+    data = folder / "artifacts/image/data"
+    artifacts.write_rows(data / "images.parquet", images, artifacts.IMAGES)
+    artifacts.write_rows(data / "references.parquet", references, artifacts.REFERENCES)
+    train = [row["tokens"] for row in references if row["split"] == "train"]
+    Vocabulary.build(train, 1).write(data / "vocabulary.json")
+    values = np.array(pooled, dtype=np.float32)
+    ids = pa.array(range(len(images)), pa.int64())
+    for name, shape in (("pooled", (CHANNELS,)), ("grid", (2, 2, CHANNELS))):
+        schema = artifacts.features_schema(shape, pa.float32())
+        cells = np.repeat(values, int(np.prod(shape)) // CHANNELS, 0).reshape(len(images), -1)
+        column = pa.FixedSizeListArray.from_arrays(pa.array(cells.ravel()), type=schema.field(1).type)
+        with artifacts.parquet_stream(folder / f"artifacts/image/features/{name}.parquet", schema) as writer:
+            writer.write_table(pa.Table.from_arrays([ids, column], schema=schema))
+    artifacts.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def run_config(**changes: Any) -> dict[str, Any]:
+    """A training run's configuration; cross-entropy from scratch unless changed."""
+    config: dict[str, Any] = {
+        "variant": "small",
+        "architecture": "lstm",
+        "model": {"hidden": 16, "dropout": 0.2, "image_input": "every_step"},
+        "seeds": [1],
+        "max_length": 6,
+        "objective": "cross_entropy",
+        "settings": {},
+        "start_from": None,
+        "training": {"epochs": 4, "batch_size": 5, "learning_rate": 0.02, "decay": 0.9, "decay_every": 2, "clip": 5.0},
+    }
+    return json.loads(json.dumps(config | changes))  # type: ignore[no-any-return]

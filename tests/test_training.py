@@ -1,0 +1,209 @@
+"""The training loop: it learns, it is exact to repeat and to resume, and it keeps a second process out."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_task import run_config, write_task
+
+from seqcap import training
+from seqcap.artifacts import CURVES, REFERENCES, read_table, write_json, write_rows
+from seqcap.errors import InputError
+from seqcap.training import Run, load_captioner, locked, scratch, train, train_all
+
+ROOT = Path(__file__).parents[1]
+PRETRAINED = Path("artifacts/image/pretrain/lstm")
+SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "decay": 1.0, "decay_every": 1, "clip": 5.0}
+
+
+@pytest.fixture
+def task(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def pretrained(task):
+    train_all(run_config(training=run_config()["training"] | {"epochs": 8}), PRETRAINED)
+    return task
+
+
+def values(curves, quantity):
+    return [row["value"] for row in curves if row["quantity"] == quantity]
+
+
+def variant(objective, **settings):
+    return run_config(
+        variant=objective,
+        objective=objective,
+        settings=settings,
+        training=SHORT,
+        start_from=str(PRETRAINED),
+    )
+
+
+def test_cross_entropy_learns_the_task(task):
+    longer = run_config()["training"] | {"epochs": 25}
+    curves = train_all(run_config(training=longer), Path("out"))
+    assert values(curves, "val_cider")[0] < 1
+    assert max(values(curves, "val_cider")) > 3
+    assert values(curves, "train_loss")[-1] < 0.5 * values(curves, "train_loss")[0]
+    assert not any(Path("scratch").iterdir())
+
+
+def test_the_best_epoch_on_val_is_kept(task):
+    curves = train_all(run_config(), Path("out"))
+    assert load_captioner(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "settings"),
+    [
+        ("self_critical", {"samples": 3}),
+        ("maximum_entropy", {"samples": 3, "entropy_weight": 0.01}),
+        ("sequence_exploration", {"samples": 3, "alpha": 0.75}),
+    ],
+)
+def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pretrained, objective, settings):
+    longer = SHORT | {"epochs": 50, "learning_rate": 0.01}
+    curves = train_all(variant(objective, **settings) | {"training": longer}, Path("out"))
+    steps = [row["step"] for row in curves if row["quantity"] == "train_reward"]
+    assert steps[0] == 0
+    assert values(curves, "val_cider")[0] == load_captioner(PRETRAINED / "seed1.safetensors")[1]["val_cider"]
+    assert np.mean(values(curves, "train_reward")[-10:]) > 1.3 * values(curves, "train_reward")[0]
+
+
+def test_no_epochs_copy_the_pretrained_captioner(pretrained):
+    config = variant("cross_entropy") | {"training": SHORT | {"epochs": 0}}
+    train_all(config, Path("out"))
+    before, _ = load_captioner(PRETRAINED / "seed1.safetensors")
+    after, _ = load_captioner(Path("out/seed1.safetensors"))
+    assert all((before.state_dict()[k] == v).all() for k, v in after.state_dict().items())
+
+
+def test_two_runs_give_the_same_bytes(pretrained):
+    config = variant("sequence_exploration", samples=3)
+    curves = [train_all(config, Path(name)) for name in ("one", "two")]
+    assert curves[0] == curves[1]
+    assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
+
+
+def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch):
+    config = variant("self_critical", samples=3)
+    expected = train_all(config, Path("one"))
+    saves = []
+
+    def save_and_die(run, path):
+        original(run, path)
+        saves.append(path)
+        raise KeyboardInterrupt
+
+    original = Run.save
+    monkeypatch.setattr(Run, "save", save_and_die)
+    with pytest.raises(KeyboardInterrupt):
+        train_all(config, Path("two"))
+    assert saves[0].exists()
+    assert not Path("two/seed1.safetensors").exists()
+    monkeypatch.undo()
+    os.chdir(pretrained)
+    resumed = train_all(config, Path("two"))
+    assert resumed == expected
+    assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
+
+
+def test_seeds_side_by_side_are_the_seeds_one_by_one(task):
+    config = run_config(seeds=[1, 2])
+    one = train_all(config, Path("one"))
+    write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
+    two = train_all(config, Path("two"))
+    assert one == two
+    for seed in (1, 2):
+        name = f"seed{seed}.safetensors"
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+    assert Path("one/seed1.safetensors").read_bytes() != Path("one/seed2.safetensors").read_bytes()
+
+
+def test_kill_9_and_run_again(task):
+    """The stage script, killed without warning after its first checkpoint, ends where an undisturbed one does."""
+    longer = run_config()["training"] | {"epochs": 60}
+    write_json("config.json", run_config(training=longer))
+    command = [sys.executable, str(ROOT / "stages/train.py"), "config.json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    process = subprocess.Popen([*command, "killed"], env=environment, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list(Path("scratch").glob("*/*.safetensors")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not Path("killed").exists()
+    for name in ("killed", "whole"):
+        subprocess.run([*command, name], env=environment, check=True, capture_output=True)
+    for file in ("seed1.safetensors", "curves.parquet"):
+        assert Path("killed", file).read_bytes() == Path("whole", file).read_bytes()
+
+
+def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
+    """torchrun with gloo: each rank samples for its share of the batch, and their gradients are averaged."""
+    write_json("config.json", variant("self_critical", samples=3))
+    write_json(
+        "artifacts/machine.json",
+        {"device": "cpu", "workers": 1, "launcher": f"{sys.executable} -m torch.distributed.run --nproc-per-node=2"},
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, str(ROOT / "stages/train.py"), "config.json", "out"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    curves = read_table("out/curves.parquet", CURVES).to_pylist()
+    # 24 images in batches of 6, two epochs; one process writes, once.
+    assert max(row["step"] for row in curves) == 8
+    assert len(values(curves, "val_cider")) == 3
+    assert load_captioner(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
+
+
+def test_a_run_that_is_going_on_is_not_joined(task, monkeypatch):
+    monkeypatch.setattr(training, "LOCK_SECONDS", 0)
+    kept = scratch(run_config())
+    with locked(kept / "seed1_rank0.lock"), pytest.raises(InputError, match="being trained already"):
+        train(run_config(), 1, Path("out/seed1.safetensors"), kept)
+
+
+def test_checkpoints_of_other_inputs_are_not_taken_up(task):
+    config = run_config()
+    before = scratch(config)
+    rows = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pylist()
+    write_rows("artifacts/image/data/references.parquet", rows[:-1], REFERENCES)
+    assert scratch(config) != before
+    assert scratch(config | {"max_length": 5}) != scratch(config)
+
+
+def test_a_policy_without_reward_is_one_line(pretrained):
+    """References that share no word with what the captioner says: the document frequencies do not match."""
+    path = Path("artifacts/image/data/references.parquet")
+    rows = [row | {"tokens": ["something", "else"]} for row in read_table(path, REFERENCES).to_pylist()]
+    write_rows(path, rows, REFERENCES)
+    with pytest.raises(InputError, match="no reward at step 0"):
+        train_all(variant("self_critical", samples=3), Path("out"))
+
+
+def test_an_empty_split_is_one_line(task):
+    path = Path("artifacts/image/data/references.parquet")
+    rows = [row for row in read_table(path, REFERENCES).to_pylist() if row["split"] != "val"]
+    write_rows(path, rows, REFERENCES)
+    with pytest.raises(InputError, match="no captions in split 'val'"):
+        train_all(run_config(), Path("out"))
+
+
+def test_weights_of_something_else_are_one_line(task):
+    from seqcap.artifacts import save_weights
+
+    save_weights("encoder.safetensors", {}, {"backbone": "resnet18"})
+    with pytest.raises(InputError, match="holds no captioner"):
+        load_captioner(Path("encoder.safetensors"))
