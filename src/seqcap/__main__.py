@@ -1,0 +1,5 @@
+"""`python -m seqcap`."""
+
+from seqcap.cli import main
+
+main()

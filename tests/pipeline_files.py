@@ -1,0 +1,81 @@
+"""A copy of the project with parameters so small that the whole graph runs in about a minute."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+TINY: dict[str, Any] = {
+    "scenes": {"train": 60, "val": 12, "test": 12, "size": 32, "captions": 5, "wrong_colours": 0.05},
+    "features": {"epochs": 1, "grid": 2, "batch_size": 16, "image_size": 32},
+    "captioners": {
+        "lstm": {"seeds": 2, "model": {"hidden": 16}, "pretrain": {"epochs": 6}},
+        "attention": {"seeds": 1, "model": {"hidden": 16}, "pretrain": {"epochs": 6}},
+    },
+    "sle": {"training": {"epochs": 1, "batch_size": 20}},
+}
+# One variant per kind of stage: cross-entropy itself, exploration, attention.
+KEPT = {"xe", "sll_sle", "sll_sle_att"}
+
+
+def merge(params: dict[str, Any], changes: dict[str, Any]) -> None:
+    """Replaces values of `params` by those of `changes`."""
+    for key, value in changes.items():
+        if isinstance(value, dict) and "laptop" not in params[key]:
+            merge(params[key], value)
+        else:
+            params[key] = value
+
+
+def copy_project(folder: Path) -> Path:
+    """Code, graph and tiny parameters in `folder`, as a git repository of its own."""
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(ROOT / "stages", folder / "stages", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / ".dvc", folder / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
+    for name in ("dvc.yaml", ".dvcignore", ".gitignore"):
+        shutil.copy(ROOT / name, folder / name)
+    params = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+    merge(params, TINY)
+    params["sle"]["variants"] = {name: v for name, v in params["sle"]["variants"].items() if name in KEPT}
+    write_params(folder, params)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "tiny")
+    return folder
+
+
+def write_params(folder: Path, params: dict[str, Any]) -> None:
+    with (folder / "params.yaml").open("w") as file:
+        YAML().dump(params, file)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def start(folder: Path, *command: str) -> "subprocess.Popen[str]":
+    """Starts `python -m <command>` in the copy, with the copy's own code."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PYTHONPATH": str(folder / "src"), "PATH": path, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def run(folder: Path, *command: str) -> str:
+    """The output of `start`; it must succeed."""
+    process = start(folder, *command)
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output
+    return output
