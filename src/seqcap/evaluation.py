@@ -1,10 +1,10 @@
 """Scores of decoded captions: one row per caption, metric and variant (`artifacts.SCORES`), x1 scale.
 
-Metrics (`novel` and `unique` in percent): `CIDEr`, `precision_true` and `recall_true` of every caption; `METEOR`, `ROUGE_L` of greedy captions and the
+Metrics: `CIDEr`, `precision_true` and `recall_true` of every caption; `METEOR`, `ROUGE_L` of greedy captions and the
 best of the beam; `Div1`, `Div2` and `recall_true` of the set of captions a decoder gives for an image (rank null); and
-over the split (image_id null) `BLEU1`-`BLEU4`, `METEOR`, `ROUGE_L`, `CIDEr`, `mBleu4`, `vocabulary`, `novel`, `unique`,
-`length`, `log_prob_mean`. The true ones exist where every image has a scene graph. Human captions are scored as
-variant `human` by what their scene says; against themselves nothing else would mean anything.
+over the split (image_id null) `BLEU1`-`BLEU4`, `METEOR`, `ROUGE_L`, `CIDEr`, `mBleu4`, `vocabulary`, `length` (words),
+`log_prob_mean`, `novel` and `unique` (percent). The true ones exist where every image has a scene graph. Human
+captions are scored as variant `human` by what their scene says; against themselves nothing else would mean anything.
 """
 
 from __future__ import annotations
