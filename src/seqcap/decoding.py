@@ -107,9 +107,10 @@ def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -
 def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Captions:
     """The `width` best captions of a beam search, ranked by log p(y|x) without length normalisation.
 
-    A hypothesis that ends does not compete for a place in the beam: it joins the finished ones, of which the best
-    `width` are kept. With a beam as wide as the number of prefixes this is exhaustive search. An image stops exactly
-    when no live hypothesis can still enter its finished ones, since log-probabilities only fall.
+    At each step a hypothesis may end only where its ending ranks among the best `width` continuations; the best `width`
+    that go on fill the beam again. Without this pruning, the search finds what is indeed most probable under a captioner
+    trained on few images: "a girl". An image stops exactly when no live hypothesis can still enter its best `width`
+    finished ones, since log-probabilities only fall. A beam wider than the number of captions is exhaustive search.
 
     Returns:
         tokens [n, width, time], log_prob [n, width] in descending order (-inf where fewer captions exist).
@@ -130,17 +131,19 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Ca
         b = len(images)
         logits, state = captioner.step(inputs, state, memory)
         log_p = torch.log_softmax(logits.float(), dim=1).view(b, width, -1)
-        # Hypotheses that end here.
-        ended = prefix.clone()
-        ended[:, :, t] = EOS
-        done_score, done = _best(
-            torch.cat([done_score, live + log_p[:, :, EOS]], 1), torch.cat([done, ended], 1), width
-        )
-        # Hypotheses that go on: the best of each beam first, then the best of those (a full sort costs far more).
-        log_p[:, :, EOS] = -torch.inf
-        k = min(width, log_p.shape[2])
+        # The best of each beam first, then the best of those (a full sort costs far more). At most `width` of these end.
+        k = min(width + 1, log_p.shape[2])
         top, token = log_p.topk(k, dim=2)
-        live, choice = (live[:, :, None] + top).flatten(1).topk(width, dim=1)
+        best, place = (live[:, :, None] + top).flatten(1).topk(min(2 * width, width * k), dim=1)
+        ends = token.flatten(1).gather(1, place) == EOS
+        # Hypotheses that end here.
+        ended = prefix.gather(1, (place[:, :width] // k)[:, :, None].expand(-1, -1, max_length))
+        ended[:, :, t] = EOS
+        score = best[:, :width].masked_fill(~ends[:, :width], -torch.inf)
+        done_score, done = _best(torch.cat([done_score, score], 1), torch.cat([done, ended], 1), width)
+        # Hypotheses that go on.
+        live, choice = best.masked_fill(ends, -torch.inf).topk(width, dim=1)
+        choice = place.gather(1, choice)
         parent, inputs = choice // k, token.flatten(1).gather(1, choice)
         prefix = prefix.gather(1, parent[:, :, None].expand(-1, -1, max_length))
         prefix[:, :, t] = inputs
