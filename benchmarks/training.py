@@ -73,7 +73,7 @@ class Data:
 
 def captioner() -> Model:
     torch.manual_seed(0)
-    return Model(Config(hidden=HIDDEN, dropout=0.0, image_input="initial_state"), VOCABULARY, (CHANNELS,))
+    return Model(Config(hidden=HIDDEN, image_input="initial_state"), VOCABULARY, (CHANNELS,))
 
 
 def optimise(parameters: Any, loss: Callable[[Batch], Tensor], fused: bool) -> Callable[[Batch], None]:

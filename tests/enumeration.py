@@ -15,7 +15,7 @@ CHANNELS = 3
 def tiny_captioner(words: int, seed: int = 0, scale: float = 1.5) -> Captioner:
     """An LSTM over UNK, EOS and `words` words, with random weights that make its distribution uneven."""
     torch.manual_seed(seed)
-    captioner = Model(Config(hidden=4, dropout=0.0, image_input="every_step"), 4 + words, (CHANNELS,))
+    captioner = Model(Config(hidden=4, image_input="every_step"), 4 + words, (CHANNELS,))
     with torch.no_grad():
         for parameter in captioner.parameters():
             parameter.copy_(torch.randn_like(parameter) * scale / 2)

@@ -51,12 +51,20 @@ def run_config(**changes: Any) -> dict[str, Any]:
     config: dict[str, Any] = {
         "variant": "small",
         "architecture": "lstm",
-        "model": {"hidden": 16, "dropout": 0.2, "image_input": "every_step"},
+        "model": {"hidden": 16, "image_input": "every_step"},
         "seeds": [1],
         "max_length": 6,
         "objective": "cross_entropy",
         "settings": {},
         "start_from": None,
-        "training": {"epochs": 4, "batch_size": 5, "learning_rate": 0.02, "decay": 0.9, "decay_every": 2, "clip": 5.0},
+        "training": {
+            "epochs": 4,
+            "batch_size": 5,
+            "learning_rate": 0.02,
+            "dropout": 0.2,
+            "decay": 0.9,
+            "decay_every": 2,
+            "clip": 5.0,
+        },
     }
     return json.loads(json.dumps(config | changes))  # type: ignore[no-any-return]

@@ -46,7 +46,7 @@ def test_committed_parameters_resolve(params, resolved):
 def test_scale_picks_the_papers_sizes(params, resolved):
     params["scale"] = "paper"
     configs = resolved(params)
-    assert configs["pretrain_lstm"]["model"] == {"hidden": 512, "dropout": 0.3, "image_input": "initial_state"}
+    assert configs["pretrain_lstm"]["model"] == {"hidden": 512, "image_input": "initial_state"}
     assert configs["encoder_image"]["backbone"] == "resnet152"
 
 
@@ -58,7 +58,7 @@ def test_alpha_changes_only_the_exploration_variants(params, resolved):
 
 def test_one_learning_rate_changes_one_variant(params, resolved):
     before = resolved(params)
-    params["sle"]["variants"]["sll_me"]["training"] = {"learning_rate": 0.001}
+    params["sle"]["variants"]["sll_me"]["training"] = {"learning_rate": 0.0042}
     assert changed(before, resolved(params)) == {"sle_sll_me"}
 
 

@@ -5,7 +5,7 @@ import torch
 from enumeration import CHANNELS, all_captions, log_probs, tiny_captioner
 
 from seqcap import decoding
-from seqcap.data.vocabulary import EOS, PAD
+from seqcap.data.vocabulary import BOS, EOS, PAD, UNK
 from seqcap.models.attention import Config as AttentionConfig
 from seqcap.models.attention import Model as Attention
 
@@ -39,6 +39,21 @@ def test_narrow_beams_are_ranked_distinct_and_scored_right(width):
         assert scores.tolist() == sorted(scores.tolist(), reverse=True)
         assert len({tuple(row) for row in tokens.tolist()}) == width
         torch.testing.assert_close(log_probs(captioner, features[image], tokens).detach(), scores)
+
+
+def test_an_ending_out_of_the_beam_is_no_caption():
+    """The most probable caption is not found by a beam of 2 in which its ending does not rank."""
+    captioner = tiny_captioner(words=4, seed=0)
+    first, second = UNK + 1, UNK + 2
+    log_p = torch.full((captioner.vocabulary_size, captioner.vocabulary_size), -30.0)
+    log_p[BOS, first], log_p[BOS, second] = 0.0, -0.1
+    log_p[first, second], log_p[first, first], log_p[first, EOS] = 0.0, -0.1, -1.0
+    log_p[second, first], log_p[second, second], log_p[second, EOS] = 0.0, -0.1, -1.0
+    captioner.step = lambda inputs, state, memory: (log_p[inputs], state)
+    found = decoding.beam(captioner, captioner.encode(torch.randn(1, CHANNELS)), max_length=9, width=2)
+    assert (found.tokens[0] != EOS).all()
+    wide = decoding.beam(captioner, captioner.encode(torch.randn(1, CHANNELS)), max_length=9, width=6)
+    assert wide.tokens[0, 0, :2].tolist() == [first, EOS]
 
 
 def test_beam_of_an_image_does_not_depend_on_its_batch():

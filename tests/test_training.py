@@ -18,7 +18,15 @@ from seqcap.training import Run, load_captioner, locked, scratch, train, train_a
 
 ROOT = Path(__file__).parents[1]
 PRETRAINED = Path("artifacts/image/pretrain/lstm")
-SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "decay": 1.0, "decay_every": 1, "clip": 5.0}
+SHORT = {
+    "epochs": 2,
+    "batch_size": 6,
+    "learning_rate": 0.005,
+    "dropout": 0.0,
+    "decay": 1.0,
+    "decay_every": 1,
+    "clip": 5.0,
+}
 
 
 @pytest.fixture

@@ -90,6 +90,7 @@ class Training(Section):
     epochs: int = Field(ge=0)
     batch_size: int = Field(ge=1)
     learning_rate: float = Field(gt=0, lt=1)
+    dropout: float = Field(ge=0, lt=1)
     decay: float = Field(gt=0, le=1)
     decay_every: int = Field(ge=1)
     clip: float = Field(gt=0)

@@ -107,10 +107,11 @@ def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -
 def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Captions:
     """The `width` best captions of a beam search, ranked by log p(y|x) without length normalisation.
 
-    At each step a hypothesis may end only where its ending ranks among the best `width` continuations; the best `width`
-    that go on fill the beam again. Without this pruning, the search finds what is indeed most probable under a captioner
-    trained on few images: "a girl". An image stops exactly when no live hypothesis can still enter its best `width`
-    finished ones, since log-probabilities only fall. A beam wider than the number of captions is exhaustive search.
+    At each step a hypothesis may end only where its ending ranks among the best `width` continuations; the best
+    `width` that go on fill the beam again. Without this pruning the search finds what is indeed most probable under a
+    captioner of few training images: "a girl". An image stops exactly when no live hypothesis can still enter its
+    best `width` finished ones, since log-probabilities only fall. A beam wider than the number of captions is
+    exhaustive search.
 
     Returns:
         tokens [n, width, time], log_prob [n, width] in descending order (-inf where fewer captions exist).
@@ -131,7 +132,7 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Ca
         b = len(images)
         logits, state = captioner.step(inputs, state, memory)
         log_p = torch.log_softmax(logits.float(), dim=1).view(b, width, -1)
-        # The best of each beam first, then the best of those (a full sort costs far more). At most `width` of these end.
+        # The best of each beam first, then the best of those (a full sort costs far more): at most `width` end.
         k = min(width + 1, log_p.shape[2])
         top, token = log_p.topk(k, dim=2)
         best, place = (live[:, :, None] + top).flatten(1).topk(min(2 * width, width * k), dim=1)

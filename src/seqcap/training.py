@@ -196,6 +196,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
         start, _ = load_captioner(Path(config["start_from"]) / f"seed{seed}.safetensors")
         captioner.load_state_dict(start.state_dict())
     objective = objectives.build(config["objective"], config["settings"], Context(reward, max_length))
+    captioner.dropout = settings["dropout"]
     step = Step(captioner, objective).to(device)
     optimizer = torch.optim.Adam(step.parameters(), lr=settings["learning_rate"], fused=True)
     parallel = DistributedDataParallel(step) if world > 1 else step

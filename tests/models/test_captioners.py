@@ -10,8 +10,8 @@ from seqcap.models.base import select
 VOCABULARY, HIDDEN = 11, 8
 SHAPES = {"lstm": (5,), "attention": (3, 3, 5)}
 CONFIGS = {
-    "lstm": {"hidden": HIDDEN, "dropout": 0.4, "image_input": "every_step"},
-    "attention": {"hidden": HIDDEN, "dropout": 0.4},
+    "lstm": {"hidden": HIDDEN, "image_input": "every_step"},
+    "attention": {"hidden": HIDDEN},
 }
 CAPTIONS = torch.tensor([[4, 5, 6, EOS, PAD], [7, EOS, PAD, PAD, PAD], [8, 9, 10, 4, EOS]])
 
@@ -23,7 +23,9 @@ def captioner(request):
     config = dict(CONFIGS[architecture])
     if request.param == "lstm_initial":
         config["image_input"] = "initial_state"
-    return models.build(architecture, config, VOCABULARY, SHAPES[architecture])
+    captioner = models.build(architecture, config, VOCABULARY, SHAPES[architecture])
+    captioner.dropout = 0.4
+    return captioner
 
 
 def features(captioner, n=3):

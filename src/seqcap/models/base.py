@@ -39,7 +39,6 @@ class CaptionerConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
-    dropout: float = Field(0.0, ge=0, lt=1, description="on word embeddings and on the decoder's output")
 
 
 class Captioner(nn.Module, ABC):
@@ -48,8 +47,11 @@ class Captioner(nn.Module, ABC):
     Dropout masks are drawn once per image in `encode` and travel in the memory: a caption sampled under a memory and
     scored under the same memory meets the same masks, without which policy gradients are biased.
 
+    Attributes:
+        dropout: rate on word embeddings and on the decoder's output while training; the training loop sets it.
+
     Args:
-        config: sizes and dropout.
+        config: sizes.
         vocabulary_size: number of words V, special tokens included.
         feature_shape: shape of one image's features; the last axis holds the channels.
     """
@@ -64,7 +66,7 @@ class Captioner(nn.Module, ABC):
     def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__()
         self.vocabulary_size = vocabulary_size
-        self.dropout = config.dropout
+        self.dropout = 0.0
         self.embedding = nn.Embedding(vocabulary_size, config.hidden)
         self.output = nn.Linear(config.hidden, vocabulary_size)
         # Unstandardised features make every caption the same: the statistics are part of the model.
