@@ -1,12 +1,16 @@
 """Fixtures shared by the whole suite."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 # Two processes of two threads each are many times slower on two cores than two of one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+
+from seqcap.metrics.meteor import Meteor
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,3 +28,18 @@ def shared() -> Path:
 def golden(shared: Path) -> Path:
     """1,000 COCO captions with published scores."""
     return shared / "data" / "coco_caption_eval" / "captions_val2014_fakecap_results.json"
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    found = shutil.which("java")
+    if found is None:
+        pytest.skip("needs Java, and there is no `java` on the PATH")
+    return found
+
+
+@pytest.fixture(scope="session")
+def meteor(java: str) -> Iterator[Meteor]:
+    """The one real METEOR process of the test session: it takes 10 seconds to start."""
+    with Meteor() as running:
+        yield running

@@ -21,6 +21,11 @@ from seqcap.errors import InputError
 if TYPE_CHECKING:
     import torch
 
+# Where the image task's stages keep their outputs.
+DATA = Path("artifacts/image/data")
+FEATURES = Path("artifacts/image/features")
+PARAPHRASES_FILE = Path("artifacts/image/paraphrases.parquet")
+
 SPLITS = ("train", "val", "test")
 DECODERS = ("greedy", "beam", "sample")
 
@@ -77,6 +82,12 @@ CURVES = pa.schema(
         ("value", pa.float64()),
     ]
 )
+
+# One row per parsed caption: the scene-graph tuples that SPICE compares, and the parser they come from.
+SCENE_GRAPHS = pa.schema([("text", pa.string()), ("parser", pa.string()), ("tuples", pa.list_(pa.list_(pa.string())))])
+
+# METEOR's paraphrases, filtered to a vocabulary: phrases as words separated by spaces, in METEOR's own order.
+PARAPHRASES = pa.schema([("left", pa.string()), ("right", pa.string())])
 
 
 def features_schema(shape: tuple[int, ...], dtype: pa.DataType) -> pa.Schema:

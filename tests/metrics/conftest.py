@@ -1,17 +1,13 @@
-"""Java where a machine has it, and real captions that every installation has."""
+"""Real captions that every installation has."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import shutil
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from seqcap.metrics.meteor import Meteor
 
 
 @pytest.fixture(scope="session")
@@ -40,18 +36,3 @@ def coco_captions(coco_annotations: dict[int, list[str]]) -> dict[int, list[list
         image_id: [caption.lower().strip(" .").split() for caption in coco_annotations[image_id]]
         for image_id in sorted(coco_annotations)[:100]
     }
-
-
-@pytest.fixture(scope="session")
-def java() -> str:
-    found = shutil.which("java")
-    if found is None:
-        pytest.skip("needs Java, and there is no `java` on the PATH")
-    return found
-
-
-@pytest.fixture(scope="session")
-def meteor(java: str) -> Iterator[Meteor]:
-    """The one real METEOR process of the test session: it takes 10 seconds to start."""
-    with Meteor() as running:
-        yield running

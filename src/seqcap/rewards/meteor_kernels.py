@@ -1,0 +1,726 @@
+"""The compiled inner loops of METEOR: looking up words and phrases, finding matches, searching the best alignment.
+
+A file of its own that imports no other kernel, because numba's on-disk cache looks only at the file of the
+outermost function. `meteor_reference.py` holds the same computations as readable Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Bytes = npt.NDArray[np.uint8]
+Slots = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+
+# Parameters for ranking English (Denkowski and Lavie, WMT 2014, table 1); weights of exact, stem, synonym, paraphrase.
+ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
+WEIGHTS = (1.0, 0.6, 0.8, 0.6)
+EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
+BEAM = 40
+# Columns of the statistics, as METEOR prints them: lengths and function words of hypothesis and reference; for
+# each matcher, matched content words of both and matched function words of both; chunks; matched words of both.
+STATISTICS = 23
+LENGTH, FUNCTION, MATCHED, CHUNKS, COVERED = 0, 2, 4, 20, 21
+
+# A token that matches nothing, itself included: a word outside the vocabulary.
+UNKNOWN = -1
+FIRST_WORD = 4
+FORMS = 3
+
+EMPTY = np.uint64(0)
+HALF = np.uint64(32)
+ONE = np.uint64(1)
+# Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# FNV-1a, 64 bits.
+FNV_BASIS = np.uint64(0xCBF29CE484222325)
+FNV_PRIME = np.uint64(0x100000001B3)
+SPACE, NEWLINE = 32, 10
+
+
+class Words(NamedTuple):
+    """What the kernels know of the vocabulary.
+
+    Attributes:
+        forms: tokens of every word's three forms (at the end, before a small letter, before a digit), flat.
+        form_starts: [3 * words + 1] where each form starts.
+        initials: [words] which form a word asks of the word before it: 0, 1 (small letter) or 2 (digit).
+        stems: [tokens] number of each token's stem.
+        functions: [tokens] 1 where a token is a function word.
+        synonyms: open-addressing set of keys of two tokens that share a synset, smaller first.
+        children: open-addressing table of the trie of phrases: keys of a node and a token; children_of their nodes.
+        phrases: [nodes] 1 where a node ends a phrase that has paraphrases.
+        pairs: open-addressing table of keys of two phrases' nodes, smaller first; ranks [capacity, 2] are their
+            places in the paraphrase table as (smaller, larger) and (larger, smaller), -1 where it has no such line.
+        filter: bits, set at the hashes of `pairs`: most lookups end here, in a fast cache.
+    """
+
+    forms: Slots
+    form_starts: Slots
+    initials: Bytes
+    stems: Slots
+    functions: Bytes
+    synonyms: Keys
+    children: Keys
+    children_of: Slots
+    phrases: Bytes
+    pairs: Keys
+    ranks: Slots
+    filter: Keys
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compiles without the interpreter or its lock; machine code is kept on disk between processes."""
+    return cast(Callable[P, R], numba.njit(cache=True, nogil=True)(function))
+
+
+# ---- Words and phrases ---------------------------------------------------------------------------------------
+
+
+@kernel
+def find_key(table: Keys, key: Any) -> int:
+    """Slot of `key` in an open-addressing table of 2^k slots, or the empty slot where it belongs."""
+    mask = len(table) - 1
+    slot = np.int64((key * GOLDEN) >> HALF) & mask
+    while table[slot] != EMPTY and table[slot] != key:
+        slot = (slot + 1) & mask
+    return int(slot)
+
+
+@kernel
+def pair_key(left: int, right: int) -> Any:
+    """Two numbers below 2^31 as one key that is never 0."""
+    return (np.uint64(left) << HALF | np.uint64(right)) + ONE
+
+
+@kernel
+def find_word(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, table: Slots) -> int:
+    """Number of the word text[begin:end]; if it is unknown, -1 - (the slot where it belongs)."""
+    mixed = FNV_BASIS
+    for position in range(begin, end):
+        mixed = (mixed ^ np.uint64(text[position])) * FNV_PRIME
+    mask = len(table) - 1
+    slot = np.int64(mixed >> HALF) & mask
+    while table[slot] >= 0:
+        word = table[slot]
+        length = starts[word + 1] - starts[word]
+        if length == end - begin:
+            same = 0
+            while same < length and data[starts[word] + same] == text[begin + same]:
+                same += 1
+            if same == length:
+                return int(word)
+        slot = (slot + 1) & mask
+    return -1 - int(slot)
+
+
+@kernel
+def word_table(data: Bytes, starts: Ints) -> Slots:
+    """Hash table of distinct words given as bytes, word w being data[starts[w] : starts[w + 1]]."""
+    capacity = 16
+    while capacity < 4 * len(starts):
+        capacity *= 2
+    table = np.full(capacity, -1, dtype=np.int32)
+    for word in range(len(starts) - 1):
+        slot = -1 - find_word(data, starts[word], starts[word + 1], data, starts, table)
+        table[slot] = word
+    return table
+
+
+@kernel
+def known_phrase(text: Bytes, begin: int, data: Bytes, starts: Ints, table: Slots) -> bool:
+    """Whether the line at `begin` holds nothing but known words, one space between them."""
+    first = begin
+    while True:
+        last = first
+        while last < len(text) and text[last] != SPACE and text[last] != NEWLINE:
+            last += 1
+        if find_word(text, first, last, data, starts, table) < 0:
+            return False
+        if last == len(text) or text[last] == NEWLINE:
+            return True
+        first = last + 1
+
+
+@kernel
+def end_of_line(text: Bytes, begin: int) -> int:
+    while begin < len(text) and text[begin] != NEWLINE:
+        begin += 1
+    return begin
+
+
+@kernel
+def gather(text: Bytes, lines: Ints) -> tuple[Bytes, Ints]:
+    """The pieces text[begin:end] one after the other, and where each starts; lines [n, 2]."""
+    starts = np.zeros(len(lines) + 1, dtype=np.int64)
+    for line in range(len(lines)):
+        starts[line + 1] = starts[line] + lines[line, 1] - lines[line, 0]
+    data = np.empty(starts[-1], dtype=np.uint8)
+    for line in range(len(lines)):
+        data[starts[line] : starts[line + 1]] = text[lines[line, 0] : lines[line, 1]]
+    return data, starts
+
+
+@kernel
+def select_pairs(text: Bytes, data: Bytes, starts: Ints, table: Slots) -> tuple[Bytes, Ints, Bytes, Ints]:
+    """Pairs of known phrases in a paraphrase table of three lines a pair (probability, left, right).
+
+    Returns:
+        Left phrases as bytes and offsets, right phrases as bytes and offsets.
+    """
+    kept = 0
+    lines = np.empty((1 << 16, 4), dtype=np.int64)
+    position = 0
+    while position < len(text):
+        left = end_of_line(text, position) + 1
+        left_end = end_of_line(text, left)
+        right = left_end + 1
+        right_end = end_of_line(text, right)
+        position = right_end + 1
+        if right >= len(text):
+            break
+        if known_phrase(text, left, data, starts, table) and known_phrase(text, right, data, starts, table):
+            if kept == len(lines):
+                lines = np.concatenate((lines, np.empty_like(lines)))
+            lines[kept, 0] = left
+            lines[kept, 1] = left_end
+            lines[kept, 2] = right
+            lines[kept, 3] = right_end
+            kept += 1
+    left_data, left_starts = gather(text, lines[:kept, :2])
+    right_data, right_starts = gather(text, lines[:kept, 2:])
+    return left_data, left_starts, right_data, right_starts
+
+
+@kernel
+def read_tokens(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, table: Slots, tokens: Slots) -> int:
+    """Writes the tokens of a phrase; returns their number, 0 if one of them is unknown or there are too many."""
+    count = 0
+    while begin < end:
+        last = begin
+        while last < end and text[last] != SPACE:
+            last += 1
+        word = find_word(text, begin, last, data, starts, table)
+        if word < 0 or count == len(tokens):
+            return 0
+        tokens[count] = word
+        count += 1
+        begin = last + 1
+    return count
+
+
+@kernel
+def cook_paraphrases(
+    left: Bytes, left_starts: Ints, right: Bytes, right_starts: Ints, data: Bytes, starts: Ints, table: Slots
+) -> tuple[Keys, Slots, Bytes, Keys, Slots, Keys]:
+    """Trie and pair table of the paraphrases that hold only known words: the last six fields of `Words`."""
+    n = len(left_starts) - 1
+    children = np.zeros(1 << 10, dtype=np.uint64)
+    children_of = np.zeros(1 << 10, dtype=np.int32)
+    nodes = 1
+    tokens = np.empty(64, dtype=np.int32)
+    ends = np.zeros((n, 2), dtype=np.int32)
+    for pair in range(n):
+        for side in range(2):
+            if side == 0:
+                count = read_tokens(left, left_starts[pair], left_starts[pair + 1], data, starts, table, tokens)
+            else:
+                count = read_tokens(right, right_starts[pair], right_starts[pair + 1], data, starts, table, tokens)
+            if count == 0:
+                ends[pair, 0] = 0
+                break
+            if 2 * (nodes + count) > len(children):
+                old, old_of = children, children_of
+                children = np.zeros(2 * len(old), dtype=np.uint64)
+                children_of = np.zeros(2 * len(old), dtype=np.int32)
+                for slot in range(len(old)):
+                    if old[slot] != EMPTY:
+                        moved = find_key(children, old[slot])
+                        children[moved] = old[slot]
+                        children_of[moved] = old_of[slot]
+            node = 0
+            for index in range(count):
+                key = pair_key(node, tokens[index])
+                slot = find_key(children, key)
+                if children[slot] == EMPTY:
+                    children[slot] = key
+                    children_of[slot] = nodes
+                    nodes += 1
+                node = children_of[slot]
+            ends[pair, side] = node
+    phrases = np.zeros(nodes, dtype=np.uint8)
+    capacity = 16
+    while 2 * capacity < 3 * n:
+        capacity *= 2
+    pairs = np.zeros(capacity, dtype=np.uint64)
+    ranks = np.full((capacity, 2), -1, dtype=np.int32)
+    bits = np.zeros(max(1, capacity // 8), dtype=np.uint64)
+    for pair in range(n):
+        first, second = ends[pair, 0], ends[pair, 1]
+        if first == 0 or first == second:
+            continue
+        phrases[first] = 1
+        phrases[second] = 1
+        key = pair_key(min(first, second), max(first, second))
+        slot = find_key(pairs, key)
+        pairs[slot] = key
+        side = 0 if first < second else 1
+        if ranks[slot, side] < 0:
+            ranks[slot, side] = pair
+        set_bit(bits, key)
+    return children, children_of, phrases, pairs, ranks, bits
+
+
+@kernel
+def set_bit(bits: Keys, key: Any) -> None:
+    mixed = key * GOLDEN
+    bits[np.int64(mixed >> HALF) & (len(bits) - 1)] |= ONE << (mixed >> np.uint64(26) & np.uint64(63))
+
+
+@kernel
+def has_bit(bits: Keys, key: Any) -> bool:
+    mixed = key * GOLDEN
+    word = bits[np.int64(mixed >> HALF) & (len(bits) - 1)]
+    return bool((word >> (mixed >> np.uint64(26) & np.uint64(63))) & ONE != EMPTY)
+
+
+@kernel
+def cook_synonyms(members: Slots, member_starts: Ints) -> Keys:
+    """Set of all pairs of tokens that share a synset; synset s has members[member_starts[s] : member_starts[s + 1]]."""
+    total = 0
+    for synset in range(len(member_starts) - 1):
+        total += (member_starts[synset + 1] - member_starts[synset]) ** 2 // 2
+    capacity = 16
+    while capacity < 2 * total:
+        capacity *= 2
+    table = np.zeros(capacity, dtype=np.uint64)
+    for synset in range(len(member_starts) - 1):
+        for first in range(member_starts[synset], member_starts[synset + 1]):
+            for second in range(first + 1, member_starts[synset + 1]):
+                low, high = min(members[first], members[second]), max(members[first], members[second])
+                key = pair_key(low, high)
+                table[find_key(table, key)] = key
+    return table
+
+
+# ---- Captions ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def expand(ids: Any, words: Words, tokens: Slots) -> int:
+    """Writes the tokens of a caption of word ids; returns their number. Ids without a word give UNKNOWN."""
+    known = len(words.initials)
+    count = 0
+    for position in range(len(ids)):
+        word = ids[position]
+        if word < FIRST_WORD or word >= known:
+            tokens[count] = UNKNOWN
+            count += 1
+            continue
+        form = 0
+        if position + 1 < len(ids):
+            following = ids[position + 1]
+            form = words.initials[following] if FIRST_WORD <= following < known else 1
+        place = FORMS * word + form
+        for index in range(words.form_starts[place], words.form_starts[place + 1]):
+            tokens[count] = words.forms[index]
+            count += 1
+    return count
+
+
+@kernel
+def cook_captions(ids: Ints, captions: Ints, words: Words, longest: int) -> tuple[Slots, Ints]:
+    """Tokens of flat captions and where each starts, [captions + 1]; `longest` is the most tokens a word has."""
+    starts = np.zeros(len(captions), dtype=np.int64)
+    most = 0
+    for caption in range(len(captions) - 1):
+        most = max(most, captions[caption + 1] - captions[caption])
+    buffer = np.empty(longest * most, dtype=np.int32)
+    for caption in range(len(captions) - 1):
+        count = expand(ids[captions[caption] : captions[caption + 1]], words, buffer)
+        starts[caption + 1] = starts[caption] + count
+    tokens = np.empty(starts[-1], dtype=np.int32)
+    for caption in range(len(captions) - 1):
+        count = expand(ids[captions[caption] : captions[caption + 1]], words, buffer)
+        tokens[starts[caption] : starts[caption + 1]] = buffer[:count]
+    return tokens, starts
+
+
+@kernel
+def find_phrases(tokens: Slots, words: Words, found: Slots) -> tuple[Slots, int]:
+    """Rows (start, length, node) of all known phrases by start, then length; `found` grows if it must."""
+    count = 0
+    for start in range(len(tokens)):
+        node = 0
+        for position in range(start, len(tokens)):
+            if tokens[position] == UNKNOWN:
+                break
+            slot = find_key(words.children, pair_key(node, tokens[position]))
+            if words.children[slot] == EMPTY:
+                break
+            node = words.children_of[slot]
+            if words.phrases[node]:
+                if count == len(found):
+                    found = np.concatenate((found, np.empty_like(found)))
+                found[count, 0] = start
+                found[count, 1] = position + 1 - start
+                found[count, 2] = node
+                count += 1
+    return found, count
+
+
+# ---- Matches -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def are_synonyms(left: int, right: int, words: Words) -> bool:
+    key = pair_key(min(left, right), max(left, right))
+    return bool(words.synonyms[find_key(words.synonyms, key)] != EMPTY)
+
+
+@kernel
+def sort_by_rank(matches: Slots, first: int, last: int) -> None:
+    """Stable insertion sort of a few matches by their last column."""
+    for index in range(first + 1, last):
+        place = index
+        while place > first and matches[place - 1, 4] > matches[place, 4]:
+            for column in range(5):
+                moved = matches[place, column]
+                matches[place, column] = matches[place - 1, column]
+                matches[place - 1, column] = moved
+            place -= 1
+
+
+@kernel
+def find_matches(
+    hypothesis: Slots,
+    reference: Slots,
+    mine: Slots,
+    theirs: Slots,
+    words: Words,
+    matches: Slots,
+    first_match: Ints,
+    ranks: Slots,
+) -> int:
+    """All matches of a hypothesis with a reference (Denkowski and Lavie, WMT 2011, section 2.1).
+
+    Args:
+        mine, theirs: [n, 3] phrases of both captions, from `find_phrases`.
+        matches: room for rows (start in the hypothesis, length there, length in the reference, matcher, rank).
+        first_match: [reference + 1] is filled with where the matches of each reference position begin. Their order
+            decides between alignments that are equally good: matchers in turn, each by position in the
+            hypothesis; then paraphrases with the reference's phrase on the left of the table, by its length and
+            the table's order; then those with the hypothesis's phrase on the left, by its position and length.
+        ranks: [mine, theirs at one position, 2] scratch.
+
+    Returns:
+        The number of matches.
+    """
+    count = 0
+    begin = 0
+    for position in range(len(reference)):
+        first_match[position] = count
+        token = reference[position]
+        if token != UNKNOWN:
+            for start in range(len(hypothesis)):
+                if hypothesis[start] == token:
+                    count = add_match(matches, count, start, 1, 1, EXACT, 0)
+            for start in range(len(hypothesis)):
+                other = hypothesis[start]
+                if other != token and other != UNKNOWN and words.stems[other] == words.stems[token]:
+                    count = add_match(matches, count, start, 1, 1, STEM, 0)
+            for start in range(len(hypothesis)):
+                other = hypothesis[start]
+                if other != token and other != UNKNOWN and are_synonyms(other, token, words):
+                    count = add_match(matches, count, start, 1, 1, SYNONYM, 0)
+        end = begin
+        while end < len(theirs) and theirs[end, 0] == position:
+            end += 1
+        for there in range(begin, end):
+            before = count
+            for here in range(len(mine)):
+                node, other = mine[here, 2], theirs[there, 2]
+                ranks[here, there - begin, 0] = -1
+                ranks[here, there - begin, 1] = -1
+                key = pair_key(min(node, other), max(node, other))
+                if has_bit(words.filter, key):
+                    slot = find_key(words.pairs, key)
+                    if words.pairs[slot] != EMPTY:
+                        forward = 0 if node < other else 1
+                        ranks[here, there - begin, 0] = words.ranks[slot, forward]
+                        ranks[here, there - begin, 1] = words.ranks[slot, 1 - forward]
+                rank = ranks[here, there - begin, 1]
+                if rank >= 0:
+                    count = add_match(matches, count, mine[here, 0], mine[here, 1], theirs[there, 1], PARAPHRASE, rank)
+            sort_by_rank(matches, before, count)
+        for here in range(len(mine)):
+            before = count
+            for there in range(begin, end):
+                rank = ranks[here, there - begin, 0]
+                if rank >= 0:
+                    count = add_match(matches, count, mine[here, 0], mine[here, 1], theirs[there, 1], PARAPHRASE, rank)
+            sort_by_rank(matches, before, count)
+        begin = end
+    first_match[len(reference)] = count
+    return count
+
+
+@kernel
+def add_match(matches: Slots, count: int, start: int, length: int, covered: int, matcher: int, rank: int) -> int:
+    matches[count, 0] = start
+    matches[count, 1] = length
+    matches[count, 2] = covered
+    matches[count, 3] = matcher
+    matches[count, 4] = rank
+    return count + 1
+
+
+# ---- Alignment -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def offer(costs: Ints, sources: Ints, count: int, cost: int, distance: int, path: int, match: int) -> int:
+    """Inserts a candidate into a beam sorted by cost, then distance; equals keep their order. Returns its size."""
+    if count == BEAM:
+        worst = BEAM - 1
+        if (cost, distance) >= (costs[worst, 0], costs[worst, 1]):
+            return count
+        count -= 1
+    place = count
+    while place > 0 and (costs[place - 1, 0], costs[place - 1, 1]) > (cost, distance):
+        for column in range(2):
+            costs[place, column] = costs[place - 1, column]
+            sources[place, column] = sources[place - 1, column]
+        place -= 1
+    costs[place, 0] = cost
+    costs[place, 1] = distance
+    sources[place, 0] = path
+    sources[place, 1] = match
+    return count + 1
+
+
+@kernel
+def align(
+    matches: Slots,
+    first_match: Ints,
+    hypothesis_length: int,
+    reference_length: int,
+    trail: Slots,
+) -> tuple[int, int]:
+    """Beam search for the alignment (Denkowski and Lavie, WMT 2011, section 2.1): most matched words, then
+    fewest chunks, then smallest distance between the starts of matches.
+
+    As METEOR 1.5 computes these criteria: only exact matches count in full, others half, rounded down on each side
+    (nothing for a single word); a match adds its distance to what comes after it from the same parent, not to
+    itself; a chunk counts when it is closed; a match with no rival is always taken.
+
+    Args:
+        trail: room for BEAM * reference_length + 1 rows, filled with (row before, match, position).
+
+    Returns:
+        The last row of the best alignment in `trail` (0: it is empty), and its number of chunks.
+    """
+    rivals_here = np.zeros(hypothesis_length, dtype=np.int64)
+    rivals_there = np.zeros(reference_length, dtype=np.int64)
+    for position in range(reference_length):
+        for match in range(first_match[position], first_match[position + 1]):
+            for covered in range(matches[match, 0], matches[match, 0] + matches[match, 1]):
+                rivals_here[covered] += 1
+            for covered in range(position, position + matches[match, 2]):
+                rivals_there[covered] += 1
+
+    # A path's cost is (chunks closed) - 2^32 * (weight matched): one number to compare.
+    weight = 1 << 32
+    bitmasks = hypothesis_length // 64 + 1
+    costs = np.zeros((2, BEAM, 2), dtype=np.int64)
+    sources = np.zeros((BEAM, 2), dtype=np.int64)
+    # Columns: where the open chunk ends in the hypothesis (-1: none is open), next free reference position, trail row.
+    state = np.zeros((2, BEAM, 3), dtype=np.int64)
+    used = np.zeros((2, BEAM, bitmasks), dtype=np.uint64)
+    state[0, 0, 0] = -1
+    old, new, paths, rows = 0, 1, 1, 1
+    for position in range(reference_length):
+        first, last = first_match[position], first_match[position + 1]
+        forced = last == first + 1
+        for match in range(first, last):
+            for covered in range(matches[match, 0], matches[match, 0] + matches[match, 1]):
+                forced = forced and rivals_here[covered] == 1
+            for covered in range(position, position + matches[match, 2]):
+                forced = forced and rivals_there[covered] == 1
+        count = 0
+        for path in range(paths):
+            cost, distance = costs[old, path, 0], costs[old, path, 1]
+            if state[old, path, 1] > position:
+                count = offer(costs[new], sources, count, cost, distance, path, -1)
+                continue
+            end = state[old, path, 0]
+            for match in range(first, last):
+                start, length = matches[match, 0], matches[match, 1]
+                free = True
+                for covered in range(start, start + length):
+                    free = free and (used[old, path, covered >> 6] >> np.uint64(covered & 63)) & ONE == EMPTY
+                if not free:
+                    continue
+                matched = 2 if matches[match, 3] == EXACT else length // 2 + matches[match, 2] // 2
+                closed = 1 if end >= 0 and end != start else 0
+                count = offer(costs[new], sources, count, cost - weight * matched + closed, distance, path, match)
+                distance += abs(start - position)
+            if not forced:
+                count = offer(costs[new], sources, count, cost + (1 if end >= 0 else 0), distance, path, -2)
+        for path in range(count):
+            parent, match = sources[path, 0], sources[path, 1]
+            for column in range(3):
+                state[new, path, column] = state[old, parent, column]
+            for column in range(bitmasks):
+                used[new, path, column] = used[old, parent, column]
+            if match == -2:
+                state[new, path, 0] = -1
+                state[new, path, 1] = position + 1
+            elif match >= 0:
+                start, length = matches[match, 0], matches[match, 1]
+                for covered in range(start, start + length):
+                    used[new, path, covered >> 6] |= ONE << np.uint64(covered & 63)
+                trail[rows, 0] = state[new, path, 2]
+                trail[rows, 1] = match
+                trail[rows, 2] = position
+                state[new, path, 0] = start + length
+                state[new, path, 1] = position + matches[match, 2]
+                state[new, path, 2] = rows
+                rows += 1
+        old, new, paths = new, old, count
+    best = 0
+    for path in range(paths):
+        if state[old, path, 0] >= 0:
+            costs[old, path, 0] += 1
+        if (costs[old, path, 0], costs[old, path, 1]) < (costs[old, best, 0], costs[old, best, 1]):
+            best = path
+    return int(state[old, best, 2]), int(costs[old, best, 0] & (weight - 1))
+
+
+@kernel
+def count_statistics(
+    hypothesis: Slots,
+    reference: Slots,
+    matches: Slots,
+    trail: Slots,
+    row: int,
+    chunks: int,
+    words: Words,
+    statistics: Floats,
+) -> None:
+    """Fills one row of statistics from an alignment."""
+    statistics[:] = 0
+    statistics[LENGTH] = len(hypothesis)
+    statistics[LENGTH + 1] = len(reference)
+    for token in hypothesis:
+        statistics[FUNCTION] += token != UNKNOWN and words.functions[token] == 1
+    for token in reference:
+        statistics[FUNCTION + 1] += token != UNKNOWN and words.functions[token] == 1
+    while row > 0:
+        match, position = trail[row, 1], trail[row, 2]
+        column = MATCHED + 4 * matches[match, 3]
+        for covered in range(matches[match, 0], matches[match, 0] + matches[match, 1]):
+            statistics[column + 2 * words.functions[hypothesis[covered]]] += 1
+        for covered in range(position, position + matches[match, 2]):
+            statistics[column + 1 + 2 * words.functions[reference[covered]]] += 1
+        statistics[COVERED] += matches[match, 1]
+        statistics[COVERED + 1] += matches[match, 2]
+        row = trail[row, 0]
+    statistics[CHUNKS] = chunks
+
+
+@kernel
+def score_statistics(statistics: Floats) -> float:
+    """METEOR of one row of statistics (Denkowski and Lavie, WMT 2014, section 2), 0 where nothing matches."""
+    rates = np.zeros(2)
+    for side in range(2):
+        length, functions = statistics[LENGTH + side], statistics[FUNCTION + side]
+        total = DELTA * (length - functions) + (1 - DELTA) * functions
+        matched = 0.0
+        for matcher in range(4):
+            column = MATCHED + 4 * matcher + side
+            matched += WEIGHTS[matcher] * (DELTA * statistics[column] + (1 - DELTA) * statistics[column + 2])
+        if total > 0:
+            rates[side] = matched / total
+    if rates[0] == 0 or rates[1] == 0:
+        return 0.0
+    mean = 1.0 / ((1 - ALPHA) / rates[0] + ALPHA / rates[1])
+    chunks = statistics[CHUNKS]
+    here, there = statistics[COVERED], statistics[COVERED + 1]
+    if chunks == 1 and here == statistics[LENGTH] and there == statistics[LENGTH + 1]:
+        chunks = 0.0
+    return float(mean * (1 - GAMMA * (chunks / ((here + there) / 2)) ** BETA))
+
+
+@kernel
+def score_rows(statistics: Floats) -> Floats:
+    """METEOR [n] of rows of statistics [n, 23]."""
+    scores = np.empty(len(statistics))
+    for row in range(len(statistics)):
+        scores[row] = score_statistics(statistics[row])
+    return scores
+
+
+@kernel
+def meteor(
+    hypotheses: Ints,
+    lengths: Ints,
+    image_of: Ints,
+    tokens: Slots,
+    captions: Ints,
+    images: Ints,
+    words: Words,
+    longest: int,
+) -> tuple[Floats, Floats]:
+    """METEOR of each hypothesis against its image's references.
+
+    Returns:
+        scores [n]; statistics [n, 23] of the reference that gives the best score, the first of several.
+    """
+    n, time = hypotheses.shape
+    scores = np.zeros(n)
+    statistics = np.zeros((n, STATISTICS))
+    row = np.zeros(STATISTICS)
+    buffer = np.empty(longest * time, dtype=np.int32)
+    mine = np.empty((64, 3), dtype=np.int32)
+    theirs = np.empty((64, 3), dtype=np.int32)
+    matches = np.empty((1024, 5), dtype=np.int32)
+    first_match = np.empty(64, dtype=np.int64)
+    trail = np.zeros((1024, 3), dtype=np.int32)
+    ranks = np.empty((1, 1, 2), dtype=np.int32)
+    for index in range(n):
+        hypothesis = buffer[: expand(hypotheses[index, : lengths[index]], words, buffer)]
+        mine, phrases = find_phrases(hypothesis, words, mine)
+        for caption in range(images[image_of[index]], images[image_of[index] + 1]):
+            reference = tokens[captions[caption] : captions[caption + 1]]
+            theirs, others = find_phrases(reference, words, theirs)
+            most = 3 * len(hypothesis) * len(reference) + 2 * phrases * others
+            if most > len(matches):
+                matches = np.empty((2 * most, 5), dtype=np.int32)
+            if len(reference) >= len(first_match):
+                first_match = np.empty(2 * len(reference), dtype=np.int64)
+            if BEAM * len(reference) >= len(trail):
+                trail = np.zeros((2 * BEAM * len(reference), 3), dtype=np.int32)
+            if phrases > ranks.shape[0] or others > ranks.shape[1]:
+                ranks = np.empty((2 * phrases, 2 * others, 2), dtype=np.int32)
+            found = find_matches(
+                hypothesis, reference, mine[:phrases], theirs[:others], words, matches, first_match, ranks
+            )
+            last, chunks = 0, 0
+            if found:
+                last, chunks = align(matches, first_match, len(hypothesis), len(reference), trail)
+            count_statistics(hypothesis, reference, matches, trail, last, chunks, words, row)
+            score = score_statistics(row)
+            if caption == images[image_of[index]] or score > scores[index]:
+                scores[index] = score
+                statistics[index] = row
+    return scores, statistics

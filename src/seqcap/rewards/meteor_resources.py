@@ -1,0 +1,219 @@
+"""What METEOR 1.5 knows about English: how it splits captions into tokens, stems, synonyms, paraphrases.
+
+Its files are read from the installed pycocoevalcap. The paraphrase table (5 million pairs) is filtered once to the
+words at hand; `filter_paraphrases` takes seconds, and its result is an artifact (`seqcap.artifacts.PARAPHRASES`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from snowballstemmer.english_stemmer import EnglishStemmer
+
+from seqcap.artifacts import PARAPHRASES
+from seqcap.errors import InputError
+from seqcap.rewards.meteor_kernels import select_pairs, word_table
+
+INSTALL = "install pycocoevalcap 1.2"
+
+# Characters METEOR takes for letters; every other one, digits and .,'- apart, is a token of its own.
+LETTERS = "A-Za-zÀ-ÖØ-öø-ž\u0400-\u0527\u1d00-\u1d7f\ua640-\ua66e\ua67e-\ua697"
+LETTER = re.compile(f"[{LETTERS}]")
+# Applied in this order, each left to right without overlaps, as METEOR's `-norm` does.
+SUBSTITUTIONS = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in [
+        (r"[`‘’]", "'"),
+        (r"''", ' " '),
+        (r"[“”]", ' " '),
+        (r"–", " - "),
+        (rf"([^0-9{LETTERS}\s.',-])", r" \1 "),
+        (r"(\.{2,})", r" \1 "),
+        (r"([^0-9]),([^0-9])", r"\1 , \2"),
+        (r"([0-9]),([^0-9])", r"\1 , \2"),
+        (r"([^0-9]),([0-9])", r"\1 , \2"),
+        (r"--", "-"),
+        (rf"([^{LETTERS}])'([^{LETTERS}])", r"\1 ' \2"),
+        (rf"([^0-9{LETTERS}])'([{LETTERS}])", r"\1 ' \2"),
+        (rf"([{LETTERS}])'([^{LETTERS}])", r"\1 ' \2"),
+        (rf"([{LETTERS}])'([{LETTERS}])", r"\1 '\2"),
+        (r"([0-9])'s", r"\1 's"),
+        (rf"([0-9{LETTERS}.])-([0-9{LETTERS}])", r"\1 \2"),
+    ]
+]
+
+# WordNet's rules of detachment for nouns, verbs and adjectives; the first whose result is a known word counts.
+ENDINGS = [
+    *[("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")],
+    *[("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
+    *[("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
+]
+
+
+class Resources(NamedTuple):
+    """METEOR's word lists.
+
+    Attributes:
+        function_words: words that count less than content words.
+        synsets: a word to the numbers of its WordNet synsets, separated by spaces.
+        exceptions: an irregular form to its base forms.
+        prefixes: abbreviations whose period stays; True where it stays before digits only.
+    """
+
+    function_words: frozenset[str]
+    synsets: dict[str, str]
+    exceptions: dict[str, list[str]]
+    prefixes: dict[str, bool]
+
+
+def meteor_file(name: str) -> Path:
+    """Path of a file in pycocoevalcap's METEOR folder.
+
+    Raises:
+        InputError: pycocoevalcap or the file is not installed.
+    """
+    package = importlib.util.find_spec("pycocoevalcap")
+    for root in (package.submodule_search_locations or []) if package else []:
+        path = Path(root) / "meteor" / name
+        if path.is_file():
+            return path
+    raise InputError(name, "is not installed", INSTALL)
+
+
+@cache
+def resources() -> Resources:
+    """Reads the word lists from METEOR's jar.
+
+    Raises:
+        InputError: the jar is missing, damaged, or lacks a list.
+    """
+    jar = meteor_file("meteor-1.5.jar")
+    names = ["function/english.words", "synonym/english.synsets", "synonym/english.exceptions"]
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            words, synsets, exceptions, prefixes = (
+                archive.read(name).decode().split("\n") for name in [*names, "nonbreaking/english.prefixes"]
+            )
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(jar, f"cannot be read ({error})", f"re-{INSTALL}") from None
+    bases: dict[str, list[str]] = {}
+    for base, forms in zip(exceptions[::2], exceptions[1::2], strict=False):
+        for form in forms.split():
+            bases.setdefault(form, []).append(base)
+    abbreviations = [line.split() for line in prefixes if line.strip() and not line.startswith("#")]
+    return Resources(
+        frozenset(filter(None, words)),
+        dict(zip(synsets[::2], synsets[1::2], strict=False)),
+        bases,
+        {fields[0]: len(fields) > 1 for fields in abbreviations},
+    )
+
+
+def split(caption: str) -> list[str]:
+    """A caption as METEOR's `-norm` splits it, before it lower-cases."""
+    prefixes = resources().prefixes
+    caption = f" {caption} "
+    for pattern, replacement in SUBSTITUTIONS:
+        caption = pattern.sub(replacement, caption)
+    words = caption.split()
+    tokens = []
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        stem = word[:-1]
+        if not stem or not word.endswith(".") or word.startswith(".."):
+            tokens.append(word)
+        elif "." in stem and LETTER.search(stem):
+            tokens.append(word.replace(".", ""))
+        elif (
+            prefixes.get(stem) is False
+            or re.match("[a-z]", following)
+            or (prefixes.get(stem) and re.match("[0-9]", following))
+        ):
+            tokens.append(word)
+        else:
+            tokens += [stem, "."]
+    return tokens
+
+
+def normalize(caption: str) -> list[str]:
+    """A caption as METEOR's `-norm` splits it: lower-cased tokens. Agrees with the jar for Unicode 6."""
+    return [token.lower() for token in split(caption)]
+
+
+def synsets_of(token: str) -> set[str]:
+    """WordNet synsets of a token and of its base form: an irregular one, or else a detached ending."""
+    _, synsets, exceptions, _ = resources()
+    found = set(synsets.get(token, "").split())
+    if token in exceptions:
+        return found.union(*(synsets.get(base, "").split() for base in exceptions[token]))
+    if len(token) > 2 and not token.endswith("ss"):
+        for ending, replacement in ENDINGS:
+            base = token[: len(token) - len(ending)] + replacement
+            if token.endswith(ending) and base in synsets:
+                return found.union(synsets[base].split())
+    return found
+
+
+def stems_of(tokens: Iterable[str]) -> list[str]:
+    """Stems by the Porter2 algorithm of 2006 that METEOR holds; snowballstemmer 3 changed it ("added")."""
+    # Not `snowballstemmer.stemmer`: that would take whichever PyStemmer is installed.
+    stemmer = EnglishStemmer()
+    return [stemmer.stemWord(token) for token in tokens]
+
+
+def byte_strings(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Words as UTF-8 bytes one after the other, and [words + 1] where each starts."""
+    encoded = [word.encode() for word in words]
+    ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), np.concatenate([[0], ends])
+
+
+def filter_paraphrases(words: Iterable[str], path: str | Path | None = None) -> pa.Table:
+    """The pairs of METEOR's paraphrase table both sides of which hold nothing but these words.
+
+    Args:
+        words: captions' words, or whole captions; split as METEOR does.
+        path: a paraphrase table (gzip; three lines a pair: probability, left, right), METEOR's English one if None.
+
+    Returns:
+        A table of schema PARAPHRASES, in the file's order, which METEOR's search depends on.
+
+    Raises:
+        InputError: the paraphrase table is missing or damaged.
+    """
+    path = meteor_file("data/paraphrase-en.gz") if path is None else path
+    vocabulary = sorted(set(vocabulary_of(words)))
+    try:
+        with gzip.open(path) as file:
+            text = np.frombuffer(file.read(), dtype=np.uint8)
+    except (OSError, EOFError) as error:
+        raise InputError(path, f"cannot be read ({error})", f"re-{INSTALL}") from None
+    data, starts = byte_strings(vocabulary)
+    columns = select_pairs(text, data, starts, word_table(data, starts))
+    arrays = [
+        pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(side))
+        for side, offsets in (columns[:2], columns[2:])
+    ]
+    return pa.table(arrays, names=PARAPHRASES.names).cast(PARAPHRASES)
+
+
+def vocabulary_of(words: Iterable[str]) -> set[str]:
+    """All tokens that METEOR can make of these words, wherever they stand in a caption."""
+    return {token for word in words for form in forms_of(word) for token in form}
+
+
+def forms_of(word: str) -> tuple[list[str], list[str], list[str]]:
+    """Tokens of a word at the end of a caption, before a small letter and before a digit: a period can depend on it."""
+    if "." not in word:
+        alone = normalize(word)
+        return alone, alone, alone
+    return normalize(word), normalize(f"{word} a")[:-1], normalize(f"{word} 1")[:-1]

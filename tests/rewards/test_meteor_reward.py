@@ -1,0 +1,198 @@
+"""METEOR on ids: equal to the Java program and to the plain Python beside it, for every caption there can be."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqcap.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.errors import InputError
+from seqcap.metrics.meteor import Meteor as JavaMeteor
+from seqcap.rewards import Lexicon, Meteor, References, corpus_meteor
+from seqcap.rewards.meteor_reference import best_statistics, corpus_score, score
+from seqcap.rewards.meteor_resources import filter_paraphrases, normalize, stems_of, synsets_of
+
+SPECIALS = ["<pad>", "<bos>", "<eos>", "<unk>"]
+# Stems, synonyms, function words, and phrases with paraphrases on both sides.
+WORDS = ["a", "the", "of", "cat", "cats", "run", "running", "big", "large", "couple", "two", "t-shirt", "'s", "."]
+PAIRS = [("a couple of", "two"), ("two", "a couple of"), ("couple", "two"), ("a", "the"), ("big cat", "large cats")]
+PAIRS += [("the", "of the"), ("of", "the"), ("a big", "the large"), ("cat", "big cats"), ("of", "a couple")]
+
+Captions = list[list[int]]
+
+
+def pairs_table(pairs: list[tuple[str, str]]) -> pa.Table:
+    return pa.table([[left for left, _ in pairs], [right for _, right in pairs]], schema=PARAPHRASES)
+
+
+def rows(captions: Captions, time: int = 0) -> np.ndarray:
+    time = max([time, *(len(caption) + 1 for caption in captions)])
+    out = np.zeros((len(captions), time), dtype=np.int64)
+    for row, caption in zip(out, captions, strict=True):
+        row[: len(caption) + 1] = [*caption, 2]
+    return out
+
+
+def number(words: list[str]) -> dict[str, int]:
+    return {word: index for index, word in enumerate([*SPECIALS, *words])}
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return Lexicon([*SPECIALS, *WORDS], pairs_table(PAIRS))
+
+
+def tokens(caption: list[int]) -> list[str | None]:
+    """Tokens of a caption none of whose words end in a period; ids without a word are unknown."""
+    known = 4 + len(WORDS)
+    return [token for word in caption for token in (normalize(WORDS[word - 4]) if 4 <= word < known else [None])]
+
+
+captions = st.lists(st.integers(3, 4 + len(WORDS)), max_size=12)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(captions, min_size=1, max_size=3), st.lists(captions, min_size=1, max_size=4), st.randoms())
+def test_any_captions_score_as_the_plain_reference_says(
+    lexicon: Lexicon, references: Captions, hypotheses: Captions, shuffler: random.Random
+) -> None:
+    table = {pair: rank for rank, pair in enumerate(PAIRS)}
+    image = np.zeros(len(hypotheses), dtype=np.int64)
+    expected = [
+        best_statistics(tokens(hypothesis), [tokens(reference) for reference in references], table)
+        for hypothesis in hypotheses
+    ]
+    reward = Meteor(References([references]), lexicon)
+    scores = reward.score(rows(hypotheses), image)
+    np.testing.assert_array_equal(reward.statistics(rows(hypotheses), image), expected)
+    np.testing.assert_allclose(scores, [score(counts) for counts in expected], rtol=0, atol=1e-12)
+    assert np.isfinite(scores).all()
+    assert (scores >= 0).all()
+    assert (scores <= 1).all()
+    assert corpus_meteor(np.array(expected)) == pytest.approx(corpus_score(expected), abs=1e-12)
+
+    shuffler.shuffle(references)
+    np.testing.assert_array_equal(Meteor(References([references]), lexicon).score(rows(hypotheses), image), scores)
+    # Padding is not part of a caption.
+    np.testing.assert_array_equal(reward.score(rows(hypotheses, time=30), image), scores)
+
+
+# What the splitting of tokens, the beam and ties have to get right.
+ODD = [
+    (["it 's a t-shirt , isn 't it ?"], "its a t shirt is n't it ?"),
+    (["a man at 5 p.m. near st. 5", "mr. x 's dog ..."], "a man at 5 pm near st. mr. x"),
+    (["u.s. flag at 3.5 m/s in the cafe"], "us flag at 3.5 m / s in the café ."),
+    (["-lrb- 10:30 -rrb- rock 'n' roll !!"], "10 : 30 rock ' n ' roll ! !"),
+    (["! ? ,", "..."], ". . ."),
+    (["the the the the the the the the cat"], "the cat the the a the the the the the the"),
+    ([""], "a cat"),
+    (["", "a cat"], "cats"),
+    (["a cat"], ""),
+    (["a"], "a"),
+    (
+        ["an view of a toilet of a bathroom that is being remodeled"],
+        "a picture of a bathroom in the process of being remodeled",
+    ),
+    (["running cats"], "ran cat"),
+]
+
+
+def test_scores_are_those_of_java(meteor: JavaMeteor, coco_captions: list[list[list[str]]]) -> None:
+    rng = random.Random(0)
+    pairs: list[tuple[list[list[str]], list[str]]] = [
+        ([reference.split() for reference in references], hypothesis.split()) for references, hypothesis in ODD
+    ]
+    for index, image in enumerate(coco_captions[:100]):
+        other = coco_captions[index - 1][0]
+        mixed = rng.choices(image[0] + other, k=20)
+        pairs += [(image[1:], image[0]), (image[1:], other), (image[1:], mixed), (image[1:], image[1])]
+    words = sorted(
+        {word for references, hypothesis in pairs for caption in [*references, hypothesis] for word in caption}
+    )
+    ids = number(words)
+    lexicon = Lexicon([*SPECIALS, *words], filter_paraphrases(words))
+    reward = Meteor(
+        References([[[ids[w] for w in caption] for caption in references] for references, _ in pairs]), lexicon
+    )
+    hypotheses = rows([[ids[word] for word in hypothesis] for _, hypothesis in pairs])
+    image_ids = np.arange(len(pairs))
+    expected, corpus = meteor.score_captions(
+        {index: references for index, (references, _) in enumerate(pairs)},
+        [(index, hypothesis) for index, (_, hypothesis) in enumerate(pairs)],
+    )
+    np.testing.assert_allclose(reward.score(hypotheses, image_ids), expected, rtol=0, atol=1e-12)
+    assert corpus_meteor(reward.statistics(hypotheses, image_ids)) == pytest.approx(corpus, abs=1e-12)
+    assert (expected[len(ODD) + 3 :: 4] == 1).all()
+
+
+def test_empty_captions_and_batches_have_a_score(lexicon: Lexicon) -> None:
+    reward = Meteor(References([[[4, 5]], [[], [6]], [[]]]), lexicon)
+    assert reward.score(np.zeros((3, 3), dtype=np.int64), np.arange(3)).tolist() == [0, 0, 0]
+    assert reward.score(np.zeros((1, 0), dtype=np.int64), np.array([2])).tolist() == [0]
+    assert reward.score(np.zeros((0, 5), dtype=np.int64), np.zeros(0, dtype=np.int64)).shape == (0,)
+    assert reward.score(rows([[6]]), np.array([1])).tolist() == [1]
+    assert corpus_meteor(np.zeros((0, 23))) == 0
+
+
+def test_eos_is_no_token_and_unknown_words_match_nothing(lexicon: Lexicon) -> None:
+    reward = Meteor(References([[[7, 8]], [[7, 3]], [[7, 60_000]]]), lexicon)
+    scores = reward.score(np.array([[7, 8, 2], [7, 8, 0], [7, 3, 2], [7, 60_000, 2]]), np.array([0, 0, 1, 2]))
+    assert scores[0] == scores[1] == 1
+    assert 0 < scores[2] == scores[3] < 1
+
+
+def test_long_captions_are_scored() -> None:
+    """More words than one machine word has bits."""
+    reward = Meteor(References([[[4, 5] * 100]]), Lexicon([*SPECIALS, "a", "cat"], pairs_table([])))
+    assert reward.score(rows([[4, 5] * 100]), np.array([0])).tolist() == [1]
+
+
+def test_paraphrases_are_filtered_and_cached(tmp_path: Path) -> None:
+    table = tmp_path / "paraphrase.gz"
+    with gzip.open(table, "wt") as file:
+        file.write("0.5\na cat\nthe cats\n0.1\na cat\na dog\n0.2\ncafé\ncat\n0.2\nt\nshirt\n0.1\na cat\ncat\n")
+    found = filter_paraphrases(["a", "the", "cat", "cats", "café", "t-shirt", "ca"], table)
+    expected = [("a cat", "the cats"), ("café", "cat"), ("t", "shirt"), ("a cat", "cat")]
+    assert list(zip(*found.to_pydict().values(), strict=True)) == expected
+    write_table(tmp_path / "found.parquet", found, PARAPHRASES)
+    assert read_table(tmp_path / "found.parquet", PARAPHRASES).equals(found)
+    # A table made for more words serves fewer.
+    reward = Meteor(References([[[4]]]), Lexicon([*SPECIALS, "cat", "café"], found))
+    assert 0 < reward.score(rows([[5]]), np.array([0]))[0] < 1
+    assert filter_paraphrases(["zebra"], table).num_rows == 0
+
+
+def test_words_are_split_stemmed_and_looked_up_as_java_does() -> None:
+    assert normalize("A t-shirt's 3.5-m \u201cU.S.\u201d, can't bar-b-q...") == [
+        *["a", "t", "shirt", "'s", "3.5", "m", '"', "us", '"', ",", "can", "'t", "bar", "b-q", "..."]
+    ]
+    # snowballstemmer 3 would answer "add".
+    assert stems_of(["added", "riding"]) == ["ad", "ride"]
+    assert synsets_of("lives") & synsets_of("life")
+    assert synsets_of("bunches").isdisjoint(synsets_of("bunch"))
+
+
+@pytest.mark.parametrize(
+    ("references", "named"), [([], "no image"), ([[[4]], []], "image 1"), ([[[0, 4]]], "token id 0")]
+)
+def test_wrong_references_are_named(lexicon: Lexicon, references: list[Captions], named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        Meteor(References(references), lexicon)
+
+
+def test_wrong_input_is_named(lexicon: Lexicon, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="index 1"):
+        Meteor(References([[[4]]]), lexicon).score(np.array([[4]]), np.array([1]))
+    with pytest.raises(InputError, match="shape"):
+        corpus_meteor(np.zeros(23))
+    with pytest.raises(InputError, match="columns"):
+        Lexicon(SPECIALS, pa.table({"left": ["a"]}))
+    with pytest.raises(InputError, match=r"none\.gz"):
+        filter_paraphrases(["a"], tmp_path / "none.gz")
