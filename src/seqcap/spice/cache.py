@@ -1,0 +1,116 @@
+"""Parsed captions in a Parquet file, so that a caption is parsed once over all runs."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from tqdm import tqdm
+
+from seqcap.artifacts import SCENE_GRAPHS, read_table, write_table
+from seqcap.errors import InputError
+from seqcap.spice.matching import Tuples
+from seqcap.spice.parser import Parser, normalised
+
+# Captions between two writes: what a kill can lose, about 20 seconds of parsing.
+FLUSH = 20_000
+# Fewer captions than this are parsed before a progress bar is worth its line.
+SHOWN = 5_000
+# Rows that become Python objects at a time.
+ROWS = 50_000
+
+
+class CachedParser:
+    """Captions to tuples, by way of a file of what was parsed before.
+
+    The file holds one row per caption (`artifacts.SCENE_GRAPHS`) and is written whole, atomically, every 20,000
+    captions: a run that is killed goes on from there. Several processes may share it. Parses by another version of the
+    parser are not used, and leave the file at the next write.
+
+    Args:
+        path: the file, made at the first write; None keeps nothing.
+        parser: None takes one with a process for each core.
+
+    Raises:
+        InputError: spaCy or its model is not installed.
+    """
+
+    def __init__(self, path: str | Path | None = None, parser: Parser | None = None) -> None:
+        self.parser = Parser() if parser is None else parser
+        self._path = None if path is None else Path(path)
+
+    def parse(self, texts: Iterable[str]) -> dict[str, Tuples]:
+        """The tuples of every caption, by its text as given.
+
+        Any string is a caption: one with nothing to read (empty, punctuation, emoji) has no tuples, control characters
+        and line breaks count as spaces, and what follows the first 2,000 characters is not read.
+
+        Raises:
+            InputError: the file is damaged or cannot be written.
+        """
+        spelled = {text: normalised(text) for text in texts}
+        wanted = dict.fromkeys(text for text in spelled.values() if text)
+        parsed = {"": (), **self._stored(wanted)}
+        missing = [text for text in wanted if text not in parsed]
+        fresh: dict[str, Tuples] = {}
+        with tqdm(total=len(missing), desc="SPICE (spaCy) parses", unit="caption", disable=len(missing) < SHOWN) as bar:
+            for text, tuples in zip(missing, self.parser.parse(missing), strict=True):
+                fresh[text] = tuples
+                bar.update()
+                if len(fresh) == FLUSH:
+                    self._store(fresh)
+                    parsed.update(fresh)
+                    fresh = {}
+        self._store(fresh)
+        parsed.update(fresh)
+        return {text: parsed[spelling] for text, spelling in spelled.items()}
+
+    def _read(self) -> pa.Table:
+        """The rows of this version of the parser."""
+        if self._path is None or not self._path.exists():
+            return SCENE_GRAPHS.empty_table()
+        table = read_table(self._path, SCENE_GRAPHS)
+        return table.filter(pc.equal(table["parser"], self.parser.version))
+
+    def _stored(self, wanted: Mapping[str, None]) -> dict[str, Tuples]:
+        table = self._read()
+        table = table.filter(pc.is_in(table["text"], pa.array(wanted, pa.string())))
+        kept: dict[tuple[str, ...], tuple[str, ...]] = {}
+        parsed: dict[str, Tuples] = {}
+        for start in range(0, len(table), ROWS):
+            rows = table.slice(start, ROWS)
+            for text, row in zip(rows["text"].to_pylist(), rows["tuples"].to_pylist(), strict=True):
+                if row is None or any(not words or len(words) > 3 or None in words for words in row):
+                    raise InputError(self._path or "", f"caption {text!r} has the tuples {row}", "delete the file")
+                parsed[text] = tuple(kept.setdefault(words, words) for words in map(tuple, row))
+        return parsed
+
+    def _store(self, fresh: Mapping[str, Tuples]) -> None:
+        if self._path is None or not fresh:
+            return
+        columns = [list(fresh), [self.parser.version] * len(fresh), list(fresh.values())]
+        rows = pa.table(
+            [pa.array(column, kind) for column, kind in zip(columns, SCENE_GRAPHS.types, strict=True)],
+            schema=SCENE_GRAPHS,
+        )
+        try:
+            with _locked(self._path):
+                before = self._read()
+                # Another process may have parsed the same captions meanwhile.
+                known = pc.is_in(before["text"], rows["text"])
+                write_table(self._path, pa.concat_tables([before.filter(pc.invert(known)), rows]), SCENE_GRAPHS)
+        except OSError as error:
+            raise InputError(self._path, f"cannot be written ({error.strerror})", "check the folder") from None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Only one process at a time adds to the file; the lock falls when its holder dies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

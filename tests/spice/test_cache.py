@@ -1,0 +1,140 @@
+"""Parses kept in a file: parsed once, resumed after a kill, shared, and never trusted blindly."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from seqcap.artifacts import SCENE_GRAPHS, read_table, write_rows
+from seqcap.errors import InputError
+from seqcap.spice import CachedParser
+from seqcap.spice.matching import Tuples
+
+
+class Counting:
+    """A parser that says how many captions it was given, and may fail at one of them."""
+
+    def __init__(self, version: str = "1", fails_at: int | None = None) -> None:
+        self.version = version
+        self.parsed: list[str] = []
+        self._fails_at = fails_at
+
+    def parse(self, texts: Sequence[str]) -> Iterator[Tuples]:
+        for text in texts:
+            if len(self.parsed) == self._fails_at:
+                raise KeyboardInterrupt
+            self.parsed.append(text)
+            yield tuple((word,) for word in text.split())
+
+
+def cached(path: Path | None, **options: Any) -> CachedParser:
+    return CachedParser(path, Counting(**options))  # type: ignore[arg-type]
+
+
+def parsed(parser: CachedParser) -> list[str]:
+    return parser.parser.parsed  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_caption_is_parsed_once_over_all_runs(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "parses.parquet"
+    first = cached(path)
+    expected = {"a dog": (("a",), ("dog",)), "A  Dog\n": (("a",), ("dog",)), "": (), "\0": ()}
+    assert first.parse(expected) == expected
+    assert parsed(first) == ["a dog"]
+    second = cached(path)
+    assert second.parse([*expected, "a cat"]) == {**expected, "a cat": (("a",), ("cat",))}
+    assert parsed(second) == ["a cat"]
+    before = path.read_bytes()
+    third = cached(path)
+    assert third.parse([]) == {}
+    assert third.parse(["a cat", "a cat"]) == {"a cat": (("a",), ("cat",))}
+    assert parsed(third) == []
+    assert path.read_bytes() == before
+    without = cached(None)
+    without.parse(["a cat"])
+    without.parse(["a cat"])
+    assert parsed(without) == ["a cat", "a cat"]
+
+
+def test_another_version_of_the_parser_parses_again(tmp_path: Path) -> None:
+    path = tmp_path / "parses.parquet"
+    cached(path).parse(["a dog", "a cat"])
+    other = cached(path, version="2")
+    other.parse(["a dog"])
+    assert parsed(other) == ["a dog"]
+    assert read_table(path, SCENE_GRAPHS)["parser"].to_pylist() == ["2"]
+
+
+def test_what_was_parsed_before_a_kill_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqcap.spice.cache.FLUSH", 3)
+    path = tmp_path / "parses.parquet"
+    texts = [f"dog {number}" for number in range(10)]
+    with pytest.raises(KeyboardInterrupt):
+        cached(path, fails_at=8).parse(texts)
+    resumed = cached(path)
+    assert list(resumed.parse(texts)) == texts
+    assert parsed(resumed) == texts[6:]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".parses.parquet.lock", "parses.parquet"]
+
+
+def test_processes_share_a_file(tmp_path: Path) -> None:
+    """Two runs that read the file before either wrote lose nothing of each other."""
+    path = tmp_path / "parses.parquet"
+    script = """
+import sys
+from tests_cache_helper import cached
+from pathlib import Path
+parser = cached(Path(sys.argv[1]))
+for number in range(20):
+    parser.parse([f"{sys.argv[2]} {number}", f"both {number}"])
+"""
+    (tmp_path / "tests_cache_helper.py").write_text(
+        "import sys\nsys.path.insert(0, sys.argv[3])\nfrom test_cache import cached\n"
+    )
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(path), name, str(Path(__file__).parent)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
+        )
+        for name in ("left", "right")
+    ]
+    assert [process.wait(timeout=60) for process in processes] == [0, 0]
+    texts = read_table(path, SCENE_GRAPHS)["text"].to_pylist()
+    assert sorted(texts) == sorted(f"{name} {number}" for name in ("left", "right", "both") for number in range(20))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "text", "empty", "columns", "null", "long", "hollow", "folder"])
+def test_a_damaged_file_is_one_line(damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "parses.parquet"
+    cached(path).parse(["a dog"])
+    rows: list[dict[str, Any]] = [{"text": "a dog", "parser": "1", "tuples": [["dog"]]}]
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[:-20])
+    elif damage == "text":
+        path.write_text("a dog\n")
+    elif damage == "empty":
+        path.write_bytes(b"")
+    elif damage == "columns":
+        write_rows(path, [{"text": "a dog"}], pa.schema([("text", pa.string())]))
+    elif damage == "folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        rows[0]["tuples"] = {"null": None, "long": [["a", "b", "c", "d"]], "hollow": [["dog", None]]}[damage]
+        write_rows(path, rows, SCENE_GRAPHS)
+    with pytest.raises(InputError, match=r"parses\.parquet") as raised:
+        cached(path).parse(["a dog"])
+    assert "\n" not in str(raised.value)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"cannot be written .*; check the folder"):
+        cached(tmp_path / "file" / "parses.parquet").parse(["a dog"])
