@@ -17,10 +17,11 @@ from seqcap.decoding import Captions
 from seqcap.objectives import base, maximum_entropy, self_critical, sequence_exploration
 from seqcap.rewards.bleu import pairwise_bleu
 from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.sequences import References
 
 CAPTIONS = all_captions(words=1, max_length=2)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
-REWARD = CiderD([[[4], [4, 4]], [[3], [5]]])
+REWARD = CiderD(References([[[4], [4, 4]], [[3], [5]]]))
 CONTEXT = base.Context(REWARD, max_length=2)
 
 

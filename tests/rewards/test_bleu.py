@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pycocoevalcap.bleu.bleu import Bleu as PycocoBleu
 
 from seqcap.errors import InputError
-from seqcap.rewards import Bleu, multi_reference_bleu, pairwise_bleu
+from seqcap.rewards import Bleu, References, multi_reference_bleu, pairwise_bleu
 from seqcap.rewards.reference import bleu
 
 EOS = 2
@@ -68,7 +68,7 @@ def test_reward_against_references_scores_as_pycocoevalcap_scores_it(samples: li
     image = np.arange(100).repeat(2)
     hypotheses = block([[samples[index][0], samples[(index + 1) % 100][4]] for index in range(100)]).reshape(200, -1)
     pairs = [(samples[(i + k) % 100][4 * k], samples[i][1:4]) for i in range(100) for k in range(2)]
-    scores = Bleu([captions[1:4] for captions in samples]).score(hypotheses, image)
+    scores = Bleu(References([captions[1:4] for captions in samples])).score(hypotheses, image)
     np.testing.assert_allclose(scores, by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
 
 
@@ -85,9 +85,9 @@ def test_any_captions_score_as_the_plain_reference_says(image: Captions) -> None
     np.testing.assert_allclose(pairs, [[bleu(left, [right]) for right in ended] for left in ended], rtol=0, atol=1e-9)
     others = [[ended[k] for k in range(s) if k != j] for j in range(s)]
     np.testing.assert_allclose(among, [bleu(ended[j], others[j]) for j in range(s)], rtol=0, atol=1e-9)
-    against = Bleu([image[1:]]).score(block([image])[0, :1], np.zeros(1, dtype=np.int64))
+    against = Bleu(References([image[1:]])).score(block([image])[0, :1], np.zeros(1, dtype=np.int64))
     np.testing.assert_allclose(against[0], among[0], rtol=0, atol=1e-12)
-    reordered = Bleu([image[:0:-1]]).score(block([image])[0, :1], np.zeros(1, dtype=np.int64))
+    reordered = Bleu(References([image[:0:-1]])).score(block([image])[0, :1], np.zeros(1, dtype=np.int64))
     np.testing.assert_array_equal(reordered, against)
     assert np.isfinite(pairs).all()
     assert (pairs <= 1 + 1e-9).all()
@@ -102,7 +102,7 @@ def test_padding_alone_scores_zero() -> None:
     nothing = np.zeros((1, 2, 3), dtype=np.int64)
     assert (pairwise_bleu(nothing) == 0).all()
     assert (multi_reference_bleu(nothing) == 0).all()
-    assert (Bleu([[[4]]]).score(nothing[0], np.zeros(2, dtype=np.int64)) == 0).all()
+    assert (Bleu(References([[[4]]])).score(nothing[0], np.zeros(2, dtype=np.int64)) == 0).all()
     assert pairwise_bleu(np.zeros((0, 2, 3), dtype=np.int64)).shape == (0, 2, 2, 4)
     assert (pairwise_bleu(np.zeros((1, 2, 0), dtype=np.int64)) == 0).all()
 

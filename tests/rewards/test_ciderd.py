@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pycocoevalcap.cider.cider import Cider
 
 from seqcap.errors import InputError
-from seqcap.rewards import CiderD
+from seqcap.rewards import CiderD, References
 from seqcap.rewards.reference import cider_d, document_frequencies
 
 EOS = 2
@@ -61,7 +61,9 @@ def test_real_captions_score_as_pycocoevalcap_scores_them(coco_ids: list[list[li
     image = list(range(len(coco_ids))) * 3
     expected = by_pycocoevalcap(references, hypotheses, image)
     assert expected.max() > 2
-    np.testing.assert_allclose(CiderD(references).score(rows(hypotheses), np.array(image)), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        CiderD(References(references)).score(rows(hypotheses), np.array(image)), expected, rtol=0, atol=1e-9
+    )
 
 
 captions = st.lists(st.integers(4, 8), max_size=7)
@@ -74,7 +76,7 @@ def test_any_captions_score_as_the_plain_reference_says(
     references: list[list[list[int]]], hypotheses: list[list[int]], data: st.DataObject
 ) -> None:
     image = data.draw(st.lists(st.integers(0, len(references) - 1), min_size=len(hypotheses), max_size=len(hypotheses)))
-    scores = CiderD(references).score(rows(hypotheses), np.array(image))
+    scores = CiderD(References(references)).score(rows(hypotheses), np.array(image))
     ended = [[[*caption, EOS] for caption in captions] for captions in references]
     frequencies = document_frequencies(ended)
     expected = [
@@ -87,48 +89,50 @@ def test_any_captions_score_as_the_plain_reference_says(
     assert (scores <= 10 + 1e-9).all()
 
     shuffled = [data.draw(st.permutations(captions)) for captions in references]
-    np.testing.assert_allclose(CiderD(shuffled).score(rows(hypotheses), np.array(image)), scores, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        CiderD(References(shuffled)).score(rows(hypotheses), np.array(image)), scores, rtol=0, atol=1e-9
+    )
     # Padding is not part of a caption.
     np.testing.assert_array_equal(
-        CiderD(references).score(rows(hypotheses, time=20), np.array(image)),
-        CiderD(references).score(rows(hypotheses), np.array(image)),
+        CiderD(References(references)).score(rows(hypotheses, time=20), np.array(image)),
+        CiderD(References(references)).score(rows(hypotheses), np.array(image)),
     )
 
 
 def test_the_only_reference_of_an_image_scores_ten() -> None:
     references = [[[4, 5, 6, 7, 8]], [[9, 10, 11]], [[12, 13]]]
-    assert CiderD(references).score(rows([[4, 5, 6, 7, 8]]), np.array([0]))[0] == pytest.approx(10)
+    assert CiderD(References(references)).score(rows([[4, 5, 6, 7, 8]]), np.array([0]))[0] == pytest.approx(10)
 
 
 def test_eos_is_scored_and_counts_in_document_frequencies() -> None:
     references = [[[4, 5, 6]], [[7, 8]], [[9]]]
     ended = np.array([[4, 5, 6, EOS]])
     unended = np.array([[4, 5, 6, 0]])
-    reward = CiderD(references)
+    reward = CiderD(References(references))
     assert reward.score(ended, np.array([0]))[0] == pytest.approx(10)
     assert reward.score(unended, np.array([0]))[0] < 9
     # A bare EOS is in every image: its weight is log 1 = 0.
     assert reward.score(np.array([[EOS, 0]]), np.array([0]))[0] == 0
-    without = CiderD(references, eos=False)
+    without = CiderD(References(references, eos=False))
     assert without.score(ended, np.array([0]))[0] == without.score(unended, np.array([0]))[0]
 
 
 def test_empty_rows_and_empty_batches_have_a_score() -> None:
-    reward = CiderD([[[4, 5]], [[6], []]])
+    reward = CiderD(References([[[4, 5]], [[6], []]]))
     assert reward.score(np.zeros((2, 3), dtype=np.int64), np.array([0, 1])).tolist() == [0, 0]
     assert reward.score(np.zeros((1, 0), dtype=np.int64), np.array([0])).tolist() == [0]
     assert reward.score(np.zeros((0, 5), dtype=np.int64), np.zeros(0, dtype=np.int64)).shape == (0,)
 
 
 def test_tokens_after_the_first_eos_are_ignored() -> None:
-    reward = CiderD([[[4, 5]], [[6]]])
+    reward = CiderD(References([[[4, 5]], [[6]]]))
     scores = reward.score(np.array([[4, 5, EOS, 6, EOS], [4, 5, EOS, 0, 0]]), np.array([0, 0]))
     assert scores[0] == scores[1] > 0
 
 
 def test_a_large_vocabulary_does_not_collide() -> None:
     """65,535 stands for words outside the vocabulary: it never matches, and changes nothing else."""
-    reward = CiderD([[[65_534, 65_535, 4]], [[5, 6, 7]], [[7]]])
+    reward = CiderD(References([[[65_534, 65_535, 4]], [[5, 6, 7]], [[7]]]))
     assert reward.score(rows([[65_534, 65_533, 4]]), np.array([0]))[0] < 10
     assert reward.score(rows([[5, 6, 7]]), np.array([1]))[0] == pytest.approx(10)
 
@@ -140,7 +144,7 @@ def test_tables_grow_past_their_first_capacity() -> None:
     ended = [[[*caption, EOS] for caption in captions] for captions in references]
     frequencies = document_frequencies(ended)
     expected = [cider_d([*hypotheses[i], EOS], ended[i], frequencies, 300) for i in range(300)]
-    scores = CiderD(references).score(rows(hypotheses), np.arange(300))
+    scores = CiderD(References(references)).score(rows(hypotheses), np.arange(300))
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-9)
 
 
@@ -150,7 +154,7 @@ def test_tables_grow_past_their_first_capacity() -> None:
 )
 def test_wrong_references_are_named(references: list[list[list[int]]], named: str) -> None:
     with pytest.raises(InputError, match=named):
-        CiderD(references)
+        CiderD(References(references))
 
 
 @pytest.mark.parametrize(
@@ -166,4 +170,4 @@ def test_wrong_references_are_named(references: list[list[list[int]]], named: st
 )
 def test_wrong_batches_are_named(hypotheses: np.ndarray, image: np.ndarray, named: str) -> None:
     with pytest.raises(InputError, match=named):
-        CiderD([[[4, 5]]]).score(hypotheses, image)
+        CiderD(References([[[4, 5]]])).score(hypotheses, image)

@@ -5,14 +5,12 @@ Closest reference length (the shorter of two equally close), its smoothing const
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from seqcap.errors import InputError
-from seqcap.rewards.kernels import ORDERS, bleu_against, bleu_among, cook_bleu, count_documents
-from seqcap.rewards.sequences import checked_hypotheses, checked_images, flatten_references, scored_lengths
+from seqcap.rewards.kernels import ORDERS, STATISTICS, bleu_against, bleu_among, bleu_scores, cook_bleu
+from seqcap.rewards.sequences import References, checked_hypotheses, scored_lengths
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,19 +19,12 @@ class Bleu:
     """BLEU reward: built once from the training references, then scores batches of ids.
 
     Args:
-        references: per image, captions as lists of ids *without* EOS (it is appended here).
-        eos: whether EOS is a token of references and hypotheses.
-
-    Raises:
-        InputError: no images, an image without captions, or an id outside 1 .. 65,535.
+        references: cooked once for all rewards.
     """
 
-    def __init__(self, references: Sequence[Sequence[Sequence[int]]], eos: bool = True) -> None:
-        self._eos = eos
-        flat = flatten_references(references, eos)
-        _, _, distinct = count_documents(*flat)
-        self._captions, self._images = flat.captions, flat.images
-        self._cooked = cook_bleu(*flat, distinct)
+    def __init__(self, references: References) -> None:
+        self._references = references
+        self._limits = cook_bleu(*references.flat, references.union, references.grams)
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """BLEU-1..4 of each hypothesis against its image's references.
@@ -48,12 +39,29 @@ class Bleu:
         Raises:
             InputError: wrong shapes, or ids or indices out of range.
         """
-        rows = checked_hypotheses(hypotheses, dimensions=2)
-        images = checked_images(image, len(rows), len(self._images) - 1)
-        scores = np.empty((len(rows), ORDERS))
-        lengths = scored_lengths(rows, self._eos)
-        bleu_against(rows, lengths, images, self._captions, self._images, *self._cooked, scores)
-        return scores
+        return bleu_scores(self.statistics(hypotheses, image))
+
+    def statistics(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
+        """What corpus BLEU is computed from (`bleu_from_statistics`); arguments and errors as of `score`.
+
+        Returns:
+            [n, 10]: matches of orders 1-4, guesses of orders 1-4, the length, the closest reference length.
+        """
+        r = self._references
+        rows = r.checked(hypotheses, image)
+        return bleu_against(*rows, r.captions, r.images, r.union, self._limits, r.grams)
+
+
+def bleu_from_statistics(totals: Floats) -> Floats:
+    """BLEU-1..4 from statistics with pycocoevalcap's smoothing (Papineni et al., ACL 2002, section 2.3).
+
+    Args:
+        totals: [..., 10] statistics of one caption, or summed over a corpus (or over a bootstrap's resample of it).
+
+    Returns:
+        [..., 4].
+    """
+    return bleu_scores(np.ascontiguousarray(totals).reshape(-1, STATISTICS)).reshape(*totals.shape[:-1], ORDERS)
 
 
 def pairwise_bleu(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
@@ -70,11 +78,7 @@ def pairwise_bleu(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
     Raises:
         InputError: wrong shape, or ids out of range.
     """
-    samples = checked_hypotheses(hypotheses, dimensions=3)
-    b, s, time = samples.shape
-    scores = np.empty((b, s, s, ORDERS))
-    bleu_among(samples, scored_lengths(samples.reshape(b * s, time), eos).reshape(b, s), True, scores)
-    return scores
+    return bleu_from_statistics(_among(hypotheses, True, eos))
 
 
 def multi_reference_bleu(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
@@ -90,10 +94,21 @@ def multi_reference_bleu(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
     Raises:
         InputError: wrong shape, a single sample, or ids out of range.
     """
+    return bleu_from_statistics(multi_reference_statistics(hypotheses, eos))
+
+
+def multi_reference_statistics(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
+    """What corpus BLEU of each sample against the image's others is computed from; as `multi_reference_bleu`.
+
+    Returns:
+        [b, s, 10], columns as of `Bleu.statistics`.
+    """
+    return _among(hypotheses, False, eos)[:, :, 0]
+
+
+def _among(hypotheses: npt.ArrayLike, pairwise: bool, eos: bool) -> Floats:
     samples = checked_hypotheses(hypotheses, dimensions=3)
     b, s, time = samples.shape
-    if s < 2:
+    if s < 2 and not pairwise:
         raise InputError("hypotheses", f"have {s} sample per image", "pass at least 2: the others are the references")
-    scores = np.empty((b, s, 1, ORDERS))
-    bleu_among(samples, scored_lengths(samples.reshape(b * s, time), eos).reshape(b, s), False, scores)
-    return scores[:, :, 0]
+    return bleu_among(samples, scored_lengths(samples.reshape(b * s, time), eos).reshape(b, s), pairwise)

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 ORDERS = 4
+# Of one caption's BLEU: matches of orders 1-4, guesses of orders 1-4, its length, the closest reference length.
+STATISTICS = 2 * ORDERS + 2
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -87,6 +89,38 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
     return distinct
 
 
+@kernel
+def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
+    """The distinct n-grams of each image's captions together.
+
+    Returns:
+        union [grams], sorted within an image; grams [images + 1] where each image's start.
+    """
+    grams = np.zeros(len(images), dtype=np.int64)
+    union = np.empty(1 << 16, dtype=np.uint64)
+    most = 0
+    for image in range(len(images) - 1):
+        most = max(most, captions[images[image + 1]] - captions[images[image]])
+    found = np.empty(ORDERS * most, dtype=np.uint64)
+    counts = np.empty(ORDERS * most, dtype=np.int64)
+    for image in range(len(images) - 1):
+        total = 0
+        for caption in range(images[image], images[image + 1]):
+            total += cook(tokens[captions[caption] : captions[caption + 1]], found[total:], counts)
+        found[:total].sort()
+        filled = grams[image]
+        if filled + total > len(union):
+            larger = np.empty(2 * (filled + total), dtype=np.uint64)
+            larger[:filled] = union[:filled]
+            union = larger
+        for index in range(total):
+            if index == 0 or found[index] != found[index - 1]:
+                union[filled] = found[index]
+                filled += 1
+        grams[image + 1] = filled
+    return union[: grams[-1]].copy(), grams
+
+
 # ---- CIDEr-D -------------------------------------------------------------------------------------------------
 
 
@@ -101,18 +135,30 @@ def find_slot(table: Keys, shift: Any, key: Any) -> int:
 
 
 @kernel
-def count_documents(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Slots, Ints]:
+def find_sorted(keys: Keys, key: Any) -> int:
+    """Place of `key` in sorted keys, -1 if it is not there."""
+    left, right = 0, len(keys)
+    while left < right:
+        middle = (left + right) // 2
+        if keys[middle] < key:
+            left = middle + 1
+        else:
+            right = middle
+    return left if left < len(keys) and keys[left] == key else -1
+
+
+@kernel
+def count_documents(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Slots]:
     """Document frequencies: in how many images' references each n-gram occurs.
 
     Returns:
-        table [capacity] of keys, at most half full; frequency [capacity]; distinct n-grams of each image [images].
+        table [capacity] of keys, at most half full; frequency [capacity], 0 where the table is empty.
     """
     log_capacity = 10
     shift = WORD - np.uint64(log_capacity)
     table = np.zeros(1 << log_capacity, dtype=np.uint64)
     frequency = np.zeros(1 << log_capacity, dtype=np.int32)
     last_image = np.full(1 << log_capacity, -1, dtype=np.int32)
-    distinct = np.zeros(len(images) - 1, dtype=np.int64)
     longest = 0
     for caption in range(len(captions) - 1):
         longest = max(longest, captions[caption + 1] - captions[caption])
@@ -144,56 +190,49 @@ def count_documents(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, S
                 if last_image[slot] != image:
                     last_image[slot] = image
                     frequency[slot] += 1
-                    distinct[image] += 1
-    return table, frequency, distinct
+    return table, frequency
 
 
 @kernel
 def cook_cider(
-    tokens: Ints, captions: Ints, images: Ints, table: Keys, shift: Any, idf: Floats, grams: Ints, cells: Ints
-) -> tuple[Slots, Counts, Floats]:
-    """References of every image as one sorted table of n-grams with a count for each caption.
+    tokens: Ints,
+    captions: Ints,
+    images: Ints,
+    union: Keys,
+    grams: Ints,
+    cells: Ints,
+    table: Keys,
+    shift: Any,
+    idf: Floats,
+) -> tuple[Counts, Floats]:
+    """How often each n-gram of an image's union occurs in each of its captions, and the captions' lengths as vectors.
 
     Args:
         idf: [capacity] log(images / document frequency) of each slot of `table`, log(images) where it is empty.
-        grams: [images + 1] where each image's n-grams start; cells: the same for its (n-gram, caption) counts.
+        cells: [images + 1] where each image's (n-gram, caption) counts start.
 
     Returns:
-        slots [grams] sorted within an image; counts [cells], caption fastest; norms [captions, 4] of tf-idf vectors.
+        counts [cells], caption fastest; norms [captions, 4] of tf-idf vectors.
     """
-    slots = np.empty(grams[-1], dtype=np.int32)
     counts = np.zeros(cells[-1], dtype=np.uint16)
     norms = np.zeros((len(captions) - 1, ORDERS))
-    most = 0
+    longest = 0
+    for caption in range(len(captions) - 1):
+        longest = max(longest, captions[caption + 1] - captions[caption])
+    keys = np.empty(ORDERS * longest, dtype=np.uint64)
+    occurrences = np.empty(ORDERS * longest, dtype=np.int64)
     for image in range(len(images) - 1):
-        most = max(most, captions[images[image + 1]] - captions[images[image]])
-    keys = np.empty(ORDERS * most, dtype=np.uint64)
-    occurrences = np.empty(ORDERS * most, dtype=np.int64)
-    found = np.empty(ORDERS * most, dtype=np.int32)
-    for image in range(len(images) - 1):
-        total = 0
-        for caption in range(images[image], images[image + 1]):
-            distinct = cook(tokens[captions[caption] : captions[caption + 1]], keys, occurrences)
-            for gram in range(distinct):
-                found[total] = find_slot(table, shift, keys[gram])
-                total += 1
-        found[:total].sort()
-        mine = slots[grams[image] : grams[image + 1]]
-        filled = 0
-        for index in range(total):
-            if index == 0 or found[index] != found[index - 1]:
-                mine[filled] = found[index]
-                filled += 1
+        mine = union[grams[image] : grams[image + 1]]
         references = images[image + 1] - images[image]
         for reference in range(references):
             caption = images[image] + reference
             distinct = cook(tokens[captions[caption] : captions[caption + 1]], keys, occurrences)
             for gram in range(distinct):
-                slot = find_slot(table, shift, keys[gram])
-                place = np.searchsorted(mine, slot)
+                weight = occurrences[gram] * idf[find_slot(table, shift, keys[gram])]
+                place = find_sorted(mine, keys[gram])
                 counts[cells[image] + place * references + reference] = occurrences[gram]
-                norms[caption, order_of(keys[gram])] += (occurrences[gram] * idf[slot]) ** 2
-    return slots, counts, np.sqrt(norms)
+                norms[caption, order_of(keys[gram])] += weight**2
+    return counts, np.sqrt(norms)
 
 
 @kernel
@@ -206,9 +245,9 @@ def cider_d(
     table: Keys,
     shift: Any,
     idf: Floats,
+    union: Keys,
     grams: Ints,
     cells: Ints,
-    slots: Slots,
     counts: Counts,
     norms: Floats,
     sigma: float,
@@ -229,7 +268,7 @@ def cider_d(
         references = images[image + 1] - images[image]
         dots[:references] = 0.0
         norm[:] = 0.0
-        low, high = grams[image], grams[image + 1]
+        mine = union[grams[image] : grams[image + 1]]
         distinct = cook(hypotheses[row, : lengths[row]], keys, occurrences)
         # Look-ups in a large table wait for memory: in a loop of their own they wait together.
         for gram in range(distinct):
@@ -240,15 +279,9 @@ def cider_d(
             order = order_of(keys[gram])
             weight = occurrences[gram] * idf[slot]
             norm[order] += weight**2
-            left, right = low, high
-            while left < right:
-                middle = (left + right) // 2
-                if slots[middle] < slot:
-                    left = middle + 1
-                else:
-                    right = middle
-            if left < high and slots[left] == slot:
-                cell = cells[image] + (left - low) * references
+            place = find_sorted(mine, keys[gram])
+            if place >= 0:
+                cell = cells[image] + place * references
                 for reference in range(references):
                     other = counts[cell + reference] * idf[slot]
                     dots[reference, order] += min(weight, other) * other
@@ -289,29 +322,44 @@ def closer(length: int, best: int, other: int) -> int:
 
 
 @kernel
-def sentence_bleu(keys: Keys, counts: Ints, limits: Ints, length: int, reference_length: int, scores: Floats) -> None:
-    """Writes BLEU-1..4 of one caption, `limits` being the largest count of each n-gram in any reference."""
-    matches = np.zeros(ORDERS)
+def bleu_row(keys: Keys, counts: Ints, limits: Ints, length: int, reference_length: int, statistics: Floats) -> None:
+    """Writes the statistics of one caption, `limits` being the largest count of each n-gram in any reference."""
+    statistics[:ORDERS] = 0.0
     for gram in range(len(keys)):
-        matches[order_of(keys[gram])] += min(counts[gram], limits[gram])
-    ratio = (length + TINY) / (reference_length + SMALL)
-    penalty = np.exp(1 - 1 / ratio) if ratio < 1 else 1.0
-    product = 1.0
+        statistics[order_of(keys[gram])] += min(counts[gram], limits[gram])
     for order in range(ORDERS):
-        product *= (matches[order] + TINY) / (max(length - order, 0) + SMALL)
-        scores[order] = product ** (1.0 / (order + 1)) * penalty
+        statistics[ORDERS + order] = max(length - order, 0)
+    statistics[2 * ORDERS] = length
+    statistics[2 * ORDERS + 1] = reference_length
 
 
 @kernel
-def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool, scores: Floats) -> None:
-    """BLEU-1..4 among the samples of each image.
+def bleu_scores(statistics: Floats) -> Floats:
+    """BLEU-1..4 [n, 4] of each row of statistics [n, 10], with pycocoevalcap's smoothing."""
+    scores = np.empty((len(statistics), ORDERS))
+    for row in range(len(statistics)):
+        ratio = (statistics[row, 2 * ORDERS] + TINY) / (statistics[row, 2 * ORDERS + 1] + SMALL)
+        penalty = np.exp(1 - 1 / ratio) if ratio < 1 else 1.0
+        product = 1.0
+        for order in range(ORDERS):
+            product *= (statistics[row, order] + TINY) / (statistics[row, ORDERS + order] + SMALL)
+            scores[row, order] = product ** (1.0 / (order + 1)) * penalty
+    return scores
+
+
+@kernel
+def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool) -> Floats:
+    """BLEU statistics among the samples of each image.
 
     Args:
         hypotheses: [b, s, time]; lengths: [b, s].
-        pairwise: each other sample as the single reference, scores [b, s, s, 4]; or all of them at once as
-            references, scores [b, s, 1, 4].
+        pairwise: each other sample as the single reference, or all of them at once as references.
+
+    Returns:
+        [b, s, s, 10] if pairwise, else [b, s, 1, 10].
     """
     b, s, time = hypotheses.shape
+    statistics = np.empty((b, s, s if pairwise else 1, STATISTICS))
     keys = np.empty((s, ORDERS * time), dtype=np.uint64)
     counts = np.empty((s, ORDERS * time), dtype=np.int64)
     limits = np.empty(ORDERS * time, dtype=np.int64)
@@ -334,47 +382,27 @@ def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool, scores: Floats) 
                 raise_limits(mine, limits, keys[other, : distinct[other]], counts[other])
                 closest = closer(length, closest, lengths[image, other])
                 if pairwise:
-                    sentence_bleu(mine, counts[sample], limits, length, closest, scores[image, sample, other])
+                    bleu_row(mine, counts[sample], limits, length, closest, statistics[image, sample, other])
             if not pairwise:
-                sentence_bleu(mine, counts[sample], limits, length, closest, scores[image, sample, 0])
+                bleu_row(mine, counts[sample], limits, length, closest, statistics[image, sample, 0])
+    return statistics
 
 
 @kernel
-def cook_bleu(tokens: Ints, captions: Ints, images: Ints, distinct: Ints) -> tuple[Keys, Ints, Ints]:
-    """References of every image as one sorted table of n-grams, each with its largest count in any caption.
-
-    Args:
-        distinct: [images] number of distinct n-grams of each image (from `count_documents`).
-
-    Returns:
-        keys [grams]; limits [grams]; grams [images + 1] where each image's table starts.
-    """
-    grams = np.zeros(len(images), dtype=np.int64)
-    grams[1:] = np.cumsum(distinct)
-    union = np.empty(grams[-1], dtype=np.uint64)
-    limits = np.zeros(grams[-1], dtype=np.int64)
-    most = 0
+def cook_bleu(tokens: Ints, captions: Ints, images: Ints, union: Keys, grams: Ints) -> Ints:
+    """Largest count in any caption of each n-gram of an image's union: [grams]."""
+    limits = np.zeros(len(union), dtype=np.int64)
+    longest = 0
+    for caption in range(len(captions) - 1):
+        longest = max(longest, captions[caption + 1] - captions[caption])
+    keys = np.empty(ORDERS * longest, dtype=np.uint64)
+    counts = np.empty(ORDERS * longest, dtype=np.int64)
     for image in range(len(images) - 1):
-        most = max(most, captions[images[image + 1]] - captions[images[image]])
-    keys = np.empty(ORDERS * most, dtype=np.uint64)
-    counts = np.empty(ORDERS * most, dtype=np.int64)
-    found = np.empty(ORDERS * most, dtype=np.uint64)
-    for image in range(len(images) - 1):
-        total = 0
+        low, high = grams[image], grams[image + 1]
         for caption in range(images[image], images[image + 1]):
             size = cook(tokens[captions[caption] : captions[caption + 1]], keys, counts)
-            found[total : total + size] = keys[:size]
-            total += size
-        found[:total].sort()
-        filled = grams[image]
-        for index in range(total):
-            if index == 0 or found[index] != found[index - 1]:
-                union[filled] = found[index]
-                filled += 1
-        for caption in range(images[image], images[image + 1]):
-            size = cook(tokens[captions[caption] : captions[caption + 1]], keys, counts)
-            raise_limits(union[grams[image] : filled], limits[grams[image] : filled], keys[:size], counts)
-    return union, limits, grams
+            raise_limits(union[low:high], limits[low:high], keys[:size], counts)
+    return limits
 
 
 @kernel
@@ -387,10 +415,10 @@ def bleu_against(
     union: Keys,
     union_counts: Ints,
     grams: Ints,
-    scores: Floats,
-) -> None:
-    """BLEU-1..4 of each hypothesis against its image's references: scores [n, 4]."""
+) -> Floats:
+    """BLEU statistics [n, 10] of each hypothesis against its image's references."""
     n, time = hypotheses.shape
+    statistics = np.empty((n, STATISTICS))
     keys = np.empty(ORDERS * time, dtype=np.uint64)
     counts = np.empty(ORDERS * time, dtype=np.int64)
     limits = np.empty(ORDERS * time, dtype=np.int64)
@@ -403,4 +431,54 @@ def bleu_against(
         closest = -1
         for caption in range(images[image], images[image + 1]):
             closest = closer(lengths[row], closest, captions[caption + 1] - captions[caption])
-        sentence_bleu(mine, counts, limits, lengths[row], closest, scores[row])
+        bleu_row(mine, counts, limits, lengths[row], closest, statistics[row])
+    return statistics
+
+
+# ---- ROUGE-L -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
+    """Length of the longest common subsequence; `row` needs room for len(right) + 1 entries."""
+    row[: len(right) + 1] = 0
+    for i in range(len(left)):
+        diagonal = 0
+        for j in range(len(right)):
+            above = row[j + 1]
+            if left[i] == right[j]:
+                row[j + 1] = diagonal + 1
+            else:
+                row[j + 1] = max(above, row[j])
+            diagonal = above
+    return int(row[len(right)])
+
+
+@kernel
+def rouge_l(
+    hypotheses: Ints, lengths: Ints, image_of: Ints, tokens: Ints, captions: Ints, images: Ints, beta: float
+) -> Floats:
+    """ROUGE-L of each hypothesis against its image's references, as `RougeL.score` documents it."""
+    scores = np.zeros(len(hypotheses))
+    longest = 0
+    for caption in range(len(captions) - 1):
+        longest = max(longest, captions[caption + 1] - captions[caption])
+    row = np.empty(longest + 1, dtype=np.int64)
+    for n in range(len(hypotheses)):
+        mine = hypotheses[n, : lengths[n]]
+        precision = 0.0
+        recall = 0.0
+        for caption in range(images[image_of[n]], images[image_of[n] + 1]):
+            other = tokens[captions[caption] : captions[caption + 1]]
+            if len(mine) == 0 or len(other) == 0:
+                # An empty caption is one empty word to pycocoevalcap: it equals another empty one, nothing else.
+                if len(mine) == len(other):
+                    precision = 1.0
+                    recall = 1.0
+                continue
+            common = common_subsequence(mine, other, row)
+            precision = max(precision, common / len(mine))
+            recall = max(recall, common / len(other))
+        if precision > 0 and recall > 0:
+            scores[n] = (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
+    return scores

@@ -8,13 +8,14 @@ gain reward by stopping in the middle of a phrase ("a man on a").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqcap.errors import InputError
+from seqcap.rewards.kernels import cook_union
 
 PAD = 0
 EOS = 2
@@ -86,43 +87,72 @@ def _check_range(source: str, ids: npt.NDArray[Any], smallest: int) -> None:
         raise InputError(source, f"hold token id {wrong}", f"use ids {smallest} .. {LARGEST_ID}")
 
 
-class FlatReferences(NamedTuple):
-    """Ragged references as three arrays.
+class References:
+    """The references of all images, cooked once and shared by every reward.
+
+    Args:
+        captions: per image, a list of captions, each a list of ids *without* EOS (it is appended here). Ids that no
+            hypothesis can hold (words outside the vocabulary, up to 65,535) are allowed and never match.
+        eos: whether EOS is a token, of these references and of the hypotheses scored against them.
 
     Attributes:
         tokens: [total tokens] ids, EOS included where it is scored.
         captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
         images: [images + 1]; image i has captions images[i] .. images[i + 1] - 1.
-    """
-
-    tokens: Ints
-    captions: Ints
-    images: Ints
-
-
-def flatten_references(references: Sequence[Sequence[Sequence[int]]], eos: bool = True) -> FlatReferences:
-    """Lays references out flat and appends EOS to each.
-
-    Args:
-        references: per image, a list of captions, each a list of ids without EOS. Ids that no hypothesis can
-            hold (words outside the vocabulary, up to 65,535) are allowed and never match.
+        union: [grams] n-grams of each image's captions together, sorted within an image.
+        grams: [images + 1] where each image's start.
 
     Raises:
         InputError: no images, an image without captions, or an id outside 1 .. 65,535.
     """
-    if len(references) == 0:
-        raise InputError("references", "hold no image", "pass the captions of at least one image")
-    for index, captions in enumerate(references):
+
+    def __init__(self, captions: Sequence[Sequence[Sequence[int]]], eos: bool = True) -> None:
         if len(captions) == 0:
-            raise InputError("references", f"image {index} has no caption", "pass at least one, or drop the image")
-    end = [EOS] if eos else []
-    tokens = np.fromiter(
-        chain.from_iterable(chain(caption, end) for captions in references for caption in captions), dtype=np.int64
-    )
-    _check_range("references", tokens, smallest=PAD + 1)
-    lengths = [len(caption) + len(end) for captions in references for caption in captions]
-    return FlatReferences(
-        tokens,
-        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        np.concatenate([[0], np.cumsum([len(captions) for captions in references], dtype=np.int64)]),
-    )
+            raise InputError("references", "hold no image", "pass the captions of at least one image")
+        for index, of_image in enumerate(captions):
+            if len(of_image) == 0:
+                raise InputError("references", f"image {index} has no caption", "pass at least one, or drop the image")
+        self.eos = eos
+        end = [EOS] if eos else []
+        flat = (token for of_image in captions for caption in of_image for token in chain(caption, end))
+        self.tokens: Ints = np.fromiter(flat, dtype=np.int64)
+        _check_range("references", self.tokens, smallest=PAD + 1)
+        self.captions = _offsets([len(caption) + len(end) for of_image in captions for caption in of_image])
+        self.images = _offsets([len(of_image) for of_image in captions])
+        self.union, self.grams = cook_union(self.tokens, self.captions, self.images)
+
+    def __len__(self) -> int:
+        """Number of images."""
+        return len(self.images) - 1
+
+    @property
+    def flat(self) -> tuple[Ints, Ints, Ints]:
+        """tokens, captions, images."""
+        return self.tokens, self.captions, self.images
+
+    @property
+    def without_eos(self) -> tuple[Ints, Ints, Ints]:
+        """tokens, captions, images of the words alone."""
+        if not self.eos:
+            return self.flat
+        shift = np.arange(len(self.captions))
+        return np.delete(self.tokens, self.captions[1:] - 1), self.captions - shift, self.images
+
+    def captions_of(self, image: int) -> list[list[int]]:
+        """An image's captions as ids without EOS."""
+        bounds = self.captions[self.images[image] : self.images[image + 1] + 1]
+        end = 1 if self.eos else 0
+        return [self.tokens[a : b - end].tolist() for a, b in pairwise(bounds)]
+
+    def checked(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Ints, Ints, Ints]:
+        """Hypotheses [n, time], their scored lengths [n] and images [n], as the kernels take them.
+
+        Raises:
+            InputError: wrong shapes, or ids or indices out of range.
+        """
+        rows = checked_hypotheses(hypotheses, dimensions=2)
+        return rows, scored_lengths(rows, self.eos), checked_images(image, len(rows), len(self))
+
+
+def _offsets(lengths: list[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

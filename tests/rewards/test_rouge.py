@@ -1,0 +1,50 @@
+"""ROUGE-L on ids: equal to pycocoevalcap and to the plain Python beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pycocoevalcap.rouge.rouge import Rouge
+
+from seqcap.rewards import References, RougeL
+from seqcap.rewards.reference import rouge_l
+
+EOS = 2
+
+
+def rows(captions: list[list[int]]) -> np.ndarray:
+    out = np.zeros((len(captions), 1 + max(map(len, captions))), dtype=np.int64)
+    for row, caption in zip(out, captions, strict=True):
+        row[: len(caption) + 1] = [*caption, EOS]
+    return out
+
+
+captions = st.lists(st.integers(4, 8), max_size=7)
+
+
+@pytest.mark.parametrize("eos", [True, False])
+@settings(deadline=None, max_examples=100)
+@given(captions, st.lists(captions, min_size=1, max_size=4), st.data())
+def test_any_caption_scores_as_pycocoevalcap_and_the_plain_reference_say(
+    eos: bool, hypothesis: list[int], references: list[list[int]], data: st.DataObject
+) -> None:
+    end = [EOS] if eos else []
+    score = RougeL(References([references], eos)).score(rows([hypothesis]), [0])[0]
+    ended = [[*caption, *end] for caption in [hypothesis, *references]]
+    assert score == pytest.approx(rouge_l(ended[0], ended[1:]), abs=1e-12)
+    texts = [" ".join(map(str, caption)) for caption in ended]
+    assert score == pytest.approx(Rouge().calc_score(texts[:1], texts[1:]), abs=1e-12)
+    shuffled = data.draw(st.permutations(references))
+    assert RougeL(References([shuffled], eos)).score(rows([hypothesis]), [0])[0] == score
+    assert RougeL(References([[*references, hypothesis]], eos)).score(rows([hypothesis]), [0])[0] == pytest.approx(1)
+
+
+def test_many_images() -> None:
+    reward = RougeL(References([[[4, 5, 6]], [[7], [8, 9]]]))
+    scores = reward.score(rows([[4, 5, 6], [4, 6], [7], [4]]), [0, 0, 1, 1])
+    assert scores[0] == scores[2] == pytest.approx(1)
+    assert 0 < scores[1] < 1
+    # Only the EOS is shared.
+    assert 0 < scores[3] < 0.6
