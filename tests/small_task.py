@@ -56,6 +56,7 @@ def run_config(**changes: Any) -> dict[str, Any]:
         "max_length": 6,
         "objective": "cross_entropy",
         "settings": {},
+        "reward": {"cider": 1.0},
         "start_from": None,
         "training": {
             "epochs": 4,

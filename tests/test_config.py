@@ -62,6 +62,15 @@ def test_one_learning_rate_changes_one_variant(params, resolved):
     assert changed(before, resolved(params)) == {"sle_sll_me"}
 
 
+def test_a_reward_changes_only_who_is_paid_by_it(params, resolved):
+    before = resolved(params)
+    params["sle"]["variants"]["sll"]["reward"] = "spider"
+    after = resolved(params)
+    assert changed(before, after) == {"sle_sll"}
+    assert after["sle_sll"]["reward"] == {"cider": 1.0, "spice": 1.0}
+    assert after["pretrain_lstm"]["reward"] == {}
+
+
 def test_machine_changes_no_stage(params, resolved):
     before = resolved(params)
     params |= {"device": "cpu", "workers": 1, "launcher": "torchrun --nproc-per-node=8"}
@@ -94,6 +103,8 @@ def set_at(params, key, value):
         ("tasks.image.dataset", "coco", ["tasks.image.root is null"]),
         ("features.backbone", "vit", ["features.backbone is 'vit'"]),
         ("scenes.train", 0, ["scenes.train is 0"]),
+        ("sle.reward", "bleu9", ["sle.reward is 'bleu9'", "cider, bcmr, spider"]),
+        ("rewards.spider.spyce", 1.0, ["rewards.spider.spyce"]),
         ("workers", 0, ["workers"]),
         ("seed", None, ["seed is None"]),
     ],

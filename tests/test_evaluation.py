@@ -1,6 +1,5 @@
 """Scores of whole variants: their rows, and what happens where something is missing."""
 
-import json
 import math
 
 import pandas as pd
@@ -11,18 +10,13 @@ from seqcap import artifacts
 from seqcap.artifacts import DECODED, REFERENCES, read_table, write_json, write_rows
 from seqcap.errors import InputError
 from seqcap.evaluation import evaluate
-from seqcap.metrics.meteor import Meteor, MeteorUnavailable
-
-
-def without_java(*_):
-    raise MeteorUnavailable("no java")
+from seqcap.metrics.quality import METRICS
 
 
 @pytest.fixture
 def task(tmp_path, monkeypatch):
     """Two variants on the six test images: `perfect` says the references, `wrong` always the same caption."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Meteor, "__enter__", without_java)
     write_task(tmp_path)
     write_json("configs/evaluate_sle.json", {"split": "test", "dataset": "flickr8k"})
     references = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pandas()
@@ -74,11 +68,14 @@ def test_every_row_is_a_number_and_there_once(task):
     write_rows("artifacts/sle/scores.parquet", rows, artifacts.SCORES)
 
 
-def test_what_cannot_be_computed_has_a_reason_and_no_rows(task):
+def test_every_metric_has_a_value_without_java(task, monkeypatch):
+    monkeypatch.setenv("PATH", "")
     rows, reasons = evaluate("sle")
-    assert reasons["METEOR"] == "no java"
-    assert not {row["metric"] for row in rows} & set(reasons)
-    json.dumps(reasons)
+    assert reasons == {}
+    for metric in METRICS:
+        assert corpus(rows, "wrong", "beam", metric) < corpus(rows, "perfect", "beam", metric)
+    assert corpus(rows, "perfect", "beam", "METEOR") == pytest.approx(1)
+    assert corpus(rows, "perfect", "sample", "oracle") >= corpus(rows, "perfect", "greedy", "CIDEr")
 
 
 def test_left_over_captions_of_other_parameters_are_not_scored(task):

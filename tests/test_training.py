@@ -14,7 +14,8 @@ from small_task import run_config, write_task
 from seqcap import training
 from seqcap.artifacts import CURVES, REFERENCES, read_table, write_json, write_rows
 from seqcap.errors import InputError
-from seqcap.training import Run, load_captioner, locked, scratch, train, train_all
+from seqcap.models import load
+from seqcap.training import Run, locked, scratch, train, train_all
 
 ROOT = Path(__file__).parents[1]
 PRETRAINED = Path("artifacts/image/pretrain/lstm")
@@ -67,7 +68,7 @@ def test_cross_entropy_learns_the_task(task):
 
 def test_the_best_epoch_on_val_is_kept(task):
     curves = train_all(run_config(), Path("out"))
-    assert load_captioner(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
+    assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
 
 
 @pytest.mark.parametrize(
@@ -83,15 +84,15 @@ def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pret
     curves = train_all(variant(objective, **settings) | {"training": longer}, Path("out"))
     steps = [row["step"] for row in curves if row["quantity"] == "train_reward"]
     assert steps[0] == 0
-    assert values(curves, "val_cider")[0] == load_captioner(PRETRAINED / "seed1.safetensors")[1]["val_cider"]
+    assert values(curves, "val_cider")[0] == load(PRETRAINED / "seed1.safetensors")[1]["val_cider"]
     assert np.mean(values(curves, "train_reward")[-10:]) > 1.3 * values(curves, "train_reward")[0]
 
 
 def test_no_epochs_copy_the_pretrained_captioner(pretrained):
     config = variant("cross_entropy") | {"training": SHORT | {"epochs": 0}}
     train_all(config, Path("out"))
-    before, _ = load_captioner(PRETRAINED / "seed1.safetensors")
-    after, _ = load_captioner(Path("out/seed1.safetensors"))
+    before, _ = load(PRETRAINED / "seed1.safetensors")
+    after, _ = load(Path("out/seed1.safetensors"))
     assert all((before.state_dict()[k] == v).all() for k, v in after.state_dict().items())
 
 
@@ -173,7 +174,7 @@ def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
     # 24 images in batches of 6, two epochs; one process writes, once.
     assert max(row["step"] for row in curves) == 8
     assert len(values(curves, "val_cider")) == 3
-    assert load_captioner(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
+    assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
 
 
 def test_a_run_that_is_going_on_is_not_joined(task, monkeypatch):
@@ -214,4 +215,4 @@ def test_weights_of_something_else_are_one_line(task):
 
     save_weights("encoder.safetensors", {}, {"backbone": "resnet18"})
     with pytest.raises(InputError, match="holds no captioner"):
-        load_captioner(Path("encoder.safetensors"))
+        load(Path("encoder.safetensors"))

@@ -9,12 +9,11 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from seqcap import decoding, machine
-from seqcap.artifacts import IMAGES, read_table
+from seqcap import decoding, machine, models
+from seqcap.artifacts import DATA, FEATURES, IMAGES, read_table
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.training import DATA, FEATURES, load_captioner
 
 
 def decode_split(config: dict[str, Any], weights: Path) -> list[dict[str, Any]]:
@@ -40,7 +39,7 @@ def decode_split(config: dict[str, Any], weights: Path) -> list[dict[str, Any]]:
         raise InputError(DATA / "images.parquet", f"has no images in split {config['split']!r}", "choose another split")
     rows: list[dict[str, Any]] = []
     for seed in config["seeds"]:
-        captioner, _ = load_captioner(weights / f"seed{seed}.safetensors")
+        captioner, _ = models.load(weights / f"seed{seed}.safetensors")
         captioner.to(device)
         store = FeatureStore(FEATURES / f"{captioner.features}.parquet")
         torch.manual_seed(seed)

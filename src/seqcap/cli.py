@@ -1,10 +1,11 @@
-"""`seqcap repro` runs the pipeline; `seqcap caption` captions images with what it trained."""
+"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap caption` captions images with it."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from seqcap.artifacts import SPLITS
 from seqcap.errors import one_line_errors
 from seqcap.pipeline import repro, run_experiment
 
@@ -18,6 +19,14 @@ def main() -> None:
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
     command.add_argument("--publish", type=Path, help="where the experiment's reports go")
+    command = commands.add_parser("score", help="score captions against references: no Java, no downloads")
+    command.add_argument("--references", type=Path, required=True, help="COCO or Karpathy JSON, or our Parquet")
+    command.add_argument("--candidates", type=Path, required=True, help="COCO results JSON, or our decoded Parquet")
+    command.add_argument("--split", default="test", choices=SPLITS, help="of Karpathy's and our references")
+    command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
+    command.add_argument("--json", type=Path, metavar="OUT", help="write everything as JSON, x1 scale")
+    command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
+    command.add_argument("--official", action="store_true", help="by pycocoevalcap and its jars (Java), as an oracle")
     command = commands.add_parser("caption", help="caption image files")
     command.add_argument("images", type=Path, nargs="+")
     command.add_argument(
@@ -32,9 +41,30 @@ def main() -> None:
 
             for path, caption in caption_files(arguments.images, arguments.weights, arguments.beam):
                 print(f"{path}\t{caption}")
+        elif arguments.command == "score":
+            score(parser, arguments)
         elif arguments.experiment is None:
             repro(Path(), arguments.jobs)
         elif arguments.publish is None:
             parser.error("--experiment needs --publish")
         else:
             run_experiment(arguments.experiment, arguments.root, arguments.publish, arguments.jobs)
+
+
+def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """The `score` command."""
+    from seqcap.metrics.quality import METRICS
+    from seqcap.scoring import as_table, score_files, write_scores
+
+    if arguments.per_image and arguments.json is None:
+        parser.error("--per-image needs --json")
+    systems = score_files(
+        arguments.references,
+        arguments.candidates,
+        arguments.split,
+        arguments.metrics or METRICS,
+        arguments.official,
+    )
+    print(as_table(systems))
+    if arguments.json is not None:
+        write_scores(arguments.json, systems, arguments.per_image)

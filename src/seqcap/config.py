@@ -120,12 +120,17 @@ class Variant(Section):
     captioner: Name
     objective: Name
     settings: dict[str, Any] = {}
+    reward: Name | None = None
     training: dict[str, Any] = {}
+
+
+Metric = Literal["bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "meteor", "spice"]
 
 
 class Sle(Section):
     """Sequence-level exploration."""
 
+    reward: Name
     training: Training
     variants: dict[Name, Variant]
 
@@ -144,6 +149,7 @@ class Params(Section):
     features: Features
     captioners: dict[Name, CaptionerParams]
     decoding: Decoding
+    rewards: dict[Name, dict[Metric, float]]
     sle: Sle
 
 
@@ -241,6 +247,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "variant": name,
             "objective": "cross_entropy",
             "settings": {},
+            "reward": {},
             "training": captioner.pretrain.model_dump(),
             "start_from": None,
         }
@@ -256,6 +263,10 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             raise InputError(
                 source, f"{key}.objective is {variant.objective!r}", "there is no such file in src/seqcap/objectives"
             ) from None
+        reward = variant.reward or params.sle.reward
+        if reward not in params.rewards:
+            where_named = f"{key}.reward" if variant.reward else "sle.reward"
+            raise InputError(source, f"{where_named} is {reward!r}", f"allowed: {', '.join(params.rewards)}")
         settings = _validated(config, variant.settings, source, f"{key}.settings")
         training = _validated(Training, params.sle.training.model_dump() | variant.training, source, f"{key}.training")
         files[f"sle_{name}"] = {
@@ -264,6 +275,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "label": variant.label,
             "objective": variant.objective,
             "settings": settings.model_dump(),
+            "reward": params.rewards[reward],
             "training": training.model_dump(),
             "start_from": f"artifacts/image/pretrain/{variant.captioner}",
         }

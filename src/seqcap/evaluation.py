@@ -1,37 +1,38 @@
 """Scores of decoded captions: one row per caption, metric and variant (`artifacts.SCORES`), x1 scale.
 
-Metrics: `CIDEr`, `precision_true` and `recall_true` of every caption; `METEOR`, `ROUGE_L` of greedy captions and the
-best of the beam; `Div1`, `Div2` and `recall_true` of the set of captions a decoder gives for an image (rank null); and
-over the split (image_id null) `BLEU1`-`BLEU4`, `METEOR`, `ROUGE_L`, `CIDEr`, `mBleu4`, `vocabulary`, `length` (words),
-`log_prob_mean`, `novel` and `unique` (percent). The true ones exist where every image has a scene graph. Human
-captions are scored as variant `human` by what their scene says; against themselves nothing else would mean anything.
+Metrics: `CIDEr`, `precision_true` and `recall_true` of every caption; the others of `quality.METRICS` of greedy
+captions and the best of the beam; `Div1`, `Div2`, `self-CIDEr` and `recall_true` of the set of captions a decoder gives
+for an image (rank null); and over the split (image_id null) all of `quality.METRICS`, `mBleu1`-`mBleu4`, `Self-BLEU4`,
+`oracle` (CIDEr of each image's best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and
+`bad_endings` (percent). The true ones exist where every image has a scene graph. Human captions are scored as variant
+`human` by what their scene says; against themselves nothing else would mean anything.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from tqdm import tqdm
 
-from seqcap.artifacts import DECODED, REFERENCES, read_json, read_table
+from seqcap.artifacts import DATA, DECODED, REFERENCES, read_json, read_table
 from seqcap.data.scenes import Scene, read_scenes
 from seqcap.data.scenes.checker import check, recall_of_set
 from seqcap.errors import InputError
 from seqcap.metrics import diversity, quality
-from seqcap.metrics.captions import Caption, Scores
-from seqcap.metrics.meteor import Meteor, MeteorUnavailable
+from seqcap.metrics.captions import Caption
+from seqcap.metrics.quality import Measured
+from seqcap.rewards.mixture import PARSES
 
 CONFIGS = Path("configs")
-DATA = Path("artifacts/image/data")
-NO_SPICE = "SPICE needs a parser that this version does not have"
+
+# Decoders with a best caption, which every quality metric scores.
+BEST = ("greedy", "beam")
 
 Captions = dict[str, dict[int, list[Caption]]]
 
@@ -56,22 +57,27 @@ def evaluate(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
     if config["dataset"] == "scenes":
         scenes = {i: s for i, s in read_scenes(DATA / "scenes.parquet").items() if i in references}
     runs = [run for variant in variants(paper) for run in decoded_runs(paper, variant)]
+    training = training_captions()
+    # One call for all runs: references are cooked, and equal captions parsed, once.
+    every = [caption for run in runs for sets in run.captions.values() for caption in flat(sets)]
+    best = [caption for run in runs for decoder in BEST for caption in flat(first(run.captions[decoder]))]
+    cider, _ = quality.measure(references, every, ["CIDEr"])
+    full, reasons = quality.measure(references, best, quality.METRICS, PARSES)
     rows: list[dict[str, Any]] = []
-    score = partial(score_run, references=references, training=training_captions(), scenes=scenes)
-    # pycocoevalcap is pure Python: the runs are shared out among the cores.
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn")) as pool:
-        for scored in tqdm(pool.map(score, runs), total=len(runs), desc="evaluate", unit="run"):
-            rows += scored
-    reasons = {"SPICE": NO_SPICE}
-    try:
-        with Meteor() as meteor:
-            for run in tqdm(runs, desc="METEOR", unit="run"):
-                for decoder in ("greedy", "beam"):
-                    scores = meteor.score(references, first(run.captions[decoder]))
-                    rows += run.per_image(decoder, "METEOR", scores, rank=0)
-    except MeteorUnavailable as error:
-        rows = [row for row in rows if row["metric"] != "METEOR"]
-        reasons["METEOR"] = str(error)
+    at = at_best = 0
+    for run in tqdm(runs, desc="evaluate", unit="run"):
+        for decoder, sets in run.captions.items():
+            captions = len(flat(sets))
+            rows += set_rows(run, decoder, sets, cider["CIDEr"].per_caption[at : at + captions])
+            at += captions
+            if scenes is not None:
+                rows += truth_rows(run, decoder, sets, scenes)
+            if decoder in ("sample", "beam"):
+                rows += diversity_rows(run, decoder, sets, references, training)
+        for decoder in BEST:
+            images = len(run.captions[decoder])
+            rows += quality_rows(run, decoder, full, slice(at_best, at_best + images))
+            at_best += images
     if scenes is not None:
         rows += human_rows(references, scenes)
     return rows, reasons
@@ -100,56 +106,60 @@ class DecodedRun:
             "value": float(value),
         }
 
-    def per_image(self, decoder: str, metric: str, scores: Scores, rank: int | None = None) -> list[dict[str, Any]]:
-        """A row for every image and one for the split."""
-        images = zip(scores.image_ids, scores.per_image, strict=True)
-        rows = [self.row(decoder, metric, value, image, rank) for image, value in images]
-        return [*rows, self.row(decoder, metric, scores.corpus)]
+
+def set_rows(
+    run: DecodedRun, decoder: str, sets: dict[int, list[Caption]], cider: npt.NDArray[np.float64]
+) -> Iterable[dict[str, Any]]:
+    """CIDEr of every caption and of each image's best one, and how probable captions are."""
+    places = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
+    for (image, rank), value in zip(places, cider, strict=True):
+        yield run.row(decoder, "CIDEr", value, image, rank)
+    yield run.row(decoder, "log_prob_mean", run.log_prob[decoder])
+    if decoder in ("sample", "beam"):
+        best: dict[int, float] = {}
+        for (image, _), value in zip(places, cider, strict=True):
+            best[image] = max(value, best.get(image, 0.0))
+        yield run.row(decoder, "oracle", float(np.mean(list(best.values()))))
 
 
-def score_run(
+def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], rows: slice) -> Iterable[dict[str, Any]]:
+    """Every quality metric of a decoder's first captions: of the split, and but for CIDEr, which is there already, of
+    each image."""
+    places = range(len(next(iter(measured.values())).per_caption))[rows]
+    for metric, values in measured.items():
+        if not metric.startswith("BLEU") and metric != "CIDEr":
+            images = run.captions[decoder]
+            for image, value in zip(images, values.per_caption[rows], strict=True):
+                yield run.row(decoder, metric, value, image, 0)
+        yield run.row(decoder, metric, values.corpus(places))
+
+
+def diversity_rows(
     run: DecodedRun,
+    decoder: str,
+    sets: dict[int, list[Caption]],
     references: dict[int, list[Caption]],
     training: set[tuple[str, ...]],
-    scenes: dict[int, Scene] | None,
-) -> list[dict[str, Any]]:
-    """All scores of one run but METEOR, which one Java process computes for all."""
-    rows: list[dict[str, Any]] = []
-    cider = quality.CiderEvaluator(references)
-    for decoder, sets in run.captions.items():
-        places = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
-        scores = cider.score([(image, sets[image][rank]) for image, rank in places])
-        rows += [run.row(decoder, "CIDEr", v, image, rank) for (image, rank), v in zip(places, scores, strict=True)]
-        rows.append(run.row(decoder, "log_prob_mean", run.log_prob[decoder]))
-        if decoder in ("greedy", "beam"):
-            rows += corpus_rows(run, decoder, references, rows)
-        if decoder in ("sample", "beam"):
-            for order in (1, 2):
-                rows += run.per_image(decoder, f"Div{order}", diversity.distinct_ngrams(sets, order))
-            rows.append(run.row(decoder, "mBleu4", diversity.mutual_bleu(sets).corpus))
-            rows.append(run.row(decoder, "vocabulary", diversity.vocabulary_size(sets)))
-            rows.append(run.row(decoder, "novel", diversity.novel(sets, training).corpus))
-            rows.append(run.row(decoder, "unique", diversity.unique(sets)))
-            rows.append(run.row(decoder, "length", diversity.mean_length(sets).corpus))
-        if scenes is not None:
-            rows += truth_rows(run, decoder, sets, scenes)
-    return rows
-
-
-def corpus_rows(
-    run: DecodedRun, decoder: str, references: dict[int, list[Caption]], scored: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """BLEU, ROUGE-L and corpus CIDEr of a decoder's first captions."""
-    hypotheses = first(run.captions[decoder])
-    bleu = quality.bleu(references, hypotheses).corpus
-    ciders = [
-        row["value"] for row in scored if row["decoder"] == decoder and row["metric"] == "CIDEr" and row["rank"] == 0
-    ]
-    return [
-        *(run.row(decoder, f"BLEU{order}", value) for order, value in enumerate(bleu, start=1)),
-        *run.per_image(decoder, "ROUGE_L", quality.rouge_l(references, hypotheses), rank=0),
-        run.row(decoder, "CIDEr", sum(ciders) / len(ciders)),
-    ]
+) -> Iterable[dict[str, Any]]:
+    """The diversity suite of a decoder's sets."""
+    per_image = {f"Div{order}": diversity.distinct_ngrams(sets, order) for order in (1, 2)}
+    per_image["self-CIDEr"] = diversity.self_cider(sets, references)
+    for metric, scores in per_image.items():
+        for image, value in zip(scores.image_ids, scores.per_image, strict=True):
+            yield run.row(decoder, metric, value, image)
+        yield run.row(decoder, metric, scores.corpus)
+    for order, value in enumerate(diversity.mutual_bleu(sets).corpus, start=1):
+        yield run.row(decoder, f"mBleu{order}", value)
+    corpora = {
+        "Self-BLEU4": diversity.self_bleu(sets),
+        "vocabulary": diversity.vocabulary_size(sets),
+        "novel": diversity.novel(sets, training).corpus,
+        "unique": diversity.unique(sets),
+        "length": diversity.mean_length(sets).corpus,
+        "bad_endings": diversity.bad_endings(sets),
+    }
+    for metric, value in corpora.items():
+        yield run.row(decoder, metric, value)
 
 
 def truth_rows(
@@ -171,9 +181,14 @@ def human_rows(references: dict[int, list[Caption]], scenes: dict[int, Scene]) -
     return list(truth_rows(human, "sample", references, scenes))
 
 
-def first(sets: dict[int, list[Caption]]) -> dict[int, Caption]:
+def flat(sets: dict[int, list[Caption]]) -> list[tuple[int, Caption]]:
+    """(image, caption) of every caption."""
+    return [(image, tokens) for image, captions in sets.items() for tokens in captions]
+
+
+def first(sets: dict[int, list[Caption]]) -> dict[int, list[Caption]]:
     """Every image's caption of rank 0."""
-    return {image: captions[0] for image, captions in sets.items()}
+    return {image: captions[:1] for image, captions in sets.items()}
 
 
 def split_references(split: str) -> dict[int, list[Caption]]:

@@ -9,12 +9,11 @@ import numpy as np
 import torch
 from PIL import Image
 
-from seqcap import decoding
-from seqcap.artifacts import load_weights
+from seqcap import decoding, models
+from seqcap.artifacts import DATA, load_weights
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.features.encoders import Encoder
-from seqcap.training import DATA, load_captioner
 
 ENCODER = Path("artifacts/image/encoder.safetensors")
 
@@ -30,7 +29,7 @@ def caption_files(files: list[Path], weights: Path, width: int) -> Iterator[tupl
     Raises:
         InputError: an image is damaged, or the pipeline has not run.
     """
-    captioner, metadata = load_captioner(weights)
+    captioner, metadata = models.load(weights)
     encoder, size = Encoder.load(ENCODER), load_weights(ENCODER)[1]["image_size"]
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")
     for file in files:

@@ -35,16 +35,16 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from seqcap import decoding, machine, models, objectives
-from seqcap.artifacts import REFERENCES, load_weights, read_table, save_weights
+from seqcap.artifacts import DATA, FEATURES, PARAPHRASES_FILE, REFERENCES, load_weights, read_table, save_weights
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context
 from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.mixture import Mixture
+from seqcap.rewards.sequences import References
 
-DATA = Path("artifacts/image/data")
-FEATURES = Path("artifacts/image/features")
 SCRATCH = Path("scratch")
 CHECKPOINT_SECONDS = 60
 LOG_STEPS = 10
@@ -108,26 +108,6 @@ class Step(nn.Module):
         return self.objective(self.captioner, batch)  # type: ignore[no-any-return]
 
 
-def load_captioner(path: Path) -> tuple[Captioner, dict[str, Any]]:
-    """A trained captioner, in evaluation mode, and its metadata.
-
-    Raises:
-        InputError: the file is missing, or no captioner's.
-    """
-    tensors, metadata = load_weights(path)
-    try:
-        captioner = models.build(
-            metadata["architecture"],
-            metadata["model"],
-            metadata["vocabulary_size"],
-            tuple(metadata["feature_shape"]),
-        )
-        captioner.load_state_dict(tensors)
-    except (KeyError, RuntimeError, ModuleNotFoundError) as error:
-        raise InputError(path, f"holds no captioner ({error})", "delete it and run `dvc repro`") from None
-    return captioner.eval(), metadata
-
-
 def train_all(config: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     """Trains one variant with each of its seeds: one after the other on a GPU or under a launcher, side by side in
     processes of one thread each on a CPU.
@@ -183,9 +163,9 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")
     store = FeatureStore(FEATURES / f"{models.model_class(config['architecture']).features}.parquet")
     training, validation = (load_split(name, vocabulary, store, max_length) for name in ("train", "val"))
-    reward = CiderD(training.references)
+    reward = Mixture(config["reward"], training.references, vocabulary.words, PARAPHRASES_FILE)
     # Validation scores as evaluation does: EOS is no token, document frequencies are the split's own.
-    val_cider = CiderD(validation.references, eos=False)
+    val_cider = CiderD(References(validation.references, eos=False))
 
     torch.manual_seed(seed)
     captioner = models.build(config["architecture"], config["model"], len(vocabulary), store.shape)
@@ -193,7 +173,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
         some = np.sort(np.random.default_rng(0).permutation(len(training.rows))[:5000])
         captioner.fit_standardisation(torch.from_numpy(store.get(training.rows[some])))
     else:
-        start, _ = load_captioner(Path(config["start_from"]) / f"seed{seed}.safetensors")
+        start, _ = models.load(Path(config["start_from"]) / f"seed{seed}.safetensors")
         captioner.load_state_dict(start.state_dict())
     objective = objectives.build(config["objective"], config["settings"], Context(reward, max_length))
     captioner.dropout = settings["dropout"]

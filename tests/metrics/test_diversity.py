@@ -1,14 +1,26 @@
-"""Diversity: hand-computed values, and mBLEU equal to pycocoevalcap's Bleu slot by slot."""
+"""Diversity: hand-computed values, mBLEU equal to pycocoevalcap's Bleu slot by slot, Self-BLEU to NLTK's."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from pycocoevalcap.bleu.bleu import Bleu
 
 from seqcap.errors import InputError
-from seqcap.metrics.diversity import distinct_ngrams, mean_length, mutual_bleu, novel, unique, vocabulary_size
-from seqcap.metrics.quality import corpus_bleu_from_statistics
+from seqcap.metrics.diversity import (
+    bad_endings,
+    distinct_ngrams,
+    mean_length,
+    mutual_bleu,
+    mutual_bleu_from_statistics,
+    novel,
+    self_bleu,
+    self_cider,
+    unique,
+    vocabulary_size,
+)
+from seqcap.rewards.reference import cider_d, document_frequencies
 
 Images = dict[int, list[list[str]]]
 SETS = {
@@ -38,30 +50,58 @@ def test_mutual_bleu_is_the_mean_of_pycocoevalcaps_slots(coco_captions: Images) 
             {image_id: [captions[slot]] for image_id, captions in texts.items()},
             verbose=0,
         )
-        corpora.append(corpus[3])
-        sentences.append(per_image[3])
+        corpora.append(corpus)
+        sentences.append(np.array(per_image).T)
     scores = mutual_bleu(sets)
     assert scores.statistics.shape == (100, 5, 10)
-    assert scores.corpus == pytest.approx(np.mean(corpora), abs=1e-12)
+    np.testing.assert_allclose(scores.corpus, np.mean(corpora, axis=0), rtol=0, atol=1e-12)
     np.testing.assert_allclose(scores.per_image, np.mean(sentences, axis=0), rtol=0, atol=1e-12)
-    assert corpus_bleu_from_statistics(scores.statistics[:50]) == pytest.approx(
-        mutual_bleu({image_id: sets[image_id] for image_id in scores.image_ids[:50]}).corpus, abs=1e-12
-    )
+    half = mutual_bleu({image_id: sets[image_id] for image_id in scores.image_ids[:50]}).corpus
+    np.testing.assert_allclose(mutual_bleu_from_statistics(scores.statistics[:50]), half, rtol=0, atol=1e-12)
 
 
 def test_identical_captions_have_the_highest_mutual_bleu() -> None:
     same = mutual_bleu({1: [["a", "cat", "on", "a", "mat"]] * 3, 2: [["two", "dogs", "in", "snow"]] * 3})
-    assert same.corpus == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(same.corpus, 1, rtol=0, atol=1e-6)
     different = mutual_bleu({1: [["a", "b", "c", "d"], ["e", "f", "g", "h"]]})
-    assert different.corpus < 1e-3
-    assert mutual_bleu({1: [[], []]}).corpus == 0
+    assert different.corpus.max() < 1e-3
+    assert mutual_bleu({1: [[], []]}).corpus.max() == 0
 
 
-def test_mutual_bleu_needs_the_same_slots_everywhere() -> None:
+@pytest.mark.parametrize("metric", [mutual_bleu, lambda sets: self_cider(sets, {1: [["a"]]})])
+def test_sets_need_the_same_slots_everywhere(metric: object) -> None:
+    assert callable(metric)
     with pytest.raises(InputError, match="image 2 has 1 captions"):
-        mutual_bleu({1: [["a"], ["b"]], 2: [["a"]]})
+        metric({1: [["a"], ["b"]], 2: [["a"]]})
     with pytest.raises(InputError, match="image 1 has 1 captions"):
-        mutual_bleu({1: [["a"]], 2: [["a"]]})
+        metric({1: [["a"]], 2: [["a"]]})
+
+
+def test_self_bleu_is_nltks(coco_captions: Images) -> None:
+    sets = {image_id: captions[:2] for image_id, captions in list(coco_captions.items())[:30]}
+    sets[next(iter(sets))] = [["a", "zzz"], ["yyy", "xxx", "www", "vvv"]]
+    expected = []
+    for image_id, captions in sets.items():
+        others = [tokens for other, of_other in sets.items() if other != image_id for tokens in of_other]
+        smoothing = SmoothingFunction().method1
+        expected += [sentence_bleu(others, tokens, smoothing_function=smoothing) for tokens in captions]
+    assert self_bleu(sets) == pytest.approx(np.mean(expected), abs=1e-12)
+    assert self_bleu({1: [["a", "dog"]]}) == 0
+    assert self_bleu({1: [[]], 2: [["a"]]}) == 0
+
+
+def test_self_cider_is_the_entropy_of_the_kernels_roots() -> None:
+    references = {1: [["a", "dog", "runs"]], 2: [["a", "cat", "sits"], ["the", "cat"]], 3: [["two", "birds"]]}
+    sets = {1: [["a", "dog", "runs"], ["two", "birds"]], 2: [["a", "cat", "sits"]] * 2, 3: [[], []]}
+    frequencies = document_frequencies([[tuple(c) for c in captions] for captions in references.values()])
+    kernel = np.array([[cider_d(h, [r], frequencies, 3) / 10 for r in sets[1]] for h in sets[1]])
+    roots = np.sqrt(np.linalg.eigvalsh((kernel + kernel.T) / 2).clip(min=0))
+    scores = self_cider(sets, references)
+    assert scores.per_image[0] == pytest.approx(-np.log(roots.max() / roots.sum()) / np.log(2), abs=1e-12)
+    assert scores.per_image[0] > 0.8
+    # Identical captions, and captions that say nothing, do not spread.
+    np.testing.assert_allclose(scores.per_image[1:], 0, atol=1e-7)
+    assert self_cider({1: [["x", "y"], ["z", "w"]]}, references).corpus == pytest.approx(1)
 
 
 def test_whole_sets_are_counted() -> None:
@@ -74,6 +114,7 @@ def test_whole_sets_are_counted() -> None:
     lengths = mean_length(SETS)
     np.testing.assert_allclose(lengths.per_image, [5 / 3, 7 / 3])
     assert lengths.corpus == pytest.approx(2)
+    assert bad_endings({1: [["a", "dog", "on"], ["a", "dog"]], 2: [[], ["the"]]}) == 50
 
 
 def test_wrong_sets_are_named() -> None:

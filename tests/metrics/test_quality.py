@@ -1,4 +1,4 @@
-"""Quality metrics: pycocoevalcap's numbers, image by image, and the published ones of COCO's example captions."""
+"""Quality metrics of the engine: equal to the official programs, caption by caption, on real and on odd captions."""
 
 from __future__ import annotations
 
@@ -14,87 +14,82 @@ from hypothesis import strategies as st
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
-from pycocoevalcap.tokenizer.ptbtokenizer import PUNCTUATIONS
 
 from seqcap.errors import InputError
-from seqcap.metrics.meteor import Meteor
-from seqcap.metrics.quality import (
-    CiderEvaluator,
-    bleu,
-    bleu_from_statistics,
-    cider,
-    corpus_bleu_from_statistics,
-    rouge_l,
-)
+from seqcap.metrics import official, quality
+from seqcap.metrics.quality import METRICS, measure
+from seqcap.metrics.tokenizer import tokenize
 
 Images = dict[int, list[list[str]]]
+LEXICAL = ["BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "CIDEr"]
 
 
 @pytest.fixture(scope="module")
-def split(coco_captions: Images) -> tuple[Images, dict[int, list[str]]]:
-    """References, and hypotheses of every kind: human, another image's, cut short, one word, none."""
+def split(coco_captions: Images) -> tuple[Images, list[tuple[int, list[str]]]]:
+    """References, and two captions an image of every kind: human, another image's, cut short, one word, none."""
     image_ids = list(coco_captions)
-    hypotheses = {}
+    captions = []
     for index, image_id in enumerate(image_ids):
         own, other = coco_captions[image_id][-1], coco_captions[image_ids[index - 1]][0]
-        hypotheses[image_id] = [own, own, other, own[:4], own[:1], [], other * 2][index % 7]
-    return {image_id: captions[:-1] for image_id, captions in coco_captions.items()}, hypotheses
+        captions.append((image_id, [own, own, other, own[:4], own[:1], [], other * 2][index % 7]))
+    captions += [(image_id, [*coco_captions[image_id][0], "unseen", "words"]) for image_id in image_ids[::-1]]
+    return {image_id: captions[:-1] for image_id, captions in coco_captions.items()}, captions
 
 
-def strings(images: Images) -> dict[int, list[str]]:
-    return {image_id: [" ".join(tokens) for tokens in captions] for image_id, captions in images.items()}
+def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+    references, captions = split
+    ours, _ = measure(references, captions, LEXICAL)
+    theirs, _ = official.measure(references, captions, LEXICAL)
+    assert list(ours) == list(theirs) == LEXICAL
+    for metric in LEXICAL:
+        np.testing.assert_allclose(ours[metric].per_caption, theirs[metric].per_caption, rtol=0, atol=1e-9)
+        assert ours[metric].corpus() == pytest.approx(theirs[metric].corpus(), abs=1e-9)
 
 
-def test_bleu_is_that_of_pycocoevalcap(split: tuple[Images, dict[int, list[str]]]) -> None:
-    references, hypotheses = split
-    scores = bleu(references, hypotheses)
-    corpus, sentences = Bleu(4).compute_score(
-        strings(references), strings({image_id: [tokens] for image_id, tokens in hypotheses.items()}), verbose=0
-    )
-    assert scores.image_ids == list(references)
-    np.testing.assert_allclose(scores.corpus, corpus, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(scores.per_image, np.array(sentences).T, rtol=0, atol=1e-12)
+def test_official_is_pycocoevalcap_as_it_is_called(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+    references, captions = split
+    first = captions[: len(references)]
+    texts = {image_id: [" ".join(tokens) for tokens in of_image] for image_id, of_image in references.items()}
+    result = {image_id: [" ".join(tokens)] for image_id, tokens in first}
+    measured, _ = official.measure(references, first, LEXICAL)
+    corpus, sentences = Bleu(4).compute_score(texts, result, verbose=0)
+    for order in range(4):
+        assert measured[f"BLEU{order + 1}"].corpus() == pytest.approx(corpus[order], abs=1e-12)
+        np.testing.assert_allclose(measured[f"BLEU{order + 1}"].per_caption, sentences[order], rtol=0, atol=1e-12)
+    for metric, scorer in (("ROUGE_L", Rouge()), ("CIDEr", Cider())):
+        value, per_image = scorer.compute_score(texts, result)
+        np.testing.assert_allclose(measured[metric].per_caption, per_image, rtol=0, atol=1e-12)
+        assert measured[metric].corpus() == pytest.approx(value, abs=1e-12)
 
 
-def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, dict[int, list[str]]]) -> None:
-    references, hypotheses = split
-    statistics = bleu(references, hypotheses).statistics
-    image_ids = list(references)
-    drawn = np.random.default_rng(0).integers(0, len(image_ids), len(image_ids))
+def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+    references, captions = split
+    measured, _ = measure(references, captions[:100], ["BLEU4"])
+    drawn = np.random.default_rng(0).integers(0, 100, 100)
     corpus, _ = Bleu(4).compute_score(
-        strings({k: references[image_ids[index]] for k, index in enumerate(drawn)}),
-        strings({k: [hypotheses[image_ids[index]]] for k, index in enumerate(drawn)}),
+        {k: [" ".join(tokens) for tokens in references[captions[i][0]]] for k, i in enumerate(drawn)},
+        {k: [" ".join(captions[i][1])] for k, i in enumerate(drawn)},
         verbose=0,
     )
-    np.testing.assert_allclose(bleu_from_statistics(statistics[drawn].sum(axis=0)), corpus, rtol=0, atol=1e-12)
-    assert corpus_bleu_from_statistics(statistics[drawn, None]) == pytest.approx(corpus[3], abs=1e-12)
+    assert measured["BLEU4"].corpus(drawn) == pytest.approx(corpus[3], abs=1e-12)
 
 
-def test_rouge_and_cider_are_those_of_pycocoevalcap(split: tuple[Images, dict[int, list[str]]]) -> None:
-    references, hypotheses = split
-    result = strings({image_id: [tokens] for image_id, tokens in hypotheses.items()})
-    for ours, scorer in ((rouge_l, Rouge()), (cider, Cider())):
-        scores = ours(references, hypotheses)
-        corpus, per_image = scorer.compute_score(strings(references), result)
-        np.testing.assert_allclose(scores.per_image, per_image, rtol=0, atol=1e-12)
-        assert scores.corpus == pytest.approx(corpus, abs=1e-12)
-
-
-def test_many_captions_of_an_image_score_as_each_alone(split: tuple[Images, dict[int, list[str]]]) -> None:
-    """More captions than images, in any order, some twice; a second call is not moved by the first."""
-    references, hypotheses = split
-    image_ids = list(references)
-    captions = [(image_id, hypotheses[image_id]) for image_id in image_ids]
-    captions += [(image_id, [*hypotheses[image_id], "unseen", "words"]) for image_id in image_ids]
-    captions += captions[:10]
-    evaluator = CiderEvaluator(references)
-    scores = evaluator.score(captions)
-    alone = cider(references, hypotheses).per_image
-    np.testing.assert_allclose(scores[:100], alone, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(scores[200:], scores[:10])
-    extended = cider(references, dict(captions[100:200])).per_image
-    np.testing.assert_allclose(evaluator.score(captions[199:99:-1]), extended[::-1], rtol=0, atol=1e-12)
-    assert evaluator.score([]).shape == (0,)
+def test_meteor_and_spice_have_values_and_spider_is_their_sum(
+    split: tuple[Images, list[tuple[int, list[str]]]],
+) -> None:
+    references, captions = split
+    measured, reasons = measure(references, captions)
+    assert list(measured) == list(METRICS)
+    assert reasons == {}
+    for values in measured.values():
+        assert np.isfinite(values.per_caption).all()
+    np.testing.assert_allclose(
+        measured["SPIDEr"].per_caption, measured["CIDEr"].per_caption + measured["SPICE"].per_caption
+    )
+    human = [index for index in range(100) if index % 7 < 2]
+    broken = [index for index in range(100) if index % 7 == 4]
+    for metric in ("METEOR", "SPICE"):
+        assert measured[metric].corpus(human) > 2 * measured[metric].corpus(broken)
 
 
 words = st.lists(st.sampled_from(["a", "b", "c", "ä", "..."]), max_size=6)
@@ -105,91 +100,59 @@ words = st.lists(st.sampled_from(["a", "b", "c", "ä", "..."]), max_size=6)
 def test_any_captions_have_finite_scores_whatever_the_order_of_references(
     images: list[tuple[list[str], list[list[str]]]], data: st.DataObject
 ) -> None:
-    hypotheses = {index: hypothesis for index, (hypothesis, _) in enumerate(images)}
+    captions = [(index, hypothesis) for index, (hypothesis, _) in enumerate(images)]
     references = {index: captions for index, (_, captions) in enumerate(images)}
     shuffled = {index: data.draw(st.permutations(captions)) for index, captions in references.items()}
-    for metric in (bleu, rouge_l, cider):
-        scores, again = metric(references, hypotheses), metric(shuffled, hypotheses)
-        assert np.isfinite(scores.per_image).all()
-        assert np.isfinite(scores.corpus).all()
-        np.testing.assert_allclose(scores.per_image, again.per_image, rtol=0, atol=1e-9)
+    scores, again = measure(references, captions, LEXICAL)[0], measure(shuffled, captions, LEXICAL)[0]
+    for metric in LEXICAL:
+        assert np.isfinite(scores[metric].per_caption).all()
+        assert np.isfinite(scores[metric].corpus())
+        np.testing.assert_allclose(scores[metric].per_caption, again[metric].per_caption, rtol=0, atol=1e-9)
     # One of the references, word for word, is the best there is.
-    best = {index: captions[0] for index, captions in references.items()}
-    assert all(
-        value == pytest.approx(1)
-        for value, caption in zip(rouge_l(references, best).per_image, best.values(), strict=True)
-        if caption
-    )
+    best = [(index, captions[0]) for index, captions in references.items()]
+    rouge = measure(references, best, ["ROUGE_L"])[0]["ROUGE_L"].per_caption
+    assert rouge == pytest.approx(1)
 
 
-@pytest.mark.parametrize("metric", [bleu, rouge_l, cider])
-def test_wrong_captions_are_named(metric: object) -> None:
-    assert callable(metric)
+@pytest.mark.parametrize("score", [quality.measure, official.measure])
+def test_wrong_captions_are_named(score: object) -> None:
+    assert callable(score)
     with pytest.raises(InputError, match=r"image 7 has the token 'two words'"):
-        metric({7: [["a"]]}, {7: ["two words"]})
-    with pytest.raises(InputError, match=r"image 7 has the token 'a\\n'"):
-        metric({7: [["a\n"]]}, {7: ["a"]})
+        score({7: [["a"]]}, [(7, ["two words"])], ["BLEU4"])
     with pytest.raises(InputError, match="image 7 has the token ''"):
-        metric({7: [["a"]]}, {7: [""]})
-    with pytest.raises(InputError, match="image 8 has no hypothesis"):
-        metric({7: [["a"]], 8: [["a"]]}, {7: ["a"]})
+        score({7: [["a"]]}, [(7, [""])], ["BLEU4"])
     with pytest.raises(InputError, match="image 8 has no references"):
-        metric({7: [["a"]]}, {7: ["a"], 8: ["a"]})
+        score({7: [["a"]]}, [(8, ["a"])], ["BLEU4"])
     with pytest.raises(InputError, match="image 7 has none"):
-        metric({7: []}, {7: ["a"]})
+        score({7: []}, [(7, ["a"])], ["BLEU4"])
     with pytest.raises(InputError, match="no image"):
-        metric({}, {})
+        score({}, [], ["BLEU4"])
+    with pytest.raises(InputError, match="'BLEU5' is not known"):
+        score({7: [["a"]]}, [(7, ["a"])], ["BLEU5"])
 
 
 def test_scorers_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    for metric in (bleu, rouge_l, cider):
-        metric({1: [["a", "b"]], 2: [["c"]]}, {1: ["a"], 2: ["c"]})
+    for score in (quality.measure, official.measure):
+        score({1: [["a", "b"]], 2: [["c"]]}, [(1, ["a"]), (2, ["c"])], LEXICAL)
     assert capfd.readouterr() == ("", "")
 
 
 def test_evaluation_does_not_import_torch() -> None:
-    """Importing torch costs seconds in each of the many evaluation processes."""
-    modules = "seqcap.metrics.quality, seqcap.metrics.diversity, seqcap.metrics.meteor"
-    code = f"import sys, {modules}; print('torch' in sys.modules)"
+    """Importing torch or spaCy costs seconds, in every command that needs neither."""
+    modules = "seqcap.metrics.quality, seqcap.metrics.diversity, seqcap.evaluation, seqcap.scoring"
+    code = f"import sys, {modules}; print([name for name in ('torch', 'spacy') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def ptb_tokens(captions: dict[int, list[str]], jar: Path, folder: Path) -> Images:
-    """pycocoevalcap's PTBTokenizer, whose own wrapper writes into the installed package."""
-    text = folder / "captions.txt"
-    lines = [(image_id, caption.replace("\n", " ")) for image_id, texts in captions.items() for caption in texts]
-    text.write_text("\n".join(line for _, line in lines), encoding="utf-8")
-    tokenizer = "edu.stanford.nlp.process.PTBTokenizer"
-    done = subprocess.run(
-        ["java", "-cp", str(jar), tokenizer, "-preserveLines", "-lowerCase", "-encoding", "utf-8", str(text)],
-        capture_output=True,
-        check=True,
-        timeout=120,
-    )
-    tokens: Images = {image_id: [] for image_id in captions}
-    for (image_id, _), line in zip(lines, done.stdout.decode().split("\n"), strict=False):
-        tokens[image_id].append([word for word in line.split() if word not in PUNCTUATIONS])
-    return tokens
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.real
-def test_golden_numbers_of_coco(
-    golden: Path,
-    coco_annotations: dict[int, list[str]],
-    pycocoevalcap_folder: Path,
-    meteor: Meteor,
-    tmp_path: Path,
-) -> None:
-    results = {row["image_id"]: [row["caption"]] for row in json.loads(golden.read_text(encoding="utf-8"))}
-    assert len(results) == 1000
-    jar = pycocoevalcap_folder / "tokenizer" / "stanford-corenlp-3.4.1.jar"
-    hypotheses = {image_id: captions[0] for image_id, captions in ptb_tokens(results, jar, tmp_path).items()}
-    references = ptb_tokens({image_id: coco_annotations[image_id] for image_id in results}, jar, tmp_path)
-    found = [
-        *bleu(references, hypotheses).corpus,
-        meteor.score(references, hypotheses).corpus,
-        rouge_l(references, hypotheses).corpus,
-        cider(references, hypotheses).corpus,
-    ]
-    np.testing.assert_allclose(found, [0.5794, 0.4044, 0.2785, 0.1908, 0.1953, 0.3963, 0.5998], rtol=0, atol=5.1e-5)
+def test_golden_numbers_of_coco(golden: Path, coco_annotations: dict[int, list[str]]) -> None:
+    """What coco-caption publishes for its example captions, without Java from the raw text on."""
+    results = json.loads(golden.read_text(encoding="utf-8"))
+    captions = [(row["image_id"], tokenize(row["caption"])) for row in results]
+    references = {image_id: [tokenize(text) for text in coco_annotations[image_id]] for image_id, _ in captions}
+    assert len(references) == 1000
+    measured, _ = measure(references, captions)
+    published = [0.5794, 0.4044, 0.2785, 0.1908, 0.1953, 0.3963, 0.5998]
+    np.testing.assert_allclose([measured[m].corpus() for m in METRICS[:7]], published, rtol=0, atol=5.1e-5)
+    assert measured["SPICE"].corpus() == pytest.approx(0.133, abs=0.003)

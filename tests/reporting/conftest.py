@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from seqcap import artifacts
+from seqcap.reporting.tables import DIVERSITY
 
 LABELS = {"xe": "XE", "sll": "SLL", "sll_me": "SLL-ME", "sll_sle": "SLL-SLE"}
 OBJECTIVES = {
@@ -111,7 +112,10 @@ class Run:
                                 value = levels["recall_true"] + 0.2 + hard[image]
                                 add(variant, seed, image, decoder, None, "recall_true", value)
                     if variant != "human" and decoder != "greedy":
-                        add(variant, seed, None, decoder, None, "mBleu4", levels["mBleu4"] + 0.001 * seed)
+                        for metric in DIVERSITY:
+                            if not metric.startswith("Div"):
+                                level = levels["mBleu4"] if metric == "mBleu4" else 0.5
+                                add(variant, seed, None, decoder, None, metric, level + 0.001 * seed)
                     if variant != "human" and decoder != "sample":
                         for n in range(1, 5):
                             add(variant, seed, None, decoder, None, f"BLEU{n}", 0.7 / n + 0.001 * seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,17 +49,51 @@ def joined(image_id: int, tokens: Caption) -> str:
     return " ".join(tokens)
 
 
-def joined_references(references: References) -> dict[int, list[str]]:
-    """Every image's references as strings, images ascending.
+def check_references(references: References) -> None:
+    """Checks that there is something to compare with.
 
     Raises:
-        InputError: no image, an image without references, or a token with white space.
+        InputError: no image, or an image without references.
     """
     if not references:
         raise InputError("references", "hold no image", "pass the captions of at least one image")
     for image_id, captions in references.items():
         if len(captions) == 0:
             raise InputError("references", f"image {image_id} has none", "pass at least one, or drop the image")
+
+
+def check_pairs(references: Collection[int], hypotheses: Collection[int]) -> None:
+    """Checks that both sides hold the same images.
+
+    Raises:
+        InputError: an image is in only one of the two.
+    """
+    different = sorted(set(references) ^ set(hypotheses))
+    if different:
+        missing = "hypothesis" if different[0] in references else "references"
+        raise InputError("captions", f"image {different[0]} has no {missing}", "score the same images on both sides")
+
+
+def check_captions(references: References, captions: Sequence[tuple[int, Caption]]) -> None:
+    """Checks that captions can be scored against references.
+
+    Raises:
+        InputError: as `check_references`, a caption of an image without references, or a token with white space.
+    """
+    check_references(references)
+    for image_id, tokens in captions:
+        if image_id not in references:
+            raise InputError("captions", f"image {image_id} has no references", "score only images that have them")
+        joined(image_id, tokens)
+
+
+def joined_references(references: References) -> dict[int, list[str]]:
+    """Every image's references as strings, images ascending.
+
+    Raises:
+        InputError: no image, an image without references, or a token with white space.
+    """
+    check_references(references)
     return {image_id: [joined(image_id, tokens) for tokens in references[image_id]] for image_id in sorted(references)}
 
 
@@ -69,9 +103,6 @@ def joined_pairs(references: References, hypotheses: Hypotheses) -> tuple[dict[i
     Raises:
         InputError: an image is in only one of the two, or what `joined_references` raises.
     """
-    different = sorted(set(references) ^ set(hypotheses))
-    if different:
-        missing = "hypothesis" if different[0] in references else "references"
-        raise InputError("captions", f"image {different[0]} has no {missing}", "score the same images on both sides")
+    check_pairs(references, hypotheses)
     texts = joined_references(references)
     return texts, {image_id: [joined(image_id, hypotheses[image_id])] for image_id in texts}

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqcap.errors import InputError
-from seqcap.metrics.captions import Caption, Floats, Scores, joined_references, mean_scores
-from seqcap.metrics.quality import bleu_from_statistics, bleu_statistics, corpus_bleu_from_statistics
+from seqcap.metrics.captions import Caption, Floats, References, Scores, joined_references, mean_scores
+from seqcap.metrics.quality import Coder
+from seqcap.rewards.bleu import bleu_from_statistics, multi_reference_statistics
+from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
 
 # Per image, the captions of its slots (samples, or ranks of a beam).
 Sets = Mapping[int, Sequence[Caption]]
 
+# A caption that ends in one of these was cut off (the list of the field's self-critical code).
+BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to", "for", "this", "his", "her", "that"])
+
+# Captions that Self-BLEU looks at: the first ones, since its cost grows with the square.
+SELF_BLEU_CAPTIONS = 1000
+# NLTK's smoothing method 1: a precision of zero matches counts as this many.
+EPSILON = 0.1
+
 
 class MutualBleu(NamedTuple):
-    """mBLEU-4 over images.
+    """mBLEU-1..4 over images.
 
     Attributes:
         image_ids: ascending.
-        per_image: [images] sentence BLEU-4 of each caption against the image's others, mean over slots.
-        corpus: mBLEU-4, computed from `statistics` by `corpus_bleu_from_statistics`; not the mean of `per_image`.
-        statistics: [images, slots, 10].
+        per_image: [images, 4] sentence BLEU of each caption against the image's others, mean over slots.
+        corpus: [4] mBLEU-1..4; not the mean of `per_image`.
+        statistics: [images, slots, 10] what `corpus` is computed from, by `mutual_bleu_from_statistics`.
     """
 
     image_ids: list[int]
     per_image: Floats
-    corpus: float
+    corpus: Floats
     statistics: Floats
 
 
@@ -53,27 +66,121 @@ def distinct_ngrams(sets: Sets, order: int) -> Scores:
 
 
 def mutual_bleu(sets: Sets) -> MutualBleu:
-    """mBLEU-4: for slot i, corpus BLEU-4 of caption i against the same image's other captions; mean over slots.
+    """mBLEU-n: for slot i, corpus BLEU-n of caption i against the same image's other captions; mean over slots.
 
     Source: Wang and Chan, CVPR 2019, and Shetty et al., ICCV 2017. Lower is more diverse.
 
     Raises:
         InputError: images with different numbers of captions, fewer than 2 captions, or as `distinct_ngrams`.
     """
+    image_ids, ids = _same_slots(sets)
+    statistics = multi_reference_statistics(ids, eos=False)
+    per_image = bleu_from_statistics(statistics).mean(axis=1)
+    return MutualBleu(image_ids, per_image, mutual_bleu_from_statistics(statistics), statistics)
+
+
+def mutual_bleu_from_statistics(statistics: Floats) -> Floats:
+    """Corpus BLEU-1..4 of each slot, averaged over slots: [4].
+
+    Args:
+        statistics: [images, slots, 10]; index images with repetition for a bootstrap over images.
+    """
+    corpus: Floats = bleu_from_statistics(statistics.sum(axis=0)).mean(axis=0)
+    return corpus
+
+
+def self_cider(sets: Sets, references: References) -> Scores:
+    """Self-CIDEr: how evenly an image's captions spread over the directions of their CIDEr kernel.
+
+    K is the k x k matrix of CIDEr-D between an image's captions (/ 10), l its eigenvalues:
+    -ln(sqrt(l_max) / sum sqrt(l)) / ln k. Identical captions have 0, captions with nothing in common 1.
+    Source: Wang and Chan, CVPR 2019, section 3.3 (their code's square roots).
+
+    Args:
+        sets: the same number of captions, at least 2, of each image.
+        references: document frequencies are counted over these.
+
+    Raises:
+        InputError: as `mutual_bleu`, or no references.
+    """
+    coder = Coder()
+    frequencies = DocumentFrequencies(coder.cook(references.values()))
+    image_ids, ids = _same_slots(sets, coder)
+    b, k, time = ids.shape
+    # Every caption is the only reference of an image of its own.
+    lone = coder.cook([[tokens] for image_id in image_ids for tokens in sets[image_id]])
+    against = np.arange(b * k).reshape(b, 1, k).repeat(k, axis=1)
+    rows = ids.repeat(k, axis=1).reshape(-1, time)
+    kernel = CiderD(lone, frequencies).score(rows, against.ravel()).reshape(b, k, k) / 10
+    # The clipped similarity is not quite symmetric.
+    eigenvalues = np.linalg.eigvalsh((kernel + kernel.transpose(0, 2, 1)) / 2).clip(min=0)
+    roots = np.sqrt(eigenvalues)
+    total = roots.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = -np.log(roots[:, -1] / total) / math.log(k)
+    # Captions without any weight (all empty) are all the same.
+    return mean_scores(image_ids, np.where(total > 0, spread, 0.0).clip(min=0.0).tolist())
+
+
+def self_bleu(sets: Sets, order: int = 4) -> float:
+    """Self-BLEU: sentence BLEU of each caption against all captions of other images; mean over the first 1,000.
+
+    Source: Zhu et al., SIGIR 2018, computed as NLTK's `sentence_bleu` with its smoothing method 1. Lower means that
+    images are told apart. One image alone has 0: there is nothing to repeat.
+
+    Raises:
+        InputError: as `distinct_ngrams`.
+    """
     texts = joined_references(sets)
-    image_ids = list(texts)
-    slots = len(texts[image_ids[0]])
-    for image_id, captions in texts.items():
-        if len(captions) != slots or slots < 2:
-            raise InputError(
-                "captions",
-                f"image {image_id} has {len(captions)} captions and image {image_ids[0]} has {slots}",
-                "pass the same number, at least 2, for every image",
+    captions = [(image, text.split()) for image, of_image in texts.items() for text in of_image][:SELF_BLEU_CAPTIONS]
+    counts = [[ngrams(words, n) for n in range(1, order + 1)] for _, words in captions]
+    # The two largest counts of an n-gram with their images: the larger one of another image is what clips.
+    largest: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    lengths: dict[int, Counter[int]] = {}
+    for (image, words), orders in zip(captions, counts, strict=True):
+        lengths.setdefault(image, Counter())[len(words)] += 1
+        for grams in orders:
+            for gram, count in grams.items():
+                best = dict(largest.get(gram, []))
+                best[image] = max(count, best.get(image, 0))
+                largest[gram] = sorted(best.items(), key=lambda item: -item[1])[:2]
+    if len(lengths) < 2:
+        return 0.0
+    every = sum(lengths.values(), Counter())
+    scores = []
+    for (image, words), orders in zip(captions, counts, strict=True):
+        if not words:
+            scores.append(0.0)
+            continue
+        others = every - lengths[image]
+        closest = min(others, key=lambda length: (abs(length - len(words)), length))
+        log_precision = 0.0
+        for n, grams in enumerate(orders, start=1):
+            matches = sum(
+                min(count, next((c for i, c in largest[gram] if i != image), 0)) for gram, count in grams.items()
             )
-    pairs = ((captions[i], captions[:i] + captions[i + 1 :]) for captions in texts.values() for i in range(slots))
-    statistics = bleu_statistics(pairs).reshape(len(image_ids), slots, -1)
-    per_image = bleu_from_statistics(statistics)[..., -1].mean(axis=1)
-    return MutualBleu(image_ids, per_image, corpus_bleu_from_statistics(statistics), statistics)
+            if n == 1 and matches == 0:
+                log_precision = -math.inf
+                break
+            log_precision += math.log((matches or EPSILON) / max(1, len(words) - n + 1)) / order
+        penalty = 0.0 if len(words) > closest else 1 - closest / len(words)
+        scores.append(math.exp(log_precision + penalty))
+    return float(np.mean(scores))
+
+
+def ngrams(words: Caption, order: int) -> Counter[tuple[str, ...]]:
+    """How often each n-gram of one order occurs."""
+    return Counter(tuple(words[start : start + order]) for start in range(len(words) - order + 1))
+
+
+def bad_endings(sets: Sets) -> float:
+    """Percentage of captions that stop in the middle of a phrase: their last word is one of `BAD_ENDINGS`.
+
+    Raises:
+        InputError: as `distinct_ngrams`.
+    """
+    captions = [caption.split() for captions in joined_references(sets).values() for caption in captions]
+    return 100 * sum(bool(words) and words[-1] in BAD_ENDINGS for words in captions) / len(captions)
 
 
 def novel(sets: Sets, training: Collection[tuple[str, ...]]) -> Scores:
@@ -118,3 +225,22 @@ def mean_length(sets: Sets) -> Scores:
     return Scores(
         image_ids, np.array([np.mean(captions) for captions in lengths]), float(np.mean(np.concatenate(lengths)))
     )
+
+
+def _same_slots(sets: Sets, coder: Coder | None = None) -> tuple[list[int], npt.NDArray[np.int64]]:
+    """Images ascending and their captions as ids [images, slots, time].
+
+    Raises:
+        InputError: images with different numbers of captions, or fewer than 2.
+    """
+    image_ids = list(joined_references(sets))
+    slots = len(sets[image_ids[0]])
+    for image_id in image_ids:
+        if len(sets[image_id]) != slots or slots < 2:
+            raise InputError(
+                "captions",
+                f"image {image_id} has {len(sets[image_id])} captions and image {image_ids[0]} has {slots}",
+                "pass the same number, at least 2, for every image",
+            )
+    ids = (coder or Coder()).rows([tokens for image_id in image_ids for tokens in sets[image_id]])
+    return image_ids, ids.reshape(len(image_ids), slots, -1)

@@ -112,6 +112,21 @@ class Meteor:
             InputError: no caption, an image without references, or a token with white space.
             MeteorUnavailable: see the class.
         """
+        questions, statistics = self._align(references, captions)
+        evaluation = f" {SEPARATOR} ".join(["EVAL", *(statistics[question] for question in questions)])
+        answers = self._ask([evaluation], answers=len(questions) + 1)
+        values = [self._numbers(answer)[0] for answer in answers]
+        return np.array(values[:-1]), values[-1]
+
+    def statistics(self, references: References, captions: Sequence[tuple[int, Caption]]) -> Floats:
+        """[captions, 23] counts as `rewards.meteor.Meteor.statistics` has them. Arguments and errors as above."""
+        questions, statistics = self._align(references, captions)
+        return np.array([self._numbers(statistics[question]) for question in questions])
+
+    def _align(
+        self, references: References, captions: Sequence[tuple[int, Caption]]
+    ) -> tuple[list[str], dict[str, str]]:
+        """The question about each caption, and METEOR's answer to each distinct question."""
         if not captions:
             raise InputError("captions", "hold none to score", "pass at least one")
         texts = {
@@ -126,11 +141,7 @@ class Meteor:
             questions.append(f"SCORE {SEPARATOR} {texts[image_id]} {SEPARATOR} {hypothesis}")
         # Decoders often agree: aligning a caption with its references is what takes time, and is done once.
         distinct = list(dict.fromkeys(questions))
-        statistics = dict(zip(distinct, self._ask(distinct, answers=len(distinct)), strict=True))
-        evaluation = f" {SEPARATOR} ".join(["EVAL", *(statistics[question] for question in questions)])
-        answers = self._ask([evaluation], answers=len(questions) + 1)
-        values = [self._numbers(answer)[0] for answer in answers]
-        return np.array(values[:-1]), values[-1]
+        return questions, dict(zip(distinct, self._ask(distinct, answers=len(distinct)), strict=True))
 
     def _ask(self, questions: list[str], answers: int) -> list[str]:
         if self._process is None:

@@ -1,175 +1,177 @@
-"""BLEU, ROUGE-L and CIDEr of captions against references, computed by pycocoevalcap's own scorers.
+"""Quality of captions against references, by the engine that also rewards training; no Java.
 
-Tokens are taken as they are: run a tokenizer before, not here. "CIDEr" is what pycocoevalcap calls so: CIDEr-D.
+BLEU, ROUGE-L and CIDEr are pycocoevalcap's (`official.py`), METEOR is the jar's, and SPICE is "SPICE (spaCy)": its
+parser is not the official one. Tokens are taken as they are: run a tokenizer before, not here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
-from pycocoevalcap.bleu.bleu_scorer import BleuScorer
-from pycocoevalcap.cider.cider_scorer import CiderScorer, cook_refs, cook_test
-from pycocoevalcap.rouge.rouge import Rouge
+import numpy.typing as npt
 
 from seqcap.errors import InputError
-from seqcap.metrics.captions import (
-    Caption,
-    Floats,
-    Hypotheses,
-    References,
-    Scores,
-    joined,
-    joined_pairs,
-    joined_references,
-    mean_scores,
-)
+from seqcap.metrics.captions import Caption, Floats, References, check_captions
+from seqcap.rewards.bleu import Bleu, bleu_from_statistics
+from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.meteor import Lexicon, Meteor, meteor_from_statistics
+from seqcap.rewards.meteor_resources import filter_paraphrases
+from seqcap.rewards.rouge import RougeL
+from seqcap.rewards.sequences import LARGEST_ID, PAD
+from seqcap.rewards.sequences import References as CookedReferences
+from seqcap.spice.cache import CachedParser
+from seqcap.spice.metric import Spice
 
-ORDERS = 4
-# Per caption: matches of orders 1-4, guesses of orders 1-4, its length, the closest reference length.
-STATISTICS = 2 * ORDERS + 2
+Ints = npt.NDArray[np.int64]
+# (image id, tokens): one caption to score.
+ImageCaption = tuple[int, Caption]
+
+FIRST_ID = 4
+
+# What `measure` knows. SPIDEr is the sum CIDEr + SPICE (Liu et al., ICCV 2017); others report half of it.
+METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 
 
-class BleuScores(NamedTuple):
-    """BLEU-1..4 over images.
+@dataclass(frozen=True)
+class Measured:
+    """One metric of a list of captions.
 
     Attributes:
-        image_ids: ascending.
-        per_image: [images, 4] sentence BLEU-1..4.
-        corpus: [4] corpus BLEU-1..4, which is not the mean of the sentences'.
-        statistics: [images, 10] what corpus BLEU is computed from, see `bleu_from_statistics`.
+        per_caption: [n].
+        statistics: [n, k] what the corpus value is computed from, summed over captions.
+        aggregate: sums of statistics [..., k] -> corpus values [...].
     """
 
-    image_ids: list[int]
-    per_image: Floats
-    corpus: Floats
+    per_caption: Floats
     statistics: Floats
+    aggregate: Callable[[Floats], Floats]
+
+    def corpus(self, rows: npt.ArrayLike | None = None) -> float:
+        """The metric's corpus value over the given captions (indices or a mask; all): not always their mean."""
+        chosen = self.statistics if rows is None else self.statistics[np.asarray(rows)]
+        return float(self.aggregate(chosen.sum(axis=0)))
+
+    @classmethod
+    def mean(cls, per_caption: Floats) -> Measured:
+        """A metric whose corpus value is the mean over captions."""
+        return cls(per_caption, np.stack([per_caption, np.ones_like(per_caption)], axis=1), _ratio)
 
 
-def bleu_statistics(pairs: Iterable[tuple[str, list[str]]]) -> Floats:
-    """Sufficient statistics of corpus BLEU of (hypothesis, references) pairs: [pairs, 10]."""
-    scorer = BleuScorer(n=ORDERS)
-    for pair in pairs:
-        scorer += pair
-    rows = [
-        [
-            *cooked["correct"],
-            *cooked["guess"],
-            cooked["testlen"],
-            scorer._single_reflen(cooked["reflen"], "closest", cooked["testlen"]),
-        ]
-        for cooked in scorer.ctest
-    ]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), STATISTICS)
+def _ratio(totals: Floats) -> Floats:
+    return np.asarray(totals[..., 0] / totals[..., 1])
 
 
-def bleu_from_statistics(totals: Floats) -> Floats:
-    """BLEU-1..4 from summed statistics, with pycocoevalcap's smoothing (Papineni et al., ACL 2002, section 2.3).
-
-    Args:
-        totals: [..., 10] statistics of one caption, or summed over a corpus (or over a bootstrap's resample of it).
-
-    Returns:
-        [..., 4].
-    """
-    matches, guesses = totals[..., :ORDERS], totals[..., ORDERS : 2 * ORDERS]
-    ratio = (totals[..., -2] + 1e-15) / (totals[..., -1] + 1e-9)
-    penalty = np.exp(np.minimum(0.0, 1 - 1 / ratio))
-    precisions = np.cumprod((matches + 1e-15) / (guesses + 1e-9), axis=-1)
-    scores: Floats = precisions ** (1 / np.arange(1, ORDERS + 1)) * penalty[..., None]
-    return scores
+def _bleu_order(totals: Floats, order: int) -> Floats:
+    return bleu_from_statistics(totals)[..., order]
 
 
-def corpus_bleu_from_statistics(statistics: Floats) -> float:
-    """Corpus BLEU-4 of each slot, averaged over slots: mBLEU-4, or plain corpus BLEU-4 with one slot.
+class Coder:
+    """Words as ids, counted up as they come: what the engine scores."""
 
-    Args:
-        statistics: [images, slots, 10]; index images with repetition for a bootstrap over images.
-    """
-    return float(bleu_from_statistics(statistics.sum(axis=0))[:, -1].mean())
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
 
+    def encode(self, tokens: Caption) -> list[int]:
+        """Ids of the tokens, from `FIRST_ID` on."""
+        return [self._ids.setdefault(token, FIRST_ID + len(self._ids)) for token in tokens]
 
-def bleu(references: References, hypotheses: Hypotheses) -> BleuScores:
-    """BLEU-1..4 per image and of the corpus. An empty hypothesis has BLEU 0.
-
-    Raises:
-        InputError: the two hold different images, an image has no references, or a token holds white space.
-    """
-    texts, captions = joined_pairs(references, hypotheses)
-    statistics = bleu_statistics((captions[image_id][0], texts[image_id]) for image_id in texts)
-    return BleuScores(
-        list(texts), bleu_from_statistics(statistics), bleu_from_statistics(statistics.sum(axis=0)), statistics
-    )
-
-
-def rouge_l(references: References, hypotheses: Hypotheses) -> Scores:
-    """ROUGE-L (Lin and Och, ACL 2004) with beta = 1.2; best precision and best recall may come from two references.
-
-    An empty hypothesis scores 0, unless a reference is empty too.
-
-    Raises:
-        InputError: as `bleu`.
-    """
-    texts, captions = joined_pairs(references, hypotheses)
-    scorer = Rouge()
-    return mean_scores(list(texts), (scorer.calc_score(captions[image_id], texts[image_id]) for image_id in texts))
-
-
-class _Frequencies(dict[tuple[str, ...], float]):
-    """Document frequencies that do not grow when an unknown n-gram is looked up."""
-
-    def __missing__(self, ngram: tuple[str, ...]) -> float:
-        return 0.0
-
-
-class CiderEvaluator:
-    """CIDEr against fixed references, for any number of captions per image.
-
-    Document frequencies are those of all references given, counted once.
-
-    Raises:
-        InputError: no image, an image without references, or a token with white space.
-    """
-
-    def __init__(self, references: References) -> None:
-        self._cooked = {image_id: cook_refs(texts) for image_id, texts in joined_references(references).items()}
-        scorer = CiderScorer()
-        scorer.crefs = list(self._cooked.values())
-        scorer.compute_doc_freq()
-        self._frequencies = _Frequencies(scorer.document_frequency)
-
-    def score(self, captions: Sequence[tuple[int, Caption]]) -> Floats:
-        """CIDEr of each (image id, tokens): [captions]. An empty caption scores 0.
+    def rows(self, captions: Sequence[Caption]) -> Ints:
+        """Ids [n, time], padded. No EOS: evaluation scores words.
 
         Raises:
-            InputError: an image without references, or a token with white space.
+            InputError: more distinct words than the engine has ids.
         """
-        # Decoders often agree: what is the same caption of the same image is scored once.
-        distinct: dict[tuple[int, str], float] = {}
-        for image_id, tokens in captions:
-            if image_id not in self._cooked:
-                raise InputError("captions", f"image {image_id} has no references", "score only images that have them")
-            distinct[image_id, joined(image_id, tokens)] = 0.0
-        todo = list(distinct)
-        images = list(self._cooked.values())
-        for start in range(0, len(todo), len(images)):
-            part = todo[start : start + len(images)]
-            scorer = CiderScorer()
-            scorer.document_frequency = self._frequencies
-            scorer.ctest = [cook_test(text) for _, text in part]
-            # The scorer takes the number of images from the length of this list and reads only as far as ctest.
-            scorer.crefs = [self._cooked[image_id] for image_id, _ in part] + images[len(part) :]
-            distinct.update(zip(part, scorer.compute_cider(), strict=True))
-        return np.array([distinct[image_id, " ".join(tokens)] for image_id, tokens in captions], dtype=np.float64)
+        encoded = [self.encode(tokens) for tokens in captions]
+        if len(self._ids) > LARGEST_ID - FIRST_ID:
+            raise InputError(
+                "captions", f"hold {len(self._ids)} distinct words", f"score at most {LARGEST_ID - FIRST_ID} at once"
+            )
+        rows = np.full((len(encoded), max(map(len, encoded), default=0)), PAD, dtype=np.int64)
+        for row, ids in zip(rows, encoded, strict=True):
+            row[: len(ids)] = ids
+        return rows
+
+    def cook(self, references: Iterable[Sequence[Caption]]) -> CookedReferences:
+        """References without EOS."""
+        return CookedReferences([[self.encode(tokens) for tokens in captions] for captions in references], eos=False)
+
+    @property
+    def words(self) -> list[str]:
+        """All words so far; the first has id `FIRST_ID`."""
+        return list(self._ids)
 
 
-def cider(references: References, hypotheses: Hypotheses) -> Scores:
-    """CIDEr with document frequencies of the given references. With one image it is 0: every weight is log 1.
+def measure(
+    references: References,
+    captions: Sequence[ImageCaption],
+    metrics: Collection[str] = METRICS,
+    parses: Path | None = None,
+) -> tuple[dict[str, Measured], dict[str, str]]:
+    """Scores captions, any number per image and in any order.
+
+    CIDEr's document frequencies are those of all references given. With one image it is 0: every weight is log 1.
+
+    Args:
+        references: image id -> tokens of its references.
+        captions: what to score. An empty caption scores 0.
+        metrics: of `METRICS`.
+        parses: file of SPICE's parses, read and added to; None keeps none.
+
+    Returns:
+        metric -> its values, x1 scale, in the order of `captions`; and metric -> why it has none.
 
     Raises:
-        InputError: as `bleu`.
+        InputError: no image, an image without references, a caption of an image that has none, a token that is empty
+            or holds white space, or a metric that is not known.
     """
-    image_ids = list(joined_pairs(references, hypotheses)[0])
-    scores = CiderEvaluator(references).score([(image_id, hypotheses[image_id]) for image_id in image_ids])
-    return mean_scores(image_ids, scores)
+    check_captions(references, captions)
+    check_metrics(metrics)
+    coder = Coder()
+    place = {image_id: index for index, image_id in enumerate(references)}
+    cooked = coder.cook(references.values())
+    rows = coder.rows([tokens for _, tokens in captions])
+    image = np.array([place[image_id] for image_id, _ in captions], dtype=np.int64)
+    measured: dict[str, Measured] = {}
+    if any(metric.startswith("BLEU") for metric in metrics):
+        measured |= bleu_orders(Bleu(cooked).statistics(rows, image))
+    if "METEOR" in metrics:
+        lexicon = Lexicon([""] * FIRST_ID + coder.words, filter_paraphrases(coder.words))
+        measured["METEOR"] = Measured(*Meteor(cooked, lexicon).measure(rows, image), meteor_from_statistics)
+    if "ROUGE_L" in metrics:
+        measured["ROUGE_L"] = Measured.mean(RougeL(cooked).score(rows, image))
+    if {"CIDEr", "SPIDEr"} & set(metrics):
+        measured["CIDEr"] = Measured.mean(CiderD(cooked).score(rows, image))
+    if {"SPICE", "SPIDEr"} & set(metrics):
+        measured["SPICE"] = Measured.mean(Spice(references, CachedParser(parses)).score_captions(captions))
+    return chosen(measured, metrics), {}
+
+
+def bleu_orders(statistics: Floats) -> dict[str, Measured]:
+    """BLEU1-BLEU4 from the statistics [n, 10] of captions."""
+    scores = bleu_from_statistics(statistics)
+    return {
+        f"BLEU{order + 1}": Measured(scores[:, order], statistics, partial(_bleu_order, order=order))
+        for order in range(scores.shape[1])
+    }
+
+
+def chosen(measured: dict[str, Measured], metrics: Collection[str]) -> dict[str, Measured]:
+    """The wanted metrics in the order of `METRICS`, with SPIDEr made of its two parts."""
+    if "SPIDEr" in metrics and {"CIDEr", "SPICE"} <= set(measured):
+        measured["SPIDEr"] = Measured.mean(measured["CIDEr"].per_caption + measured["SPICE"].per_caption)
+    return {metric: measured[metric] for metric in METRICS if metric in metrics and metric in measured}
+
+
+def check_metrics(metrics: Collection[str]) -> None:
+    """Checks that metrics are known.
+
+    Raises:
+        InputError: names the first that is not.
+    """
+    for metric in metrics:
+        if metric not in METRICS:
+            raise InputError("metrics", f"{metric!r} is not known", f"choose among {', '.join(METRICS)}")

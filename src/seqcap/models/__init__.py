@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
+from seqcap.artifacts import load_weights
+from seqcap.errors import InputError
 from seqcap.models.base import Captioner, CaptionerConfig
 
 
@@ -33,3 +36,23 @@ def build(architecture: str, config: dict[str, Any], vocabulary_size: int, featu
     """
     validated = config_class(architecture)(**config)
     return model_class(architecture)(validated, vocabulary_size, feature_shape)
+
+
+def load(path: Path) -> tuple[Captioner, dict[str, Any]]:
+    """A trained captioner, in evaluation mode, and its metadata.
+
+    Raises:
+        InputError: the file is missing, or no captioner's.
+    """
+    tensors, metadata = load_weights(path)
+    try:
+        captioner = build(
+            metadata["architecture"],
+            metadata["model"],
+            metadata["vocabulary_size"],
+            tuple(metadata["feature_shape"]),
+        )
+        captioner.load_state_dict(tensors)
+    except (KeyError, RuntimeError, ModuleNotFoundError) as error:
+        raise InputError(path, f"holds no captioner ({error})", "delete it and run `dvc repro`") from None
+    return captioner.eval(), metadata

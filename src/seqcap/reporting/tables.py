@@ -82,9 +82,30 @@ TRUTH: dict[str, tuple[str, str, Captions]] = {
     "recall, 5 samples together": ("sample", "recall_true", "set"),
     "recall, beam of 5 together": ("beam", "recall_true", "set"),
 }
+SEEDS = "the lowest and the highest seed"
 HUMAN = Variant(variant="human", label="human captions", captioner="", objective="", seeds=[0])
 
-QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr")
+QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
+# Metric of a decoder's five captions -> (which way is more diverse, or better; scale).
+DIVERSITY = {
+    "Div1": ("higher", 1.0),
+    "Div2": ("higher", 1.0),
+    "mBleu1": ("lower", 1.0),
+    "mBleu2": ("lower", 1.0),
+    "mBleu3": ("lower", 1.0),
+    "mBleu4": ("lower", 1.0),
+    "self-CIDEr": ("higher", 1.0),
+    "Self-BLEU4": ("lower", 1.0),
+    "oracle": ("higher", 100.0),
+    "vocabulary": ("higher", 1.0),
+    "novel": ("higher", 1.0),
+    "unique": ("higher", 1.0),
+    "length": ("higher", 1.0),
+    "bad_endings": ("lower", 1.0),
+}
+# The metrics that a parser of ours stands behind.
+_SPACY = ("SPICE", "SPIDEr")
+SPACY_REMARK = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
 
 
 @dataclass(frozen=True)
@@ -113,6 +134,8 @@ class Cell:
 
     @property
     def decimals(self) -> int:
+        if self.column == "vocabulary":
+            return 0
         return 2 if self.scale == 100 else 4
 
     @property
@@ -179,7 +202,7 @@ class Table:
                 cell = cells[column]
                 marks = []
                 for remark in cell.ours.remarks:
-                    marks.append(notes.setdefault(remark, chr(ord("a") + len(notes))))
+                    marks.append(notes.setdefault(remark, _letters(len(notes))))
                 mark = f" ({','.join(marks)})" if marks else ""
                 line += ([cell.printed or "–"] if with_paper else []) + [_with_interval(cell) + mark]
             # Corpus metrics have fewer (seeds only): their remark says so.
@@ -191,11 +214,17 @@ class Table:
         return "\n".join(lines) + "\n"
 
 
+def _letters(number: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    letter = chr(ord("a") + number % 26)
+    return letter if number < 26 else _letters(number // 26 - 1) + letter
+
+
 def _with_interval(cell: Cell) -> str:
     ours = cell.ours
     if ours.value is None:
         return "–"
-    decimals = 1 if cell.scale == 100 else 3
+    decimals = max(0, cell.decimals - 1)
     if ours.low is None or ours.high is None:
         return f"{ours.value * cell.scale:.{decimals}f}"
     value, low, high = (number * cell.scale for number in (ours.value, ours.low, ours.high))
@@ -234,7 +263,8 @@ def estimate(scores: Scores, variant: str, decoder: str, metric: str, captions: 
         low, high = statistics.bootstrap_interval(means)
         value = float(means.mean())
         shift = 0.0 if corpus is None else float(corpus.mean()) - value
-        return Estimate(value + shift, low + shift, high + shift, _count(len(means), images.shape[1]))
+        remarks = (SPACY_REMARK,) if metric in _SPACY else ()
+        return Estimate(value + shift, low + shift, high + shift, _count(len(means), images.shape[1]), remarks)
     assert corpus is not None
     by_seed = np.asarray(corpus.to_numpy(), dtype=np.float64)
     if len(by_seed) == 1:
@@ -339,25 +369,50 @@ def quality_table(scores: Scores, variants: Sequence[Variant], config: ReportCon
         for variant in variants:
             for metric in QUALITY:
                 by_seed = best_caption_by_seed(scores, variant.variant, decoder, metric)
-                if by_seed is None:
-                    ours = Estimate(None, remarks=(scores.why_missing(variant.variant, decoder, metric),))
-                elif len(by_seed) == 1:
-                    ours = Estimate(float(by_seed.iloc[0]), n="1 seed")
-                else:
-                    ours = Estimate(
-                        float(by_seed.mean()), float(by_seed.min()), float(by_seed.max()), f"{len(by_seed)} seeds"
-                    )
+                ours = _over_seeds(by_seed, scores.why_missing(variant.variant, decoder, metric))
+                if metric in _SPACY and by_seed is not None:
+                    ours = replace(ours, remarks=(SPACY_REMARK,))
                 block = f"{variant.captioner}, {decoder}"
                 cells.append(Cell(block, variant.label, metric, "higher", "", ours, 100.0, config.stand_in))
-    reading = "Corpus scores of one caption per image, x100, averaged over seeds. No paper reports these."
-    brackets = "the lowest and the highest seed"
-    return Table("sle_quality", "SLE: all quality metrics of every variant", reading, cells, brackets)
+    reading = (
+        "Corpus scores of one caption per image, x100, averaged over seeds. SPIDEr is the sum CIDEr + SPICE. No paper "
+        "reports these."
+    )
+    return Table("sle_quality", "SLE: all quality metrics of every variant", reading, cells, SEEDS)
+
+
+def _over_seeds(by_seed: pd.Series[float] | None, missing: str) -> Estimate:
+    """The mean over seeds with the lowest and the highest."""
+    if by_seed is None:
+        return Estimate(None, remarks=(missing,))
+    if len(by_seed) == 1:
+        return Estimate(float(by_seed.iloc[0]), n="1 seed")
+    return Estimate(float(by_seed.mean()), float(by_seed.min()), float(by_seed.max()), f"{len(by_seed)} seeds")
+
+
+def diversity_table(scores: Scores, variants: Sequence[Variant], config: ReportConfig) -> Table:
+    """The diversity suite over the five random samples and the five of the beam; low and high are over seeds."""
+    cells = []
+    for decoder, block in (("sample", "5 samples"), ("beam", "beam of 5")):
+        for variant in variants:
+            for metric, (direction, scale) in DIVERSITY.items():
+                by_seed = scores.corpus(variant.variant, decoder, metric)
+                ours = _over_seeds(by_seed, scores.why_missing(variant.variant, decoder, metric))
+                cells.append(Cell(block, variant.label, metric, direction, "", ours, scale, config.stand_in))
+    reading = (
+        "Means over seeds. Self-BLEU4 compares captions of different images, the others those of one. oracle: CIDEr "
+        "x100 of each image's best caption. vocabulary: distinct words; length: words per caption; novel (not a "
+        "training caption), unique and bad_endings (cut off after an article or preposition): percent of captions. No "
+        "paper reports these."
+    )
+    return Table("sle_diversity", "SLE: the diversity suite", reading, cells, SEEDS)
 
 
 def sle_tables(scores: Scores, variants: Sequence[Variant], config: ReportConfig) -> list[Table]:
     """Every table of the SLE part of the report."""
     papers = [sle_table(number, scores, variants, config) for number in SLE_ROWS]
-    return [*papers, truth_table(scores, variants, config), quality_table(scores, variants, config)]
+    ours = (truth_table, quality_table, diversity_table)
+    return [*papers, *(make(scores, variants, config) for make in ours)]
 
 
 PAPERS = {"sle": sle_tables}
