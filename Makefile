@@ -23,7 +23,7 @@ lint: $(BIN)/.installed
 	mypy
 
 bench: $(BIN)/.installed
-	python benchmarks/cider.py
+	python benchmarks/rewards.py
 	python benchmarks/training.py
 
 # The same graph on Flickr8k (FLICKR8K: its folder), in a clone of its own; publishes reports/flickr8k/.

@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from cider import coco_ids
 from pycocoevalcap.cider.cider_scorer import CiderScorer
+from rewards import coco_ids, status
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
@@ -37,6 +36,7 @@ from seqcap.models.lstm import Config, Model
 from seqcap.objectives import cross_entropy, self_critical, sequence_exploration
 from seqcap.objectives.base import Batch, Context
 from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.sequences import References
 
 HIDDEN, CHANNELS, VOCABULARY, SAMPLES, TIME, IMAGES = 512, 2048, 9487, 5, 20, 5000
 CASES = [
@@ -157,7 +157,7 @@ def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> di
         textbook = Textbook(model, data)
         step = optimise(list(model.parameters()), getattr(textbook, {"xe": "xe"}.get(task, "self_critical")), False)
     else:
-        context = Context(CiderD(data.references), TIME)
+        context = Context(CiderD(References(data.references)), TIME)
         objective = {
             "xe": lambda: cross_entropy.Model(cross_entropy.Config(), context),
             "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), context),
@@ -170,7 +170,7 @@ def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> di
         steps += 1
         step(data.batch(size, steps))
     speed = steps * size / (time.perf_counter() - begin)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    memory = status("self", "VmHWM") / 1e3
     return {"task": task, "code": code, "batch": size, "threads": threads, "images_per_s": speed, "peak_gb": memory}
 
 
@@ -178,7 +178,7 @@ def pretrain(weights: Path) -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
     torch.set_num_threads(2)
     data, model = Data(), captioner()
-    objective = cross_entropy.Model(cross_entropy.Config(), Context(CiderD(data.references[:10]), TIME))
+    objective = cross_entropy.Model(cross_entropy.Config(), Context(CiderD(References(data.references[:10])), TIME))
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
     for at in range(60):
         optimizer.zero_grad(set_to_none=True)
