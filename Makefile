@@ -29,7 +29,7 @@ bench: $(BIN)/.installed
 # The same graph on Flickr8k (FLICKR8K: its folder), in a clone of its own; publishes reports/flickr8k/.
 FLICKR8K ?= ../shared/data/flickr8k
 flickr8k: $(BIN)/.installed
-	seqcap repro --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k
+	seqcap repro --jobs 2 --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k
 
 $(BIN)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
