@@ -1,5 +1,6 @@
 """Fixtures shared by the whole suite."""
 
+import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
@@ -28,6 +29,14 @@ def shared() -> Path:
 def golden(shared: Path) -> Path:
     """1,000 COCO captions with published scores."""
     return shared / "data" / "coco_caption_eval" / "captions_val2014_fakecap_results.json"
+
+
+@pytest.fixture(scope="session")
+def pycocoevalcap_folder() -> Path:
+    package = importlib.util.find_spec("pycocoevalcap")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    return Path(package.submodule_search_locations[0])
 
 
 @pytest.fixture(scope="session")

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
-
-
-@pytest.fixture(scope="session")
-def pycocoevalcap_folder() -> Path:
-    package = importlib.util.find_spec("pycocoevalcap")
-    assert package is not None
-    assert package.submodule_search_locations is not None
-    return Path(package.submodule_search_locations[0])
 
 
 @pytest.fixture(scope="session")
