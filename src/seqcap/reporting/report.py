@@ -15,7 +15,7 @@ from seqcap.reporting.tables import best_caption_by_seed, estimate, markdown_tab
 
 TABLE_NAMES = {"sle": ["sle_table1", "sle_table2", "sle_table4", "sle_truth", "sle_quality", "sle_diversity"]}
 
-TITLES = {"sle": "Sequence-level exploration for image captioning (Chen and Jin, CVPR 2020)"}
+TITLES = {"sle": "Better Captioning With Sequence-Level Exploration (Chen and Jin, CVPR 2020)"}
 
 # Claims that the summary repeats: (number, metric, decoder).
 HEADLINES = [
