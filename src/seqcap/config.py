@@ -127,12 +127,37 @@ class Variant(Section):
 Metric = Literal["bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "meteor", "spice"]
 
 
-class Sle(Section):
-    """Sequence-level exploration."""
+class Paper(Section):
+    """One paper's variants, all trained from the pretrained captioners.
 
+    Attributes:
+        seeds: how many of the captioner's seeds are trained further; null: all.
+        reward, training: of variants that name none of their own.
+    """
+
+    seeds: Annotated[int, Field(ge=1, le=100)] | None = None
     reward: Name
     training: Training
     variants: dict[Name, Variant]
+
+
+class Variance(Section):
+    """The measurement of the policy gradient's variance."""
+
+    captioner: Name
+    reward: Name
+    settings: dict[str, Any]
+    rollouts: list[Annotated[int, Field(ge=1)]]
+    images: int = Field(ge=1)
+    replicates: int = Field(ge=2)
+    batch_size: int = Field(ge=1)
+    learning_rate: float = Field(gt=0, lt=1)
+
+
+class Spider(Paper):
+    """Policy gradient of SPIDEr."""
+
+    variance: Variance
 
 
 class Params(Section):
@@ -150,7 +175,15 @@ class Params(Section):
     captioners: dict[Name, CaptionerParams]
     decoding: Decoding
     rewards: dict[Name, dict[Metric, float]]
-    sle: Sle
+    # A paper that is left out is not run.
+    sle: Paper | None = None
+    spider: Spider | None = None
+
+    @property
+    def papers(self) -> dict[str, Paper]:
+        """The papers that are run."""
+        papers = {"sle": self.sle, "spider": self.spider}
+        return {name: paper for name, paper in papers.items() if paper is not None}
 
 
 def read_params(path: Path = PARAMS) -> Params:
@@ -231,66 +264,112 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "batch_size": features.batch_size,
             "image_size": features.image_size,
         },
-        "evaluate_sle": {"split": image.evaluate_on, "dataset": image.dataset},
         "report": {
             "dataset": image.dataset,
             "split": image.evaluate_on,
             "scale": params.scale,
             "alpha": params.alpha,
+            "papers": {name: list(paper.variants) for name, paper in params.papers.items()},
             # Only generated pictures may be shown: photographs belong to others.
             "show_images": image.dataset == "scenes",
         },
     }
     for name, captioner in params.captioners.items():
         files[f"pretrain_{name}"] = {
-            **_captioner(params, name, source),
+            **_captioner(params, name, source, "captioners"),
             "variant": name,
             "objective": "cross_entropy",
             "settings": {},
             "reward": {},
+            "reward_name": None,
             "training": captioner.pretrain.model_dump(),
             "start_from": None,
         }
-    for name, variant in params.sle.variants.items():
-        key = f"sle.variants.{name}"
-        if variant.captioner not in params.captioners:
-            raise InputError(
-                source, f"{key}.captioner is {variant.captioner!r}", f"allowed: {', '.join(params.captioners)}"
-            )
-        try:
-            config = objectives.config_class(variant.objective)
-        except ModuleNotFoundError:
-            raise InputError(
-                source, f"{key}.objective is {variant.objective!r}", "there is no such file in src/seqcap/objectives"
-            ) from None
-        reward = variant.reward or params.sle.reward
-        if reward not in params.rewards:
-            where_named = f"{key}.reward" if variant.reward else "sle.reward"
-            raise InputError(source, f"{where_named} is {reward!r}", f"allowed: {', '.join(params.rewards)}")
-        settings = _validated(config, variant.settings, source, f"{key}.settings")
-        training = _validated(Training, params.sle.training.model_dump() | variant.training, source, f"{key}.training")
-        files[f"sle_{name}"] = {
-            **_captioner(params, variant.captioner, source),
-            "variant": name,
-            "label": variant.label,
-            "objective": variant.objective,
-            "settings": settings.model_dump(),
-            "reward": params.rewards[reward],
-            "training": training.model_dump(),
-            "start_from": f"artifacts/image/pretrain/{variant.captioner}",
-        }
-        files[f"decode_sle_{name}"] = {
-            "variant": name,
-            "split": image.evaluate_on,
-            "max_length": image.max_length + 1,
-            "seeds": files[f"sle_{name}"]["seeds"],
-            **params.decoding.model_dump(),
-        }
+    for name, paper in params.papers.items():
+        files |= _paper(params, name, paper, source)
+    if params.spider is not None:
+        files["variance_spider"] = _variance(params, params.spider.variance, source)
     return files
 
 
-def _captioner(params: Params, name: str, source: Path) -> dict[str, Any]:
-    """What pretraining and every objective share."""
+def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, dict[str, Any]]:
+    """The configurations of a paper's training runs, of their decoding and of their evaluation."""
+    image = params.tasks.image
+    files: dict[str, dict[str, Any]] = {}
+    rewards: dict[str, dict[Metric, float]] = {}
+    for key, variant in paper.variants.items():
+        place = f"{name}.variants.{key}"
+        captioner = _captioner(params, variant.captioner, source, f"{place}.captioner")
+        if paper.seeds is not None:
+            if paper.seeds > len(captioner["seeds"]):
+                allowed = f"captioner {variant.captioner} has {len(captioner['seeds'])}"
+                raise InputError(source, f"{name}.seeds is {paper.seeds}", allowed)
+            captioner["seeds"] = captioner["seeds"][: paper.seeds]
+        own = f"{place}.reward" if variant.reward else f"{name}.reward"
+        reward = variant.reward or paper.reward
+        rewards[reward] = _reward(params, reward, source, own)
+        training = paper.training.model_dump() | variant.training
+        files[f"{name}_{key}"] = {
+            **captioner,
+            "variant": key,
+            "label": variant.label,
+            "objective": variant.objective,
+            "settings": _settings(variant.objective, variant.settings, source, place),
+            "reward": rewards[reward],
+            "reward_name": reward,
+            "training": _validated(Training, training, source, f"{place}.training").model_dump(),
+            "start_from": f"artifacts/image/pretrain/{variant.captioner}",
+        }
+        files[f"decode_{name}_{key}"] = {
+            "variant": key,
+            "split": image.evaluate_on,
+            "max_length": captioner["max_length"],
+            "seeds": captioner["seeds"],
+            **params.decoding.model_dump(),
+        }
+    files[f"evaluate_{name}"] = {"split": image.evaluate_on, "dataset": image.dataset, "rewards": rewards}
+    return files
+
+
+def _variance(params: Params, variance: Variance, source: Path) -> dict[str, Any]:
+    """The configuration of the measurement of the gradient's variance."""
+    place = "spider.variance"
+    objective = "rollout_policy_gradient"
+    settings = {
+        k: _settings(objective, variance.settings | {"rollouts": k}, source, place) for k in set(variance.rollouts)
+    }
+    captioner = _captioner(params, variance.captioner, source, f"{place}.captioner")
+    return {
+        **variance.model_dump(exclude={"settings", "rollouts", "reward"}),
+        "settings": [settings[k] for k in variance.rollouts],
+        "reward": _reward(params, variance.reward, source, f"{place}.reward"),
+        "max_length": captioner["max_length"],
+        "seed": params.seed,
+        "start_from": f"artifacts/image/pretrain/{variance.captioner}",
+    }
+
+
+def _settings(objective: str, settings: dict[str, Any], source: Path, place: str) -> dict[str, Any]:
+    """An objective's settings as its own Config checks and completes them."""
+    try:
+        config = objectives.config_class(objective)
+    except ModuleNotFoundError:
+        raise InputError(
+            source, f"{place}.objective is {objective!r}", "there is no such file in src/seqcap/objectives"
+        ) from None
+    return _validated(config, settings, source, f"{place}.settings").model_dump()
+
+
+def _reward(params: Params, reward: str, source: Path, place: str) -> dict[Metric, float]:
+    if reward not in params.rewards:
+        raise InputError(source, f"{place} is {reward!r}", f"allowed: {', '.join(params.rewards)}")
+    return params.rewards[reward]
+
+
+def _captioner(params: Params, name: str, source: Path, place: str) -> dict[str, Any]:
+    """What pretraining and every objective share; `place` is the parameter that names the captioner."""
+    if name not in params.captioners:
+        raise InputError(source, f"{place} is {name!r}", f"allowed: {', '.join(params.captioners)}")
     captioner = params.captioners[name]
     try:
         config = models.config_class(captioner.architecture)

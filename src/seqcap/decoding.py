@@ -25,6 +25,12 @@ class Decoder(Protocol):
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]: ...
 
 
+class PrefixDecoder(Decoder, Protocol):
+    """A decoder that can be put behind any prefix."""
+
+    def states(self, captions: Tensor, memory: Tensors) -> Tensors: ...
+
+
 @dataclass(frozen=True)
 class Captions:
     """Decoded captions.
@@ -53,14 +59,35 @@ def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor
     Returns:
         tokens [n, time] with time <= max_length, log_prob [n].
     """
+    inputs = torch.full((len(greedy),), BOS, dtype=torch.long, device=greedy.device)
+    room = torch.full_like(inputs, max_length)
+    return continuations(captioner, memory, captioner.start(memory), inputs, room, greedy)
+
+
+@torch.no_grad()
+def continuations(
+    captioner: Decoder, memory: Tensors, state: Tensors, inputs: Tensor, room: Tensor, greedy: Tensor
+) -> Captions:
+    """Continues every row from where its decoder stands until EOS, by sampling or greedily as `rollout`.
+
+    Args:
+        captioner: anything with `start` and `step`.
+        memory: one row per caption.
+        state: the decoder's state before it reads `inputs`.
+        inputs: the last token so far, ids [n].
+        room: number of tokens, EOS included, that a row may still have, int [n], at least 1.
+        greedy: bool [n], true for rows that take the most probable token.
+
+    Returns:
+        tokens [n, time] with time <= max(room), the continuations alone; log_prob [n], theirs.
+    """
     n, device = len(greedy), greedy.device
-    tokens = torch.full((n, max_length), PAD, dtype=torch.long, device=device)
+    longest = int(room.max())
+    tokens = torch.full((n, longest), PAD, dtype=torch.long, device=device)
     log_prob = torch.zeros(n, device=device)
     alive = torch.arange(n, device=device)
-    inputs = torch.full((n,), BOS, dtype=torch.long, device=device)
-    state = captioner.start(memory)
     length = 0
-    for t in range(max_length):
+    for t in range(longest):
         logits, state = captioner.step(inputs, state, memory)
         probabilities = torch.softmax(logits.float(), dim=1)
         # Inverse of the cumulative distribution: one random number a row; Categorical draws V of them.
@@ -71,7 +98,7 @@ def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor
         log_prob[alive] += probabilities.gather(1, inputs[:, None]).squeeze(1).log()
         tokens[alive, t] = inputs
         length = t + 1
-        going = inputs != EOS
+        going = (inputs != EOS) & (room[alive] > length)
         if not bool(going.all()):
             # Finished rows are dropped: they are over a third of the work on real captions.
             rows = going.nonzero().squeeze(1)
@@ -80,6 +107,35 @@ def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor
             alive, inputs = alive[rows], inputs[rows]
             state, memory = select(state, rows), select(memory, rows)
     return Captions(tokens[:, :length], log_prob)
+
+
+@torch.no_grad()
+def complete(
+    captioner: PrefixDecoder, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
+) -> Tensor:
+    """Random completions of prefixes of captions, all of them at once.
+
+    Args:
+        captioner: a captioner.
+        memory: one row per caption.
+        captions: ids [n, time].
+        rows: which caption each prefix is of, [m].
+        lengths: tokens of each prefix, [m]; at least 1, less than `max_length`, and without EOS.
+        max_length: number of tokens, EOS and prefix included, after which a caption is cut.
+
+    Returns:
+        ids [m, max_length]: the prefix, then its continuation.
+    """
+    last = lengths - 1
+    state = tuple(part[rows, last] for part in captioner.states(captions, memory))
+    sampled = torch.zeros_like(rows, dtype=torch.bool)
+    found = continuations(captioner, select(memory, rows), state, captions[rows, last], max_length - lengths, sampled)
+    whole = torch.full((len(rows), max_length + found.tokens.shape[1]), PAD, device=rows.device)
+    time = torch.arange(captions.shape[1], device=rows.device)
+    whole[:, : len(time)] = captions[rows].masked_fill(time >= lengths[:, None], PAD)
+    place = lengths[:, None] + torch.arange(found.tokens.shape[1], device=rows.device)
+    # No continuation outgrows its room: what is cut off here is padding.
+    return whole.scatter(1, place, found.tokens)[:, :max_length]
 
 
 def greedy(captioner: Decoder, memory: Tensors, max_length: int) -> Captions:

@@ -3,7 +3,8 @@
     for each batch of images:
         loss, logs = objective(captioner, batch)
         loss.backward(); clip; Adam
-    greedy CIDEr on val after every epoch; the best epoch's weights are kept (epoch 0 is the starting point)
+    greedy captions of val after every epoch: the weights of the epoch with the best reward are kept
+    (epoch 0 is the starting point; cross-entropy is judged by CIDEr)
 
 A run can be killed at any moment: every minute, and after every epoch, everything that the rest of the run depends on
 (weights, Adam's moments, the random generators, the curves) is written to scratch/, from where the same command
@@ -40,7 +41,7 @@ from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.base import Batch, Context, Reward
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.mixture import Mixture
 from seqcap.rewards.sequences import References
@@ -163,9 +164,14 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")
     store = FeatureStore(FEATURES / f"{models.model_class(config['architecture']).features}.parquet")
     training, validation = (load_split(name, vocabulary, store, max_length) for name in ("train", "val"))
-    reward = Mixture(config["reward"], training.references, vocabulary.words, PARAPHRASES_FILE)
-    # Validation scores as evaluation does: EOS is no token, document frequencies are the split's own.
-    val_cider = CiderD(References(validation.references, eos=False))
+    words = vocabulary.words
+    reward = Mixture(config["reward"], References(training.references), words, PARAPHRASES_FILE)
+    # Validation scores as evaluation does: EOS is no token, document frequencies are the split's own. The last of these
+    # decides which epoch is kept: a policy by the reward that it is paid for.
+    val_references = References(validation.references, eos=False)
+    criteria: dict[str, Reward] = {"val_cider": CiderD(val_references)}
+    if config["reward"] not in ({}, {"cider": 1.0}):
+        criteria["val_reward"] = Mixture(config["reward"], val_references, words, PARAPHRASES_FILE)
 
     torch.manual_seed(seed)
     captioner = models.build(config["architecture"], config["model"], len(vocabulary), store.shape)
@@ -175,7 +181,9 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
     else:
         start, _ = models.load(Path(config["start_from"]) / f"seed{seed}.safetensors")
         captioner.load_state_dict(start.state_dict())
-    objective = objectives.build(config["objective"], config["settings"], Context(reward, max_length))
+    batches = -(-len(training.rows) // settings["batch_size"])
+    context = Context(reward, max_length, captioner.output.in_features, batches)
+    objective = objectives.build(config["objective"], config["settings"], context)
     captioner.dropout = settings["dropout"]
     step = Step(captioner, objective).to(device)
     optimizer = torch.optim.Adam(step.parameters(), lr=settings["learning_rate"], fused=True)
@@ -183,7 +191,6 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
     # From here on every process draws its own samples.
     torch.manual_seed(seed * 1000 + rank)
 
-    batches = -(-len(training.rows) // settings["batch_size"])
     total = settings["epochs"] * batches
     run = Run(step, optimizer, curves=[], best={k: v.clone() for k, v in captioner.state_dict().items()})
 
@@ -194,8 +201,9 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
 
     def validate() -> float:
         captions = short_captions(captioner, store, validation.rows, max_length, device, greedy=True)
-        value = float(val_cider.score(captions, np.arange(len(captions))).mean())
-        record("val_cider", value)
+        for name, criterion in criteria.items():
+            value = float(criterion.score(captions, np.arange(len(captions))).mean())
+            record(name, value)
         record("val_distinct", len(np.unique(captions, axis=0)) / len(captions))
         if value > run.best_value:
             run.best_value = value
@@ -242,7 +250,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
                     record(name, float(np.mean(numbers)))
                 logs = {}
                 if epoch_ends:
-                    progress.set_postfix(val_cider=f"{validate():.3f}")
+                    progress.set_postfix({list(criteria)[-1]: f"{validate():.3f}"})
                 if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
                     run.save(checkpoint)
                     saved = time.monotonic()
@@ -257,7 +265,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
                 "vocabulary_size": len(vocabulary),
                 "feature_shape": list(store.shape),
                 "max_length": max_length,
-                "val_cider": run.best_value,
+                list(criteria)[-1]: run.best_value,
             }
             save_weights(output, run.best, metadata)
     return run.curves
@@ -269,7 +277,7 @@ class Run:
 
     Attributes:
         at: steps done.
-        best_value: the best validation CIDEr so far, of the weights `best`.
+        best_value: the best validation score so far, of the weights `best`.
         curves: rows of `artifacts.CURVES`.
     """
 

@@ -52,7 +52,7 @@ def test_a_mixture_is_the_weighted_sum_of_its_metrics(task, tmp_path):
     assert set(values) == set(METRICS)
     assert all(value.max() > 0 for value in values.values())
     for name, weights in [*((m, {m: 1.0}) for m in METRICS), *read_params_rewards().items()]:
-        mixture = Mixture(weights, references, WORDS, tmp_path / "paraphrases.parquet")
+        mixture = Mixture(weights, References(references), WORDS, tmp_path / "paraphrases.parquet")
         expected = sum(weight * values[metric] for metric, weight in weights.items())
         np.testing.assert_allclose(mixture.score(rows, np.arange(3)), expected, rtol=0, atol=1e-12, err_msg=name)
 
@@ -63,7 +63,7 @@ def read_params_rewards():
 
 def test_no_weights_pay_nothing_and_need_no_files(task):
     references, rows = task
-    assert Mixture({}, references, WORDS, None).score(rows, np.arange(3)).tolist() == [0, 0, 0]
+    assert Mixture({}, References(references), WORDS, None).score(rows, np.arange(3)).tolist() == [0, 0, 0]
 
 
 def test_committed_rewards_are_those_of_the_paper():

@@ -139,6 +139,16 @@ class Captioner(nn.Module, ABC):
         # Writing into a preallocated tensor would make autograd copy the whole of it at every step.
         return torch.stack(outputs, dim=1)
 
+    def states(self, captions: Tensor, memory: Tensors) -> Tensors:
+        """The decoder's state before it reads each token of captions [n, time]: tensors [n, time, ...]."""
+        embedded = self.embedding(self.shifted(captions))
+        state = self.start(memory)
+        states = []
+        for t in range(captions.shape[1]):
+            _, state = self.recur(embedded[:, t], state, memory)
+            states.append(state)
+        return tuple(torch.stack(part, dim=1) for part in zip(*states, strict=True))
+
     def teacher_force(self, features: Tensor, captions: Tensor) -> Tensor:
         """Logits [batch, time, V] of each token of captions [batch, time], given the tokens before it."""
         return self.logits(self.unroll(captions, self.encode(features)))

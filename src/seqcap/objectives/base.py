@@ -29,12 +29,16 @@ class Context:
     """What an objective may use.
 
     Attributes:
-        reward: CIDEr-D (x1 scale) against the training references.
+        reward: the variant's reward against the training references.
         max_length: tokens of a sampled caption, EOS included.
+        hidden: size of the captioner's decoder output, for baselines on it.
+        steps_per_epoch: training steps that an epoch takes, for schedules.
     """
 
     reward: Reward
     max_length: int
+    hidden: int
+    steps_per_epoch: int
 
 
 @dataclass(frozen=True)

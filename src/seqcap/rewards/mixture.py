@@ -33,34 +33,33 @@ class Mixture:
 
     Args:
         weights: metric -> weight, of `METRICS`.
-        references: per image, captions as lists of ids without EOS.
+        references: cooked once for all metrics.
         words: the vocabulary; a word's id is its position.
         paraphrases: what the stage `paraphrases` wrote; read only for METEOR.
 
     Raises:
-        InputError: malformed references, or a file that METEOR or SPICE needs is missing.
+        InputError: a file that METEOR or SPICE needs is missing.
     """
 
     def __init__(
         self,
         weights: Mapping[str, float],
-        references: Sequence[Sequence[Sequence[int]]],
+        references: References,
         words: Sequence[str],
         paraphrases: Path,
     ) -> None:
         self._bleu = np.array([weights.get(name, 0.0) for name in BLEUS])
-        cooked = References(references)
-        self._references = Bleu(cooked) if self._bleu.any() else None
+        self._references = Bleu(references) if self._bleu.any() else None
         self._parts: list[tuple[float, CiderD | RougeL | Meteor | SpiceReward]] = []
         if weights.get("cider"):
-            self._parts.append((weights["cider"], CiderD(cooked)))
+            self._parts.append((weights["cider"], CiderD(references)))
         if weights.get("rouge_l"):
-            self._parts.append((weights["rouge_l"], RougeL(cooked)))
+            self._parts.append((weights["rouge_l"], RougeL(references)))
         if weights.get("meteor"):
             lexicon = Lexicon(words, read_table(paraphrases, PARAPHRASES))
-            self._parts.append((weights["meteor"], Meteor(cooked, lexicon)))
+            self._parts.append((weights["meteor"], Meteor(references, lexicon)))
         if weights.get("spice"):
-            self._parts.append((weights["spice"], SpiceReward(cooked, words, CachedParser(PARSES))))
+            self._parts.append((weights["spice"], SpiceReward(references, words, CachedParser(PARSES))))
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """Rewards [n] of hypotheses [n, time] of images [n] (rows of the references).

@@ -57,11 +57,16 @@ class Parser:
             # Here, not above: importing spaCy takes 2 seconds, and most of the package does not need it.
             import spacy
             from spacy.about import __version__
+            from thinc.api import NumpyOps
 
             self._nlp = spacy.load(MODEL, exclude=UNUSED)
         except (ImportError, OSError) as error:
             raise InputError(MODEL, f"cannot be loaded ({error})", "install what requirements.txt lists") from None
         _, lemmatizer = self._nlp.remove_pipe("lemmatizer")
+        # NumPy's matrix products instead of BLIS's: 1.6 times as fast, the same parses.
+        for _, pipe in self._nlp.pipeline:
+            for layer in pipe.model.walk():  # type: ignore[attr-defined]
+                layer.ops = NumpyOps(use_blis=False)
         self._lemma = _lemmatizer(lemmatizer.lookups)  # type: ignore[attr-defined]
         self.version = f"spacy {__version__}, {MODEL} {self._nlp.meta['version']}, rules {rules.VERSION}"
 

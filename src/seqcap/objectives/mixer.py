@@ -1,0 +1,91 @@
+"""MIXER, mixed incremental cross-entropy REINFORCE: Ranzato et al., ICLR 2016 (section 3.2.2, algorithm 1)."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from seqcap.data.vocabulary import PAD
+from seqcap.decoding import complete, rollout
+from seqcap.models.base import Captioner, repeat, select
+from seqcap.objectives.base import Batch, Context, Objective
+
+
+class Config(BaseModel):
+    """Liu et al. 2017 compare with a prefix that shrinks by 3 tokens every 5 epochs, and cross-entropy at a weight of
+    .5 while there is one. What their row MIXER-BCMR-A changes is not known; `final_weight: 0` is our reading."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    shrink: int = Field(3, ge=1, description="tokens by which the cross-entropy prefix shrinks at each stage")
+    epochs_per_stage: int = Field(5, ge=1, description="epochs between two shrinkings")
+    weight: float = Field(0.5, ge=0, le=1, description="weight of cross-entropy while it has a prefix")
+    final_weight: float = Field(0.5, ge=0, le=1, description="that weight falls linearly with the prefix to this")
+
+
+class Model(Objective):
+    """Loss of a reference y with prefix M: -w sum_{t <= M} log p(y_t) - (1 - w) sum_{t > M} (r - b_t) log p(g_t).
+
+    g continues y_1..y_M with random tokens, r is the reward of the whole, b_t a linear baseline on the detached
+    decoder output, fitted to r by squared error. Mean over all references. A reference of at most M tokens is plain
+    cross-entropy. M starts at `max_length` - `shrink` (at `max_length` it would be the cross-entropy that training
+    starts from), shrinks to 0, and there w is 0.
+    """
+
+    steps: Tensor
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__()
+        self.config, self.context = config, context
+        self.baseline = nn.Linear(context.hidden, 1)
+        nn.init.zeros_(self.baseline.weight)
+        nn.init.zeros_(self.baseline.bias)
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+
+    def schedule(self, step: int) -> tuple[int, float]:
+        """Length of the cross-entropy prefix and the weight of its loss at a training step."""
+        stage = step // (self.config.epochs_per_stage * self.context.steps_per_epoch) + 1
+        longest = self.context.max_length
+        prefix = max(0, longest - self.config.shrink * stage)
+        left = prefix / longest
+        weight = self.config.weight * left + self.config.final_weight * (1 - left)
+        return prefix, weight if prefix > 0 else 0.0
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        prefix, weight = self.schedule(int(self.steps))
+        if self.training:
+            self.steps += 1
+        references = batch.captions.flatten(0, 1)
+        there = (references != PAD).any(1).nonzero().squeeze(1)
+        references = references[there]
+        memory = select(repeat(captioner.encode(batch.features), batch.captions.shape[1]), there)
+        images = batch.images.repeat(batch.captions.shape[1])[there.cpu().numpy()]
+        open_ = (references != PAD).sum(1) > prefix
+        rows = open_.nonzero().squeeze(1)
+        tokens = nn.functional.pad(references, (0, self.context.max_length - references.shape[1]), value=PAD)
+        if prefix == 0:
+            drawn = rollout(captioner, memory, self.context.max_length, torch.zeros_like(open_)).tokens
+            tokens = nn.functional.pad(drawn, (0, self.context.max_length - drawn.shape[1]), value=PAD)
+        elif len(rows) > 0:
+            tokens[rows] = complete(
+                captioner, memory, references, rows, torch.full_like(rows, prefix), self.context.max_length
+            )
+        tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
+        valid = tokens != PAD
+        hidden = captioner.unroll(tokens, memory)[valid]
+        log_prob = -nn.functional.cross_entropy(captioner.logits(hidden).float(), tokens[valid], reduction="none")
+        row, time = valid.nonzero().T
+        of_policy = time >= prefix
+        score = torch.zeros(len(tokens), device=tokens.device)
+        if len(rows) > 0:
+            found = self.context.reward.score(tokens[rows].cpu().numpy(), images[rows.cpu().numpy()])
+            score[rows] = torch.from_numpy(found).to(score)
+        advantage = (score[row] - self.baseline(hidden.detach().float()).squeeze(1))[of_policy]
+        cross_entropy = -log_prob[~of_policy].sum() / len(tokens)
+        reinforce = -(advantage.detach() * log_prob[of_policy]).sum() / len(tokens)
+        baseline_loss = advantage.square().sum() / len(tokens)
+        logs = {"baseline_loss": baseline_loss.item(), "xe_prefix": float(prefix)}
+        if len(rows) > 0:
+            logs["train_reward"] = score[rows].mean().item()
+        return weight * cross_entropy + (1 - weight) * reinforce + baseline_loss, logs

@@ -1,0 +1,92 @@
+"""Policy gradient with Monte-Carlo rollouts: PG-SPIDEr of Liu et al., ICCV 2017 (section 3, algorithm 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from seqcap.data.vocabulary import PAD
+from seqcap.decoding import complete, rollout
+from seqcap.models.base import Captioner, Tensors, repeat
+from seqcap.objectives.base import Batch, Context, Objective
+
+
+class Config(BaseModel):
+    """The paper: one path an image (M = 1), K = 3 rollouts from each of its prefixes. How large the baseline is, and
+    for how long it learns alone, it does not say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    paths: int = Field(1, ge=1, description="captions sampled per image and step (M)")
+    rollouts: int = Field(3, ge=1, description="completions sampled of each of their prefixes (K)")
+    baseline_hidden: int = Field(128, ge=1, description="units in the baseline's hidden layer")
+    baseline_steps: int = Field(100, ge=0, description="first steps in which only the baseline learns")
+
+
+class Model(Objective):
+    """Loss -sum_t (Q_t - B(s_t)) log p(g_t|s_t) + sum_t (Q_t - B(s_t))^2, mean over paths and images.
+
+    g is a path sampled from the captioner, s_t what it has before token t, and Q_t the mean reward of K random
+    completions of g_1..g_t (of a finished caption: its reward). Q_t has the expectation Q(s_t, g_t) for any K, and
+    B(s_t) does not depend on g_t, so the expected gradient is that of -E[reward] exactly (eqs. 5-9).
+
+    B is a perceptron on the decoder's output, detached: fitting B moves nothing of the captioner. Its last layer
+    starts at zero, which is no baseline at all. During the first `baseline_steps` only B learns (algorithm 1).
+    """
+
+    steps: Tensor
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__()
+        self.config, self.context = config, context
+        last = nn.Linear(config.baseline_hidden, 1)
+        nn.init.zeros_(last.weight)
+        nn.init.zeros_(last.bias)
+        self.baseline = nn.Sequential(nn.Linear(context.hidden, config.baseline_hidden), nn.ReLU(), last)
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        memory = repeat(captioner.encode(batch.features), self.config.paths)
+        images = batch.images.repeat(self.config.paths)
+        sampled = torch.zeros(len(images), dtype=torch.bool, device=batch.features.device)
+        tokens = rollout(captioner, memory, self.context.max_length, sampled).tokens
+        value, reward = self.action_values(captioner, memory, tokens, images)
+        hidden = captioner.unroll(tokens, memory)[tokens != PAD]
+        log_prob = -nn.functional.cross_entropy(
+            captioner.logits(hidden).float(), tokens[tokens != PAD], reduction="none"
+        )
+        advantage = value - self.baseline(hidden.detach().float()).squeeze(1)
+        policy_loss = -(advantage.detach() * log_prob).sum() / len(tokens)
+        baseline_loss = advantage.square().sum() / len(tokens)
+        # A factor, not a branch: under DistributedDataParallel every parameter must get a gradient.
+        learning = float(self.steps >= self.config.baseline_steps)
+        if self.training:
+            self.steps += 1
+        logs = {"train_reward": reward, "baseline_loss": baseline_loss.item()}
+        return learning * policy_loss + baseline_loss, logs
+
+    def action_values(
+        self, captioner: Captioner, memory: Tensors, tokens: Tensor, images: NDArray[np.int64]
+    ) -> tuple[Tensor, float]:
+        """Q_t [m] at the m tokens of paths [n, time], in the order of `tokens[tokens != PAD]`, and the paths' mean
+        reward. `images` [n] are their rows among the training images."""
+        k = self.config.rollouts
+        valid = tokens != PAD
+        final = valid & (torch.arange(tokens.shape[1], device=tokens.device) == valid.sum(1, keepdim=True) - 1)
+        # A finished caption has nothing to complete: its one value is its reward.
+        rows, last = (valid & ~final).nonzero().T
+        paths = nn.functional.pad(tokens, (0, self.context.max_length - tokens.shape[1]), value=PAD)
+        scored, of = paths, images
+        if len(rows) > 0:
+            prefixes, lengths = rows.repeat_interleave(k), (last + 1).repeat_interleave(k)
+            whole = complete(captioner, memory, tokens, prefixes, lengths, self.context.max_length)
+            scored = torch.cat([paths, whole])
+            of = np.concatenate([images, images[prefixes.cpu().numpy()]])
+        rewards = torch.from_numpy(self.context.reward.score(scored.cpu().numpy(), of)).to(tokens.device, torch.float32)
+        values = torch.empty(tokens.shape, device=tokens.device)
+        values[final] = rewards[: len(tokens)]
+        values[rows, last] = rewards[len(tokens) :].view(len(rows), k).mean(1)
+        return values[valid], rewards[: len(tokens)].mean().item()
