@@ -45,7 +45,7 @@ _NAMES = {
     "mBleu4": "mBLEU-4",
     "precision_true": "true precision",
     "recall_true": "true recall",
-    "all_true": "share saying only what is true",
+    "all_true": "only-true rate",
 }
 
 
@@ -251,7 +251,7 @@ def run_claim(claim: Claim, scores: Scores, present: Collection[str]) -> Result:
         p_value=p,
         agreeing=agreeing,
         seeds=len(seeds),
-        reason=f"{claim.metric} has no score per image, and {len(seeds)} seeds are too few" if too_few else "",
+        reason=f"a corpus metric of {len(seeds)} seeds: too few for a verdict" if too_few else "",
     )
 
 

@@ -63,8 +63,9 @@ def _save(figure: Figure, path: Path) -> None:
 
 def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
     """A colour for every name: its known one, else one of those left over."""
+    spare = [colour for colour in _SPARE_COLOURS if colour not in known.values()]
     others = sorted(set(names) - set(known))
-    return dict(known) | {name: _SPARE_COLOURS[i % len(_SPARE_COLOURS)] for i, name in enumerate(others)}
+    return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
 
 
 def captioners(variants: Sequence[Variant]) -> list[str]:
@@ -208,9 +209,9 @@ def plot_curves(axis: Axes, curves: pd.DataFrame, variants: Iterable[Variant], c
             continue
         colour = colours[variant.variant]
         for _, seed in mine.groupby("seed"):
-            line = _binned(seed.sort_values("step"))
+            line = binned(seed.sort_values("step"))
             axis.plot(line["step"], line["value"], color=colour, linewidth=0.7, alpha=0.4)
-        mean = _binned(mine.groupby("step")["value"].mean().reset_index())
+        mean = binned(mine.groupby("step")["value"].mean().reset_index())
         axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, label=variant.label)
 
 
@@ -223,7 +224,7 @@ def plot_start(axis: Axes, curves: pd.DataFrame, variants: Iterable[Variant], la
         axis.axhline(float(np.mean(starts)), color="#666666", linestyle="--", linewidth=1, label=f"{label} (step 0)")
 
 
-def _binned(curve: pd.DataFrame) -> pd.DataFrame:
+def binned(curve: pd.DataFrame) -> pd.DataFrame:
     """Averages a long curve over at most `_CURVE_POINTS` stretches of equal length; step 0 stays by itself."""
     if len(curve) <= _CURVE_POINTS:
         return curve
