@@ -1,12 +1,12 @@
-"""Stage `report`: tables, figures, claims and scores -> reports/report.md and metrics.json."""
+"""Stage `report`: tables, figures and scores of every paper -> reports/report.md and metrics.json."""
 
 from seqcap.errors import one_line_errors
-from seqcap.reporting.inputs import ReportConfig, Scores, read_variants
+from seqcap.reporting.papers import read_runs
 from seqcap.reporting.report import write_report
 
 
 def main() -> None:
-    write_report("sle", Scores.read("sle"), read_variants("sle"), ReportConfig.read())
+    write_report(read_runs())
 
 
 if __name__ == "__main__":

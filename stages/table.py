@@ -3,16 +3,16 @@
 import argparse
 
 from seqcap.errors import one_line_errors
-from seqcap.reporting.inputs import ReportConfig, Scores, read_variants
-from seqcap.reporting.tables import PAPERS
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.papers import find
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("paper", choices=sorted(PAPERS))
-    paper = parser.parse_args().paper
-    for table in PAPERS[paper](Scores.read(paper), read_variants(paper), ReportConfig.read()):
-        table.write()
+    parser.add_argument("paper")
+    run = Run.read(find(parser.parse_args().paper))
+    for name, make in run.paper.tables.items():
+        make(run).write(name)
 
 
 if __name__ == "__main__":

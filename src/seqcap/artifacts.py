@@ -83,6 +83,18 @@ CURVES = pa.schema(
     ]
 )
 
+# One row per replicate of a policy gradient: its squared distance from the mean gradient of its setting (rollouts,
+# baseline), and the squared norm of that mean.
+VARIANCE = pa.schema(
+    [
+        ("rollouts", pa.int64()),
+        ("baseline", pa.bool_()),
+        ("replicate", pa.int64()),
+        ("squared_distance", pa.float64()),
+        ("squared_mean", pa.float64()),
+    ]
+)
+
 # One row per parsed caption: the scene-graph tuples that SPICE compares, and the parser they come from.
 SCENE_GRAPHS = pa.schema([("text", pa.string()), ("parser", pa.string()), ("tuples", pa.list_(pa.list_(pa.string())))])
 

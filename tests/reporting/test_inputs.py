@@ -11,7 +11,8 @@ import pytest
 from seqcap import artifacts
 from seqcap.errors import InputError
 from seqcap.reporting import inputs
-from seqcap.reporting.inputs import ReportConfig, Scores
+from seqcap.reporting.inputs import KARPATHY_TEST, ReportConfig, Run, Scores
+from seqcap.reporting.papers import find
 
 
 def score(**changes: object) -> dict[str, object]:
@@ -23,16 +24,30 @@ def scores(*rows: dict[str, object], reasons: dict[str, str] | None = None) -> S
     return Scores(pd.DataFrame(rows), reasons or {})
 
 
-def test_variants_come_in_the_papers_order(run):
+def test_variants_come_in_the_order_of_params_yaml(run):
     run.variants = ["sll_sle", "zebra", "xe_att", "sll", "xe"]
+    assert [variant.variant for variant in run.read().variants] == run.variants
+
+
+def test_cross_entropy_was_trained_on_no_reward(run):
+    read = run.read().by_name
+    assert (read["xe"].reward, read["sll"].reward) == (None, "cider")
+    config = artifacts.read_json("configs/sle_sll.json")
+    artifacts.write_json("configs/sle_sll.json", config | {"reward_name": None})
+    assert inputs.read_variants("sle", ["sll"])[0].reward is None
+
+
+def test_a_variant_without_its_file_is_named(run):
     run.write()
-    names = [variant.variant for variant in inputs.read_variants("sle")]
-    assert names == ["xe", "sll", "sll_sle", "zebra", "xe_att"]
+    Path("configs/sle_sll.json").unlink()
+    with pytest.raises(InputError, match=r"configs/sle_sll\.json: cannot be read"):
+        Run.read(find("sle"))
 
 
-def test_without_variants_the_folder_is_named(run):
-    with pytest.raises(InputError, match=r"configs: has no sle_\*\.json"):
-        inputs.read_variants("sle")
+def test_a_paper_that_is_left_out_is_named(run):
+    run.write()
+    with pytest.raises(InputError, match=r"report\.json: papers has no 'spider'; this run has sle"):
+        Run.read(find("spider"))
 
 
 @pytest.mark.parametrize(
@@ -41,6 +56,10 @@ def test_without_variants_the_folder_is_named(run):
         ({"split": None}, "split is None"),
         ({"show_images": "yes"}, "show_images is 'yes'"),
         ({"dataset": "imagenet"}, "dataset is 'imagenet'"),
+        ({"papers": ["sle"]}, r"papers is \['sle'\]"),
+        ({"papers": {}}, "papers is empty"),
+        ({"papers": {"sle": []}}, r"papers\.sle is \[\]"),
+        ({"papers": {"sle": [1]}}, r"papers\.sle is \[1\]"),
     ],
 )
 def test_a_wrong_report_config_is_named(run, change: dict[str, object], problem: str):
@@ -55,13 +74,20 @@ def test_a_missing_key_is_named(run):
     run.write()
     artifacts.write_json("configs/sle_sll.json", {"variant": "sll"})
     with pytest.raises(InputError, match=r"sle_sll\.json: has no key 'label'"):
-        inputs.read_variants("sle")
+        inputs.read_variants("sle", run.variants)
 
 
-def test_only_the_papers_own_data_stand_for_nothing():
-    assert ReportConfig("coco", "test", "paper", 0.75, False).stand_in == "COCO (Karpathy's splits), test split"
-    assert "stands in for COCO" in ReportConfig("coco", "val", "paper", 0.75, False).stand_in
-    assert ReportConfig("scenes", "val", "laptop", 0.75, True).stand_in.startswith("scenes (generated), val split")
+@pytest.mark.parametrize(
+    ("dataset", "split", "published_on", "text"),
+    [
+        ("coco", "test", KARPATHY_TEST, "COCO (Karpathy's splits), test split"),
+        ("coco", "val", KARPATHY_TEST, "COCO (Karpathy's splits), val split, stands in for COCO Karpathy test"),
+        ("coco", "test", "a server", "COCO (Karpathy's splits), test split, stands in for a server"),
+        ("scenes", "test", "a server", "scenes (generated), test split, stands in for a server"),
+    ],
+)
+def test_only_the_papers_own_data_stand_for_nothing(dataset: str, split: str, published_on: str, text: str):
+    assert ReportConfig(dataset, split, "paper", False, {}).stand_in(published_on) == text
 
 
 def test_a_missing_column_of_scores_is_named(run):
@@ -128,8 +154,7 @@ def test_why_missing():
 
 
 def test_curves_of_cross_entropy_may_be_missing_but_no_others(run):
-    run.write()
-    variants = inputs.read_variants("sle")
+    variants = run.read().variants
     Path("artifacts/sle/train/xe/curves.parquet").unlink()
     curves = inputs.read_curves("sle", variants)
     assert {"sll", "lstm", "attention"} <= set(curves["variant"])

@@ -12,11 +12,9 @@ import pytest
 
 from seqcap import artifacts
 from seqcap.errors import InputError
-from seqcap.reporting import figures, report
-from seqcap.reporting.inputs import ReportConfig, Scores, read_variants
+from seqcap.reporting import claims, report
 
 ROOT = Path(__file__).resolve().parents[2]
-STAGES = (["table.py", "sle"], ["figure.py", "sle"], ["claims.py"], ["report.py"])
 
 
 def stage(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -25,99 +23,135 @@ def stage(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
-def report_of(run) -> str:
-    run.write()
-    for script in STAGES:
+def report_of(*papers: str) -> str:
+    per_paper = [[script, paper] for paper in papers for script in ("table.py", "figure.py")]
+    for script in (*per_paper, ["claims.py"], ["report.py"]):
         done = stage(*script)
         assert done.returncode == 0, done.stderr
     return Path("reports/report.md").read_text(encoding="utf-8")
 
 
-def test_report_of_scenes(run):
-    text = report_of(run)
-    for name in report.TABLE_NAMES["sle"]:
-        body = Path(f"reports/tables/{name}.md").read_text(encoding="utf-8")
-        assert body.split("\n", 1)[1].strip() in text
-    for name in figures.SLE_FIGURES:
-        assert f"](figures/{name}.png)" in text
+def section(text: str, heading: str, level: str) -> str:
+    """What stands below a heading, up to the next of its level."""
+    return re.split(rf"^{level} ", text.split(f"\n{level} {heading}", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_report_of_both_papers(run, spider):
+    runs = (run.read(), spider.read())
+    text = report_of("sle", "spider")
+    for read in runs:
+        part = section(text, f"{read.paper.label}: {read.paper.title}", "##")
+        for name in read.paper.tables:
+            body = Path(f"reports/tables/{name}.md").read_text(encoding="utf-8")
+            assert body.split("\n", 1)[1].strip() in part
+        for name in read.paper.figures:
+            assert f"](figures/{name}.png)" in part
+        for heading in ("What ran", "Findings", "Claims", "Tables", "Figures", "Limits", "Where each row lives"):
+            assert f"\n### {heading}\n" in part, heading
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (Path("reports") / link).is_file(), link
     assert not re.search(r"\bnan\b|None", text)
     assert str(Path.cwd()) not in text
-    for heading in ("What ran", "Findings", "Claims", "Errors noticed in the paper", "Limits", "Where each row lives"):
-        assert f"\n## {heading}\n" in text
     assert "Against the literature" not in text
     assert "**SLL raises the CIDEr of random samples over XE: holds.**" in text
+    assert "Words of the best beam caption on scenes: " in text
+    assert "*Rollouts and the baseline.*" in text
     assert "METEOR: Java was not found" in text
+    # Said once, for all papers.
+    for words in (*claims.READING, "Levels on scenes and on COCO cannot be compared"):
+        assert words == "" or text.count(words) == 1
+    for path in set(re.findall(r"`(src/[^`]+)`", section(text, "SLE: ", "##"))):
+        assert (ROOT / path).exists(), path
+
+    results = {read.paper.name: claims.run_claims(read) for read in runs}
+    counts = [sum(r.verdict == verdict for r in results["spider"]) for verdict in ("holds", "does not hold")]
+    assert f"| SPIDEr | 8 | {len(results['spider'])} | {counts[0]} | {counts[1]} |" in text
 
     metrics = artifacts.read_json("reports/metrics.json")
-    assert metrics["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
-    assert set(metrics["sll"]) == {"CIDEr_samples", "CIDEr_beam", "Div1", "Div2", "mBleu4"}
-    assert metrics["claims"]["hold"] <= metrics["claims"]["run"] < metrics["claims"]["total"]
+    assert set(metrics) == {"sle", "spider"}
+    assert metrics["sle"]["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
+    assert set(metrics["sle"]["sll"]) == {"CIDEr_samples", "CIDEr_beam", "Div1", "Div2", "mBleu4"}
+    assert metrics["spider"]["pg_spice"]["words_beam"] == pytest.approx(14, abs=2)
+    assert metrics["sle"]["claims"]["hold"] <= metrics["sle"]["claims"]["run"] < metrics["sle"]["claims"]["total"]
 
 
-def test_where_rows_live_names_files_that_exist(run):
-    run.write()
-    variants = read_variants("sle")
-    lines = "\n".join(report._where("sle", variants))
-    for path in set(re.findall(r"`(src/[^`]+)`", lines)):
-        assert (ROOT / path).exists(), path
+def test_a_paper_that_is_left_out_is_not_reported(spider):
+    spider.write()
+    text = report_of("spider")
+    assert "\n## SPIDEr: " in text
+    assert "SLE" not in text
+    assert set(artifacts.read_json("reports/metrics.json")) == {"spider"}
+    assert "SLE" not in Path("reports/claims.md").read_text(encoding="utf-8")
+
+
+def test_settings_and_rewards_are_in_what_ran(run):
+    lines = report._what_ran(run.read())
+    assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 1, 2, 3 |" in lines
+    assert "| `xe` | XE | lstm | cross_entropy | – | – | 1, 2, 3 |" in lines
+
+
+def test_errors_are_a_section_only_where_there_are_some(run, spider):
+    assert len(report._errors(run.read())) == 4 + 3
+    assert report._errors(spider.read()) == []
 
 
 def test_report_of_photographs_compares_with_the_literature(run):
     run.dataset, run.show_images = "flickr8k", False
     run.missing_metrics = {"SPICE": "not computed yet"}
-    run.write()
-    section = "\n".join(report._literature(Scores.read("sle"), read_variants("sle"), ReportConfig.read()))
-    assert "| Soft-Attention | Xu et al. 2015, Table 1 | 67.0 | 44.8 | 29.9 | 19.5 | 18.9 |" in section
+    text = "\n".join(report._literature(run.read()))
+    assert "| Soft-Attention | Xu et al. 2015, Table 1 | 67.0 | 44.8 | 29.9 | 19.5 | 18.9 |" in text
     # The invented run has BLEU-1 of .702 and METEOR of .26.
-    assert re.search(r"\| XE \| Soft-Attention \| \+3\.2 \|.*\| \+7\.1 \|", section)
-    assert "brevity penalty" in section
+    assert re.search(r"\| XE \| Soft-Attention \| \+3\.2 \|.*\| \+7\.1 \|", text)
+    assert "| SLL | Soft-Attention |" not in text
+    assert "brevity penalty" in text
 
 
 def test_literature_names_the_metrics_that_are_missing(run):
     run.dataset = "flickr8k"
-    run.write()
-    section = "\n".join(report._literature(Scores.read("sle"), read_variants("sle"), ReportConfig.read()))
-    assert "- METEOR: Java was not found." in section
+    assert "- METEOR: Java was not found." in report._literature(run.read())
 
 
 def test_a_number_that_is_missing_is_left_out_of_the_metrics(run):
     run.missing_metrics |= {"Div1": "not computed"}
-    run.write()
-    metrics = report.headline_metrics(Scores.read("sle"), read_variants("sle"), [])
+    metrics = report.metrics(run.read(), [])
     assert "Div1" not in metrics["sll"]
     assert "Div2" in metrics["sll"]
 
 
-@pytest.mark.parametrize("missing", ["claims.md", "tables/sle_truth.md", "figures/sle_fig3.png"])
+@pytest.mark.parametrize("missing", ["tables/sle_truth.md", "figures/sle_fig3.png"])
 def test_what_is_not_made_yet_is_named(run, missing: str):
-    run.write()
-    for name in ("claims.md", *(f"tables/{name}.md" for name in report.TABLE_NAMES["sle"])):
+    read = run.read()
+    for name in (
+        *(f"tables/{name}.md" for name in read.paper.tables),
+        *(f"figures/{n}.png" for n in read.paper.figures),
+    ):
         path = Path("reports") / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("## x\n", encoding="utf-8")
-    for name in figures.SLE_FIGURES:
-        path = Path(f"reports/figures/{name}.png")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
     (Path("reports") / missing).unlink()
     with pytest.raises(InputError, match=re.escape(missing)):
-        report.write_report("sle", Scores.read("sle"), read_variants("sle"), ReportConfig.read())
+        report.write_report([read])
 
 
-def test_a_stage_ends_in_one_line(run):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table.py", "sle"), r"error: artifacts/sle/scores\.parquet: is not a Parquet file .*\n"),
+        (("figure.py", "nobody"), r"error: .*: there is no paper 'nobody'; known: sle, spider\n"),
+    ],
+)
+def test_a_stage_ends_in_one_line(run, arguments: tuple[str, ...], message: str):
     run.write()
     Path("artifacts/sle/scores.parquet").write_bytes(b"not parquet")
-    done = stage("table.py", "sle")
+    done = stage(*arguments)
     assert done.returncode == 2
-    assert re.fullmatch(r"error: artifacts/sle/scores\.parquet: is not a Parquet file .*\n", done.stderr)
+    assert re.fullmatch(message, done.stderr)
 
 
 def test_reporting_does_not_import_torch():
     """Importing torch costs seconds in every one of these stages."""
     code = (
-        "import sys; from seqcap.reporting import claims, figures, inputs, published, report, statistics, tables; "
+        "import sys; from seqcap.reporting import papers, report; papers.find('sle'); papers.find('spider'); "
         "sys.exit('torch' in sys.modules)"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}

@@ -1,43 +1,33 @@
-"""Every published cell appears once, ours beside it in its scale, or a reason."""
+"""Ours in the printed scale with an interval, or a reason; both papers' tables."""
 
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from seqcap import artifacts
-from seqcap.reporting import published, tables
-from seqcap.reporting.inputs import ReportConfig, Scores, read_variants
+from seqcap.reporting import tables
+from seqcap.reporting.inputs import Scores
 
 
 def build(run) -> dict[str, tables.Table]:
-    run.write()
-    made = tables.sle_tables(Scores.read("sle"), read_variants("sle"), ReportConfig.read())
-    return {table.name: table for table in made}
+    read = run.read()
+    return {name: make(read) for name, make in read.paper.tables.items()}
 
 
 def lines(table: tables.Table) -> pd.DataFrame:
-    table.write()
-    path = Path(f"reports/tables/{table.name}.csv")
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    """The table's CSV file."""
+    table.write("table")
+    return pd.read_csv("reports/tables/table.csv", dtype=str, keep_default_na=False)
 
 
-@pytest.mark.parametrize("number", [1, 2, 4])
-def test_every_published_cell_appears_once_as_printed(run, number: int):
-    ours = lines(build(run)[f"sle_table{number}"])
-    theirs = published.published_table("sle", number)
-    assert list(ours.columns) == tables.COLUMNS
-    keys = ["block", "row", "column"]
-    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
-    assert ours["paper"].tolist() == theirs["printed"].tolist()
-    assert ours["direction"].tolist() == theirs["direction"].tolist()
-
-
-def test_every_number_has_an_interval_and_every_gap_a_reason(run):
-    for table in build(run).values():
+@pytest.mark.parametrize("paper", ["run", "spider"])
+def test_every_number_has_an_interval_and_every_gap_a_reason(paper: str, request: pytest.FixtureRequest):
+    for table in build(request.getfixturevalue(paper)).values():
         cells = lines(table)
         empty = cells[cells["ours"] == ""]
         assert (empty["note"] != "").all()
@@ -93,30 +83,6 @@ def test_one_seed_of_a_corpus_metric_has_no_interval(run):
     assert "no interval" in cell["note"]
 
 
-def test_table_4_notes_the_papers_reuse_of_table_2(run):
-    notes = lines(build(run)["sle_table4"]).set_index(["row", "column"])["note"]
-    assert "prints Table 2's value" in notes["SLL-SLE (bs)", "CIDEr"]
-    assert "prints Table 2's value" not in notes["SLL-SLE (rs)", "CIDEr"]
-
-
-def test_truth_has_every_variant_and_human_captions(run):
-    cells = lines(build(run)["sle_truth"])
-    assert cells["row"].drop_duplicates().tolist()[-1] == "human captions"
-    human = cells[cells["row"] == "human captions"].set_index("column")
-    assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
-    assert human.loc["precision, 5 samples", "n"] == "12 images"
-    assert human.loc["precision, beam", "ours"] == ""
-    assert len(cells) == 9 * len(tables.TRUTH)
-
-
-def test_truth_is_one_note_where_facts_are_unknown(run):
-    run.dataset = "flickr8k"
-    cells = lines(build(run)["sle_truth"])
-    assert len(cells) == 1
-    assert cells.loc[0, "note"].startswith("Not measured on flickr8k")
-    assert (cells.drop(columns="note") == "").all(axis=None)
-
-
 def test_quality_spans_the_seeds(run):
     cells = lines(build(run)["sle_quality"])
     bleu = cells[(cells["block"] == "lstm, beam") & (cells["row"] == "SLL") & (cells["column"] == "BLEU2")].iloc[0]
@@ -150,11 +116,27 @@ def test_a_metric_that_is_undefined_everywhere_says_so(run):
     assert made.remarks == ("precision_true is undefined for every test image",)
 
 
+def test_a_column_that_is_better_neither_way_has_no_arrow():
+    cell = tables.Cell("", "row", "words", "", "", tables.Estimate(7.5, n="1 seed"), 1.0, "data")
+    assert "| row | words ours | n |" in tables.Table("t", "r", [cell]).markdown()
+    assert "| row | words ↓ ours | n |" in tables.Table("t", "r", [replace(cell, direction="lower")]).markdown()
+
+
+def test_human_captions_have_no_seeds(run):
+    read = run.read()
+    columns = {"precision": tables.Measure("sample", "precision_true", "every", scale=100.0)}
+    (people,) = tables.measured_cells(read, "people", tables.HUMAN, columns)
+    (sll,) = tables.measured_cells(read, "lstm", read.by_name["sll"], columns)
+    assert (people.ours.n, sll.ours.n) == ("12 images", "12 images x 3 seeds")
+    assert float(sll.number(sll.ours.value)) == pytest.approx(90, abs=4)
+
+
 def test_csv_is_the_same_twice(run):
     table = build(run)["sle_table4"]
-    table.write()
-    first = Path("reports/tables/sle_table4.csv").read_bytes()
-    table.write()
-    assert Path("reports/tables/sle_table4.csv").read_bytes() == first
-    with Path("reports/tables/sle_table4.csv").open(encoding="utf-8", newline="") as file:
+    path = Path("reports/tables/table.csv")
+    table.write("table")
+    first = path.read_bytes()
+    table.write("table")
+    assert path.read_bytes() == first
+    with path.open(encoding="utf-8", newline="") as file:
         assert all(len(record) == len(tables.COLUMNS) for record in csv.reader(file))

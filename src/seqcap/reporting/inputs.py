@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,19 +14,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seqcap import artifacts
+from seqcap.artifacts import DATA
 from seqcap.errors import InputError
 
+if TYPE_CHECKING:
+    from seqcap.reporting.papers import Paper
+
 CONFIGS = Path("configs")
-DATA = Path("artifacts/image/data")
 PRETRAIN = Path("artifacts/image/pretrain")
 REPORTS = Path("reports")
 
-# The paper's order of objectives; whatever else params.yaml defines follows them.
-_ORDER = ("xe", "sll", "sll_me", "sll_sle")
-
 # Which of the decoded captions of an image a number is about: all of them, the first, or the set as a whole.
 Captions = Literal["every", "best", "set"]
+# Key of a JSON file -> the types it may have.
+Kinds = dict[str, type | tuple[type, ...]]
 
+KARPATHY_TEST = "COCO Karpathy test"
+# The objective that pretraining has, too: a variant of it may be the pretrained captioner itself.
+LIKELIHOOD = "cross_entropy"
 
 _DATASETS = {
     "scenes": "scenes (generated)",
@@ -36,79 +43,78 @@ _DATASETS = {
 
 @dataclass(frozen=True)
 class ReportConfig:
-    """configs/report.json: what stood in for the papers' data, and what may be shown.
+    """configs/report.json: which papers there are, what stood in for their data, and what may be shown.
 
     Attributes:
         dataset: "scenes", "flickr8k", "flickr30k" or "coco".
         split: the split that was decoded and scored.
         scale: "laptop" or "paper".
-        alpha: SLE's balance.
         show_images: whether pictures may appear in figures.
+        papers: paper -> its variants, in the order of params.yaml.
     """
 
     dataset: str
     split: str
     scale: str
-    alpha: float
     show_images: bool
+    papers: dict[str, list[str]]
 
     @classmethod
     def read(cls) -> ReportConfig:
         """Reads configs/report.json from the current directory."""
         path = CONFIGS / "report.json"
-        kinds: dict[str, type | tuple[type, ...]] = {
-            "dataset": str,
-            "split": str,
-            "scale": str,
-            "alpha": (int, float),
-            "show_images": bool,
-        }
+        kinds: Kinds = {"dataset": str, "split": str, "scale": str, "show_images": bool, "papers": dict}
         config = cls(**_checked(path, artifacts.read_json(path), kinds))
         if config.dataset not in _DATASETS:
             raise InputError(path, f"dataset is {config.dataset!r}", f"allowed: {', '.join(_DATASETS)}")
+        if not config.papers:
+            raise InputError(path, "papers is empty", "params.yaml must define a paper's variants")
+        for paper, names in config.papers.items():
+            if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+                raise InputError(path, f"papers.{paper} is {names!r}", "expected the names of its variants")
         return config
 
-    @property
-    def stand_in(self) -> str:
-        """Which data stood in for the paper's, and the split that was scored."""
+    def stand_in(self, published_on: str) -> str:
+        """Which data stood in for `published_on`, where a paper measured, and the split that was scored."""
         here = f"{_DATASETS[self.dataset]}, {self.split} split"
-        as_published = self.dataset == "coco" and self.split == "test"
-        return here if as_published else f"{here}, stands in for COCO Karpathy test"
+        as_published = published_on == KARPATHY_TEST and self.dataset == "coco" and self.split == "test"
+        return here if as_published else f"{here}, stands in for {published_on}"
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One objective on one captioner: configs/<paper>_<variant>.json."""
+    """One objective on one captioner: configs/<paper>_<variant>.json.
+
+    Attributes:
+        settings: the objective's own.
+        reward: the name in params.yaml of the reward that it was trained on; None for cross-entropy, which has none.
+    """
 
     variant: str
     label: str
     captioner: str
     objective: str
     seeds: list[int]
+    settings: dict[str, Any] = field(default_factory=dict)
+    reward: str | None = None
 
 
-def read_variants(paper: str) -> list[Variant]:
-    """The variants that params.yaml defines now, in the paper's order; those with attention last."""
-    kinds: dict[str, type | tuple[type, ...]] = {
-        "variant": str,
-        "label": str,
-        "captioner": str,
-        "objective": str,
-        "seeds": list,
-    }
-    paths = sorted(CONFIGS.glob(f"{paper}_*.json"))
-    if not paths:
-        raise InputError(CONFIGS, f"has no {paper}_*.json", "run `dvc repro configure`")
-    variants = [Variant(**_checked(path, artifacts.read_json(path), kinds)) for path in paths]
-    return sorted(variants, key=_paper_order)
+def read_variants(paper: str, names: Sequence[str]) -> list[Variant]:
+    """The named variants of a paper, in the order of their names."""
+    kinds: Kinds = {"variant": str, "label": str, "captioner": str, "objective": str, "seeds": list, "settings": dict}
+    kinds["reward_name"] = (str, type(None))
+    variants = []
+    for name in names:
+        path = CONFIGS / f"{paper}_{name}.json"
+        checked = _checked(path, artifacts.read_json(path), kinds)
+        # Every variant may have its paper's default reward; cross-entropy does not look at it.
+        reward = None if checked["objective"] == LIKELIHOOD else checked["reward_name"]
+        del checked["reward_name"]
+        variants.append(Variant(**checked, reward=reward))
+    return variants
 
 
-def _paper_order(variant: Variant) -> tuple[bool, int, str]:
-    name = variant.variant.removesuffix("_att")
-    return variant.variant.endswith("_att"), _ORDER.index(name) if name in _ORDER else len(_ORDER), name
-
-
-def _checked(path: Path, record: Any, kinds: dict[str, type | tuple[type, ...]]) -> dict[str, Any]:
+def _checked(path: Path, record: Any, kinds: Kinds) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise InputError(path, "is not a JSON object", "run `dvc repro configure`")
     for key, kind in kinds.items():
@@ -204,7 +210,7 @@ def read_decoded(paper: str, variant: str) -> pd.DataFrame:
     return _frame(artifacts.read_table(path, artifacts.DECODED))
 
 
-def read_curves(paper: str, variants: list[Variant]) -> pd.DataFrame:
+def read_curves(paper: str, variants: Sequence[Variant]) -> pd.DataFrame:
     """Learning curves of every variant that was trained, and of their pretraining; columns of `artifacts.CURVES`.
 
     Cross-entropy variants may have none of their own: they are the pretrained captioner.
@@ -213,7 +219,7 @@ def read_curves(paper: str, variants: list[Variant]) -> pd.DataFrame:
     paths = []
     for variant in variants:
         path = train / variant.variant / "curves.parquet"
-        if path.exists() or variant.variant.removesuffix("_att") != "xe":
+        if path.exists() or variant.objective != LIKELIHOOD:
             paths.append(path)
     paths += [PRETRAIN / captioner / "curves.parquet" for captioner in sorted({v.captioner for v in variants})]
     return pd.concat([_frame(artifacts.read_table(path, artifacts.CURVES)) for path in paths], ignore_index=True)
@@ -237,3 +243,56 @@ def read_images(split: str) -> pd.DataFrame:
 def _frame(table: pa.Table) -> pd.DataFrame:
     frame: pd.DataFrame = table.to_pandas()
     return frame
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one paper's part of the report is made from. What only some tables or figures need is read on first use.
+
+    Attributes:
+        variants: in the order of params.yaml.
+    """
+
+    paper: Paper
+    config: ReportConfig
+    variants: list[Variant]
+    scores: Scores
+
+    @classmethod
+    def read(cls, paper: Paper) -> Run:
+        """Reads the configs and scores of a paper.
+
+        Raises:
+            InputError: a file is missing or malformed, or the paper is not part of this run.
+        """
+        config = ReportConfig.read()
+        if paper.name not in config.papers:
+            raise InputError(
+                CONFIGS / "report.json", f"papers has no {paper.name!r}", f"this run has {', '.join(config.papers)}"
+            )
+        variants = read_variants(paper.name, config.papers[paper.name])
+        return cls(paper, config, variants, Scores.read(paper.name))
+
+    @property
+    def stand_in(self) -> str:
+        """Which data stood in for the paper's."""
+        return self.config.stand_in(self.paper.published_on)
+
+    @cached_property
+    def by_name(self) -> dict[str, Variant]:
+        return {variant.variant: variant for variant in self.variants}
+
+    @cached_property
+    def decoded(self) -> dict[str, pd.DataFrame]:
+        """Variant -> its captions, columns of `artifacts.DECODED`."""
+        return {variant.variant: read_decoded(self.paper.name, variant.variant) for variant in self.variants}
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """Learning curves of training and pretraining, columns of `artifacts.CURVES`."""
+        return read_curves(self.paper.name, self.variants)
+
+    @cached_property
+    def images(self) -> pd.DataFrame:
+        """The scored split's images, as `read_images`."""
+        return read_images(self.config.split)

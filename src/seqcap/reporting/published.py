@@ -19,12 +19,12 @@ LITERATURE_COLUMNS = ["system", "source", "metric", "value", "note"]
 SCALES = {"x100": 100.0, "x1": 1.0, "ratio": 1.0, "percent": 100.0}
 
 
-def published_table(paper: str, table: int) -> pd.DataFrame:
-    """One table of a paper, in its printed order, one record per cell.
+def published_table(paper: str, table: str) -> pd.DataFrame:
+    """One table of a paper, or a figure's numbers, in its printed order, one record per cell.
 
     Args:
         paper: "sle", "psst", "wtfrl", "spider" or "smoothing".
-        table: the table's number in the paper.
+        table: "table<number>" or "fig<number>".
 
     Returns:
         Columns block, row, column, scale, direction and note (strings), `printed` (the number as the paper
@@ -33,7 +33,7 @@ def published_table(paper: str, table: int) -> pd.DataFrame:
     Raises:
         InputError: there is no such table, or its file is damaged.
     """
-    name = f"{paper}_table{table}.csv"
+    name = f"{paper}_{table}.csv"
     frame = _read_csv(name, TABLE_COLUMNS)
     keys = ["block", "row", "column"]
     if frame.duplicated(keys).any():
@@ -46,17 +46,22 @@ def published_table(paper: str, table: int) -> pd.DataFrame:
     return frame[[*keys, "printed", "value", "scale", "direction", "note"]]
 
 
-def published_value(paper: str, table: int, row: str, column: str) -> float:
-    """One cell of a published table, in its printed scale.
+def published_cell(paper: str, table: str, row: str, column: str) -> dict[str, Any]:
+    """One cell that holds a number, as a record of `published_table`'s columns; `value` is in the printed scale.
 
     Raises:
         InputError: the table has no such cell, or the paper reports no number in it.
     """
     frame = published_table(paper, table)
-    values = frame.loc[(frame["row"] == row) & (frame["column"] == column), "value"].dropna()
-    if len(values) != 1:
-        raise InputError(f"{paper}_table{table}.csv", f"has {len(values)} numbers for {row}, {column}", "name one cell")
-    return float(values.iloc[0])
+    cells = frame[(frame["row"] == row) & (frame["column"] == column) & frame["value"].notna()].to_dict("records")
+    if len(cells) != 1:
+        raise InputError(f"{paper}_{table}.csv", f"has {len(cells)} numbers for {row}, {column}", "name one cell")
+    return {str(key): value for key, value in cells[0].items()}
+
+
+def published_value(paper: str, table: str, row: str, column: str) -> float:
+    """The number in one cell, in its printed scale; errors as `published_cell`."""
+    return float(published_cell(paper, table, row, column)["value"])
 
 
 def text_claims(paper: str) -> dict[str, dict[str, str]]:
@@ -72,13 +77,19 @@ def text_claims(paper: str) -> dict[str, dict[str, str]]:
     }
 
 
+def examples(figure: str) -> dict[str, Any]:
+    """The captions that a paper's figure or table shows, as packaged: by system, or by image and system."""
+    shown: dict[str, Any] = _read_yaml("qualitative.yaml")[figure]
+    return shown
+
+
 def example_captions(figure: str, system: str) -> list[str]:
     """Captions that a paper's figure shows for one system ("captions" where the figure has only one).
 
     A caption followed by "(x5)" stands for five identical ones.
     """
     shown: list[str] = []
-    for caption in _read_yaml("qualitative.yaml")[figure][system]:
+    for caption in examples(figure)[system]:
         repeated = re.fullmatch(r"(.*) \(x(\d+)\)", caption)
         shown += [repeated[1]] * int(repeated[2]) if repeated else [caption]
     return shown

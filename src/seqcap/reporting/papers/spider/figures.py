@@ -1,0 +1,263 @@
+"""PG-SPIDEr's example captions and human judgement beside ours, the gradient's variance, and learning curves."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seqcap.errors import InputError
+from seqcap.reporting import published
+from seqcap.reporting.figures import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    MUTED,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    FigureKind,
+    Line,
+    Row,
+    binned,
+    captions_figure,
+    captions_of,
+    choose_images,
+    palette,
+    plot_curves,
+    plot_start,
+)
+from seqcap.reporting.inputs import Run, Variant
+from seqcap.reporting.papers.spider.variance import Settings, read_variance
+from seqcap.reporting.tables import HUMAN, estimate
+
+_COLOURS = {
+    "mle": BLACK,
+    "pg_bleu4": SKY,
+    "pg_cider": BLUE,
+    "mixer_bcmr": "#8F7700",
+    "mixer_bcmr_a": ORANGE,
+    "pg_bcmr": RED,
+    "pg_spider": GREEN,
+    "pg_spice": PINK,
+}
+
+# Table 2's columns, and Figure 3's bars: variant -> its name in the paper.
+_EXAMPLES = {
+    "mle": "MLE",
+    "pg_spice": "PG-SPICE",
+    "mixer_bcmr": "MIXER-BCMR",
+    "mixer_bcmr_a": "MIXER-BCMR-A",
+    "pg_bcmr": "PG-BCMR",
+    "pg_spider": "PG-SPIDEr",
+}
+_JUDGED = {"pg_spider": "PG-SPIDEr", "pg_bcmr": "PG-BCMR", "mle": "MLE"}
+
+_NAME_WIDTH, _CAPTION_WIDTH = 17, 92
+
+
+# --- Table 2: example captions
+
+
+def table2(run: Run) -> Figure:
+    """Four images with each system's best beam caption, first seed; below, the paper's four as printed."""
+    rows = []
+    for image in choose_images(run.images, 4).to_dict("records"):
+        captions = {name: _beam_caption(run, name, int(image["image_id"])) for name in _EXAMPLES}
+        title = f"{run.config.dataset}, {run.config.split} image {image['image_id']}"
+        seeds = {variant.seeds[0] for variant in run.variants}
+        heading = f"best caption of a beam of 5, seed {min(seeds)}"
+        rows.append(_example(title, str(image["file"]), heading, captions))
+    for number, printed in enumerate(published.examples("spider_table2").values(), start=1):
+        captions = {name: Line(printed[system]) for name, system in _EXAMPLES.items()}
+        rows.append(_example(f"Table 2, image {number}", None, "as printed in the paper (COCO)", captions))
+    return captions_figure(rows, [_NAME_WIDTH, _CAPTION_WIDTH], run.config.show_images)
+
+
+def _beam_caption(run: Run, name: str, image_id: int) -> Line:
+    if name not in run.by_name:
+        return Line(f"variant {name} is not in params.yaml", MUTED)
+    return Line(captions_of(run, run.by_name[name], image_id, "beam")[0] or "(empty)")
+
+
+def _example(title: str, file: str | None, heading: str, captions: Mapping[str, Line]) -> Row:
+    """One image: the systems' names in one column, their captions in the other, at the same height."""
+    names, texts = [], []
+    for name, caption in captions.items():
+        wrapped = Line(textwrap.fill(caption.text, _CAPTION_WIDTH, subsequent_indent="    "), caption.colour)
+        texts.append(wrapped)
+        names.append(Line(_EXAMPLES[name] + "\n" * (wrapped.lines - 1), _COLOURS[name], bold=True))
+    return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts])
+
+
+# --- Figure 3: people's judgement, and what stands in for it
+
+
+def figure3(run: Run) -> Figure:
+    """Left: the published bars. Right: how often our captions say only what is true, with 95% intervals."""
+    figure = Figure(figsize=(10.4, 3.9), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[3, 10])
+    printed = [published.published_value("spider", "fig3", row, "% not bad") for row in _JUDGED.values()]
+    _bars(left, list(range(len(printed))), list(_JUDGED), list(_JUDGED.values()), printed)
+    left.set(ylabel="captions judged not bad by people, %")
+    left.set_title("the paper's Figure 3, COCO", loc="left")
+    right.set_title(f"a stand-in, not human judgement ({run.config.dataset} {run.config.split})", loc="left")
+    if run.config.dataset != "scenes":
+        words = (
+            f"not measured on {run.config.dataset}:\nonly generated scenes come with every fact that is true of them"
+        )
+        right.text(0.5, 0.5, words, ha="center", va="center", color=GREY, transform=right.transAxes)
+        right.set_axis_off()
+        return figure
+    places: list[float] = []
+    variants: list[Variant] = []
+    others = [variant for variant in run.variants if variant.variant not in _JUDGED]
+    # The three of the paper, then the rest, then people: a gap sets each group apart.
+    for group in ([run.by_name[name] for name in _JUDGED if name in run.by_name], others, [HUMAN]):
+        start = places[-1] + 1.6 if places else 0.0
+        places += [start + i for i in range(len(group))]
+        variants += group
+    values, errors = [], []
+    for variant in variants:
+        of_people = variant is HUMAN
+        found = estimate(
+            run.scores, variant.variant, "sample" if of_people else "beam", "all_true", "every" if of_people else "best"
+        )
+        value = np.nan if found.value is None else found.value * 100
+        values.append(value)
+        errors.append([0.0 if bound is None else abs(bound * 100 - value) for bound in (found.low, found.high)])
+    names = [variant.variant for variant in variants]
+    _bars(right, places, names, [variant.label.replace(" ", "\n") for variant in variants], values, errors)
+    right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
+    return figure
+
+
+def _bars(
+    axis: Axes,
+    places: Sequence[float],
+    names: Sequence[str],
+    labels: Sequence[str],
+    values: Sequence[float],
+    errors: Sequence[Sequence[float]] | None = None,
+) -> None:
+    """Bars from 0 with their values on top, room for these above, and error bars [low, high] where given."""
+    colours = palette(names, _COLOURS | {HUMAN.variant: MUTED})
+    bars = axis.bar(
+        places,
+        values,
+        color=[colours[name] for name in names],
+        width=0.8,
+        alpha=0.65,  # error bars must show on a black bar
+        yerr=None if errors is None else np.transpose(errors),
+        error_kw={"ecolor": BLACK, "elinewidth": 1, "capsize": 3},
+    )
+    axis.bar_label(bars, fmt="%.1f", padding=3)
+    for place, value in zip(places, values, strict=True):
+        if np.isnan(value):
+            axis.text(place, 0, " no number", rotation=90, ha="center", va="bottom", color=GREY)
+    axis.set_xticks(places, [label.replace("-", "-\n", 1) for label in labels], fontsize=8)
+    axis.margins(y=0.12)
+
+
+# --- The gradient's variance
+
+
+def variance(run: Run) -> Figure:
+    """Left: variance against rollouts, with and without the baseline. Right: the same relative to the signal."""
+    settings = read_variance(run)
+    figure = Figure(figsize=(9.6, 3.7), layout="constrained")
+    absolute, relative = figure.subplots(1, 2)
+    for baseline, label, colour, marker in ((False, "no baseline", BLACK, "o"), (True, "baseline", GREEN, "s")):
+        rollouts = sorted(k for k, with_baseline in settings if with_baseline == baseline)
+        for axis, divisors in ((absolute, [1.0] * len(rollouts)), (relative, _signals(settings, rollouts, baseline))):
+            values = [settings[k, baseline].variance / divisor for k, divisor in zip(rollouts, divisors, strict=True)]
+            bounds = [settings[k, baseline].interval() for k in rollouts]
+            errors = [
+                [value - low / divisor, high / divisor - value]
+                for value, (low, high), divisor in zip(values, bounds, divisors, strict=True)
+            ]
+            axis.errorbar(rollouts, values, np.transpose(errors), color=colour, marker=marker, capsize=3, label=label)
+    for axis in (absolute, relative):
+        axis.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
+        axis.set_ylim(bottom=0)
+        axis.legend(frameon=False)
+    absolute.set(ylabel="mean squared distance from the mean")
+    absolute.set_title("variance of the gradient", loc="left")
+    relative.set(ylabel="variance / squared norm of the mean")
+    relative.set_title("noise to signal", loc="left")
+    return figure
+
+
+def _signals(settings: Settings, rollouts: Sequence[int], baseline: bool) -> list[float]:
+    return [settings[k, baseline].squared_mean for k in rollouts]
+
+
+# --- Learning curves
+
+
+def curves(run: Run) -> Figure:
+    """Validation CIDEr of all variants; then a panel per reward with those that are paid it."""
+    curves = run.curves[run.curves["variant"].isin(run.by_name)]
+    rewards = list(dict.fromkeys(variant.reward for variant in run.variants if variant.reward))
+    if not (curves["quantity"] == "val_cider").any():
+        raise InputError("curves.parquet", "has no val_cider", "run the training stages again")
+    columns = 3
+    lines = -(-(1 + len(rewards)) // columns)
+    colours = palette(run.by_name, _COLOURS)
+    figure = Figure(figsize=(4.0 * columns, 3.3 * lines), layout="constrained")
+    first, *others = figure.subplots(lines, columns, squeeze=False).flat
+    cider = curves[curves["quantity"] == "val_cider"]
+    plot_curves(first, cider, run.variants, colours)
+    plot_start(first, cider, run.variants, "MLE")
+    first.set_title("validation CIDEr, greedy captions", loc="left")
+    for axis, reward in zip(others, rewards, strict=False):
+        paid = [variant for variant in run.variants if variant.reward == reward]
+        own = curves[curves["quantity"] == "val_reward"]
+        plot_curves(axis, own, paid, colours)
+        plot_start(axis, own, paid, "MLE")
+        training = curves[curves["quantity"] == "train_reward"]
+        for variant in paid:
+            mean = training[training["variant"] == variant.variant].groupby("step")["value"].mean().reset_index()
+            line = binned(mean)
+            axis.plot(line["step"], line["value"], color=colours[variant.variant], linewidth=1, linestyle=":")
+        axis.set_title(f"reward {reward}: validation, and training (dotted)", loc="left")
+    for axis in (first, *others[: len(rewards)]):
+        axis.set_xlabel("training step (0: before any)")
+    for axis in others[len(rewards) :]:
+        axis.set_axis_off()
+    figure.legend(*first.get_legend_handles_labels(), loc="outside lower center", ncols=8, frameon=False)
+    return figure
+
+
+FIGURES = {
+    "spider_table2": FigureKind(
+        table2,
+        "SPIDEr, Table 2: example captions",
+        "The best beam caption of the paper's six systems. Images are the first four of the scored split, by id, whose "
+        "longest reference has at least ten words. Below, the paper's four examples.",
+    ),
+    "spider_fig3": FigureKind(
+        figure3,
+        "SPIDEr, Figure 3: human judgement, and a stand-in",
+        "Left: what people judged. Right: what a checker finds, which is not the same: the share of captions that say "
+        "something, all of it true of the scene; bars: 95% bootstrap intervals over test images. Set apart: the other "
+        "variants, and captions that people (or the scenes' generator) wrote.",
+    ),
+    "spider_variance": FigureKind(
+        variance,
+        "Variance of the policy gradient",
+        "Replicates of one gradient with K Monte-Carlo rollouts from every prefix, with and without the learned "
+        "baseline; bars: 95% bootstrap intervals over replicates. Not in the paper.",
+    ),
+    "spider_curves": FigureKind(
+        curves,
+        "SPIDEr: learning curves",
+        "From step 0, the MLE checkpoint (dashed: its value). Thin: a seed; thick: their mean. Rewards: of greedy "
+        "validation captions, and, dotted, of training samples, mean over seeds. Not in the paper.",
+    ),
+}
