@@ -441,7 +441,7 @@ def spice(coco_words: Corpus) -> list[Row]:
         )
         rewards: dict[str, SpiceReward | Mixture] = {
             "SPICE (spaCy)": SpiceReward(References(corpus.references), corpus.words, CachedParser(PARSES, parser)),
-            "SPIDEr (spaCy)": Mixture(SPIDER, References(corpus.references), corpus.words, Path()),
+            "SPIDEr (spaCy)": Mixture(SPIDER, corpus.references, corpus.words, Path()),
         }
         for name, reward in rewards.items():
             fresh = max(one_pass(reward.score, made, size) for made in sets)

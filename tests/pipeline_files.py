@@ -18,9 +18,10 @@ TINY: dict[str, Any] = {
         "attention": {"seeds": 1, "model": {"hidden": 16}, "pretrain": {"epochs": 6}},
     },
     "sle": {"training": {"epochs": 1, "batch_size": 20}},
+    "spider": {"training": {"epochs": 1, "batch_size": 20}, "variance": {"images": 4, "replicates": 3}},
 }
-# One variant per kind of stage: cross-entropy itself, exploration, attention.
-KEPT = {"xe", "sll_sle", "sll_sle_att"}
+# One variant per kind of stage: cross-entropy itself, exploration, attention; a mixture of every reward, SPICE, MIXER.
+KEPT = {"sle": {"xe", "sll_sle", "sll_sle_att"}, "spider": {"mle", "pg_spider", "mixer_bcmr"}}
 
 
 def merge(params: dict[str, Any], changes: dict[str, Any]) -> None:
@@ -41,7 +42,8 @@ def copy_project(folder: Path) -> Path:
         shutil.copy(ROOT / name, folder / name)
     params = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
     merge(params, TINY)
-    params["sle"]["variants"] = {name: v for name, v in params["sle"]["variants"].items() if name in KEPT}
+    for paper, kept in KEPT.items():
+        params[paper]["variants"] = {name: v for name, v in params[paper]["variants"].items() if name in kept}
     write_params(folder, params)
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")

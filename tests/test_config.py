@@ -53,7 +53,7 @@ def test_scale_picks_the_papers_sizes(params, resolved):
 def test_alpha_changes_only_the_exploration_variants(params, resolved):
     before = resolved(params)
     params["alpha"] = 0.5
-    assert changed(before, resolved(params)) == {"sle_sll_sle", "sle_sll_sle_att", "report"}
+    assert changed(before, resolved(params)) == {"sle_sll_sle", "sle_sll_sle_att"}
 
 
 def test_one_learning_rate_changes_one_variant(params, resolved):
@@ -66,7 +66,8 @@ def test_a_reward_changes_only_who_is_paid_by_it(params, resolved):
     before = resolved(params)
     params["sle"]["variants"]["sll"]["reward"] = "spider"
     after = resolved(params)
-    assert changed(before, after) == {"sle_sll"}
+    assert changed(before, after) == {"sle_sll", "evaluate_sle"}
+    assert after["evaluate_sle"]["rewards"] == {"cider": {"cider": 1.0}, "spider": {"cider": 1.0, "spice": 1.0}}
     assert after["sle_sll"]["reward"] == {"cider": 1.0, "spice": 1.0}
     assert after["pretrain_lstm"]["reward"] == {}
 
@@ -103,7 +104,7 @@ def set_at(params, key, value):
         ("tasks.image.dataset", "coco", ["tasks.image.root is null"]),
         ("features.backbone", "vit", ["features.backbone is 'vit'"]),
         ("scenes.train", 0, ["scenes.train is 0"]),
-        ("sle.reward", "bleu9", ["sle.reward is 'bleu9'", "cider, bcmr, spider"]),
+        ("sle.reward", "bleu9", ["sle.reward is 'bleu9'", "cider, bleu4"]),
         ("rewards.spider.spyce", 1.0, ["rewards.spider.spyce"]),
         ("workers", 0, ["workers"]),
         ("seed", None, ["seed is None"]),
@@ -144,6 +145,20 @@ def test_removed_variants_leave_configs(params, tmp_path):
         write_configs(read_params(source), folder, machine)
     assert {path.stem for path in folder.glob("sle_*")} == {"sle_xe"}
     assert json.loads(machine.read_text())["launcher"] == "python"
+
+
+def test_a_paper_that_is_left_out_is_not_run(params, resolved):
+    params["spider"] = None
+    files = resolved(params)
+    assert files["report"]["papers"] == {"sle": list(params["sle"]["variants"])}
+    assert not [name for name in files if "spider" in name]
+
+
+def test_papers_train_as_many_of_the_captioners_seeds_as_they_say(params, resolved):
+    params["spider"]["seeds"] = 2
+    files = resolved(params)
+    assert files["pretrain_lstm"]["seeds"] == files["sle_sll"]["seeds"] == [1, 2, 3]
+    assert files["spider_pg_cider"]["seeds"] == files["decode_spider_pg_cider"]["seeds"] == [1, 2]
 
 
 def test_configure_ends_with_status_2_and_one_line(params, tmp_path):

@@ -18,7 +18,8 @@ def task(tmp_path, monkeypatch):
     """Two variants on the six test images: `perfect` says the references, `wrong` always the same caption."""
     monkeypatch.chdir(tmp_path)
     write_task(tmp_path)
-    write_json("configs/evaluate_sle.json", {"split": "test", "dataset": "flickr8k"})
+    rewards = {"cider": {"cider": 1.0}, "mixed": {"bleu2": 0.5, "rouge_l": 2.0}}
+    write_json("configs/evaluate_sle.json", {"split": "test", "dataset": "flickr8k", "rewards": rewards})
     references = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pandas()
     references = references[references.split == "test"].groupby("image_id").tokens.apply(list)
     for variant in ("perfect", "wrong"):
@@ -85,7 +86,7 @@ def test_left_over_captions_of_other_parameters_are_not_scored(task):
 
 
 def test_a_split_without_captions_is_one_line(task):
-    write_json("configs/evaluate_sle.json", {"split": "unused", "dataset": "flickr8k"})
+    write_json("configs/evaluate_sle.json", {"split": "unused", "dataset": "flickr8k", "rewards": {}})
     with pytest.raises(InputError, match="no captions in split 'unused'"):
         evaluate("sle")
 
@@ -104,3 +105,22 @@ def test_a_file_without_a_column_is_one_line(task):
     artifacts.write_rows(path, table.to_pylist(), DECODED.remove(DECODED.get_field_index("log_prob")))
     with pytest.raises(InputError, match=r"wrong\.parquet.*log_prob"):
         evaluate("sle")
+
+
+def test_first_captions_are_scored_by_every_reward_and_for_repetition(task):
+    rows, _ = evaluate("sle")
+    values = {
+        (row["variant"], row["decoder"], row["metric"], row["image_id"]): row["value"]
+        for row in rows
+        if row["rank"] == 0 and row["image_id"] is not None
+    }
+    for (variant, decoder, metric, image), value in values.items():
+        if metric == "reward_mixed" and variant == "perfect":
+            assert value == pytest.approx(2.5)
+        if metric == "reward_cider":
+            assert value == values[variant, decoder, "CIDEr", image]
+        if metric == "words":
+            assert value == (4 if variant == "wrong" else 3)
+        if metric == "seq-rep-2":
+            assert value == 0
+    assert sum(metric == "reward_mixed" for _, _, metric, _ in values) == 2 * 2 * 6

@@ -9,7 +9,7 @@ from pipeline_files import ROOT, copy_project, run, start, write_params
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
-from seqcap.pipeline import run_experiment, stage_graph
+from seqcap.pipeline import _drop_papers, run_experiment, stage_graph
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,7 @@ def test_every_stage_ran_and_left_what_it_declares(copies):
     report = (copies[0] / "reports/report.md").read_text()
     assert "nan" not in report.lower().split()
     assert "SLL-SLE" in report
+    assert "PG-SPIDEr" in report
     metrics = json.loads((copies[0] / "reports/metrics.json").read_text())
     assert metrics
 
@@ -107,6 +108,17 @@ def test_an_experiment_with_an_unknown_parameter_is_one_line(copies, tmp_path, m
     path.write_text("sle:\n  traning:\n    epochs: 1\n")
     with pytest.raises(InputError, match=r"sle\.traning is not in params\.yaml"):
         run_experiment(path, None, tmp_path / "out", 1)
+
+
+def test_an_experiment_without_a_paper_has_none_of_its_stages(tmp_path):
+    path = tmp_path / "dvc.yaml"
+    path.write_text((ROOT / "dvc.yaml").read_text())
+    _drop_papers(path, ["spider"])
+    text = path.read_text()
+    assert "artifacts/sle/scores.parquet" in text
+    assert "train_sle" in text
+    assert "spider" not in text
+    assert "curves_sle" in text
 
 
 def imported(path):

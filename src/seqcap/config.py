@@ -268,7 +268,6 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "dataset": image.dataset,
             "split": image.evaluate_on,
             "scale": params.scale,
-            "alpha": params.alpha,
             "papers": {name: list(paper.variants) for name, paper in params.papers.items()},
             # Only generated pictures may be shown: photographs belong to others.
             "show_images": image.dataset == "scenes",

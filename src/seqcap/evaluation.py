@@ -1,16 +1,18 @@
 """Scores of decoded captions: one row per caption, metric and variant (`artifacts.SCORES`), x1 scale.
 
-Metrics: `CIDEr`, `precision_true` and `recall_true` of every caption; the others of `quality.METRICS` of greedy
-captions and the best of the beam; `Div1`, `Div2`, `self-CIDEr` and `recall_true` of the set of captions a decoder gives
-for an image (rank null); and over the split (image_id null) all of `quality.METRICS`, `mBleu1`-`mBleu4`, `Self-BLEU4`,
-`oracle` (CIDEr of each image's best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and
-`bad_endings` (percent). The true ones exist where every image has a scene graph. Human captions are scored as variant
-`human` by what their scene says; against themselves nothing else would mean anything.
+Metrics: `CIDEr`, `precision_true`, `recall_true` and `all_true` (1 where a caption says something, all of it true) of
+every caption; of greedy captions and the best of the beam the others of `quality.METRICS`, `reward_<name>` for every
+reward that a variant of the paper is paid, `words` (how many) and `seq-rep-2`; `Div1`, `Div2`, `self-CIDEr` and
+`recall_true` of the set of captions a decoder gives for an image (rank null); and over the split (image_id null) all of
+`quality.METRICS`, `mBleu1`-`mBleu4`, `Self-BLEU4`, `oracle` (CIDEr of each image's best caption), `vocabulary`,
+`length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings` (percent). The true ones exist where every image
+has a scene graph. Human captions are scored as variant `human` by what their scene says; against themselves nothing
+else would mean anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,6 +65,7 @@ def evaluate(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
     best = [caption for run in runs for decoder in BEST for caption in flat(first(run.captions[decoder]))]
     cider, _ = quality.measure(references, every, ["CIDEr"])
     full, reasons = quality.measure(references, best, quality.METRICS, PARSES)
+    rewards = {name: mixed(weights, full) for name, weights in config["rewards"].items()}
     rows: list[dict[str, Any]] = []
     at = at_best = 0
     for run in tqdm(runs, desc="evaluate", unit="run"):
@@ -76,7 +79,9 @@ def evaluate(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
                 rows += diversity_rows(run, decoder, sets, references, training)
         for decoder in BEST:
             images = len(run.captions[decoder])
-            rows += quality_rows(run, decoder, full, slice(at_best, at_best + images))
+            chosen = slice(at_best, at_best + images)
+            rows += quality_rows(run, decoder, full, chosen)
+            rows += best_rows(run, decoder, {name: values[chosen] for name, values in rewards.items()})
             at_best += images
     if scenes is not None:
         rows += human_rows(references, scenes)
@@ -134,6 +139,24 @@ def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], r
         yield run.row(decoder, metric, values.corpus(places))
 
 
+def mixed(weights: Mapping[str, float], measured: Mapping[str, Measured]) -> npt.NDArray[np.float64]:
+    """A reward, the weighted sum of metrics that training pays, of every measured caption."""
+    # Training writes them small: bleu4 for BLEU4.
+    values = {name.lower(): found.per_caption for name, found in measured.items()}
+    return np.sum([weight * values[name] for name, weight in weights.items()], axis=0)  # type: ignore[no-any-return]
+
+
+def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.float64]]) -> Iterable[dict[str, Any]]:
+    """What a decoder's first captions would be paid, how long they are and how much they repeat themselves."""
+    images = run.captions[decoder]
+    for name, values in rewards.items():
+        for image, value in zip(images, values, strict=True):
+            yield run.row(decoder, f"reward_{name}", value, image, 0)
+    for image, captions in images.items():
+        yield run.row(decoder, "words", len(captions[0]), image, 0)
+        yield run.row(decoder, "seq-rep-2", diversity.repeated_bigrams(captions[0]), image, 0)
+
+
 def diversity_rows(
     run: DecodedRun,
     decoder: str,
@@ -171,6 +194,7 @@ def truth_rows(
         for rank, verdict in enumerate(verdicts):
             yield run.row(decoder, "precision_true", verdict.precision, image, rank)
             yield run.row(decoder, "recall_true", verdict.recall, image, rank)
+            yield run.row(decoder, "all_true", verdict.precision == 1, image, rank)
         if len(verdicts) > 1:
             yield run.row(decoder, "recall_true", recall_of_set(verdicts), image)
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -63,7 +63,8 @@ def stage_graph(folder: Path) -> dict[str, set[str]]:
 def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out.
 
-    Called again it resumes, with the code of the commit that is then the last.
+    Called again it resumes, with the code of the commit that is then the last. A paper that the experiment sets to null
+    is left out, with its stages.
 
     Args:
         experiment: YAML file of the parameters that differ from params.yaml.
@@ -94,6 +95,7 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
         params["tasks"]["image"]["root"] = str(root.resolve())
     with (folder / "params.yaml").open("w", encoding="utf-8") as file:
         yaml.dump(params, file)
+    _drop_papers(folder / "dvc.yaml", [name for name, value in overlay.items() if value is None])
     repro(folder, jobs)
     shutil.rmtree(publish, ignore_errors=True)
     # What an earlier experiment published is not part of this one.
@@ -114,6 +116,23 @@ def _overlay(params: Any, changes: Mapping[str, Any], source: Path, prefix: str 
             _overlay(params[key], value, source, f"{prefix}{key}.")
         else:
             params[key] = value
+
+
+def _drop_papers(path: Path, papers: Sequence[str]) -> None:
+    """Removes the papers' stages, named <what>_<paper>, and what others depend on of theirs."""
+    yaml = YAML()
+    yaml.width = 120
+    graph = yaml.load(path.read_text(encoding="utf-8"))
+    for paper in papers:
+        for name in [name for name in graph["stages"] if name.endswith(f"_{paper}")]:
+            del graph["stages"][name]
+        for stage in graph["stages"].values():
+            deps = stage.get("do", stage)["deps"]
+            deps[:] = [dep for dep in deps if not dep.startswith(f"artifacts/{paper}/")]
+        curves = graph["plots"][0]["Learning curves"]["y"]
+        curves.pop(f"reports/curves_{paper}.csv", None)
+    with path.open("w", encoding="utf-8") as file:
+        yaml.dump(graph, file)
 
 
 def _per_scale(value: Mapping[str, Any]) -> bool:

@@ -165,13 +165,12 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
     store = FeatureStore(FEATURES / f"{models.model_class(config['architecture']).features}.parquet")
     training, validation = (load_split(name, vocabulary, store, max_length) for name in ("train", "val"))
     words = vocabulary.words
-    reward = Mixture(config["reward"], References(training.references), words, PARAPHRASES_FILE)
+    reward = Mixture(config["reward"], training.references, words, PARAPHRASES_FILE)
     # Validation scores as evaluation does: EOS is no token, document frequencies are the split's own. The last of these
     # decides which epoch is kept: a policy by the reward that it is paid for.
-    val_references = References(validation.references, eos=False)
-    criteria: dict[str, Reward] = {"val_cider": CiderD(val_references)}
+    criteria: dict[str, Reward] = {"val_cider": CiderD(References(validation.references, eos=False))}
     if config["reward"] not in ({}, {"cider": 1.0}):
-        criteria["val_reward"] = Mixture(config["reward"], val_references, words, PARAPHRASES_FILE)
+        criteria["val_reward"] = Mixture(config["reward"], validation.references, words, PARAPHRASES_FILE, eos=False)
 
     torch.manual_seed(seed)
     captioner = models.build(config["architecture"], config["model"], len(vocabulary), store.shape)

@@ -173,6 +173,14 @@ def ngrams(words: Caption, order: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[start : start + order]) for start in range(len(words) - order + 1))
 
 
+def repeated_bigrams(caption: Caption) -> float:
+    """seq-rep-2 of Welleck et al., ICLR 2020: the share of a caption's bigrams that occurred earlier in it; 0 where it
+    has none."""
+    bigrams = ngrams(caption, 2)
+    total = sum(bigrams.values())
+    return 1 - len(bigrams) / total if total else 0.0
+
+
 def bad_endings(sets: Sets) -> float:
     """Percentage of captions that stop in the middle of a phrase: their last word is one of `BAD_ENDINGS`.
 

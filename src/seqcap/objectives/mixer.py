@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
 from seqcap.decoding import complete, rollout
-from seqcap.models.base import Captioner, repeat, select
+from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
 
 
@@ -28,9 +28,10 @@ class Model(Objective):
     """Loss of a reference y with prefix M: -w sum_{t <= M} log p(y_t) - (1 - w) sum_{t > M} (r - b_t) log p(g_t).
 
     g continues y_1..y_M with random tokens, r is the reward of the whole, b_t a linear baseline on the detached
-    decoder output, fitted to r by squared error. Mean over all references. A reference of at most M tokens is plain
-    cross-entropy. M starts at `max_length` - `shrink` (at `max_length` it would be the cross-entropy that training
-    starts from), shrinks to 0, and there w is 0.
+    decoder output, fitted to r by squared error. Of each image's references one, drawn at random, takes part in a step,
+    as one path does in `rollout_policy_gradient`. A reference of at most M tokens is plain cross-entropy. M starts at
+    `max_length` - `shrink` (at `max_length` it would be the cross-entropy that training starts from), shrinks to 0, and
+    there w is 0.
     """
 
     steps: Tensor
@@ -56,11 +57,10 @@ class Model(Objective):
         prefix, weight = self.schedule(int(self.steps))
         if self.training:
             self.steps += 1
-        references = batch.captions.flatten(0, 1)
-        there = (references != PAD).any(1).nonzero().squeeze(1)
-        references = references[there]
-        memory = select(repeat(captioner.encode(batch.features), batch.captions.shape[1]), there)
-        images = batch.images.repeat(batch.captions.shape[1])[there.cpu().numpy()]
+        memory = captioner.encode(batch.features)
+        there = (batch.captions != PAD).any(2).float()
+        chosen = torch.multinomial(there, 1).squeeze(1)
+        references = batch.captions[torch.arange(len(chosen), device=chosen.device), chosen]
         open_ = (references != PAD).sum(1) > prefix
         rows = open_.nonzero().squeeze(1)
         tokens = nn.functional.pad(references, (0, self.context.max_length - references.shape[1]), value=PAD)
@@ -79,7 +79,7 @@ class Model(Objective):
         of_policy = time >= prefix
         score = torch.zeros(len(tokens), device=tokens.device)
         if len(rows) > 0:
-            found = self.context.reward.score(tokens[rows].cpu().numpy(), images[rows.cpu().numpy()])
+            found = self.context.reward.score(tokens[rows].cpu().numpy(), batch.images[rows.cpu().numpy()])
             score[rows] = torch.from_numpy(found).to(score)
         advantage = (score[row] - self.baseline(hidden.detach().float()).squeeze(1))[of_policy]
         cross_entropy = -log_prob[~of_policy].sum() / len(tokens)

@@ -29,37 +29,46 @@ PARSES = Path("scratch/scene_graphs.parquet")
 class Mixture:
     """The weighted sum of metrics, each in the scale of its definition (x1): r(y) = sum_m w_m m(y).
 
-    Built once from the training references; only the metrics that have a weight are.
+    Built once from the training references; only the metrics that have a weight are. CIDEr-D counts EOS as a token, so
+    that captions end where they should; the others see words only, as in evaluation: were EOS a token of BLEU, three
+    words and an ending would be a 4-gram.
 
     Args:
         weights: metric -> weight, of `METRICS`.
-        references: cooked once for all metrics.
+        references: per image, captions as lists of ids without EOS.
         words: the vocabulary; a word's id is its position.
         paraphrases: what the stage `paraphrases` wrote; read only for METEOR.
+        eos: whether CIDEr-D counts EOS; evaluation does not.
 
     Raises:
-        InputError: a file that METEOR or SPICE needs is missing.
+        InputError: malformed references, or a file that METEOR or SPICE needs is missing.
     """
 
     def __init__(
         self,
         weights: Mapping[str, float],
-        references: References,
+        references: Sequence[Sequence[Sequence[int]]],
         words: Sequence[str],
         paraphrases: Path,
+        eos: bool = True,
     ) -> None:
         self._bleu = np.array([weights.get(name, 0.0) for name in BLEUS])
-        self._references = Bleu(references) if self._bleu.any() else None
+        self._of_bleu: Bleu | None = None
         self._parts: list[tuple[float, CiderD | RougeL | Meteor | SpiceReward]] = []
         if weights.get("cider"):
-            self._parts.append((weights["cider"], CiderD(references)))
+            self._parts.append((weights["cider"], CiderD(References(references, eos=eos))))
+        if not any(weight for metric, weight in weights.items() if metric != "cider"):
+            return
+        plain = References(references, eos=False)
+        if self._bleu.any():
+            self._of_bleu = Bleu(plain)
         if weights.get("rouge_l"):
-            self._parts.append((weights["rouge_l"], RougeL(references)))
+            self._parts.append((weights["rouge_l"], RougeL(plain)))
         if weights.get("meteor"):
             lexicon = Lexicon(words, read_table(paraphrases, PARAPHRASES))
-            self._parts.append((weights["meteor"], Meteor(references, lexicon)))
+            self._parts.append((weights["meteor"], Meteor(plain, lexicon)))
         if weights.get("spice"):
-            self._parts.append((weights["spice"], SpiceReward(references, words, CachedParser(PARSES))))
+            self._parts.append((weights["spice"], SpiceReward(plain, words, CachedParser(PARSES))))
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """Rewards [n] of hypotheses [n, time] of images [n] (rows of the references).
@@ -68,8 +77,8 @@ class Mixture:
             InputError: wrong shapes, or ids or indices out of range.
         """
         total = np.zeros(len(np.asarray(image)))
-        if self._references is not None:
-            total += self._references.score(hypotheses, image) @ self._bleu
+        if self._of_bleu is not None:
+            total += self._of_bleu.score(hypotheses, image) @ self._bleu
         for weight, reward in self._parts:
             total += weight * reward.score(hypotheses, image)
         return total

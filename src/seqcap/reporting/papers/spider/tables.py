@@ -15,8 +15,8 @@ from seqcap.reporting.tables import (
 
 # What the paper leaves open, and what is done here.
 MIXER_A = (
-    "the paper does not say what -A is; here: MIXER with rollout-free REINFORCE on every reference prefix but XE "
-    "weight annealed to 0 with the prefix instead of fixed"
+    "the paper does not say what -A is; here: MIXER whose weight of cross-entropy falls to 0 with the prefix, instead "
+    "of staying at .5"
 )
 
 # Figure 3's bars are not here: people judged those captions.

@@ -1,0 +1,109 @@
+"""How noisy the policy gradient is: its variance with K rollouts, with and without the baseline, on a fixed batch.
+
+The case of Liu et al. 2017 for Monte-Carlo rollouts and for a learned baseline rests on it; the paper shows no numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from seqcap import machine, models
+from seqcap.artifacts import DATA, FEATURES, PARAPHRASES_FILE
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.features.store import FeatureStore
+from seqcap.models.base import Captioner
+from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.rollout_policy_gradient import Config, Model
+from seqcap.rewards.mixture import Mixture
+from seqcap.training import data_batches, load_split
+
+
+def measure(config: dict[str, Any]) -> list[dict[str, Any]]:
+    """Draws independent policy gradients of one batch under every setting.
+
+    The baseline is fitted first, with the policy frozen and the most rollouts, and is the same for all settings. It
+    takes `replicates` x parameters x 4 bytes of memory.
+
+    Args:
+        config: configs/variance_spider.json.
+
+    Returns:
+        Rows of `artifacts.VARIANCE`, one per replicate. `squared_mean` is the squared norm of the mean of all
+        settings' gradients (they share their expectation), less what noise adds to it.
+
+    Raises:
+        InputError: malformed inputs.
+    """
+    device = machine.device()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    captioner, _ = models.load(Path(config["start_from"]) / f"seed{config['seed']}.safetensors")
+    captioner.to(device)
+    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
+    store = FeatureStore(FEATURES / f"{captioner.features}.parquet")
+    training = load_split("train", vocabulary, store, config["max_length"])
+    reward = Mixture(config["reward"], training.references, vocabulary.words, PARAPHRASES_FILE)
+    context = Context(reward, config["max_length"], captioner.output.in_features, 1)
+    settings = [Config(**setting) for setting in config["settings"]]
+    torch.manual_seed(config["seed"])
+    fitted = Model(max(settings, key=lambda setting: setting.rollouts), context).to(device)
+    steps = fitted.config.baseline_steps
+    batches = data_batches(training, store, config["batch_size"], 0, steps, config["seed"], 0, 1, device)
+    progress = tqdm(batches, total=steps, desc="fit the baseline", unit="step", mininterval=1)
+    fit_baseline(fitted, captioner, progress, config["learning_rate"])
+    batch = next(data_batches(training, store, config["images"], 0, 1, config["seed"], 0, 1, device))
+
+    drawn: dict[tuple[int, bool], Tensor] = {}
+    for setting in tqdm(settings, desc="gradient variance", unit="setting"):
+        for with_baseline in (False, True):
+            # A new baseline is zero everywhere, which is none.
+            objective = Model(setting, context).to(device).eval()
+            if with_baseline:
+                objective.load_state_dict(fitted.state_dict())
+            objective.steps.fill_(setting.baseline_steps)
+            gradients = [policy_gradient(objective, captioner, batch) for _ in range(config["replicates"])]
+            drawn[setting.rollouts, with_baseline] = torch.stack(gradients)
+    distances = {key: (g - g.mean(0)).double().square().sum(1).cpu().numpy() for key, g in drawn.items()}
+    replicates = config["replicates"]
+    mean = torch.stack([g.mean(0) for g in drawn.values()]).mean(0)
+    # The mean of n draws is off by a squared distance of variance / n on average.
+    noise = np.mean([d.sum() / (replicates - 1) for d in distances.values()]) / (replicates * len(drawn))
+    squared_mean = mean.double().square().sum().item() - noise
+    return [
+        {
+            "rollouts": rollouts,
+            "baseline": with_baseline,
+            "replicate": replicate,
+            # Distances from the mean of the draws themselves are too small by this factor.
+            "squared_distance": float(distance * replicates / (replicates - 1)),
+            "squared_mean": squared_mean,
+        }
+        for (rollouts, with_baseline), found in distances.items()
+        for replicate, distance in enumerate(found)
+    ]
+
+
+def fit_baseline(objective: Model, captioner: Captioner, batches: Iterable[Batch], learning_rate: float) -> None:
+    """Fits the objective's baseline to a frozen policy; the objective is still in its first `baseline_steps`."""
+    captioner.requires_grad_(False)
+    optimizer = torch.optim.Adam(objective.parameters(), lr=learning_rate)
+    for batch in batches:
+        loss, _ = objective(captioner, batch)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+    captioner.requires_grad_(True)
+
+
+def policy_gradient(objective: Model, captioner: Captioner, batch: Batch) -> Tensor:
+    """One draw of the gradient with respect to the captioner's parameters, [parameters]."""
+    loss, _ = objective(captioner, batch)
+    parts = torch.autograd.grad(loss, list(captioner.parameters()))
+    return torch.cat([part.flatten() for part in parts])
