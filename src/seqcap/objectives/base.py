@@ -31,10 +31,15 @@ class Context:
     Attributes:
         reward: CIDEr-D (x1 scale) against the training references.
         max_length: tokens of a sampled caption, EOS included.
+        embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run's
+            configuration names no file of them.
+        frequencies: how often each token occurs in the training captions, int64 [V].
     """
 
     reward: Reward
     max_length: int
+    embeddings: Tensor | None
+    frequencies: Tensor
 
 
 @dataclass(frozen=True)
