@@ -63,6 +63,7 @@ class Data:
         for i, captions in enumerate(self.references):
             for j, caption in enumerate(captions):
                 self.captions[i, j, : len(caption) + 1] = torch.tensor([*caption, EOS])
+        self.frequencies = torch.bincount(self.captions[self.captions != PAD], minlength=VOCABULARY)
 
     def batch(self, size: int, step: int) -> Batch:
         chosen = np.random.default_rng(step).permutation(IMAGES)[:size]
@@ -157,7 +158,7 @@ def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> di
         textbook = Textbook(model, data)
         step = optimise(list(model.parameters()), getattr(textbook, {"xe": "xe"}.get(task, "self_critical")), False)
     else:
-        context = Context(CiderD(References(data.references)), TIME, HIDDEN, 1)
+        context = Context(CiderD(References(data.references)), TIME, HIDDEN, 1, None, data.frequencies)
         objective = {
             "xe": lambda: cross_entropy.Model(cross_entropy.Config(), context),
             "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), context),
@@ -178,7 +179,7 @@ def pretrain(weights: Path) -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
     torch.set_num_threads(2)
     data, model = Data(), captioner()
-    context = Context(CiderD(References(data.references[:10])), TIME, HIDDEN, 1)
+    context = Context(CiderD(References(data.references[:10])), TIME, HIDDEN, 1, None, data.frequencies)
     objective = cross_entropy.Model(cross_entropy.Config(), context)
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
     for at in range(60):

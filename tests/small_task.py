@@ -57,6 +57,7 @@ def run_config(**changes: Any) -> dict[str, Any]:
         "objective": "cross_entropy",
         "settings": {},
         "reward": {"cider": 1.0},
+        "embeddings": None,
         "start_from": None,
         "training": {
             "epochs": 4,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_task import run_config, write_task
+from small_task import WORDS, run_config, write_task
 
 from seqcap import training
-from seqcap.artifacts import CURVES, REFERENCES, read_table, write_json, write_rows
+from seqcap.artifacts import CURVES, REFERENCES, embeddings_schema, read_table, write_json, write_rows
 from seqcap.errors import InputError
 from seqcap.models import load
 from seqcap.training import Run, locked, scratch, train, train_all
@@ -86,6 +86,32 @@ def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pret
     assert steps[0] == 0
     assert values(curves, "val_cider")[0] == load(PRETRAINED / "seed1.safetensors")[1]["val_cider"]
     assert np.mean(values(curves, "train_reward")[-10:]) > 1.3 * values(curves, "train_reward")[0]
+
+
+@pytest.mark.parametrize(
+    ("objective", "settings"),
+    [
+        ("entropy_regularised", {"gamma": 0.05}),
+        ("token_smoothing", {"tau": 0.2, "beta": 0.1}),
+        ("sequence_smoothing", {"tau": 0.5, "reward": "mixture", "reward_temperature": 1.0}),
+        ("token_sequence_smoothing", {"token": {"tau": 0.2}, "sequence": {"tau": 0.5, "substitutes": "references"}}),
+    ],
+)
+def test_smoothed_cross_entropy_learns_the_task(task, objective, settings):
+    write_embeddings(Path("embeddings.parquet"))
+    longer = run_config()["training"] | {"epochs": 25}
+    config = run_config(objective=objective, settings=settings, training=longer, embeddings="embeddings.parquet")
+    curves = train_all(config, Path("out"))
+    assert max(values(curves, "val_cider")) > 2.5
+    assert values(curves, "train_loss")[-1] < 0.6 * values(curves, "train_loss")[0]
+
+
+def write_embeddings(path):
+    """Colours near colours, animals near animals."""
+    rng = np.random.default_rng(0)
+    vectors = np.repeat(np.eye(2), 3, axis=0) + rng.normal(0, 0.1, (6, 2))
+    rows = [{"word": word, "vector": vector} for word, vector in zip(WORDS, vectors.tolist(), strict=True)]
+    write_rows(path, rows, embeddings_schema(2))
 
 
 def test_no_epochs_copy_the_pretrained_captioner(pretrained):
@@ -191,6 +217,11 @@ def test_checkpoints_of_other_inputs_are_not_taken_up(task):
     write_rows("artifacts/image/data/references.parquet", rows[:-1], REFERENCES)
     assert scratch(config) != before
     assert scratch(config | {"max_length": 5}) != scratch(config)
+    write_embeddings(Path("embeddings.parquet"))
+    with_embeddings = config | {"embeddings": "embeddings.parquet"}
+    before = scratch(with_embeddings)
+    write_rows(Path("embeddings.parquet"), [{"word": "red", "vector": [1.0, 0.0]}], embeddings_schema(2))
+    assert scratch(with_embeddings) != before
 
 
 def test_a_policy_without_reward_is_one_line(pretrained):

@@ -118,6 +118,11 @@ def features_schema(shape: tuple[int, ...], dtype: pa.DataType) -> pa.Schema:
     )
 
 
+def embeddings_schema(dimension: int) -> pa.Schema:
+    """Schema of word embeddings: one row per word that has a vector [dimension]; the specials have none."""
+    return pa.schema([("word", pa.string()), ("vector", pa.list_(pa.float32(), dimension))])
+
+
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
     """Yields a temporary path beside `path` that takes its name when the block ends without an error."""

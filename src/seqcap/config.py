@@ -281,6 +281,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "settings": {},
             "reward": {},
             "reward_name": None,
+            "embeddings": None,
             "training": captioner.pretrain.model_dump(),
             "start_from": None,
         }
@@ -316,6 +317,7 @@ def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, d
             "settings": _settings(variant.objective, variant.settings, source, place),
             "reward": rewards[reward],
             "reward_name": reward,
+            "embeddings": None,
             "training": _validated(Training, training, source, f"{place}.training").model_dump(),
             "start_from": f"artifacts/image/pretrain/{variant.captioner}",
         }

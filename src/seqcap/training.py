@@ -35,7 +35,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from seqcap import decoding, machine, models, objectives
+from seqcap import decoding, embeddings, machine, models, objectives
 from seqcap.artifacts import DATA, FEATURES, PARAPHRASES_FILE, REFERENCES, load_weights, read_table, save_weights
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
@@ -181,7 +181,10 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
         start, _ = models.load(Path(config["start_from"]) / f"seed{seed}.safetensors")
         captioner.load_state_dict(start.state_dict())
     batches = -(-len(training.rows) // settings["batch_size"])
-    context = Context(reward, max_length, captioner.output.in_features, batches)
+    path = config["embeddings"]
+    vectors = None if path is None else torch.from_numpy(embeddings.read(path, vocabulary))
+    frequencies = torch.bincount(training.captions[training.captions != PAD], minlength=len(vocabulary))
+    context = Context(reward, max_length, captioner.output.in_features, batches, vectors, frequencies)
     objective = objectives.build(config["objective"], config["settings"], context)
     captioner.dropout = settings["dropout"]
     step = Step(captioner, objective).to(device)
@@ -377,9 +380,11 @@ def short_captions(
 
 def scratch(config: dict[str, Any]) -> Path:
     """The folder of a run's checkpoints: its name changes with everything that the run depends on (configuration,
-    data, features, the weights it starts from, code), so that nothing resumes what it should not."""
+    data, features, embeddings, the weights it starts from, code), so that nothing resumes what it should not."""
     digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
     inputs = [DATA / "vocabulary.json", DATA / "references.parquet", *sorted(FEATURES.glob("*.parquet"))]
+    if config["embeddings"] is not None:
+        inputs.append(Path(config["embeddings"]))
     if config["start_from"] is not None:
         inputs += sorted(Path(config["start_from"]).glob("*.safetensors"))
     for path in inputs:

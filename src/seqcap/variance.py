@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from seqcap import machine, models
 from seqcap.artifacts import DATA, FEATURES, PARAPHRASES_FILE
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import PAD, Vocabulary
 from seqcap.features.store import FeatureStore
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context
@@ -50,7 +50,8 @@ def measure(config: dict[str, Any]) -> list[dict[str, Any]]:
     store = FeatureStore(FEATURES / f"{captioner.features}.parquet")
     training = load_split("train", vocabulary, store, config["max_length"])
     reward = Mixture(config["reward"], training.references, vocabulary.words, PARAPHRASES_FILE)
-    context = Context(reward, config["max_length"], captioner.output.in_features, 1)
+    frequencies = torch.bincount(training.captions[training.captions != PAD], minlength=len(vocabulary))
+    context = Context(reward, config["max_length"], captioner.output.in_features, 1, None, frequencies)
     settings = [Config(**setting) for setting in config["settings"]]
     torch.manual_seed(config["seed"])
     fitted = Model(max(settings, key=lambda setting: setting.rollouts), context).to(device)

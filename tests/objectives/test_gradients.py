@@ -22,7 +22,9 @@ from seqcap.rewards.sequences import References
 CAPTIONS = all_captions(words=1, max_length=2)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
 REWARD = CiderD(References([[[4], [4, 4]], [[3], [5]]]))
-CONTEXT = base.Context(REWARD, max_length=2, hidden=4, steps_per_epoch=1)
+CONTEXT = base.Context(
+    REWARD, max_length=2, hidden=4, steps_per_epoch=1, embeddings=None, frequencies=torch.ones(5, dtype=torch.int64)
+)
 
 
 @pytest.fixture

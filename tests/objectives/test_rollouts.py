@@ -19,7 +19,14 @@ LENGTH = 3
 CAPTIONS = all_captions(words=1, max_length=LENGTH)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
 REWARD = CiderD(References([[[4], [4, 4], [4, 3, 4]], [[3], [5]]]))
-CONTEXT = base.Context(REWARD, max_length=LENGTH, hidden=4, steps_per_epoch=2)
+CONTEXT = base.Context(
+    REWARD,
+    max_length=LENGTH,
+    hidden=4,
+    steps_per_epoch=2,
+    embeddings=None,
+    frequencies=torch.ones(5, dtype=torch.int64),
+)
 
 
 @pytest.fixture
@@ -100,7 +107,7 @@ def test_expected_gradient_is_that_of_the_first_states_value(captioner, rollouts
     monkeypatch.setattr(rollout_policy_gradient, "rollout", paths)
     monkeypatch.setattr(rollout_policy_gradient, "complete", complete)
     objective = fitted(rollouts, baseline)
-    objective.context = base.Context(Exact(), LENGTH, 4, 1)
+    objective.context = base.Context(Exact(), LENGTH, 4, 1, None, CONTEXT.frequencies)
     memory = base.repeat(captioner.encode(FEATURES[None]), len(CAPTIONS))
     values, _ = objective.action_values(captioner, memory, CAPTIONS, np.zeros(len(CAPTIONS), dtype=np.int64))
     assert len(asked) == rollouts * int((lengths(CAPTIONS) - 1).sum())
@@ -203,7 +210,17 @@ def test_a_fitted_baseline_lowers_the_variance(captioner):
 
 
 def schedule(config, steps):
-    objective = mixer.Model(config, base.Context(REWARD, max_length=10, hidden=4, steps_per_epoch=2))
+    objective = mixer.Model(
+        config,
+        base.Context(
+            REWARD,
+            max_length=10,
+            hidden=4,
+            steps_per_epoch=2,
+            embeddings=None,
+            frequencies=torch.ones(5, dtype=torch.int64),
+        ),
+    )
     return [objective.schedule(step) for step in steps]
 
 

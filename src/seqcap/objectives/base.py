@@ -33,12 +33,17 @@ class Context:
         max_length: tokens of a sampled caption, EOS included.
         hidden: size of the captioner's decoder output, for baselines on it.
         steps_per_epoch: training steps that an epoch takes, for schedules.
+        embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run's
+            configuration names no file of them.
+        frequencies: how often each token occurs in the training captions, int64 [V].
     """
 
     reward: Reward
     max_length: int
     hidden: int
     steps_per_epoch: int
+    embeddings: Tensor | None
+    frequencies: Tensor
 
 
 @dataclass(frozen=True)
