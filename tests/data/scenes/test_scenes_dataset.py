@@ -79,6 +79,11 @@ def test_two_processes_write_the_same_bytes(folder: Path, tmp_path: Path) -> Non
     assert digests(tmp_path) == digests(folder)
 
 
+def test_captions_are_what_they_were(folder: Path) -> None:
+    """Committed results are built on them."""
+    assert digests(folder)["dataset_scenes.json"] == "d238fbdd7a194a1877ed962630b5c35f5ca21424ded71a6c91b0f31f8a9e5b46"
+
+
 def test_seeds_and_sizes(folder: Path, tmp_path: Path) -> None:
     scenes.write(tmp_path / "other", SMALL, 12)
     scenes.write(tmp_path / "longer", Config(train=31, val=6, test=4, captions=2, size=48), 11)

@@ -14,11 +14,11 @@ from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tqdm import tqdm
 
 from seqcap import artifacts
-from seqcap.data.scenes.captions import DETAILS, plan
+from seqcap.data.scenes.captions import DETAILS, DetailWeights, plan
 from seqcap.data.scenes.checker import Statement, Verdict, check, recall_of_set
 from seqcap.data.scenes.drawing import draw
 from seqcap.data.scenes.english import realise
@@ -69,18 +69,7 @@ class Config(BaseModel):
     captions: Annotated[int, Field(ge=1, le=100)] = 5
     noise: Annotated[int, Field(ge=0, le=64)] = 6
     wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
-    detail: tuple[
-        Annotated[float, Field(ge=0, allow_inf_nan=False)],
-        Annotated[float, Field(ge=0, allow_inf_nan=False)],
-        Annotated[float, Field(ge=0, allow_inf_nan=False)],
-    ] = (4, 4, 2)
-
-    @field_validator("detail")
-    @classmethod
-    def _some_detail(cls, value: tuple[float, float, float]) -> tuple[float, float, float]:
-        if sum(value) <= 0:
-            raise ValueError("at least one weight must be above 0")
-        return value
+    detail: DetailWeights = (4, 4, 2)
 
 
 def write(folder: str | Path, config: Config, seed: int) -> None:

@@ -8,15 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import AfterValidator, Field
 
 from seqcap.data.scenes.graph import COLOURS, KINDS, Action, Background, Colour, Kind, Scene, Size, Texture, pick
 
 Hypernym = Literal["person", "animal"]
 Detail = Literal["generic", "medium", "detailed"]
 DETAILS: tuple[Detail, ...] = ("generic", "medium", "detailed")
+
+
+def _some_detail(value: tuple[float, float, float]) -> tuple[float, float, float]:
+    if sum(value) <= 0:
+        raise ValueError("at least one weight must be above 0")
+    return value
+
+
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+# How many captions are generic : medium : detailed, as a configuration holds it.
+DetailWeights = Annotated[tuple[_Weight, _Weight, _Weight], AfterValidator(_some_detail)]
 
 # The wider classes annotators use, and the kinds each one covers.
 HYPERNYMS: dict[Hypernym, frozenset[Kind]] = {

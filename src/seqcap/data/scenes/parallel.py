@@ -1,0 +1,113 @@
+"""Parallel sentences: plans of scenes told in several languages, which stand in for IWSLT'14 and WMT'14.
+
+All languages say the same plan and answer the same questions of wording alike ("puppy" is "welpe", a relative clause a
+relative clause), so that translation is largely determined and its word order a matter of grammar. It is not wholly so:
+two words may share a translation ("small" and "little", "runs" and "is running"), and French has synonyms of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+from zlib import crc32
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from seqcap import artifacts
+from seqcap.data.scenes import english, french, german
+from seqcap.data.scenes.captions import DETAILS, DetailWeights, Plan, plan, shorten
+from seqcap.data.scenes.graph import pick, sample
+from seqcap.errors import InputError
+
+Language = Literal["de", "en", "fr"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+_SENTENCES: Mapping[Language, Callable[[Plan, english.Draws], list[str]]] = {
+    "de": german.sentence,
+    "en": english.sentence,
+    "fr": french.sentence,
+}
+# Tries at other words before a plan is shortened: most that are too long have a long way to say something short.
+_REWORDINGS = 2
+
+
+class ParallelConfig(BaseModel):
+    """Size and difficulty of a parallel corpus.
+
+    Attributes:
+        train, val, test: numbers of sentence pairs, each of a scene of its own.
+        wrong_colours: probability that a colour is told wrong, in both languages alike.
+        detail: how many sentences are generic : medium : detailed. Generic ones repeat: the more of them, the more test
+            sentences occur in training, too.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: Annotated[int, Field(ge=1, le=10_000_000)] = 6000
+    val: Annotated[int, Field(ge=1, le=1_000_000)] = 500
+    test: Annotated[int, Field(ge=1, le=1_000_000)] = 500
+    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
+    detail: DetailWeights = (1, 4, 5)
+
+
+def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source: Language, target: Language) -> None:
+    """Generates a parallel corpus and writes it into `folder`: `train.de`, `train.en` and so on for val and test.
+
+    One sentence a line, words separated by spaces; the same line of both files is a pair. Every pair has random numbers
+    of its own, from (seed, split, line): it depends neither on the number of pairs nor on the direction.
+
+    Raises:
+        InputError: a language is unknown, or both are the same.
+    """
+    if source == target:
+        raise InputError("params.yaml", f"source and target are both {source}", "name two languages")
+    _check([source, target])
+    for number, split in enumerate(artifacts.SPLITS):
+        with (
+            artifacts.atomic(Path(folder) / f"{split}.{source}") as source_path,
+            artifacts.atomic(Path(folder) / f"{split}.{target}") as target_path,
+            source_path.open("w", encoding="utf-8", newline="\n") as source_file,
+            target_path.open("w", encoding="utf-8", newline="\n") as target_file,
+        ):
+            for line in range(getattr(config, split)):
+                rng = np.random.default_rng([seed, number, line])
+                what = plan(sample(rng), pick(rng, DETAILS, config.detail), config.wrong_colours, rng)
+                pair = parallel(what, rng, (source, target))
+                for file, tokens in zip((source_file, target_file), pair, strict=True):
+                    file.write(" ".join(tokens) + "\n")
+
+
+def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]) -> list[list[str]]:
+    """Says a plan in several languages, with the same choices of words and order.
+
+    A plan that takes more than `english.MAX_WORDS` words in one of them is told in other words, then shortened, in all.
+
+    Returns:
+        The tokens, for each of `languages`.
+
+    Raises:
+        InputError: a language is unknown.
+    """
+    _check(languages)
+    tries = 0
+    while True:
+        draws = _agreed(int(rng.integers(2**63)))
+        told = [_SENTENCES[language](what, draws) for language in languages]
+        if max(map(len, told)) <= english.MAX_WORDS:
+            return told
+        tries += 1
+        if tries > _REWORDINGS:
+            what = shorten(what)
+
+
+def _agreed(entropy: int) -> english.Draws:
+    """A generator of its own for each question, so that the answer does not depend on what was asked before."""
+    return lambda about: np.random.default_rng([entropy, crc32(about.encode())])
+
+
+def _check(languages: Sequence[str]) -> None:
+    for language in languages:
+        if language not in LANGUAGES:
+            raise InputError("params.yaml", f"{language!r} is no language", f"use one of {', '.join(LANGUAGES)}")

@@ -1,0 +1,247 @@
+"""Parallel corpora: every language says the whole plan, and the files are pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from scenes_languages import plans
+
+from seqcap.data.scenes import english, french, german
+from seqcap.data.scenes.captions import Mention, Plan
+from seqcap.data.scenes.parallel import ParallelConfig, parallel, write_parallel
+from seqcap.errors import InputError
+
+# What a word tells, by its beginning: kinds of statement -> value -> beginnings of words.
+_ENGLISH = {
+    "colour": {c: (c,) for c in ("red", "blue", "green", "yellow", "black", "white", "orange", "purple")},
+    "size": {"small": ("small", "little", "tiny", "short"), "large": ("large", "big", "huge", "tall")},
+    "texture": {"striped": ("strip",), "dotted": ("dot", "spot")},
+}
+_GERMAN = {
+    "colour": {
+        "red": ("rot",), "blue": ("blau",), "green": ("grün",), "yellow": ("gelb",), "black": ("schwarz",),
+        "white": ("weiß",), "orange": ("orange",), "purple": ("lila",),
+    },
+    "size": {"small": ("klein", "winzig"), "large": ("groß", "riesig")},
+    "texture": {
+        "striped": ("gestreift", "streifen"),
+        "dotted": ("gepunktet", "punkten", "getupft", "tupfen", "gefleckt", "flecken"),
+    },
+}  # fmt: skip
+_FRENCH = {
+    "colour": {
+        "red": ("rouge",), "blue": ("bleu",), "green": ("vert",), "yellow": ("jaune",), "black": ("noir",),
+        "white": ("blanc",), "orange": ("orange",), "purple": ("violet",),
+    },
+    "size": {"small": ("petit", "minuscule"), "large": ("grand", "gros", "énorme", "costaud")},
+    "texture": {"striped": ("rayé", "rayures"), "dotted": ("pois", "tacheté")},
+}  # fmt: skip
+ACTIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "de": {
+        "standing": ("steh",), "walking": ("geh", "schlender", "spazieren"), "waving": ("wink",),
+        "sitting": ("sitz", "platz"), "running": ("renn", "lauf", "läuf", "herum"),
+        "sleeping": ("schlaf", "schläf", "lieg", "nickerchen"), "flying": ("flieg",),
+    },
+    "en": {
+        "standing": ("stand",), "walking": ("walk", "stroll"), "waving": ("wav",), "sitting": ("sit",),
+        "running": ("run",), "sleeping": ("sleep", "lying", "nap"), "flying": ("fly", "flies"),
+    },
+    "fr": {
+        "standing": ("debout",), "walking": ("march", "flân", "prom"), "waving": ("sign",),
+        "sitting": ("assis", "asseoir"), "running": ("cour",), "sleeping": ("dor", "endormi", "allongé", "sieste"),
+        "flying": ("vol",),
+    },
+}  # fmt: skip
+LOOKS: Mapping[str, Mapping[str, Mapping[str, tuple[str, ...]]]] = {"de": _GERMAN, "en": _ENGLISH, "fr": _FRENCH}
+LANGUAGES = {"de": german, "en": english, "fr": french}
+
+
+def _nouns(language: str) -> dict[str, tuple[str, bool | None]]:
+    """Form -> (class, plural or None if the form is both)."""
+    found: dict[str, tuple[str, bool | None]] = {}
+    for name, pairs in english.NOUNS.items():
+        for pair in pairs:
+            if language == "en":
+                forms = [(pair[0], False), (pair[1], True)]
+            elif language == "fr":
+                noun = french.NOUNS[pair[0]]
+                forms = [(noun.singular, False), (noun.plural, True)]
+            else:
+                cases: tuple[german.Case, ...] = ("nominative", "accusative", "dative", "genitive")
+                forms = [
+                    (german.NOUNS[pair[0]].form(case, plural), plural) for case in cases for plural in (False, True)
+                ]
+            for form, plural in forms:
+                both = form in found and found[form][1] != plural
+                found[form] = name, None if both else plural
+    return found
+
+
+NOUNS = {language: _nouns(language) for language in LANGUAGES}
+
+
+def _told(tokens: list[str], table: Mapping[str, tuple[str, ...]]) -> Counter[str]:
+    return Counter(value for word in tokens for value, starts in table.items() if word.startswith(starts))
+
+
+def check_all_is_said(what: Plan, tokens: list[str], language: str) -> None:
+    text = f" {' '.join(tokens)} "
+    assert sorted(NOUNS[language][word][0] for word in tokens if word in NOUNS[language]) == sorted(
+        mention.noun for mention in what.mentions
+    ), text
+    for mention in what.mentions:
+        plural = len(mention.objects) > 1
+        forms = [
+            form for form, (name, many) in NOUNS[language].items() if name == mention.noun and many in (plural, None)
+        ]
+        assert any(f" {form} " in text for form in forms), text
+    for name, table in LOOKS[language].items():
+        planned = Counter(getattr(mention, name) for mention in what.mentions if getattr(mention, name) is not None)
+        assert _told(tokens, table) == planned, (name, text)
+    for mention in what.mentions:
+        if mention.action is not None:
+            assert any(word.startswith(ACTIONS[language][mention.action]) for word in tokens), text
+    if what.relation is not None:
+        module: Any = LANGUAGES[language]
+        phrases = [*english.RELATIONS[what.relation], *english.SELF_RELATIONS.get(what.relation, ())]
+        tables = (
+            [{phrase: phrase for phrase in phrases}]
+            if language == "en"
+            else [module.RELATIONS, module.ADVERBS, module.ANIMATE_ADVERBS]
+        )
+        told = {table[phrase] for phrase in phrases for table in tables if phrase in table}
+        words = {phrase[0] if isinstance(phrase, tuple) else phrase for phrase in told}
+        # Up to a pronoun or an elision.
+        assert any(f" {word.split('{')[0].removesuffix(' de').strip()} " in text for word in words), text
+    if what.background is not None:
+        names = [*english.PLACES[what.background], *english.PLACES_BELOW[what.background]]
+        names += english.SETTINGS[what.background]
+        if language != "en":
+            module = LANGUAGES[language]
+            names = [module.PLACES.get(name) or module.SETTINGS[name] for name in names]
+        told_place = text.replace(" an ", " a ") if language == "en" else text
+        assert any(f" {name} " in told_place for name in names), text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_is_said(language: str) -> None:
+    for number, what in enumerate(plans(1500)):
+        rng = np.random.default_rng([2, number])
+        tokens = LANGUAGES[language].sentence(what, lambda about, rng=rng: rng)
+        check_all_is_said(what, tokens, language)
+
+
+def test_long_plans_are_cut_in_all_languages() -> None:
+    mentions = tuple(
+        Mention(noun, (i,), "yellow", "large", "striped", "sitting") for i, noun in enumerate(("man", "woman", "cat"))
+    )
+    what = Plan(mentions, "left_of", "desert")
+    for number in range(100):
+        told = parallel(what, np.random.default_rng(number), ("de", "fr", "en"))
+        assert max(map(len, told)) <= english.MAX_WORDS
+        cats = ({"katze", "kätzchen"}, {"chat", "chaton"}, {"cat", "kitten"})
+        assert len({bool(words & set(tokens)) for words, tokens in zip(cats, told, strict=True)}) == 1
+        tables = (german.COLOURS, french.COLOURS, {"yellow": "yellow"})
+        numbers = {
+            sum(w.startswith(table["yellow"]) for w in tokens) for table, tokens in zip(tables, told, strict=True)
+        }
+        assert len(numbers) == 1
+
+
+def test_languages_share_the_wording() -> None:
+    synonyms = [
+        ({"welpe", "welpen"}, {"puppy", "puppies"}, {"chiot", "chiots"}),
+        ({"typ", "typs", "typen"}, {"guy", "guys"}, {"type", "types"}),
+        ({"spazieren"}, {"taking"}, {"promène", "promènent", "promener"}),
+        ({"während"}, {"while"}, {"pendant", "tandis"}),
+        ({"bild", "foto"}, {"picture", "photo"}, {"image", "photo"}),
+    ]
+    seen = Counter[int]()
+    for number, what in enumerate(plans(1500)):
+        rng = np.random.default_rng([3, number])
+        told = parallel(what, rng, ("de", "en", "fr"))
+        for i, words in enumerate(synonyms):
+            said = {bool(group & set(tokens)) for group, tokens in zip(words, told, strict=True)}
+            # "taking" is a nap's, too.
+            if i != 2 or "nap" not in told[1]:
+                assert len(said) == 1, (words, told)
+                seen[i] += True in said
+    assert all(seen[i] >= 3 for i in range(5)), seen
+    # What a language says does not depend on the others.
+    what = plans(20)[19]
+    once, again = (parallel(what, np.random.default_rng(4), languages) for languages in (("en",), ("fr", "de", "en")))
+    assert once[0] == again[2]
+
+
+CONFIG = ParallelConfig(train=300, val=20, test=30)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("parallel")
+    write_parallel(path, CONFIG, 5, "de", "en")
+    return path
+
+
+def read(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith("\n")
+    return text.splitlines()
+
+
+def test_files(folder: Path) -> None:
+    assert {path.name for path in folder.iterdir()} == {
+        f"{split}.{language}" for split in ("train", "val", "test") for language in ("de", "en")
+    }
+    for split in ("train", "val", "test"):
+        source, target = read(folder / f"{split}.de"), read(folder / f"{split}.en")
+        assert len(source) == len(target) == getattr(CONFIG, split)
+        for line in source + target:
+            assert line == " ".join(line.split())
+            assert 1 < len(line.split()) <= english.MAX_WORDS
+    assert set(read(folder / "val.de")) != set(read(folder / "test.de"))
+
+
+def test_files_do_not_depend_on_their_number(folder: Path, tmp_path: Path) -> None:
+    write_parallel(tmp_path / "again", CONFIG, 5, "de", "en")
+    for path in folder.iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+    write_parallel(tmp_path / "turned", CONFIG.model_copy(update={"train": 310, "val": 10}), 5, "en", "de")
+    for language in ("de", "en"):
+        assert read(tmp_path / "turned" / f"test.{language}") == read(folder / f"test.{language}")
+        assert read(tmp_path / "turned" / f"train.{language}")[:300] == read(folder / f"train.{language}")
+    write_parallel(tmp_path / "other", CONFIG, 6, "de", "en")
+    assert read(tmp_path / "other" / "test.de") != read(folder / "test.de")
+
+
+def test_few_test_sentences_occur_in_training(tmp_path: Path) -> None:
+    write_parallel(tmp_path, ParallelConfig(), 1, "de", "en")
+    for language, vocabulary in (("de", range(250, 310)), ("en", range(150, 180))):
+        training, test = read(tmp_path / f"train.{language}"), read(tmp_path / f"test.{language}")
+        assert (len(training), len(test)) == (6000, 500)
+        assert len(set(test) & set(training)) / len(set(test)) < 0.1
+        words = Counter(word for line in training for word in line.split())
+        assert sum(count >= 5 for count in words.values()) in vocabulary
+
+
+def test_bad_languages(tmp_path: Path) -> None:
+    unknown: Any = "nl"
+    with pytest.raises(InputError, match="'nl' is no language; use one of de, en, fr"):
+        write_parallel(tmp_path, CONFIG, 1, "en", unknown)
+    with pytest.raises(InputError, match="both en"):
+        write_parallel(tmp_path, CONFIG, 1, "en", "en")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "change", [{"train": 0}, {"wrong_colours": 2}, {"detail": [0, 0, 0]}, {"detail": [1, -1, 2]}, {"size": 64}]
+)
+def test_config_is_checked(change: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ParallelConfig(**change)
