@@ -1,7 +1,6 @@
-"""Decodes a split with every seed of a variant: `decode.py configs/decode_<name>.json <weights> <output>`."""
+"""Decodes a split with every seed of a variant, or of a group of them: `decode.py configs/decode_<name>.json`."""
 
 import sys
-from pathlib import Path
 
 from seqcap.artifacts import DECODED, read_json, write_rows
 from seqcap.captioning import decode_split
@@ -9,5 +8,6 @@ from seqcap.errors import one_line_errors
 
 if __name__ == "__main__":
     with one_line_errors():
-        config, weights, output = map(Path, sys.argv[1:])
-        write_rows(output, decode_split(read_json(config), weights), DECODED)
+        config = read_json(sys.argv[1])
+        for run in config.get("runs", [config]):
+            write_rows(run["decoded"], decode_split(run), DECODED)

@@ -23,7 +23,8 @@ def task(tmp_path, monkeypatch):
     references = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pandas()
     references = references[references.split == "test"].groupby("image_id").tokens.apply(list)
     for variant in ("perfect", "wrong"):
-        write_json(f"configs/sle_{variant}.json", {"variant": variant})
+        decoded = f"artifacts/sle/decode/{variant}.parquet"
+        write_json(f"configs/sle_{variant}.json", {"variant": variant, "decoded": decoded})
         rows = []
         for image, captions in references.items():
             for decoder, number in (("greedy", 1), ("beam", 2), ("sample", 2)):
@@ -31,7 +32,7 @@ def task(tmp_path, monkeypatch):
                     tokens = list(captions[rank]) if variant == "perfect" else ["some", "thing", "else", "here"]
                     row = {"variant": variant, "seed": 1, "image_id": image, "decoder": decoder, "rank": rank}
                     rows.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0 - rank})
-        write_rows(f"artifacts/sle/decode/{variant}.parquet", rows, DECODED)
+        write_rows(decoded, rows, DECODED)
     return tmp_path
 
 

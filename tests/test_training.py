@@ -1,5 +1,6 @@
 """The training loop: it learns, it is exact to repeat and to resume, and it keeps a second process out."""
 
+import json
 import os
 import signal
 import subprocess
@@ -30,6 +31,12 @@ SHORT = {
 }
 
 
+def curves_of(config, folder):
+    """Trains one variant; its seeds' learning curves."""
+    [trained] = train_all([config | {"weights": str(folder)}])
+    return [row for seed in trained for row in seed.curves]
+
+
 @pytest.fixture
 def task(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -39,7 +46,7 @@ def task(tmp_path, monkeypatch):
 
 @pytest.fixture
 def pretrained(task):
-    train_all(run_config(training=run_config()["training"] | {"epochs": 8}), PRETRAINED)
+    curves_of(run_config(training=run_config()["training"] | {"epochs": 8}), PRETRAINED)
     return task
 
 
@@ -59,7 +66,7 @@ def variant(objective, **settings):
 
 def test_cross_entropy_learns_the_task(task):
     longer = run_config()["training"] | {"epochs": 25}
-    curves = train_all(run_config(training=longer), Path("out"))
+    curves = curves_of(run_config(training=longer), Path("out"))
     assert values(curves, "val_cider")[0] < 1
     assert max(values(curves, "val_cider")) > 3
     assert values(curves, "train_loss")[-1] < 0.5 * values(curves, "train_loss")[0]
@@ -67,7 +74,7 @@ def test_cross_entropy_learns_the_task(task):
 
 
 def test_the_best_epoch_on_val_is_kept(task):
-    curves = train_all(run_config(), Path("out"))
+    curves = curves_of(run_config(), Path("out"))
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
 
 
@@ -81,7 +88,7 @@ def test_the_best_epoch_on_val_is_kept(task):
 )
 def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pretrained, objective, settings):
     longer = SHORT | {"epochs": 50, "learning_rate": 0.01}
-    curves = train_all(variant(objective, **settings) | {"training": longer}, Path("out"))
+    curves = curves_of(variant(objective, **settings) | {"training": longer}, Path("out"))
     steps = [row["step"] for row in curves if row["quantity"] == "train_reward"]
     assert steps[0] == 0
     assert values(curves, "val_cider")[0] == load(PRETRAINED / "seed1.safetensors")[1]["val_cider"]
@@ -101,7 +108,7 @@ def test_smoothed_cross_entropy_learns_the_task(task, objective, settings):
     write_embeddings(Path("embeddings.parquet"))
     longer = run_config()["training"] | {"epochs": 25}
     config = run_config(objective=objective, settings=settings, training=longer, embeddings="embeddings.parquet")
-    curves = train_all(config, Path("out"))
+    curves = curves_of(config, Path("out"))
     assert max(values(curves, "val_cider")) > 2.5
     assert values(curves, "train_loss")[-1] < 0.6 * values(curves, "train_loss")[0]
 
@@ -116,7 +123,7 @@ def write_embeddings(path):
 
 def test_no_epochs_copy_the_pretrained_captioner(pretrained):
     config = variant("cross_entropy") | {"training": SHORT | {"epochs": 0}}
-    train_all(config, Path("out"))
+    curves_of(config, Path("out"))
     before, _ = load(PRETRAINED / "seed1.safetensors")
     after, _ = load(Path("out/seed1.safetensors"))
     assert all((before.state_dict()[k] == v).all() for k, v in after.state_dict().items())
@@ -124,14 +131,14 @@ def test_no_epochs_copy_the_pretrained_captioner(pretrained):
 
 def test_two_runs_give_the_same_bytes(pretrained):
     config = variant("sequence_exploration", samples=3)
-    curves = [train_all(config, Path(name)) for name in ("one", "two")]
+    curves = [curves_of(config, Path(name)) for name in ("one", "two")]
     assert curves[0] == curves[1]
     assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
 
 
 def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch):
     config = variant("self_critical", samples=3)
-    expected = train_all(config, Path("one"))
+    expected = curves_of(config, Path("one"))
     saves = []
 
     def save_and_die(run, path):
@@ -142,21 +149,21 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch):
     original = Run.save
     monkeypatch.setattr(Run, "save", save_and_die)
     with pytest.raises(KeyboardInterrupt):
-        train_all(config, Path("two"))
+        curves_of(config, Path("two"))
     assert saves[0].exists()
     assert not Path("two/seed1.safetensors").exists()
     monkeypatch.undo()
     os.chdir(pretrained)
-    resumed = train_all(config, Path("two"))
+    resumed = curves_of(config, Path("two"))
     assert resumed == expected
     assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
 
 
 def test_seeds_side_by_side_are_the_seeds_one_by_one(task):
     config = run_config(seeds=[1, 2])
-    one = train_all(config, Path("one"))
+    one = curves_of(config, Path("one"))
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
-    two = train_all(config, Path("two"))
+    two = curves_of(config, Path("two"))
     assert one == two
     for seed in (1, 2):
         name = f"seed{seed}.safetensors"
@@ -167,10 +174,11 @@ def test_seeds_side_by_side_are_the_seeds_one_by_one(task):
 def test_kill_9_and_run_again(task):
     """The stage script, killed without warning after its first checkpoint, ends where an undisturbed one does."""
     longer = run_config()["training"] | {"epochs": 60}
-    write_json("config.json", run_config(training=longer))
-    command = [sys.executable, str(ROOT / "stages/train.py"), "config.json"]
+    for name in ("killed", "whole"):
+        write_json(f"{name}.json", run_config(training=longer, weights=name))
+    command = [sys.executable, str(ROOT / "stages/train.py")]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    process = subprocess.Popen([*command, "killed"], env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*command, "killed.json"], env=environment, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not list(Path("scratch").glob("*/*.safetensors")):
         assert time.monotonic() < deadline
@@ -180,20 +188,20 @@ def test_kill_9_and_run_again(task):
     process.wait()
     assert not Path("killed").exists()
     for name in ("killed", "whole"):
-        subprocess.run([*command, name], env=environment, check=True, capture_output=True)
+        subprocess.run([*command, f"{name}.json"], env=environment, check=True, capture_output=True)
     for file in ("seed1.safetensors", "curves.parquet"):
         assert Path("killed", file).read_bytes() == Path("whole", file).read_bytes()
 
 
 def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
     """torchrun with gloo: each rank samples for its share of the batch, and their gradients are averaged."""
-    write_json("config.json", variant("self_critical", samples=3))
+    write_json("config.json", variant("self_critical", samples=3) | {"weights": "out"})
     write_json(
         "artifacts/machine.json",
         {"device": "cpu", "workers": 1, "launcher": f"{sys.executable} -m torch.distributed.run --nproc-per-node=2"},
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, str(ROOT / "stages/train.py"), "config.json", "out"]
+    command = [sys.executable, str(ROOT / "stages/train.py"), "config.json"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     curves = read_table("out/curves.parquet", CURVES).to_pylist()
@@ -230,7 +238,7 @@ def test_a_policy_without_reward_is_one_line(pretrained):
     rows = [row | {"tokens": ["something", "else"]} for row in read_table(path, REFERENCES).to_pylist()]
     write_rows(path, rows, REFERENCES)
     with pytest.raises(InputError, match="no reward at step 0"):
-        train_all(variant("self_critical", samples=3), Path("out"))
+        curves_of(variant("self_critical", samples=3), Path("out"))
 
 
 def test_an_empty_split_is_one_line(task):
@@ -238,7 +246,7 @@ def test_an_empty_split_is_one_line(task):
     rows = [row for row in read_table(path, REFERENCES).to_pylist() if row["split"] != "val"]
     write_rows(path, rows, REFERENCES)
     with pytest.raises(InputError, match="no captions in split 'val'"):
-        train_all(run_config(), Path("out"))
+        curves_of(run_config(), Path("out"))
 
 
 def test_weights_of_something_else_are_one_line(task):
@@ -247,3 +255,20 @@ def test_weights_of_something_else_are_one_line(task):
     save_weights("encoder.safetensors", {}, {"backbone": "resnet18"})
     with pytest.raises(InputError, match="holds no captioner"):
         load(Path("encoder.safetensors"))
+
+
+def test_variants_train_side_by_side_to_the_same_bytes_as_alone(pretrained):
+    """A group: every run of it as if it were alone, and how long its epochs take."""
+    configs = [variant("self_critical", samples=s) | {"variant": f"s{s}", "weights": f"group/s{s}"} for s in (2, 3)]
+    write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
+    write_json("group.json", {"runs": configs})
+    command = [sys.executable, str(ROOT / "stages/train.py"), "group.json", "timing.json"]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, check=True, capture_output=True)
+    for config in configs:
+        curves_of(config, Path("alone") / config["variant"])
+        weights = Path(config["weights"]) / "seed1.safetensors"
+        assert weights.read_bytes() == (Path("alone") / config["variant"] / "seed1.safetensors").read_bytes()
+        assert read_table(weights.with_name("curves.parquet"), CURVES).num_rows > 0
+    times = json.loads(Path("timing.json").read_text())
+    assert set(times) == {"s2", "s3"}
+    assert all(0 < time["seconds_per_epoch"] < 60 for time in times.values())

@@ -16,12 +16,12 @@ from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 
 
-def decode_split(config: dict[str, Any], weights: Path) -> list[dict[str, Any]]:
+def decode_split(config: dict[str, Any]) -> list[dict[str, Any]]:
     """Greedy, beam and sampled captions of a split's images.
 
     Args:
-        config: a configs/decode_*.json.
-        weights: folder with seed<k>.safetensors of every seed.
+        config: how to decode a variant, as configs/decode_*.json describe it; its weights are in
+            <weights>/seed<k>.safetensors.
 
     Returns:
         Rows of `artifacts.DECODED`: per image one greedy caption, the beam's best and the samples.
@@ -39,7 +39,7 @@ def decode_split(config: dict[str, Any], weights: Path) -> list[dict[str, Any]]:
         raise InputError(DATA / "images.parquet", f"has no images in split {config['split']!r}", "choose another split")
     rows: list[dict[str, Any]] = []
     for seed in config["seeds"]:
-        captioner, _ = models.load(weights / f"seed{seed}.safetensors")
+        captioner, _ = models.load(Path(config["weights"]) / f"seed{seed}.safetensors")
         captioner.to(device)
         store = FeatureStore(FEATURES / f"{captioner.features}.parquet")
         torch.manual_seed(seed)

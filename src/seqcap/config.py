@@ -160,6 +160,48 @@ class Spider(Paper):
     variance: Variance
 
 
+class Embeddings(Section):
+    """Word embeddings, trained by GloVe or read from a file of its format."""
+
+    source: str | None
+    window: int = Field(ge=1, le=100)
+    dimension: int = Field(ge=1, le=10_000)
+    epochs: int = Field(ge=1)
+    x_max: float = Field(gt=0)
+    learning_rate: float = Field(gt=0, le=1)
+
+
+class Loss(Section):
+    """One loss; `settings` is checked by the objective's own Config, for every captioner that is trained with it."""
+
+    label: str = Field(min_length=1)
+    objective: Name
+    settings: dict[str, Any] = {}
+    reward: Name | None = None
+
+
+class Losses(Section):
+    """Losses, each trained on each of some captioners.
+
+    A value written as a mapping of all `captioners` is a value for each.
+
+    Attributes:
+        losses: by group; the losses of a group train side by side, in one stage for each captioner.
+    """
+
+    captioners: list[Name] = Field(min_length=1)
+    beam: int = Field(ge=1, le=100)
+    reward: Name
+    training: dict[str, Any]
+    losses: dict[Name, dict[Name, Loss]]
+
+
+class Smoothing(Section):
+    """Loss smoothing."""
+
+    captions: Losses
+
+
 class Params(Section):
     """params.yaml with `scale` and `$alpha` resolved."""
 
@@ -175,15 +217,11 @@ class Params(Section):
     captioners: dict[Name, CaptionerParams]
     decoding: Decoding
     rewards: dict[Name, dict[Metric, float]]
+    embeddings: Embeddings
     # A paper that is left out is not run.
     sle: Paper | None = None
     spider: Spider | None = None
-
-    @property
-    def papers(self) -> dict[str, Paper]:
-        """The papers that are run."""
-        papers = {"sle": self.sle, "spider": self.spider}
-        return {name: paper for name, paper in papers.items() if paper is not None}
+    smoothing: Smoothing | None = None
 
 
 def read_params(path: Path = PARAMS) -> Params:
@@ -268,7 +306,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "dataset": image.dataset,
             "split": image.evaluate_on,
             "scale": params.scale,
-            "papers": {name: list(paper.variants) for name, paper in params.papers.items()},
+            "papers": {},
             # Only generated pictures may be shown: photographs belong to others.
             "show_images": image.dataset == "scenes",
         },
@@ -284,17 +322,96 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "embeddings": None,
             "training": captioner.pretrain.model_dump(),
             "start_from": None,
+            "weights": f"artifacts/image/pretrain/{name}",
         }
-    for name, paper in params.papers.items():
-        files |= _paper(params, name, paper, source)
+    papers = {"sle": params.sle, "spider": params.spider}
+    for name, paper in papers.items():
+        if paper is not None:
+            files |= _paper(params, name, paper, source)
+            files["report"]["papers"][name] = list(paper.variants)
     if params.spider is not None:
         files["variance_spider"] = _variance(params, params.spider.variance, source)
+    if params.smoothing is not None:
+        files |= _losses(params, params.smoothing.captions, source, "smoothing.captions")
+        files["evaluate_smoothing"] = _evaluation(params, {})
+        files["embeddings_image"] = params.embeddings.model_dump() | {
+            "fingerprint": _fingerprint([Path(params.embeddings.source or "")]),
+            "seed": params.seed,
+        }
+        files["report"]["papers"]["smoothing"] = [
+            run["variant"] for file in files.values() for run in file.get("runs", []) if "objective" in run
+        ]
     return files
+
+
+def _evaluation(params: Params, rewards: dict[str, dict[Metric, float]]) -> dict[str, Any]:
+    image = params.tasks.image
+    return {"split": image.evaluate_on, "dataset": image.dataset, "rewards": rewards}
+
+
+def _decode(params: Params, run: dict[str, Any], decoded: str, beam: int, samples: int) -> dict[str, Any]:
+    """How a run's captioners are decoded."""
+    return {
+        "variant": run["variant"],
+        "split": params.tasks.image.evaluate_on,
+        "max_length": run["max_length"],
+        "seeds": run["seeds"],
+        "weights": run["weights"],
+        "decoded": decoded,
+        "beam": beam,
+        "samples": samples,
+        "batch_size": params.decoding.batch_size,
+    }
+
+
+def _losses(params: Params, losses: Losses, source: Path, place: str) -> dict[str, dict[str, Any]]:
+    """The configurations of losses on captioners: a file for every variant, and one for each group that trains
+    together, with its variants' content."""
+    files: dict[str, dict[str, Any]] = {}
+    for name in losses.captioners:
+        shared = _captioner(params, name, source, f"{place}.captioners")
+        shared["seeds"] = shared["seeds"][:1]
+        training = _of_captioner(losses.training, losses.captioners, name)
+        for group, members in losses.losses.items():
+            folder = f"{name}_{group}"
+            runs, decodes = [], []
+            for key, loss in members.items():
+                at = f"{place}.losses.{group}.{key}"
+                variant = f"{name}_{key}"
+                settings = _of_captioner(loss.settings, losses.captioners, name)
+                run = {
+                    **shared,
+                    "variant": variant,
+                    "label": loss.label,
+                    "objective": loss.objective,
+                    "settings": _settings(loss.objective, settings, source, at),
+                    "reward": _reward(params, loss.reward or losses.reward, source, f"{at}.reward"),
+                    "reward_name": loss.reward or losses.reward,
+                    "embeddings": "artifacts/image/embeddings.parquet",
+                    "training": _validated(Training, training, source, f"{place}.training").model_dump(),
+                    "start_from": f"artifacts/image/pretrain/{name}",
+                    "weights": f"artifacts/smoothing/train/{folder}/{variant}",
+                    "decoded": f"artifacts/smoothing/decode/{folder}/{variant}.parquet",
+                }
+                runs.append(run)
+                decodes.append(_decode(params, run, run["decoded"], losses.beam, 0))
+                files[f"smoothing_{variant}"] = run
+            files[f"train_smoothing_{folder}"] = {"runs": runs}
+            files[f"decode_smoothing_{folder}"] = {"runs": decodes}
+    return files
+
+
+def _of_captioner(value: Any, captioners: list[str], name: str) -> Any:
+    """Picks the value of one captioner wherever there is one for each."""
+    if isinstance(value, dict):
+        if set(value) == set(captioners):
+            return value[name]
+        return {key: _of_captioner(item, captioners, name) for key, item in value.items()}
+    return value
 
 
 def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, dict[str, Any]]:
     """The configurations of a paper's training runs, of their decoding and of their evaluation."""
-    image = params.tasks.image
     files: dict[str, dict[str, Any]] = {}
     rewards: dict[str, dict[Metric, float]] = {}
     for key, variant in paper.variants.items():
@@ -320,15 +437,13 @@ def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, d
             "embeddings": None,
             "training": _validated(Training, training, source, f"{place}.training").model_dump(),
             "start_from": f"artifacts/image/pretrain/{variant.captioner}",
+            "weights": f"artifacts/{name}/train/{key}",
+            "decoded": f"artifacts/{name}/decode/{key}.parquet",
         }
-        files[f"decode_{name}_{key}"] = {
-            "variant": key,
-            "split": image.evaluate_on,
-            "max_length": captioner["max_length"],
-            "seeds": captioner["seeds"],
-            **params.decoding.model_dump(),
-        }
-    files[f"evaluate_{name}"] = {"split": image.evaluate_on, "dataset": image.dataset, "rewards": rewards}
+        run = files[f"{name}_{key}"]
+        decoding = params.decoding
+        files[f"decode_{name}_{key}"] = _decode(params, run, run["decoded"], decoding.beam, decoding.samples)
+    files[f"evaluate_{name}"] = _evaluation(params, rewards)
     return files
 
 

@@ -39,9 +39,9 @@ BEST = ("greedy", "beam")
 Captions = dict[str, dict[int, list[Caption]]]
 
 
-def variants(paper: str) -> list[str]:
+def variants(paper: str) -> list[dict[str, Any]]:
     """The paper's variants that configs/ lists. What else lies in artifacts/ is left over from other parameters."""
-    return [read_json(path)["variant"] for path in sorted(CONFIGS.glob(f"{paper}_*.json"))]
+    return [read_json(path) for path in sorted(CONFIGS.glob(f"{paper}_*.json"))]
 
 
 def evaluate(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
@@ -58,7 +58,7 @@ def evaluate(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
     scenes = None
     if config["dataset"] == "scenes":
         scenes = {i: s for i, s in read_scenes(DATA / "scenes.parquet").items() if i in references}
-    runs = [run for variant in variants(paper) for run in decoded_runs(paper, variant)]
+    runs = [run for variant in variants(paper) for run in decoded_runs(variant)]
     training = training_captions()
     # One call for all runs: references are cooked, and equal captions parsed, once.
     every = [caption for run in runs for sets in run.captions.values() for caption in flat(sets)]
@@ -234,16 +234,16 @@ def training_captions() -> set[tuple[str, ...]]:
     return {tuple(tokens) for tokens in table.tokens[table.split == "train"]}
 
 
-def decoded_runs(paper: str, variant: str) -> list[DecodedRun]:
-    """The captions of every seed of a variant.
+def decoded_runs(config: dict[str, Any]) -> list[DecodedRun]:
+    """The captions of every seed of a variant, as its configs/<paper>_<variant>.json describes it.
 
     Raises:
         InputError: the file is missing or malformed.
     """
-    table = read_table(Path(f"artifacts/{paper}/decode/{variant}.parquet"), DECODED).to_pandas()
+    table = read_table(config["decoded"], DECODED).to_pandas()
     runs = []
     for seed, of_seed in table.groupby("seed"):
-        run = DecodedRun(variant, int(seed), {})
+        run = DecodedRun(config["variant"], int(seed), {})
         for decoder, of_decoder in of_seed.sort_values(["image_id", "rank"]).groupby("decoder"):
             run.captions[str(decoder)] = by_image(of_decoder)
             run.log_prob[str(decoder)] = float(of_decoder.log_prob.mean())

@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,39 +109,56 @@ class Step(nn.Module):
         return self.objective(self.captioner, batch)  # type: ignore[no-any-return]
 
 
-def train_all(config: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
-    """Trains one variant with each of its seeds: one after the other on a GPU or under a launcher, side by side in
+@dataclass(frozen=True)
+class Trained:
+    """What a training run leaves besides its weights.
+
+    Attributes:
+        curves: rows of `artifacts.CURVES`.
+        seconds_per_epoch: of training steps alone, by their median; None where there were none. It is measured, not
+            computed: no two runs have the same.
+    """
+
+    curves: list[dict[str, Any]]
+    seconds_per_epoch: float | None
+
+
+def train_all(configs: Sequence[dict[str, Any]]) -> list[list[Trained]]:
+    """Trains variants with each of their seeds: one after the other on a GPU or under a launcher, side by side in
     processes of one thread each on a CPU.
 
     Args:
-        config: a configs/*.json of a training run.
-        folder: where seed<k>.safetensors go.
+        configs: training runs as configs/*.json describe them; weights go to <weights>/seed<k>.safetensors.
 
     Returns:
-        All seeds' learning curves, rows of `artifacts.CURVES`.
+        per variant, what came of each seed.
 
     Raises:
         InputError: as `train`.
     """
-    seeds = config["seeds"]
     rank, world = machine.join_group()
-    processes = 1 if world > 1 or machine.device().type == "cuda" else min(machine.workers(), len(seeds))
-    kept = scratch(config)
-    kept.mkdir(parents=True, exist_ok=True)
-    jobs = [(config, seed, folder / f"seed{seed}.safetensors", kept) for seed in seeds]
+    folders = [scratch(config) for config in configs]
+    jobs = []
+    for config, kept in zip(configs, folders, strict=True):
+        kept.mkdir(parents=True, exist_ok=True)
+        weights = Path(config["weights"])
+        jobs += [(config, seed, weights / f"seed{seed}.safetensors", kept) for seed in config["seeds"]]
+    processes = 1 if world > 1 or machine.device().type == "cuda" else min(machine.workers(), len(jobs))
     if processes == 1:
-        curves = [train(*job) for job in jobs]
+        trained = [train(*job) for job in jobs]
     else:
         with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-            curves = list(pool.map(train, *zip(*jobs, strict=True)))
+            trained = list(pool.map(train, *zip(*jobs, strict=True)))
     if world > 1:
         dist.barrier()
     if rank == 0:
-        shutil.rmtree(kept)
-    return [row for rows in curves for row in rows]
+        for kept in folders:
+            shutil.rmtree(kept)
+    found = iter(trained)
+    return [[next(found) for _ in config["seeds"]] for config in configs]
 
 
-def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[dict[str, Any]]:
+def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Trained:
     """Trains one variant with one seed.
 
     Args:
@@ -149,9 +166,6 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
         seed: of weights, batches, dropout and samples.
         output: the safetensors file to write.
         kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out.
-
-    Returns:
-        The learning curves, rows of `artifacts.CURVES`.
 
     Raises:
         InputError: malformed inputs, another process training the same run, or a policy that earns no reward.
@@ -232,16 +246,19 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
         progress = tqdm(total=total, initial=run.at, desc=label, unit="step", disable=rank > 0, mininterval=1)
         logs: dict[str, list[float]] = {}
         parent = os.getppid()
+        seconds: list[float] = []
         for batch in data_batches(training, store, settings["batch_size"], run.at, total, seed, rank, world, device):
             for group in optimizer.param_groups:
                 epoch = run.at // batches
                 group["lr"] = settings["learning_rate"] * settings["decay"] ** (epoch // settings["decay_every"])
             step.train()
+            started = time.monotonic()
             loss, values = parallel(batch)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(step.parameters(), settings["clip"])
             optimizer.step()
+            seconds.append(time.monotonic() - started)
             run.at += 1
             progress.update()
             for name, value in values.items():
@@ -270,7 +287,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> list[d
                 list(criteria)[-1]: run.best_value,
             }
             save_weights(output, run.best, metadata)
-    return run.curves
+    return Trained(run.curves, float(np.median(seconds)) * batches if seconds else None)
 
 
 @dataclass
