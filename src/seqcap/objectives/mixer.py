@@ -87,5 +87,6 @@ class Model(Objective):
         baseline_loss = advantage.square().sum() / len(tokens)
         logs = {"baseline_loss": baseline_loss.item(), "xe_prefix": float(prefix)}
         if len(rows) > 0:
-            logs["train_reward"] = score[rows].mean().item()
+            # With a prefix of a reference before them, captions earn what is not the captioner's.
+            logs["prefixed_reward" if prefix > 0 else "train_reward"] = score[rows].mean().item()
         return weight * cross_entropy + (1 - weight) * reinforce + baseline_loss, logs

@@ -197,7 +197,7 @@ def test_variance_falls_with_rollouts_in_the_figure(spider):
     assert set(drawn) == {"no baseline", "baseline"}
     assert (np.diff(drawn["no baseline"]) < 0).all()
     assert (drawn["baseline"] < drawn["no baseline"]).all()
-    np.testing.assert_allclose(heights_of(relative.containers[0]), drawn["no baseline"] / 0.5)
+    assert relative.get_ylim()[1] == pytest.approx(absolute.get_ylim()[1] / 0.5)
 
 
 # --- Figures

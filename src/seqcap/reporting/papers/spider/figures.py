@@ -33,7 +33,7 @@ from seqcap.reporting.figures import (
     plot_start,
 )
 from seqcap.reporting.inputs import Run, Variant
-from seqcap.reporting.papers.spider.variance import Settings, read_variance
+from seqcap.reporting.papers.spider.variance import read_variance
 from seqcap.reporting.tables import HUMAN, estimate
 
 _COLOURS = {
@@ -168,33 +168,26 @@ def _bars(
 
 
 def variance(run: Run) -> Figure:
-    """Left: variance against rollouts, with and without the baseline. Right: the same relative to the signal."""
+    """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
     settings = read_variance(run)
-    figure = Figure(figsize=(9.6, 3.7), layout="constrained")
-    absolute, relative = figure.subplots(1, 2)
+    figure = Figure(figsize=(6.2, 3.7), layout="constrained")
+    axes = figure.subplots()
     for baseline, label, colour, marker in ((False, "no baseline", BLACK, "o"), (True, "baseline", GREEN, "s")):
         rollouts = sorted(k for k, with_baseline in settings if with_baseline == baseline)
-        for axis, divisors in ((absolute, [1.0] * len(rollouts)), (relative, _signals(settings, rollouts, baseline))):
-            values = [settings[k, baseline].variance / divisor for k, divisor in zip(rollouts, divisors, strict=True)]
-            bounds = [settings[k, baseline].interval() for k in rollouts]
-            errors = [
-                [value - low / divisor, high / divisor - value]
-                for value, (low, high), divisor in zip(values, bounds, divisors, strict=True)
-            ]
-            axis.errorbar(rollouts, values, np.transpose(errors), color=colour, marker=marker, capsize=3, label=label)
-    for axis in (absolute, relative):
-        axis.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
-        axis.set_ylim(bottom=0)
-        axis.legend(frameon=False)
-    absolute.set(ylabel="mean squared distance from the mean")
-    absolute.set_title("variance of the gradient", loc="left")
-    relative.set(ylabel="variance / squared norm of the mean")
-    relative.set_title("noise to signal", loc="left")
+        values = [settings[k, baseline].variance for k in rollouts]
+        bounds = [settings[k, baseline].interval() for k in rollouts]
+        errors = [[value - low, high - value] for value, (low, high) in zip(values, bounds, strict=True)]
+        axes.errorbar(rollouts, values, np.transpose(errors), color=colour, marker=marker, capsize=3, label=label)
+    axes.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
+    axes.set(ylabel="variance: mean squared distance from the mean")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    signal = next(iter(settings.values())).squared_mean
+    relative = axes.twinx()
+    relative.set_ylim(0, axes.get_ylim()[1] / signal)
+    relative.spines["right"].set_visible(True)
+    relative.set_ylabel("variance / squared norm of the mean")
     return figure
-
-
-def _signals(settings: Settings, rollouts: Sequence[int], baseline: bool) -> list[float]:
-    return [settings[k, baseline].squared_mean for k in rollouts]
 
 
 # --- Learning curves
@@ -217,7 +210,8 @@ def curves(run: Run) -> Figure:
     first.set_title("validation CIDEr, greedy captions", loc="left")
     for axis, reward in zip(others, rewards, strict=False):
         paid = [variant for variant in run.variants if variant.reward == reward]
-        own = curves[curves["quantity"] == "val_reward"]
+        # Where the reward is CIDEr itself there is one curve for both.
+        own = curves[curves["quantity"] == ("val_cider" if reward == "cider" else "val_reward")]
         plot_curves(axis, own, paid, colours)
         plot_start(axis, own, paid, "MLE")
         training = curves[curves["quantity"] == "train_reward"]
@@ -252,7 +246,8 @@ FIGURES = {
         variance,
         "Variance of the policy gradient",
         "Replicates of one gradient with K Monte-Carlo rollouts from every prefix, with and without the learned "
-        "baseline; bars: 95% bootstrap intervals over replicates. Not in the paper.",
+        "baseline; bars: 95% bootstrap intervals over replicates. All settings have the same expected gradient, whose "
+        "squared norm the scale on the right divides by. Not in the paper.",
     ),
     "spider_curves": FigureKind(
         curves,

@@ -21,7 +21,7 @@ class Noise:
 
     Attributes:
         distances: [replicates], squared distance of each from their mean.
-        squared_mean: squared norm of that mean.
+        squared_mean: squared norm of the expected gradient, the same for all settings.
     """
 
     distances: Floats
