@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[1]
 TINY: dict[str, Any] = {
-    "scenes": {"train": 60, "val": 12, "test": 12, "size": 32, "captions": 5, "wrong_colours": 0.05},
+    "scenes": {"train": 60, "val": 12, "test": 12, "server": 8, "size": 32, "captions": 5, "server_captions": 10},
     "features": {"epochs": 1, "grid": 2, "batch_size": 16, "image_size": 32},
     "captioners": {
         "lstm": {"seeds": 2, "model": {"hidden": 16}, "pretrain": {"epochs": 6}},

@@ -2,14 +2,19 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from small_task import write_task
 
 from seqcap import artifacts
 from seqcap.artifacts import DECODED, REFERENCES, read_table, write_json, write_rows
+from seqcap.data.scenes.captions import plan
+from seqcap.data.scenes.english import realise
+from seqcap.data.scenes.graph import sample
 from seqcap.errors import InputError
-from seqcap.evaluation import evaluate
+from seqcap.evaluation import SERVER_METRICS, evaluate, evaluate_server
+from seqcap.metrics import official
 from seqcap.metrics.quality import METRICS
 
 
@@ -125,3 +130,87 @@ def test_first_captions_are_scored_by_every_reward_and_for_repetition(task):
         if metric == "seq-rep-2":
             assert value == 0
     assert sum(metric == "reward_mixed" for _, _, metric, _ in values) == 2 * 2 * 6
+
+
+RUNS = [{"variant": name, "decoded": f"artifacts/smoothing/server/{name}.parquet"} for name in ("one", "two")]
+SERVER = {"split": "server", "references": [5, 40], "runs": RUNS}
+LEXICAL = ["BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "CIDEr"]
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """Eight scenes of forty references each; a variant of two seeds and one of one, which say what other people say."""
+    monkeypatch.chdir(tmp_path)
+    said = {}
+    for image in range(8):
+        rng = np.random.default_rng([1, image])
+        scene = sample(rng)
+        said[image] = [realise(plan(scene, "medium", 0.05, rng), rng) for _ in range(43)]
+    rows = [
+        {"image_id": image, "split": "server", "text": " ".join(tokens), "tokens": tokens}
+        for image, captions in said.items()
+        for tokens in captions[:40]
+    ]
+    # A caption of another split, with the same image number as none of these.
+    rows.append({"image_id": 99, "split": "test", "text": "a dog", "tokens": ["a", "dog"]})
+    rows = [row | {"caption_id": number} for number, row in enumerate(rows)]
+    write_rows("artifacts/image/data/references.parquet", rows, REFERENCES)
+    systems = {("one", 1): 40, ("one", 2): 41, ("two", 1): 42}
+    for variant in ("one", "two"):
+        rows = []
+        for (name, seed), place in systems.items():
+            for image in said if name == variant else ():
+                for rank, tokens in enumerate((said[image][place], ["nothing"])):
+                    row = {"variant": variant, "seed": seed, "image_id": image, "decoder": "beam", "rank": rank}
+                    rows.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0})
+        write_rows(f"artifacts/smoothing/server/{variant}.parquet", rows, DECODED)
+    return said, systems
+
+
+def test_server_scores_are_those_against_the_first_references(server):
+    said, systems = server
+    rows, reasons = evaluate_server(SERVER)
+    assert reasons == {}
+    table = pd.DataFrame(rows)
+    assert set(table.metric) == {f"{metric} c{number}" for metric in SERVER_METRICS for number in (5, 40)}
+    assert set(table.decoder) == {"beam"}
+    assert not table.duplicated(["variant", "seed", "image_id", "metric"]).any()
+    assert table.value.between(0, 10).all()
+    corpora = table[table.image_id.isna()].set_index(["variant", "seed", "metric"]).value
+    assert len(corpora) == 3 * 2 * len(SERVER_METRICS)
+    for number in (5, 40):
+        references = {image: captions[:number] for image, captions in said.items()}
+        for (variant, seed), place in systems.items():
+            captions = [(image, spoken[place]) for image, spoken in said.items()]
+            # By pycocoevalcap itself: forty references, and document frequencies of these references alone.
+            expected, _ = official.measure(references, captions, LEXICAL)
+            chosen = table[(table.variant == variant) & (table.seed == seed) & table.image_id.notna()]
+            for metric in LEXICAL:
+                name = f"{metric} c{number}"
+                assert corpora[variant, seed, name] == pytest.approx(expected[metric].corpus(), abs=1e-9)
+                found = chosen[chosen.metric == name]
+                if metric.startswith("BLEU"):
+                    assert found.empty
+                else:
+                    assert found.image_id.tolist() == list(said)
+                    assert set(found["rank"]) == {0}
+                    np.testing.assert_allclose(found.value, expected[metric].per_caption, rtol=0, atol=1e-9)
+    # More people to agree with.
+    for metric in ("BLEU1", "BLEU4", "METEOR", "ROUGE_L"):
+        assert (corpora[:, :, f"{metric} c40"] > corpora[:, :, f"{metric} c5"]).all()
+    write_rows("artifacts/smoothing/server_scores.parquet", rows, artifacts.SCORES)
+
+
+def test_fewer_references_than_asked_for_are_a_reason(server):
+    rows, reasons = evaluate_server(SERVER | {"references": [5, 41]})
+    assert {row["metric"] for row in rows} == {f"{metric} c5" for metric in SERVER_METRICS}
+    assert reasons == {f"{metric} c41": "an image has 40 references" for metric in SERVER_METRICS}
+
+
+@pytest.mark.parametrize("change", [{"image_id": 99}, {"decoder": "greedy"}])
+def test_captions_of_other_images_than_the_servers_are_one_line(server, change):
+    path = "artifacts/smoothing/server/two.parquet"
+    rows = read_table(path, DECODED).to_pylist()
+    write_rows(path, [row | change if row["image_id"] == 3 else row for row in rows], DECODED)
+    with pytest.raises(InputError, match=r"two\.parquet: the beam captions of seed 1 are not of the images"):
+        evaluate_server(SERVER)

@@ -11,7 +11,7 @@ from PIL import Image
 from small_task import WORDS
 
 from seqcap import models
-from seqcap.artifacts import save_weights
+from seqcap.artifacts import load_weights, save_weights
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.features.encoders import with_weights
 from seqcap.inference import caption_files
@@ -49,12 +49,15 @@ def trained(tmp_path, monkeypatch):
 @pytest.mark.parametrize("architecture", ["lstm", "attention"])
 def test_pictures_of_any_size_are_captioned(trained, architecture):
     files = [trained / "one.png", trained / "two.jpg"]
-    found = list(caption_files(files, trained / f"{architecture}.safetensors", 3))
+    weights = [trained / f"{architecture}.safetensors"]
+    found = list(caption_files(files, weights, 3))
     assert [file for file, _ in found] == files
     for _, caption in found:
         assert set(caption.split()) <= {*WORDS, "<unk>"}
         assert len(caption.split()) <= 5
-    assert found == list(caption_files(files, trained / f"{architecture}.safetensors", 3))
+    assert found == list(caption_files(files, weights, 3))
+    # Three times the same captioner agrees with itself.
+    assert found == list(caption_files(files, weights * 3, 3))
 
 
 def command(*arguments):
@@ -67,6 +70,27 @@ def test_the_command_prints_a_line_per_picture(trained):
     done = command("caption", "one.png", "two.jpg", "--weights", "lstm.safetensors", "--beam", "2")
     assert done.returncode == 0, done.stderr
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["one.png", "two.jpg"]
+
+
+def test_captioners_of_two_kinds_caption_together(trained):
+    weights = [trained / "lstm.safetensors", trained / "attention.safetensors"]
+    files = [trained / "one.png", trained / "two.jpg"]
+    together = list(caption_files(files, weights, 2))
+    assert together == list(caption_files(files, weights[::-1], 2))
+    done = command("caption", "one.png", "two.jpg", "--beam", "2", "--weights", *map(str, weights))
+    assert done.returncode == 0, done.stderr
+    assert [line.split("\t")[1] for line in done.stdout.splitlines()] == [caption for _, caption in together]
+
+
+def test_captioners_of_two_vocabularies_get_one_line(trained):
+    tensors, metadata = load_weights(trained / "lstm.safetensors")
+    tensors |= {name: value[:-1] for name, value in tensors.items() if name.startswith(("embedding", "output"))}
+    save_weights("other.safetensors", tensors, metadata | {"vocabulary_size": metadata["vocabulary_size"] - 1})
+    done = command("caption", "one.png", "--weights", "lstm.safetensors", "other.safetensors")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: other.safetensors: knows 9 words, and lstm.safetensors 10; put captioners of one vocabulary together\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,16 @@ FEATURES = Path("artifacts/image/features")
 PARAPHRASES_FILE = Path("artifacts/image/paraphrases.parquet")
 
 SPLITS = ("train", "val", "test")
+# A split that some datasets have besides: images with many references each, or with none that are public, as those of
+# COCO's server. Nothing is trained, standardised or chosen on it.
+SERVER = "server"
+# COCO's own splits that its server takes captions of, each whole.
+COCO_SPLITS = ("test2014", "val2014")
 DECODERS = ("greedy", "beam", "sample")
 
-# One row per image: `file` is the name inside the image folder or tar.
-IMAGES = pa.schema([("image_id", pa.int64()), ("split", pa.string()), ("file", pa.string())])
+# One row per image: `file` is the name inside the image folder or tar; `coco_id` is what COCO calls the image, null in
+# other datasets.
+IMAGES = pa.schema([("image_id", pa.int64()), ("split", pa.string()), ("file", pa.string()), ("coco_id", pa.int64())])
 
 # One row per human (or generated) caption. `tokens` are words, not ids.
 REFERENCES = pa.schema(
@@ -121,6 +127,11 @@ def features_schema(shape: tuple[int, ...], dtype: pa.DataType) -> pa.Schema:
 def embeddings_schema(dimension: int) -> pa.Schema:
     """Schema of word embeddings: one row per word that has a vector [dimension]; the specials have none."""
     return pa.schema([("word", pa.string()), ("vector", pa.list_(pa.float32(), dimension))])
+
+
+def in_split(split: str, image_split: str, file: str) -> bool:
+    """Whether an image (a row of `IMAGES`) is of a split: one of ours, or one of COCO's own, which its file names."""
+    return split in file if split in COCO_SPLITS else split == image_split
 
 
 @contextmanager

@@ -1,11 +1,12 @@
-"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap caption` captions images with it."""
+"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap caption` captions images with it,
+`seqcap submit` writes its captions for COCO's server."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from seqcap.artifacts import SPLITS
+from seqcap.artifacts import COCO_SPLITS, DATA, DECODERS, SERVER, SPLITS
 from seqcap.errors import one_line_errors
 from seqcap.pipeline import repro, run_experiment
 
@@ -22,7 +23,7 @@ def main() -> None:
     command = commands.add_parser("score", help="score captions against references: no Java, no downloads")
     command.add_argument("--references", type=Path, required=True, help="COCO or Karpathy JSON, or our Parquet")
     command.add_argument("--candidates", type=Path, required=True, help="COCO results JSON, or our decoded Parquet")
-    command.add_argument("--split", default="test", choices=SPLITS, help="of Karpathy's and our references")
+    command.add_argument("--split", default="test", choices=(*SPLITS, SERVER), help="of Karpathy's and our references")
     command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
     command.add_argument("--json", type=Path, metavar="OUT", help="write everything as JSON, x1 scale")
     command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
@@ -30,9 +31,22 @@ def main() -> None:
     command = commands.add_parser("caption", help="caption image files")
     command.add_argument("images", type=Path, nargs="+")
     command.add_argument(
-        "--weights", type=Path, required=True, help="a trained captioner, e.g. under artifacts/sle/train"
+        "--weights",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="a trained captioner, e.g. under artifacts/sle/train; several decode together, as an ensemble",
     )
     command.add_argument("--beam", type=int, default=5, help="beam width")
+    command = commands.add_parser("submit", help="write captions as COCO's server takes them")
+    command.add_argument("decoded", type=Path, help="our decoded Parquet")
+    command.add_argument("--decoder", default="beam", choices=DECODERS, help="whose first captions are submitted")
+    command.add_argument("--variant", help="of the file; not needed where it holds one")
+    command.add_argument("--seed", type=int, help="of the file; not needed where it holds one")
+    command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the file goes")
+    command.add_argument("--name", help="of the algorithm, in the file's name; by default the variant's")
+    command.add_argument("--split", default=COCO_SPLITS[0], choices=COCO_SPLITS, help="which of COCO's splits it is")
+    command.add_argument("--images", type=Path, default=DATA / "images.parquet", help="the dataset's images")
     arguments = parser.parse_args()
     with one_line_errors():
         if arguments.command == "caption":
@@ -41,6 +55,11 @@ def main() -> None:
 
             for path, caption in caption_files(arguments.images, arguments.weights, arguments.beam):
                 print(f"{path}\t{caption}")
+        elif arguments.command == "submit":
+            from seqcap.submission import submit
+
+            options = {name: value for name, value in vars(arguments).items() if name != "command"}
+            print(submit(**options))
         elif arguments.command == "score":
             score(parser, arguments)
         elif arguments.experiment is None:

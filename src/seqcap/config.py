@@ -196,10 +196,19 @@ class Losses(Section):
     losses: dict[Name, dict[Name, Loss]]
 
 
+class Server(Section):
+    """One loss, as a single model and as an ensemble of seeds, as COCO's server scores it."""
+
+    captioner: Name
+    loss: Name
+    seeds: int = Field(ge=2, le=100)
+
+
 class Smoothing(Section):
     """Loss smoothing."""
 
     captions: Losses
+    server: Server
 
 
 class Params(Section):
@@ -311,6 +320,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "show_images": image.dataset == "scenes",
         },
     }
+    files["report"]["datasets"] = {"image": image.dataset}
     for name, captioner in params.captioners.items():
         files[f"pretrain_{name}"] = {
             **_captioner(params, name, source, "captioners"),
@@ -333,13 +343,14 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
         files["variance_spider"] = _variance(params, params.spider.variance, source)
     if params.smoothing is not None:
         files |= _losses(params, params.smoothing.captions, source, "smoothing.captions")
+        files |= _server(params, params.smoothing, source)
         files["evaluate_smoothing"] = _evaluation(params, {})
         files["embeddings_image"] = params.embeddings.model_dump() | {
             "fingerprint": _fingerprint([Path(params.embeddings.source or "")]),
             "seed": params.seed,
         }
         files["report"]["papers"]["smoothing"] = [
-            run["variant"] for file in files.values() for run in file.get("runs", []) if "objective" in run
+            file["variant"] for name, file in files.items() if name.startswith("smoothing_")
         ]
     return files
 
@@ -369,36 +380,79 @@ def _losses(params: Params, losses: Losses, source: Path, place: str) -> dict[st
     together, with its variants' content."""
     files: dict[str, dict[str, Any]] = {}
     for name in losses.captioners:
-        shared = _captioner(params, name, source, f"{place}.captioners")
-        shared["seeds"] = shared["seeds"][:1]
-        training = _of_captioner(losses.training, losses.captioners, name)
         for group, members in losses.losses.items():
             folder = f"{name}_{group}"
-            runs, decodes = [], []
+            runs = []
             for key, loss in members.items():
-                at = f"{place}.losses.{group}.{key}"
+                run = _loss(params, losses, name, loss, source, place, f"{place}.losses.{group}.{key}")
                 variant = f"{name}_{key}"
-                settings = _of_captioner(loss.settings, losses.captioners, name)
-                run = {
-                    **shared,
-                    "variant": variant,
-                    "label": loss.label,
-                    "objective": loss.objective,
-                    "settings": _settings(loss.objective, settings, source, at),
-                    "reward": _reward(params, loss.reward or losses.reward, source, f"{at}.reward"),
-                    "reward_name": loss.reward or losses.reward,
-                    "embeddings": "artifacts/image/embeddings.parquet",
-                    "training": _validated(Training, training, source, f"{place}.training").model_dump(),
-                    "start_from": f"artifacts/image/pretrain/{name}",
-                    "weights": f"artifacts/smoothing/train/{folder}/{variant}",
-                    "decoded": f"artifacts/smoothing/decode/{folder}/{variant}.parquet",
-                }
-                runs.append(run)
-                decodes.append(_decode(params, run, run["decoded"], losses.beam, 0))
+                weights = f"artifacts/smoothing/train/{folder}/{variant}"
+                decoded = f"artifacts/smoothing/decode/{folder}/{variant}.parquet"
+                run |= {"variant": variant, "seeds": run["seeds"][:1], "weights": weights, "decoded": decoded}
                 files[f"smoothing_{variant}"] = run
+                runs.append(run)
             files[f"train_smoothing_{folder}"] = {"runs": runs}
+            decodes = [_decode(params, run, run["decoded"], losses.beam, 0) for run in runs]
             files[f"decode_smoothing_{folder}"] = {"runs": decodes}
     return files
+
+
+def _loss(
+    params: Params, losses: Losses, captioner: str, loss: Loss, source: Path, place: str, at: str
+) -> dict[str, Any]:
+    """A loss on a captioner; `place` names the losses in params.yaml, `at` this one."""
+    settings = _of_captioner(loss.settings, losses.captioners, captioner)
+    training = _of_captioner(losses.training, losses.captioners, captioner)
+    return {
+        **_captioner(params, captioner, source, f"{place}.captioners"),
+        "label": loss.label,
+        "objective": loss.objective,
+        "settings": _settings(loss.objective, settings, source, at),
+        "reward": _reward(params, loss.reward or losses.reward, source, f"{at}.reward"),
+        "reward_name": loss.reward or losses.reward,
+        "embeddings": "artifacts/image/embeddings.parquet",
+        "training": _validated(Training, training, source, f"{place}.training").model_dump(),
+        "start_from": f"artifacts/image/pretrain/{captioner}",
+    }
+
+
+def _server(params: Params, smoothing: Smoothing, source: Path) -> dict[str, dict[str, Any]]:
+    """The configurations of what is scored as on COCO's server: a single model and an ensemble of its seeds."""
+    server, losses = smoothing.server, smoothing.captions
+    known = {key: (group, loss) for group, members in losses.losses.items() for key, loss in members.items()}
+    if server.loss not in known:
+        raise InputError(source, f"smoothing.server.loss is {server.loss!r}", f"allowed: {', '.join(known)}")
+    if server.captioner not in losses.captioners:
+        raise InputError(
+            source, f"smoothing.server.captioner is {server.captioner!r}", f"allowed: {', '.join(losses.captioners)}"
+        )
+    group, loss = known[server.loss]
+    at = f"smoothing.captions.losses.{group}.{server.loss}"
+    run = _loss(params, losses, server.captioner, loss, source, "smoothing.captions", at)
+    if server.seeds > len(run["seeds"]):
+        allowed = f"captioner {server.captioner} has {len(run['seeds'])}"
+        raise InputError(source, f"smoothing.server.seeds is {server.seeds}", allowed)
+    seeds = run["seeds"][: server.seeds]
+    run |= {"variant": "server", "seeds": seeds, "weights": "artifacts/smoothing/train_server"}
+    # Other datasets have no pictures of many captions: the split that all are scored on stands in.
+    split = "server" if params.tasks.image.dataset == "scenes" else params.tasks.image.evaluate_on
+    members = {"tok_seq_cider": seeds[:1], "tok_seq_cider_ensemble": seeds}
+    runs = [
+        _decode(params, run, f"artifacts/smoothing/server/{variant}.parquet", losses.beam, 0)
+        | {"variant": variant, "seeds": chosen, "ensemble": len(chosen) > 1, "split": split}
+        for variant, chosen in members.items()
+    ]
+    return {
+        "train_server": run,
+        "decode_server": {"runs": runs},
+        "evaluate_server": {
+            "split": split,
+            "references": [5, 40],
+            "runs": [{key: item[key] for key in ("variant", "decoded")} for item in runs],
+            "members": members,
+            "captioner": server.captioner,
+        },
+    }
 
 
 def _of_captioner(value: Any, captioners: list[str], name: str) -> Any:
@@ -496,6 +550,7 @@ def _captioner(params: Params, name: str, source: Path, place: str) -> dict[str,
             "there is no such file in src/seqcap/models",
         ) from None
     return {
+        "task": "image",
         "captioner": name,
         "architecture": captioner.architecture,
         "model": _validated(config, captioner.model, source, f"captioners.{name}.model").model_dump(),

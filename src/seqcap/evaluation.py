@@ -8,6 +8,9 @@ reward that a variant of the paper is paid, `words` (how many) and `seq-rep-2`; 
 `length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings` (percent). The true ones exist where every image
 has a scene graph. Human captions are scored as variant `human` by what their scene says; against themselves nothing
 else would mean anything.
+
+As COCO's server scores (`evaluate_server`), metrics are computed against several numbers of references and named after
+them: `CIDEr c5` is CIDEr against each image's first five.
 """
 
 from __future__ import annotations
@@ -35,6 +38,9 @@ CONFIGS = Path("configs")
 
 # Decoders with a best caption, which every quality metric scores.
 BEST = ("greedy", "beam")
+
+# What COCO's server reports.
+SERVER_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE")
 
 Captions = dict[str, dict[int, list[Caption]]]
 
@@ -85,6 +91,54 @@ def evaluate(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
             at_best += images
     if scenes is not None:
         rows += human_rows(references, scenes)
+    return rows, reasons
+
+
+def evaluate_server(config: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Scores each seed's beam captions as COCO's server does, against few and against many references.
+
+    BLEU, METEOR, ROUGE-L, CIDEr and SPICE, as coco-caption computes them (Chen et al., "Microsoft COCO Captions: data
+    collection and evaluation server", 2015), SPICE with our parser. CIDEr's document frequencies are counted, as there,
+    in the very references that are scored against: for c40 in forty references an image, for c5 in five of them.
+    SPICE is lower with more references, unlike the others: recall is of all that any of them says.
+
+    Args:
+        config: `split`; `references`, the numbers of references to score against (COCO: 5 and 40), the first ones of
+            each image; and `runs`, each with its `variant` and the file `decoded` of its captions.
+
+    Returns:
+        rows of `artifacts.SCORES` with the metrics "<metric> c<number of references>", of the split and, but for BLEU,
+        of each image's best caption; and for each metric that has no value, since images have fewer references, why.
+
+    Raises:
+        InputError: a malformed artifact, a split without references, or captions of other images than the split's.
+    """
+    references = split_references(config["split"])
+    runs: list[DecodedRun] = []
+    for item in config["runs"]:
+        for run in decoded_runs(item):
+            if run.captions.get("beam", {}).keys() != references.keys():
+                problem = f"the beam captions of seed {run.seed} are not of the images of split {config['split']!r}"
+                raise InputError(item["decoded"], problem, "decode it again")
+            runs.append(run)
+    best = [caption for run in runs for caption in flat(first(run.captions["beam"]))]
+    fewest = min(len(captions) for captions in references.values())
+    rows: list[dict[str, Any]] = []
+    reasons: dict[str, str] = {}
+    for number in config["references"]:
+        names = {metric: f"{metric} c{number}" for metric in SERVER_METRICS}
+        if number > fewest:
+            reasons |= dict.fromkeys(names.values(), f"an image has {fewest} references")
+            continue
+        some = {image: captions[:number] for image, captions in references.items()}
+        measured, _ = quality.measure(some, best, SERVER_METRICS, PARSES)
+        for at, run in enumerate(runs):
+            places = np.arange(at * len(references), (at + 1) * len(references))
+            for metric, values in measured.items():
+                rows.append(run.row("beam", names[metric], values.corpus(places)))
+                if not metric.startswith("BLEU"):
+                    for image, value in zip(run.captions["beam"], values.per_caption[places], strict=True):
+                        rows.append(run.row("beam", names[metric], value, image, 0))
     return rows, reasons
 
 

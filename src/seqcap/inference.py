@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from PIL import Image
 
-from seqcap import decoding, models
+from seqcap import decoding
 from seqcap.artifacts import DATA, load_weights
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.features.encoders import Encoder
+from seqcap.models.ensemble import Ensemble
 
 ENCODER = Path("artifacts/image/encoder.safetensors")
 
 
-def caption_files(files: list[Path], weights: Path, width: int) -> Iterator[tuple[Path, str]]:
+def caption_files(files: list[Path], weights: Sequence[Path], width: int) -> Iterator[tuple[Path, str]]:
     """Each image's best caption of a beam search.
 
     Args:
         files: pictures of any size; they are resized as the training images were.
-        weights: a captioner's safetensors; its encoder and vocabulary are the pipeline's.
+        weights: a captioner's safetensors, or those of several that decode together (`Ensemble`); their encoder and
+            vocabulary are the pipeline's.
         width: of the beam.
 
     Raises:
-        InputError: an image is damaged, or the pipeline has not run.
+        InputError: an image is damaged, the pipeline has not run, or the captioners' vocabularies differ in size.
     """
-    captioner, metadata = models.load(weights)
+    captioner, metadata = Ensemble.load(weights, torch.device("cpu"))
+    length = max(of_member["max_length"] for of_member in metadata)
     encoder, size = Encoder.load(ENCODER), load_weights(ENCODER)[1]["image_size"]
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")
     for file in files:
@@ -37,9 +40,11 @@ def caption_files(files: list[Path], weights: Path, width: int) -> Iterator[tupl
         pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)[None]
         with torch.inference_mode():
             features = encoder(pixels)
-            if captioner.features == "pooled":
-                given = encoder.pooled(features)
-            else:
-                given = encoder.grid(features, metadata["feature_shape"][0])
-            found = decoding.beam(captioner, captioner.encode(given), metadata["max_length"], width)
+            given = [
+                encoder.pooled(features)
+                if member.features == "pooled"
+                else encoder.grid(features, of_member["feature_shape"][0])
+                for member, of_member in zip(captioner.members, metadata, strict=True)
+            ]
+            found = decoding.beam(captioner, captioner.encode(given), length, width)
         yield file, " ".join(vocabulary.decode(found.tokens[0, 0].tolist()))

@@ -64,6 +64,7 @@ def test_rows_fit_the_schemas_and_splits_are_mapped(root: Path) -> None:
         (12, "val", "2.png"),
         (13, "test", "3.png"),
     ]
+    assert {row["coco_id"] for row in images} == {None}
     assert pa.Table.from_pylist(images, schema=IMAGES).num_rows == 4
     assert pa.Table.from_pylist(references, schema=REFERENCES).num_rows == 8
     assert references[1] == {
@@ -82,6 +83,29 @@ def test_filepath_is_a_subfolder(root: Path) -> None:
         image["filepath"] = "val2014"
     write(root, content)
     assert karpathy.read(root, "coco")[0][0]["file"] == "val2014/0.png"
+
+
+def test_cocos_ids_are_kept(root: Path) -> None:
+    content = dataset()
+    for record in content["images"]:
+        record["cocoid"] = 391890 + record["imgid"]
+    write(root, content)
+    assert [row["coco_id"] for row in karpathy.read(root, "coco")[0]] == [391900, 391901, 391902, 391903]
+    content["images"][1]["cocoid"] = 391900
+    write(root, content)
+    with pytest.raises(InputError, match=r"image 1 \(imgid 11, '1\.png'\): cocoid 391900 occurs twice"):
+        karpathy.read(root, "coco")
+
+
+@pytest.mark.parametrize("captions", [0, 2])
+def test_images_of_the_server_are_kept_apart_and_may_have_no_captions(root: Path, captions: int) -> None:
+    content = dataset()
+    content["images"][4] |= {"split": "server", "filename": "3.png"}
+    content["images"][4]["sentences"] = content["images"][4]["sentences"][:captions]
+    write(root, content)
+    images, references = karpathy.read(root, "coco")
+    assert [row["split"] for row in images] == ["train", "train", "val", "test", "server"]
+    assert Counter(row["split"] for row in references)["server"] == captions
 
 
 def image(key: str, value: Any) -> Callable[[dict[str, Any]], None]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seqcap.artifacts import SPLITS, read_json
+from seqcap.artifacts import SERVER, SPLITS, read_json
 from seqcap.data.images import ImageSource, relative_parts
 from seqcap.errors import InputError
 
 # COCO's "restval" (validation images that Karpathy left out of val and test) trains in all five papers;
-# "unused" are Flickr8k's images outside the official splits.
-SPLIT_OF = {"train": "train", "restval": "train", "val": "val", "test": "test", "unused": None}
+# "unused" are Flickr8k's images outside the official splits; "server" are ours.
+SPLIT_OF = {"train": "train", "restval": "train", "val": "val", "test": "test", SERVER: SERVER, "unused": None}
 
 FIX = "re-download or mend the file"
 
@@ -22,7 +22,8 @@ FIX = "re-download or mend the file"
 def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Reads captions and splits, and checks that every image is there (images are not decoded).
 
-    Captions become one line (COCO itself has line breaks in 2,296 of its 616,767 captions), tokens lower-case.
+    Captions become one line (COCO itself has line breaks in 2,296 of its 616,767 captions), tokens lower-case. Only
+    images of the split "server" may have no captions: those of COCO's test2014 are not public.
 
     Args:
         root: folder with `dataset_<name>.json` and the images (see `ImageSource`); COCO's `filepath` key
@@ -45,6 +46,7 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
     images: list[dict[str, Any]] = []
     references: list[dict[str, Any]] = []
     image_ids: set[int] = set()
+    coco_ids: set[int] = set()
     caption_ids: set[int] = set()
     for position, record in enumerate(content["images"]):
         where = f"image {position}"
@@ -58,13 +60,19 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
         if image_id in image_ids:
             raise InputError(path, f"{where}: imgid {image_id} occurs twice", FIX)
         image_ids.add(image_id)
+        coco_id = None
+        if "cocoid" in record:
+            coco_id = _field(path, where, record, "cocoid", int)
+            if coco_id in coco_ids:
+                raise InputError(path, f"{where}: cocoid {coco_id} occurs twice", FIX)
+            coco_ids.add(coco_id)
         named = _field(path, where, record, "split", str)
         if named not in SPLIT_OF:
             raise InputError(path, f"{where}: split {named!r}", f"use one of {', '.join(SPLIT_OF)}")
         sentences = _field(path, where, record, "sentences", list)
-        if not sentences:
-            raise InputError(path, f"{where} has no sentences", "give it a caption or drop the image")
         split = SPLIT_OF[named]
+        if not sentences and split != SERVER:
+            raise InputError(path, f"{where} has no sentences", "give it a caption or drop the image")
         for number, sentence in enumerate(sentences):
             row = _reference(path, f"{where} sentence {number}", sentence)
             if row["caption_id"] in caption_ids:
@@ -73,7 +81,7 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
             if split is not None:
                 references.append({"image_id": image_id, "split": split, **row})
         if split is not None:
-            images.append({"image_id": image_id, "split": split, "file": file})
+            images.append({"image_id": image_id, "split": split, "file": file, "coco_id": coco_id})
     for split in SPLITS:
         if not any(image["split"] == split for image in images):
             raise InputError(path, f"has no {split} image", "use a file with train, val and test images")

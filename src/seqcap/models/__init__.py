@@ -17,7 +17,10 @@ def config_class(architecture: str) -> type[CaptionerConfig]:
     Raises:
         ModuleNotFoundError: there is no such architecture.
     """
-    return importlib.import_module(f"seqcap.models.{architecture}").Config  # type: ignore[no-any-return]
+    module = importlib.import_module(f"seqcap.models.{architecture}")
+    if not hasattr(module, "Config"):
+        raise ModuleNotFoundError(f"{module.__name__} holds no captioner")
+    return module.Config  # type: ignore[no-any-return]
 
 
 def model_class(architecture: str) -> type[Captioner]:

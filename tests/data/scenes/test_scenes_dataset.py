@@ -96,10 +96,35 @@ def test_seeds_and_sizes(folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "longer" / "images.tar").stat().st_size < (folder / "images.tar").stat().st_size
 
 
+def test_the_servers_pictures_change_no_other(folder: Path, tmp_path: Path) -> None:
+    scenes.write(tmp_path, SMALL.model_copy(update={"server": 5, "server_captions": 40}), 11)
+    before, after = (json.loads((path / "dataset_scenes.json").read_text())["images"] for path in (folder, tmp_path))
+    assert after[:40] == before
+    assert [(image["split"], image["imgid"]) for image in after[40:]] == [("server", 40 + i) for i in range(5)]
+    assert [len(image["sentences"]) for image in after[40:]] == [40] * 5
+    assert [sentid for image in after for sentid in image["sentids"]] == list(range(40 * 5 + 5 * 40))
+    with tarfile.open(folder / "images.tar") as alone, tarfile.open(tmp_path / "images.tar") as together:
+        assert together.getnames()[:40] == alone.getnames()
+        for name in alone.getnames():
+            pixels = [file.read() for file in (alone.extractfile(name), together.extractfile(name)) if file is not None]
+            assert pixels[0] == pixels[1]
+    graphs = [list(read_scenes(path / "scenes.parquet").items()) for path in (folder, tmp_path)]
+    assert graphs[1][:40] == graphs[0]
+    # Their first five captions are what a picture of five captions would have.
+    scenes.write(tmp_path / "five", SMALL.model_copy(update={"test": 9}), 11)
+    five = json.loads((tmp_path / "five" / "dataset_scenes.json").read_text())["images"][40:]
+    for few, many in zip(five, after[40:], strict=True):
+        assert [s["raw"] for s in few["sentences"]] == [s["raw"] for s in many["sentences"][:5]]
+    # Forty people do not say the same.
+    assert min(len({s["raw"] for s in image["sentences"]}) for image in after[40:]) > 15
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"train": 0},
+        {"server": -1},
+        {"server_captions": 0},
         {"size": 8},
         {"captions": 0},
         {"noise": -1},

@@ -1,5 +1,8 @@
 """Scenes: a generated dataset of small pictures with scene graphs, five captions each, and an exact checker.
 
+Pictures of the split "server" have forty captions, as some of COCO's test images do (Chen et al., "Microsoft COCO
+Captions: data collection and evaluation server", 2015: c5 and c40).
+
 It stands in for COCO where no photographs can be had, and shows what COCO cannot: whether a caption is true.
 The same configuration and seed give the same files, byte for byte.
 """
@@ -52,8 +55,10 @@ class Config(BaseModel):
 
     Attributes:
         train, val, test: numbers of pictures.
+        server: number of pictures with many captions, as those behind COCO's server; 0: no such split.
         size: width and height of a picture, in pixels.
         captions: captions per picture.
+        server_captions: captions per picture of `server`.
         noise: largest change of a pixel's channel by noise, of 255.
         wrong_colours: probability that an annotator tells a colour wrong.
         detail: how many captions are generic : medium : detailed. With 4 : 4 : 2 self-critical training turns generic,
@@ -65,8 +70,10 @@ class Config(BaseModel):
     train: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
     val: Annotated[int, Field(ge=1, le=1_000_000)] = 300
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 300
+    server: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     size: Annotated[int, Field(ge=32, le=512)] = 64
     captions: Annotated[int, Field(ge=1, le=100)] = 5
+    server_captions: Annotated[int, Field(ge=1, le=1000)] = 40
     noise: Annotated[int, Field(ge=0, le=64)] = 6
     wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
     detail: DetailWeights = (4, 4, 2)
@@ -80,12 +87,14 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     - `scenes.parquet`: see `SCENES`; image_id is the JSON's imgid.
 
     Every picture has random numbers of its own, from (seed, imgid): a picture's scene and noise do not depend on the
-    number of pictures, nor on the captions.
+    number of pictures, nor on the captions. The server's pictures come last, so that the others are the same with and
+    without them.
     """
     folder = Path(folder)
-    splits = [name for name in artifacts.SPLITS for _ in range(getattr(config, name))]
+    splits = [name for name in (*artifacts.SPLITS, artifacts.SERVER) for _ in range(getattr(config, name))]
     images: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
+    caption_id = 0
     with (
         artifacts.atomic(folder / IMAGES_FILE) as temporary,
         tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
@@ -103,7 +112,9 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
             member.size = buffer.tell()
             buffer.seek(0)
             tar.addfile(member, buffer)
-            sentences = _sentences(scene, image_id, config, caption_rng)
+            number = config.server_captions if split == artifacts.SERVER else config.captions
+            sentences = _sentences(scene, image_id, range(caption_id, caption_id + number), config, caption_rng)
+            caption_id += number
             images.append(
                 {
                     "filename": name,
@@ -119,9 +130,11 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     artifacts.write_rows(folder / SCENES_FILE, rows, SCENES)
 
 
-def _sentences(scene: Scene, image_id: int, config: Config, rng: np.random.Generator) -> list[dict[str, Any]]:
+def _sentences(
+    scene: Scene, image_id: int, caption_ids: range, config: Config, rng: np.random.Generator
+) -> list[dict[str, Any]]:
     sentences = []
-    for number in range(config.captions):
+    for caption_id in caption_ids:
         detail = pick(rng, DETAILS, config.detail)
         tokens = realise(plan(scene, detail, config.wrong_colours, rng), rng)
         sentences.append(
@@ -129,7 +142,7 @@ def _sentences(scene: Scene, image_id: int, config: Config, rng: np.random.Gener
                 "raw": " ".join(tokens),
                 "tokens": tokens,
                 "imgid": image_id,
-                "sentid": image_id * config.captions + number,
+                "sentid": caption_id,
             }
         )
     return sentences

@@ -1,0 +1,89 @@
+"""Several captioners decoding together: the average of their next-token distributions.
+
+Elbayad et al., ACL 2018, submit ensembles of five seeds to COCO's server (Table 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from seqcap import models
+from seqcap.errors import InputError
+from seqcap.models.base import Captioner, Tensors
+
+
+class Ensemble:
+    """p(y_t | y_<t, x) = 1/k sum_i p_i(y_t | y_<t, x), the arithmetic mean over k captioners of one vocabulary.
+
+    Offers what decoders need. Memory and state are the members' own, one after the other, so that rows of them are
+    selected and repeated as those of a single captioner. A single member decodes to the same bytes as by itself.
+
+    Args:
+        members: at least one, in evaluation mode; they may be of several architectures and read several kinds of
+            features.
+    """
+
+    def __init__(self, members: Sequence[Captioner]) -> None:
+        self.members = tuple(members)
+        # How many tensors of memory and of state are each member's; the same for any images.
+        self._memories: list[int] = []
+        self._states: list[int] = []
+
+    @classmethod
+    def load(cls, paths: Sequence[Path], device: torch.device) -> tuple[Self, list[dict[str, Any]]]:
+        """Trained captioners as an ensemble, and the metadata of each.
+
+        Raises:
+            InputError: a file is missing or no captioner's, or the vocabularies are of different sizes.
+        """
+        loaded = [models.load(path) for path in paths]
+        size = loaded[0][0].vocabulary_size
+        for path, (captioner, _) in zip(paths, loaded, strict=True):
+            if captioner.vocabulary_size != size:
+                raise InputError(
+                    path,
+                    f"knows {captioner.vocabulary_size} words, and {paths[0]} {size}",
+                    "put captioners of one vocabulary together",
+                )
+        return cls([captioner.to(device) for captioner, _ in loaded]), [metadata for _, metadata in loaded]
+
+    def encode(self, features: Sequence[Tensor]) -> Tensors:
+        """Each member's features [n, *its feature_shape] of the same images -> memory."""
+        memories = [member.encode(given) for member, given in zip(self.members, features, strict=True)]
+        self._memories = [len(memory) for memory in memories]
+        return tuple(chain.from_iterable(memories))
+
+    def start(self, memory: Tensors) -> Tensors:
+        """The members' states before the first token."""
+        parts = _split(memory, self._memories)
+        states = [member.start(part) for member, part in zip(self.members, parts, strict=True)]
+        self._states = [len(state) for state in states]
+        return tuple(chain.from_iterable(states))
+
+    def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """One token further, as `Captioner.step`.
+
+        Returns:
+            logits [n, V]: the log of the mean probability; and the next state.
+        """
+        parts = zip(self.members, _split(state, self._states), _split(memory, self._memories), strict=True)
+        logits, states = zip(*(member.step(inputs, own, seen) for member, own, seen in parts), strict=True)
+        state = tuple(chain.from_iterable(states))
+        if len(logits) == 1:
+            return logits[0], state
+        # In logs: what every member thinks impossible stays finite.
+        log_p = torch.stack([torch.log_softmax(of_member.float(), dim=1) for of_member in logits])
+        return log_p.logsumexp(0) - math.log(len(logits)), state
+
+
+def _split(tensors: Tensors, sizes: list[int]) -> list[Tensors]:
+    """Consecutive groups of the given sizes."""
+    rest = iter(tensors)
+    return [tuple(next(rest) for _ in range(size)) for size in sizes]

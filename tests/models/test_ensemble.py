@@ -1,0 +1,157 @@
+"""Ensembles against exhaustive enumeration under the average of their members' distributions."""
+
+import pytest
+import torch
+from enumeration import CHANNELS, all_captions, tiny_captioner
+
+from seqcap import decoding, models
+from seqcap.data.vocabulary import BOS, PAD
+from seqcap.models.attention import Config as AttentionConfig
+from seqcap.models.attention import Model as Attention
+from seqcap.models.base import repeat, select
+from seqcap.models.ensemble import Ensemble
+
+
+def tiny_attention(words, seed):
+    """An attentive captioner as uneven as `tiny_captioner`: it reads a grid of 2 x 2 cells."""
+    torch.manual_seed(seed)
+    captioner = Attention(AttentionConfig(hidden=4), 4 + words, (2, 2, CHANNELS)).eval()
+    with torch.no_grad():
+        for parameter in captioner.parameters():
+            parameter.copy_(torch.randn_like(parameter))
+    return captioner
+
+
+def team(words):
+    """Two LSTMs and an attentive captioner: memories and states of different lengths."""
+    return Ensemble([tiny_captioner(words, seed=1), tiny_attention(words, seed=2), tiny_captioner(words, seed=3)])
+
+
+def images(ensemble, n):
+    """Each member's features of n images."""
+    kinds = {"pooled": torch.randn(n, CHANNELS), "grid": torch.randn(n, 2, 2, CHANNELS)}
+    return [kinds[member.features] for member in ensemble.members]
+
+
+def log_probs(ensemble, features, image, captions):
+    """log p(y|x) [n] of captions [n, time], the members' probabilities averaged token by token."""
+    probabilities = [
+        torch.softmax(member.teacher_force(given[image].expand(len(captions), *given.shape[1:]), captions), 2)
+        for member, given in zip(ensemble.members, features, strict=True)
+    ]
+    token = torch.stack(probabilities).mean(0).log().gather(2, captions[:, :, None]).squeeze(2)
+    return token.masked_fill(captions == PAD, 0).sum(1).detach()
+
+
+def test_the_average_of_distributions_is_one():
+    ensemble = team(words=2)
+    features = images(ensemble, 1)
+    total = log_probs(ensemble, features, 0, all_captions(words=2, max_length=3)).exp().sum()
+    assert total.item() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_step_gives_the_mean_probability_and_never_pad_or_bos():
+    ensemble = team(words=3)
+    features = images(ensemble, 5)
+    memory = ensemble.encode(features)
+    state = ensemble.start(memory)
+    alone = [member.encode(given) for member, given in zip(ensemble.members, features, strict=True)]
+    states = [member.start(seen) for member, seen in zip(ensemble.members, alone, strict=True)]
+    for inputs in (torch.full((5,), BOS), torch.tensor([4, 5, 6, 4, 5]), torch.softmax(torch.randn(5, 7), 1)):
+        logits, state = ensemble.step(inputs, state, memory)
+        probabilities = []
+        for i, member in enumerate(ensemble.members):
+            own, states[i] = member.step(inputs, states[i], alone[i])
+            probabilities.append(torch.softmax(own, 1))
+        torch.testing.assert_close(torch.softmax(logits, 1), torch.stack(probabilities).mean(0))
+        assert torch.isfinite(logits).all()
+        assert (torch.softmax(logits, 1)[:, [PAD, BOS]] == 0).all()
+
+
+def test_rows_are_selected_and_repeated_as_of_one_captioner():
+    ensemble = team(words=3)
+    memory = ensemble.encode(images(ensemble, 4))
+    start = torch.full((4,), BOS)
+    logits, state = ensemble.step(start, ensemble.start(memory), memory)
+    rows = torch.tensor([3, 3, 0])
+    chosen, _ = ensemble.step(start[rows], select(ensemble.start(memory), rows), select(memory, rows))
+    torch.testing.assert_close(chosen, logits[rows])
+    twice = repeat(memory, 2)
+    doubled, _ = ensemble.step(start.repeat(2), ensemble.start(twice), twice)
+    torch.testing.assert_close(doubled, logits.repeat_interleave(2, 0))
+    assert {len(part) for part in state} == {4}
+
+
+def test_wide_beam_is_exhaustive_search_under_the_average():
+    ensemble = team(words=2)
+    captions = all_captions(words=2, max_length=3)
+    features = images(ensemble, 4)
+    found = decoding.beam(ensemble, ensemble.encode(features), max_length=3, width=len(captions))
+    for image in range(4):
+        expected, order = log_probs(ensemble, features, image, captions).sort(descending=True)
+        torch.testing.assert_close(found.log_prob[image], expected, atol=1e-5, rtol=1e-5)
+        assert found.tokens[image].tolist() == captions[order].tolist()
+
+
+def test_greedy_takes_the_most_probable_token_of_the_average():
+    ensemble = team(words=3)
+    features = images(ensemble, 30)
+    found = decoding.greedy(ensemble, ensemble.encode(features), max_length=4)
+    forced = [
+        torch.softmax(member.teacher_force(given, found.tokens), 2)
+        for member, given in zip(ensemble.members, features, strict=True)
+    ]
+    valid = found.tokens != PAD
+    best = torch.stack(forced).mean(0).argmax(2)
+    assert best[valid].tolist() == found.tokens[valid].tolist()
+    # It is no vote and no member's own choice.
+    assert any((member.argmax(2) != best)[valid].any() for member in forced)
+    for image in range(30):
+        expected = log_probs(ensemble, features, image, found.tokens[image : image + 1])
+        torch.testing.assert_close(found.log_prob[image : image + 1], expected, atol=1e-5, rtol=1e-5)
+
+
+def test_samples_follow_the_average():
+    ensemble = team(words=1)
+    captions = all_captions(words=1, max_length=2)
+    features = images(ensemble, 1)
+    draws = 20_000
+    expected = log_probs(ensemble, features, 0, captions).exp() * draws
+    torch.manual_seed(0)
+    tokens = decoding.sample(ensemble, ensemble.encode(features), max_length=2, samples=draws).tokens[0]
+    counts = torch.tensor([(tokens == caption).all(1).sum().item() for caption in captions])
+    assert counts.sum() == draws
+    # 99.99% of chi-square with 6 degrees of freedom lies below 27.9.
+    assert ((counts - expected) ** 2 / expected).sum() < 27.9
+
+
+@pytest.mark.parametrize("captioner", [tiny_captioner(4, seed=5), tiny_attention(4, seed=5)])
+def test_one_member_is_the_captioner_itself(captioner):
+    alone = Ensemble([captioner])
+    features = images(alone, 6)
+    for decode in (
+        lambda model, memory: decoding.beam(model, memory, 7, 3),
+        lambda model, memory: decoding.greedy(model, memory, 7),
+        lambda model, memory: decoding.sample(model, memory, 7, 4),
+    ):
+        torch.manual_seed(0)
+        expected = decode(captioner, captioner.encode(features[0]))
+        torch.manual_seed(0)
+        found = decode(alone, alone.encode(features))
+        assert torch.equal(found.tokens, expected.tokens)
+        assert torch.equal(found.log_prob, expected.log_prob)
+
+
+def test_the_same_captioner_several_times_is_itself():
+    captioner = tiny_captioner(4, seed=6)
+    thrice = Ensemble([captioner] * 3)
+    features = images(thrice, 6)
+    expected = decoding.beam(captioner, captioner.encode(features[0]), 7, 3)
+    found = decoding.beam(thrice, thrice.encode(features), 7, 3)
+    assert torch.equal(found.tokens, expected.tokens)
+    torch.testing.assert_close(found.log_prob, expected.log_prob)
+
+
+def test_an_ensemble_is_no_architecture():
+    with pytest.raises(ModuleNotFoundError):
+        models.config_class("ensemble")

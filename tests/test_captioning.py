@@ -1,0 +1,101 @@
+"""Captions of whole splits, by single captioners and by all seeds together."""
+
+import pytest
+import torch
+from small_task import CHANNELS, write_task
+
+from seqcap import decoding, models
+from seqcap.artifacts import DATA, DECODED, FEATURES, IMAGES, read_table, save_weights, write_rows
+from seqcap.captioning import decode_split
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+from seqcap.models.ensemble import Ensemble
+
+SHAPES = {"lstm": (CHANNELS,), "attention": (2, 2, CHANNELS)}
+MODELS = {"lstm": {"hidden": 6, "image_input": "every_step"}, "attention": {"hidden": 6}}
+TEST = list(range(30, 36))
+
+
+@pytest.fixture
+def task(tmp_path, monkeypatch):
+    """The small task, with two LSTMs (seeds 1 and 2) and an attentive captioner (seed 3)."""
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+    size = len(Vocabulary.read(DATA / "vocabulary.json"))
+    (tmp_path / "weights").mkdir()
+    for seed, architecture in ((1, "lstm"), (2, "lstm"), (3, "attention")):
+        torch.manual_seed(seed)
+        captioner = models.build(architecture, MODELS[architecture], size, SHAPES[architecture])
+        with torch.no_grad():
+            for parameter in captioner.parameters():
+                parameter.copy_(torch.randn_like(parameter))
+        metadata = {"architecture": architecture, "model": MODELS[architecture], "vocabulary_size": size}
+        metadata |= {"feature_shape": list(SHAPES[architecture]), "max_length": 6}
+        save_weights(f"weights/seed{seed}.safetensors", captioner.state_dict(), metadata)
+    return tmp_path
+
+
+def config(**changes):
+    # Batches of 4: a split of six takes a whole one and a rest.
+    base = {"variant": "v", "split": "test", "seeds": [1, 2], "max_length": 6, "beam": 3, "samples": 2, "batch_size": 4}
+    return base | changes
+
+
+def tokens(rows, seed, decoder):
+    return {
+        (row["image_id"], row["rank"]): row["tokens"]
+        for row in rows
+        if (row["seed"], row["decoder"]) == (seed, decoder)
+    }
+
+
+def test_each_seed_decodes_by_itself(task):
+    rows = decode_split(config(), task / "weights")
+    assert rows == decode_split(config(seeds=[1]), task / "weights") + decode_split(config(seeds=[2]), task / "weights")
+    captioner, _ = models.load(task / "weights/seed2.safetensors")
+    store = FeatureStore(FEATURES / "pooled.parquet")
+    given = torch.from_numpy(store.get(store.rows_of(TEST)))
+    found = decoding.beam(captioner, captioner.encode(given), 6, 3)
+    words = Vocabulary.read(DATA / "vocabulary.json")
+    expected = {
+        (image, rank): words.decode(found.tokens[i, rank].tolist()) for i, image in enumerate(TEST) for rank in range(3)
+    }
+    assert tokens(rows, 2, "beam") == expected
+    write_rows("decoded.parquet", rows, DECODED)
+
+
+def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
+    rows = decode_split(config(seeds=[2, 1, 3], ensemble=True), task / "weights")
+    assert {row["seed"] for row in rows} == {2}
+    assert len(rows) == 6 * (1 + 3 + 2)
+    ensemble, _ = Ensemble.load([task / f"weights/seed{seed}.safetensors" for seed in (2, 1, 3)], torch.device("cpu"))
+    stores = {kind: FeatureStore(FEATURES / f"{kind}.parquet") for kind in ("pooled", "grid")}
+    features = [
+        torch.from_numpy(stores[member.features].get(stores[member.features].rows_of(TEST)))
+        for member in ensemble.members
+    ]
+    found = decoding.greedy(ensemble, ensemble.encode(features), 6)
+    words = Vocabulary.read(DATA / "vocabulary.json")
+    expected = {(image, 0): words.decode(found.tokens[i].tolist()) for i, image in enumerate(TEST)}
+    assert tokens(rows, 2, "greedy") == expected
+    assert expected != tokens(decode_split(config(seeds=[2]), task / "weights"), 2, "greedy")
+
+
+def test_an_ensemble_of_one_seed_is_that_seed(task):
+    alone = decode_split(config(seeds=[3]), task / "weights")
+    assert decode_split(config(seeds=[3], ensemble=True), task / "weights") == alone
+
+
+def test_cocos_own_splits_are_told_by_file_names(task):
+    rows = read_table(DATA / "images.parquet", IMAGES).to_pylist()
+    for row in rows:
+        row["file"] = f"{'val' if row['image_id'] in (3, 29, 31) else 'train'}2014/{row['image_id']}.png"
+    write_rows(DATA / "images.parquet", rows, IMAGES)
+    decoded = decode_split(config(split="val2014", seeds=[1]), task / "weights")
+    assert {row["image_id"] for row in decoded} == {3, 29, 31}
+
+
+def test_a_split_without_images_is_one_line(task):
+    with pytest.raises(InputError, match="has no images in split 'server'"):
+        decode_split(config(split="server"), task / "weights")
