@@ -17,6 +17,14 @@ from seqcap import artifacts
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.papers import find
 from seqcap.reporting.papers.sle.tables import DIVERSITY
+from seqcap.reporting.papers.smoothing.losses import (
+    BLOCKS,
+    CAPTION_LOSSES,
+    ENSEMBLE,
+    SINGLE,
+    TASKS,
+    TRANSLATION_LOSSES,
+)
 
 LABELS = {"xe": "XE", "sll": "SLL", "sll_me": "SLL-ME", "sll_sle": "SLL-SLE"}
 OBJECTIVES = {
@@ -67,6 +75,7 @@ class PaperRun:
 
     paper: ClassVar[str]
     captioners: ClassVar[tuple[str, ...]] = ("lstm",)
+    translation_datasets: ClassVar[dict[str, str]] = {}
 
     images: int = 12
     seeds: tuple[int, ...] = (1, 2, 3)
@@ -93,7 +102,8 @@ class PaperRun:
 
     def write(self) -> None:
         """Writes configs/ and artifacts/ below the current directory, beside what other papers wrote there."""
-        report = {"dataset": self.dataset, "split": "test", "scale": "laptop", "alpha": 0.75}
+        datasets = {"image": self.dataset} | self.translation_datasets
+        report = {"datasets": datasets, "split": "test", "scale": "laptop", "alpha": 0.75}
         path = Path("configs/report.json")
         papers = artifacts.read_json(path)["papers"] if path.exists() else {}
         papers[self.paper] = self.variants
@@ -178,6 +188,7 @@ class SleRun(PaperRun):
         return {
             "variant": variant,
             "label": LABELS.get(name, name) + ("*" if variant.endswith("_att") else ""),
+            "task": "image",
             "captioner": "attention" if variant.endswith("_att") else "lstm",
             "objective": OBJECTIVES.get(name, "self_critical"),
             "settings": {} if name == "xe" else {"samples": 5},
@@ -268,6 +279,7 @@ class SpiderRun(PaperRun):
         return {
             "variant": variant,
             "label": SPIDER_LABELS.get(variant, variant),
+            "task": "image",
             "captioner": "lstm",
             "objective": "cross_entropy" if variant == "mle" else objective,
             "settings": {} if variant == "mle" else {"rollouts": 3},
@@ -354,6 +366,151 @@ class SpiderRun(PaperRun):
         return rows
 
 
+@dataclass
+class SmoothingRun(PaperRun):
+    """Loss smoothing: both captioners, both translation tasks, and an ensemble of three seeds."""
+
+    paper = "smoothing"
+    captioners = ("lstm", "attention")
+    translation_datasets: ClassVar[dict[str, str]] = {"de_en": "multi30k", "en_fr": "scenes"}
+
+    seeds: tuple[int, ...] = (1, 2)
+    variants: list[str] = field(
+        default_factory=lambda: [
+            *(f"{captioner}_{loss}" for captioner in BLOCKS for loss in CAPTION_LOSSES),
+            *(f"{task}_{loss}" for task in TASKS for loss in TRANSLATION_LOSSES),
+        ]
+    )
+    members: dict[str, list[int]] | None = field(default_factory=lambda: {SINGLE: [1], ENSEMBLE: [1, 2, 3]})
+
+    def is_peaked(self, variant: str) -> bool:
+        return not variant.endswith("_mle")
+
+    def split(self, variant: str) -> tuple[str, str]:
+        """Captioner or task, and loss."""
+        system = next(name for name in (*BLOCKS, *TASKS) if variant.startswith(f"{name}_"))
+        return system, variant.removeprefix(f"{system}_")
+
+    def gain(self, loss: str) -> float:
+        """By how much a loss raises CIDEr; BLEU by a fifth of it."""
+        pool = {"v": 0.0, "batch": 0.02, "refs": 0.04}.get(loss.rpartition("_")[2], 0.0)
+        token = {"tok": 0.06, "tok_rfreq": 0.1}.get(loss, 0.06 * loss.startswith("tok_seq"))
+        return token + (0.04 + pool + 0.02 * ("cider" in loss or "bleu4" in loss)) * ("seq" in loss)
+
+    def config(self, variant: str) -> dict[str, Any]:
+        system, loss = self.split(variant)
+        settings: dict[str, Any] = {"tau": 0.3}
+        if loss.startswith("tok_seq"):
+            settings = {"token": {"tau": 0.3}, "sequence": {"tau": 0.1, "samples": 5}}
+        return {
+            "variant": variant,
+            "label": (TRANSLATION_LOSSES if system in TASKS else CAPTION_LOSSES)[loss],
+            "task": system if system in TASKS else "image",
+            "captioner": "translator" if system in TASKS else system,
+            "objective": "cross_entropy" if loss == "mle" else "sequence_smoothing",
+            "settings": {} if loss == "mle" else settings,
+            "reward_name": "bleu4" if "bleu4" in loss else "cider",
+            "seeds": list(self.seeds),
+        }
+
+    def names(self, of_captions: bool) -> list[str]:
+        return [name for name in self.variants if (self.split(name)[0] in BLOCKS) == of_captions]
+
+    def write(self) -> None:
+        super().write()
+        folder = Path("artifacts/smoothing")
+        artifacts.write_rows(folder / "translation.parquet", self.translation(), artifacts.SCORES)
+        artifacts.write_json(folder / "timing.json", self.timing())
+        if self.members is not None:
+            config = {"split": "server", "captioner": "lstm", "members": self.members}
+            artifacts.write_json("configs/evaluate_server.json", config)
+            artifacts.write_rows(folder / "server_scores.parquet", self.server(), artifacts.SCORES)
+        # What a run without captions, or without translations, does not write.
+        for of_captions, file in ((True, "scores.parquet"), (False, "translation.parquet")):
+            if not self.names(of_captions):
+                (folder / file).unlink()
+
+    def decoded(self, variant: str) -> list[dict[str, Any]]:
+        return [row for row in super().decoded(variant) if row["decoder"] != "sample" and row["rank"] < 3]
+
+    def scores(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        hard = np.random.default_rng(5).normal(0, 0.05, self.images)
+        for variant in self.names(of_captions=True):
+            system, loss = self.split(variant)
+            cider = (0.9 if system == "lstm" else 1.0) + self.gain(loss)
+            for seed in self.seeds:
+                rng = np.random.default_rng([seed, sum(map(ord, variant))])
+                for decoder in ("greedy", "beam"):
+                    keys = {"variant": variant, "seed": seed, "decoder": decoder}
+                    noise = hard + rng.normal(0, 0.02, self.images)
+                    levels = {"CIDEr": cider, "METEOR": 0.25, "ROUGE_L": 0.5, "SPICE": 0.2}
+                    for metric, level in levels.items():
+                        rows += self.per_image(keys, metric, level + noise)
+                    for n in range(1, 5):
+                        level = cider * 0.7 / n + 0.001 * seed
+                        rows.append(keys | {"image_id": None, "rank": None, "metric": f"BLEU{n}", "value": level})
+                    rows.append(keys | {"image_id": None, "rank": None, "metric": "SPIDEr", "value": cider + 0.2})
+        return [row for row in rows if row["metric"] not in self.missing_metrics]
+
+    def per_image(self, keys: dict[str, Any], metric: str, values: Any) -> list[dict[str, Any]]:
+        return [
+            keys | {"image_id": image, "rank": 0, "metric": metric, "value": float(value)}
+            for image, value in enumerate(values)
+        ]
+
+    def translation(self) -> list[dict[str, Any]]:
+        """Corpus BLEU, and sentence BLEU five points below it."""
+        rows: list[dict[str, Any]] = []
+        hard = np.random.default_rng(6).normal(0, 0.05, self.images)
+        for variant in self.names(of_captions=False):
+            level = 0.3 + self.gain(self.split(variant)[1]) / 5
+            for seed in self.seeds:
+                rng = np.random.default_rng([seed, sum(map(ord, variant))])
+                for decoder in ("greedy", "beam"):
+                    keys = {"variant": variant, "seed": seed, "decoder": decoder}
+                    rows.append(keys | {"image_id": None, "rank": None, "metric": "BLEU", "value": level})
+                    rows += self.per_image(keys, "BLEU", level - 0.05 + hard + rng.normal(0, 0.01, self.images))
+        return rows
+
+    def server(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        hard = np.random.default_rng(7).normal(0, 0.05, self.images)
+        for entry, members in (self.members or {}).items():
+            keys = {"variant": entry, "seed": 1, "decoder": "beam"}
+            for references, level in (("c5", 0.9), ("c40", 0.95)):
+                gain = 0.02 * len(members)
+                for metric in ("CIDEr", "METEOR", "ROUGE_L", "SPICE"):
+                    rows += self.per_image(keys, f"{metric} {references}", level + gain + hard)
+                for n in range(1, 5):
+                    corpus = {"image_id": None, "rank": None, "metric": f"BLEU{n} {references}"}
+                    rows.append(keys | corpus | {"value": (level + gain) / n})
+        return rows
+
+    def timing(self) -> dict[str, Any]:
+        """Sequences cost three times as much as MLE, lazy ones and tokens half as much again."""
+        cost = {"mle": 1.0, "seq": 3.0, "lazy": 1.5, "token": 1.5}
+        timing = {}
+        for variant in self.variants:
+            loss = self.split(variant)[1]
+            kind = "lazy" if "lazy" in loss else "seq" if "seq" in loss else "token" if loss != "mle" else "mle"
+            timing[variant] = {"seconds_per_epoch": 4.0 * cost[kind]}
+        return timing
+
+    def curves(self, name: str) -> list[dict[str, Any]]:
+        rows = []
+        system, loss = self.split(name) if name in self.variants else (name, "mle")
+        quantity, start, gain = ("val_bleu", 0.29, 0.2) if system in TASKS else ("val_cider", 0.88, 1.0)
+        for seed in self.seeds:
+            rng = np.random.default_rng([seed, sum(map(ord, name))])
+            for step in range(0, 241, 40):
+                value = start + gain * (0.02 + self.gain(loss)) * (1 - np.exp(-step / 60)) + gain * rng.normal(0, 0.005)
+                keys = {"variant": name, "seed": seed, "step": step, "images": step * 50}
+                rows.append(keys | {"quantity": quantity, "value": float(value)})
+                rows.append(keys | {"quantity": "train_loss", "value": float(3 - value)})
+        return rows
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SleRun:
     """An empty current directory, and SLE's run to write into it."""
@@ -366,3 +523,10 @@ def spider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SpiderRun:
     """PG-SPIDEr's run; with `run`, in the same directory."""
     monkeypatch.chdir(tmp_path)
     return SpiderRun()
+
+
+@pytest.fixture
+def smoothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmoothingRun:
+    """Loss smoothing's run; with `run`, in the same directory."""
+    monkeypatch.chdir(tmp_path)
+    return SmoothingRun()

@@ -146,6 +146,7 @@ def compare(printed: Printed | None, metric: str = "CIDEr", decoder: str = "beam
         (Printed("sle", "table1", "Div2", ("SLL", "XE")), 1, "-0.46"),
         (Printed("spider", "table1", "CIDEr-D", ("PG-SPIDEr", "MLE")), 1, "+0.053"),
         (Printed("spider", "fig3", "% not bad", ("PG-BCMR", "MLE")), 100, "+6.71"),
+        (Printed("smoothing", "table1", "CIDEr", ("Tok | Glove sim", "MLE"), "with attention"), 100, "+0.70"),
         (None, 1, ""),
     ],
 )
@@ -171,6 +172,7 @@ def test_a_cell_that_is_not_printed_is_an_error():
         ("BLEU4", "beam", "best", "BLEU-4 of the best beam caption"),
         ("Div1", "beam", "set", "Div-1 of the beam's 5"),
         ("reward_bcmr", "greedy", "best", "reward bcmr of the greedy caption"),
+        ("BLEU", "beam", "best", "sentence BLEU of the best beam translation"),
     ],
 )
 def test_what_is_compared_in_words(metric, decoder, captions, words):

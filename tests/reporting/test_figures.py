@@ -14,7 +14,7 @@ from PIL import Image
 from seqcap.reporting import figures
 
 
-@pytest.mark.parametrize("paper", ["run", "spider"])
+@pytest.mark.parametrize("paper", ["run", "smoothing", "spider"])
 def test_every_figure_is_drawn_with_the_same_bytes_twice(paper: str, request: pytest.FixtureRequest):
     drawn = request.getfixturevalue(paper).read()
     figures.draw(drawn, Path("one"))
@@ -61,6 +61,16 @@ def test_a_variant_that_was_not_trained_is_only_in_the_dashed_line(run):
         "XE (step 0)",
     ]
     assert axis.get_lines()[-1].get_ydata()[0] == pytest.approx(0.72)
+
+
+def test_dashed_curves_are_those_that_are_named(run):
+    read = run.read()
+    axis = Figure().subplots()
+    reward = read.curves[read.curves["quantity"] == "train_reward"]
+    variants = [read.by_name["sll"], read.by_name["sll_me"]]
+    figures.plot_curves(axis, reward, variants, {"sll": figures.BLUE, "sll_me": figures.RED}, dashed=["sll_me"])
+    styles = {line.get_label(): line.get_linestyle() for line in axis.get_lines() if line.get_linewidth() == 2}
+    assert styles == {"SLL": "-", "SLL-ME": "--"}
 
 
 def test_curves_for_dvc_plots(run):

@@ -55,7 +55,9 @@ def test_a_paper_that_is_left_out_is_named(run):
     [
         ({"split": None}, "split is None"),
         ({"show_images": "yes"}, "show_images is 'yes'"),
-        ({"dataset": "imagenet"}, "dataset is 'imagenet'"),
+        ({"datasets": {"image": "imagenet"}}, r"datasets\.image is 'imagenet'"),
+        ({"datasets": {"de_en": "scenes"}}, r"datasets\.image is None"),
+        ({"datasets": {"image": "scenes", "de_en": 3}}, r"datasets\.de_en is 3"),
         ({"papers": ["sle"]}, r"papers is \['sle'\]"),
         ({"papers": {}}, "papers is empty"),
         ({"papers": {"sle": []}}, r"papers\.sle is \[\]"),
@@ -87,7 +89,31 @@ def test_a_missing_key_is_named(run):
     ],
 )
 def test_only_the_papers_own_data_stand_for_nothing(dataset: str, split: str, published_on: str, text: str):
-    assert ReportConfig(dataset, split, "paper", False, {}).stand_in(published_on) == text
+    assert ReportConfig({"image": dataset}, split, "paper", False, {}).stand_in(published_on) == text
+
+
+def test_translation_names_its_corpus():
+    config = ReportConfig({"image": "coco", "de_en": "multi30k", "en_fr": "scenes"}, "test", "paper", False, {})
+    assert config.stand_in("IWSLT'14", "de_en") == "multi30k, stands in for IWSLT'14"
+    assert config.stand_in("WMT'14", "en_fr").startswith("scenes (sentences")
+    assert config.stand_in(KARPATHY_TEST, split="server").startswith("COCO (Karpathy's splits), server split, stands")
+
+
+def test_a_task_that_is_not_there_is_named(run):
+    run.write()
+    config = artifacts.read_json("configs/sle_sll.json")
+    artifacts.write_json("configs/sle_sll.json", config | {"task": "de_en"})
+    with pytest.raises(InputError, match=r"configs/sle_sll\.json: task is 'de_en'; report\.json has image"):
+        Run.read(find("sle"))
+
+
+def test_several_files_of_scores_are_one(smoothing):
+    read = smoothing.read()
+    for variant, metric in (("lstm_mle", "CIDEr"), ("de_en_mle", "BLEU"), ("tok_seq_cider", "CIDEr c40")):
+        assert read.scores.per_image(variant, "beam", metric, "best") is not None
+    assert str(read.scores.source) == "artifacts/smoothing"
+    assert list(read.scored)[-2:] == ["tok_seq_cider", "tok_seq_cider_ensemble"]
+    assert "tok_seq_cider" not in read.by_name
 
 
 def test_a_missing_column_of_scores_is_named(run):

@@ -46,6 +46,15 @@ def test_one_published_value():
     assert published.published_value("sle", "table1", "SLL", "CIDEr") == 114.6
 
 
+def test_a_row_that_two_blocks_have_needs_its_block():
+    assert published.published_value("smoothing", "table1", "MLE", "CIDEr", "with attention") == 101.63
+    assert published.published_value("smoothing", "table1", "MLE", "CIDEr", block="without attention") == 93.59
+    with pytest.raises(InputError, match=r"smoothing_table1\.csv: has 2 numbers for MLE, CIDEr; name one cell"):
+        published.published_value("smoothing", "table1", "MLE", "CIDEr")
+    with pytest.raises(InputError, match="has 0 numbers for elsewhere, MLE, CIDEr"):
+        published.published_value("smoothing", "table1", "MLE", "CIDEr", "elsewhere")
+
+
 @pytest.mark.parametrize(("row", "column"), [("nobody", "CIDEr"), ("VAE (bs)", "Div1")])
 def test_a_value_that_is_not_reported_is_an_error(row: str, column: str):
     with pytest.raises(InputError, match="0 numbers"):

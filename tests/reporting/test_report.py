@@ -75,6 +75,47 @@ def test_report_of_both_papers(run, spider):
     assert metrics["sle"]["claims"]["hold"] <= metrics["sle"]["claims"]["run"] < metrics["sle"]["claims"]["total"]
 
 
+def test_report_of_loss_smoothing(smoothing):
+    """Three files of scores, entries beside the variants, and a table that is only linked."""
+    read = smoothing.read()
+    text = report_of("smoothing")
+    part = section(text, f"{read.paper.label}: {read.paper.title}", "##")
+    for name in set(read.paper.tables) - {"smoothing_timing"}:
+        assert Path(f"reports/tables/{name}.md").read_text(encoding="utf-8").split("\n", 1)[1].strip() in part, name
+    assert "#### Loss smoothing: time per epoch\n\n[`tables/smoothing_timing.md`](tables/smoothing_timing.md): " in text
+    assert "ratio to MLE" not in text
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        assert (Path("reports") / link).is_file(), link
+    assert not re.search(r"\bnan\b|None", text)
+    assert str(Path.cwd()) not in text
+    for path in set(re.findall(r"`(src/[^`]+)`", part)):
+        assert (ROOT / path).exists(), path
+    assert "Data: scenes (generated), test split, stands in for COCO Karpathy test; scenes (sentences" in part
+    assert "multi30k, stands in for IWSLT'14 De-En" in part
+    assert "sequence (samples 5, tau 0.1), token (tau 0.3)" in part
+    assert "Sentence BLEU of the best beam translation on multi30k: " in part
+    assert "`artifacts/smoothing/translation.parquet`, `artifacts/smoothing/server_scores.parquet`" in part
+    assert "| table2 | Ours: Tok-Seq CIDER + | beam | `src/seqcap/objectives/token_sequence_smoothing.py` | – |" in part
+    assert "| IWSLT'14 De-En BLEU: MLE | beam | `src/seqcap/objectives/cross_entropy.py` |" in part
+    metrics = artifacts.read_json("reports/metrics.json")["smoothing"]
+    assert set(metrics["lstm_tok"]) == {"CIDEr_beam", "BLEU1_beam", "BLEU4_beam"}
+    assert set(metrics["de_en_tok"]) == {"BLEU_beam"}
+
+    # Times differ from run to run; the report must not.
+    artifacts.write_json("artifacts/smoothing/timing.json", {"lstm_mle": {"seconds_per_epoch": 7.0}})
+    for script in (["table.py", "smoothing"], ["report.py"]):
+        assert stage(*script).returncode == 0
+    assert "7.000" in Path("reports/tables/smoothing_timing.md").read_text(encoding="utf-8")
+    assert Path("reports/report.md").read_text(encoding="utf-8") == text
+
+
+def test_what_was_not_run_is_one_limit(smoothing):
+    smoothing.variants = ["lstm_mle", "lstm_tok"]
+    read = smoothing.read()
+    limits = report._limits(read, claims.run_claims(read))
+    assert sum(line.startswith("- Not run: ") for line in limits) == 1
+
+
 def test_a_paper_that_is_left_out_is_not_reported(spider):
     spider.write()
     text = report_of("spider")
@@ -137,7 +178,7 @@ def test_what_is_not_made_yet_is_named(run, missing: str):
     ("arguments", "message"),
     [
         (("table.py", "sle"), r"error: artifacts/sle/scores\.parquet: is not a Parquet file .*\n"),
-        (("figure.py", "nobody"), r"error: .*: there is no paper 'nobody'; known: sle, spider\n"),
+        (("figure.py", "nobody"), r"error: .*: there is no paper 'nobody'; known: sle, smoothing, spider\n"),
     ],
 )
 def test_a_stage_ends_in_one_line(run, arguments: tuple[str, ...], message: str):
@@ -151,8 +192,8 @@ def test_a_stage_ends_in_one_line(run, arguments: tuple[str, ...], message: str)
 def test_reporting_does_not_import_torch():
     """Importing torch costs seconds in every one of these stages."""
     code = (
-        "import sys; from seqcap.reporting import papers, report; papers.find('sle'); papers.find('spider'); "
-        "sys.exit('torch' in sys.modules)"
+        "import sys; from seqcap.reporting import papers, report; [papers.find(name) for name in ('sle', 'smoothing', "
+        "'spider')]; sys.exit('torch' in sys.modules)"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False, timeout=120).returncode == 0

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from seqcap import artifacts
+from seqcap.errors import InputError
 from seqcap.reporting import tables
 from seqcap.reporting.inputs import Scores
 
@@ -120,6 +121,37 @@ def test_a_column_that_is_better_neither_way_has_no_arrow():
     cell = tables.Cell("", "row", "words", "", "", tables.Estimate(7.5, n="1 seed"), 1.0, "data")
     assert "| row | words ours | n |" in tables.Table("t", "r", [cell]).markdown()
     assert "| row | words ↓ ours | n |" in tables.Table("t", "r", [replace(cell, direction="lower")]).markdown()
+
+
+def pair(**changes: object) -> list[dict[str, object]]:
+    """Two systems of which a is .1 above b for every image; corpus values .3 apart."""
+    keys = {"seed": 1, "decoder": "beam", "metric": "METEOR"} | changes
+    rows = []
+    for name, level in (("a", 0.1), ("b", 0.0)):
+        rows += [keys | {"variant": name, "image_id": i, "rank": 0, "value": i / 10 + level} for i in range(6)]
+        rows.append(keys | {"variant": name, "image_id": None, "rank": None, "value": 3 * level})
+    return rows
+
+
+def test_a_gain_is_paired_and_of_the_corpus_value():
+    made = tables.gain(Scores(pd.DataFrame(pair()), {}), "a", "b", "beam", "METEOR")
+    assert (made.value, made.low, made.high) == pytest.approx((0.3, 0.3, 0.3))
+    assert made.n == "6 images x 1 seed"
+    only_images = [row for row in pair() if row["image_id"] is not None]
+    assert tables.gain(Scores(pd.DataFrame(only_images), {}), "a", "b", "beam", "METEOR").value == pytest.approx(0.1)
+
+
+def test_a_gain_that_cannot_be_computed_says_why():
+    rows = pair()
+    mine, others = rows[:7], rows[7:]
+    scores = Scores(pd.DataFrame([*mine, *(row | {"seed": 2} for row in others)]), {})
+    assert tables.gain(scores, "a", "b", "beam", "METEOR").remarks == ("a and b have no seed in common",)
+    assert tables.gain(scores, "a", "c", "beam", "METEOR").remarks == ("no scores of variant c",)
+    undefined = Scores(pd.DataFrame([row | {"value": None} for row in rows]).astype({"value": float}), {})
+    assert "undefined" in tables.gain(undefined, "a", "b", "beam", "METEOR").remarks[0]
+    shifted = [row | {"image_id": row["image_id"] + 1} for row in others[:-1]]
+    with pytest.raises(InputError, match="a and b were scored on different images"):
+        tables.gain(Scores(pd.DataFrame([*mine, *shifted]), {}), "a", "b", "beam", "METEOR")
 
 
 def test_human_captions_have_no_seeds(run):

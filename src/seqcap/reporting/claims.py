@@ -34,6 +34,8 @@ HOLDS, FAILS, UNSURE, NOT_RUN = ("holds", "does not hold", "not significant", "n
 SIGNIFICANCE = 0.05
 SEEDS_FOR_A_CORPUS_METRIC = 3
 
+# The metric of translations.
+_TRANSLATION = "BLEU"
 _NAMES = {
     "BLEU1": "BLEU-1",
     "BLEU2": "BLEU-2",
@@ -46,17 +48,22 @@ _NAMES = {
     "precision_true": "true precision",
     "recall_true": "true recall",
     "all_true": "only-true rate",
+    _TRANSLATION: "sentence BLEU",
 }
 
 
 @dataclass(frozen=True)
 class Printed:
-    """Where a paper prints what a claim compares: one column of a table, and a row for each side (and for the base)."""
+    """Where a paper prints what a claim compares: one column of a table, and a row for each side (and for the base).
+
+    `block` is needed only where several blocks of the table have those rows.
+    """
 
     paper: str
     table: str
     column: str
     rows: tuple[str, ...]
+    block: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,9 @@ class Claim:
         if self.printed is None:
             return []
         where = self.printed
-        return [published.published_cell(where.paper, where.table, row, where.column) for row in where.rows]
+        return [
+            published.published_cell(where.paper, where.table, row, where.column, where.block) for row in where.rows
+        ]
 
     @property
     def scale(self) -> float:
@@ -117,7 +126,8 @@ class Claim:
         if self.decoder == "sample":
             return f"{metric} of 5 samples"
         if self.captions == "best":
-            return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} caption"
+            text = "translation" if self.metric == _TRANSLATION else "caption"
+            return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {text}"
         return f"{metric} of the beam's 5"
 
     def sides(self, labels: dict[str, str] | None = None) -> tuple[str, str]:
@@ -257,7 +267,7 @@ def run_claim(claim: Claim, scores: Scores, present: Collection[str]) -> Result:
 
 def run_claims(run: Run) -> list[Result]:
     """Every claim of a paper, in the order of its list."""
-    return [run_claim(claim, run.scores, run.by_name) for claim in run.paper.claims]
+    return [run_claim(claim, run.scores, run.scored) for claim in run.paper.claims]
 
 
 def counted(results: Sequence[Result]) -> str:
@@ -289,7 +299,7 @@ def write_claims(results: Sequence[tuple[Run, Sequence[Result]]], folder: Path =
 
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
     """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict."""
-    labels = {variant.variant: variant.label for variant in run.variants}
+    labels = {name: variant.label for name, variant in run.scored.items()}
     matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "seeds", "paper", "verdict"]]
     reasons: dict[str, str] = {}
     for result in results:
@@ -322,8 +332,8 @@ READING = [
     "",
     "*seeds*: in how many training seeds the difference has the claimed sign. The p-values speak of other test "
     "images, not of other training runs, and are not corrected for the number of comparisons. *paper*: the published "
-    "difference, in whose scale all numbers are. METEOR is compared by sentence scores, so its levels differ a little "
-    "from the tables' corpus scores.",
+    "difference, in whose scale all numbers are. METEOR and a translation's BLEU are compared by sentence scores, so "
+    "their levels are not the tables' corpus scores.",
 ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,6 +154,33 @@ def captions_figure(rows: Sequence[Row], widths: Sequence[int], show_images: boo
     return figure
 
 
+def beam_caption(run: Run, name: str, image_id: int) -> Line:
+    """A variant's best beam caption of an image, first seed, or why there is none."""
+    if name not in run.by_name:
+        return Line(f"variant {name} is not in params.yaml", MUTED)
+    return Line(captions_of(run, run.by_name[name], image_id, "beam")[0] or "(empty)")
+
+
+def systems_row(
+    title: str, file: str | None, heading: str, captions: Mapping[str, Line], colours: Mapping[str, str], width: int
+) -> Row:
+    """One image: the systems' names in one column, a caption of each in the other, at the same height.
+
+    Args:
+        title, file: as of `Row`.
+        heading: above the captions.
+        captions: system -> its caption.
+        colours: system -> the colour of its name.
+        width: of the captions' column, in characters.
+    """
+    names, texts = [], []
+    for name, caption in captions.items():
+        wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)
+        texts.append(wrapped)
+        names.append(Line(name + "\n" * (wrapped.lines - 1), colours[name], bold=True))
+    return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts])
+
+
 def _text(figure: Figure, x: float, y: float, line: Line) -> None:
     """Text whose upper left corner is at (x, y) inches."""
     width, height = figure.get_size_inches()
@@ -194,7 +221,13 @@ def _pixels(file: str) -> NDArray[np.uint8]:
 # --- Learning curves
 
 
-def plot_curves(axis: Axes, curves: pd.DataFrame, variants: Iterable[Variant], colours: Mapping[str, str]) -> None:
+def plot_curves(
+    axis: Axes,
+    curves: pd.DataFrame,
+    variants: Iterable[Variant],
+    colours: Mapping[str, str],
+    dashed: Collection[str] = (),
+) -> None:
     """One quantity of several variants: a thin line per seed, and the mean of seeds on top.
 
     Args:
@@ -202,6 +235,7 @@ def plot_curves(axis: Axes, curves: pd.DataFrame, variants: Iterable[Variant], c
         curves: of one quantity, columns of `artifacts.CURVES`.
         variants: those to draw; one that was trained no further than step 0 has no line.
         colours: variant -> its colour.
+        dashed: variants whose mean is dashed.
     """
     for variant in variants:
         mine = curves[curves["variant"] == variant.variant]
@@ -212,7 +246,8 @@ def plot_curves(axis: Axes, curves: pd.DataFrame, variants: Iterable[Variant], c
             line = binned(seed.sort_values("step"))
             axis.plot(line["step"], line["value"], color=colour, linewidth=0.7, alpha=0.4)
         mean = binned(mine.groupby("step")["value"].mean().reset_index())
-        axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, label=variant.label)
+        style = "--" if variant.variant in dashed else "-"
+        axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, linestyle=style, label=variant.label)
 
 
 def plot_start(axis: Axes, curves: pd.DataFrame, variants: Iterable[Variant], label: str) -> None:

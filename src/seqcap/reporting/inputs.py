@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CONFIGS = Path("configs")
 PRETRAIN = Path("artifacts/image/pretrain")
 REPORTS = Path("reports")
+SCORES_FILE = "scores.parquet"
 
 # Which of the decoded captions of an image a number is about: all of them, the first, or the set as a whole.
 Captions = Literal["every", "best", "set"]
@@ -32,6 +33,8 @@ Kinds = dict[str, type | tuple[type, ...]]
 KARPATHY_TEST = "COCO Karpathy test"
 # The objective that pretraining has, too: a variant of it may be the pretrained captioner itself.
 LIKELIHOOD = "cross_entropy"
+# The task that every dataset with pictures is for; others translate.
+IMAGE = "image"
 
 _DATASETS = {
     "scenes": "scenes (generated)",
@@ -39,6 +42,8 @@ _DATASETS = {
     "flickr30k": "Flickr30k (photographs; Karpathy's splits)",
     "coco": "COCO (Karpathy's splits)",
 }
+# Of translation; the name of a real corpus says enough.
+_CORPORA = {"scenes": "scenes (sentences that a grammar writes of generated scenes)"}
 
 
 @dataclass(frozen=True)
@@ -46,14 +51,14 @@ class ReportConfig:
     """configs/report.json: which papers there are, what stood in for their data, and what may be shown.
 
     Attributes:
-        dataset: "scenes", "flickr8k", "flickr30k" or "coco".
-        split: the split that was decoded and scored.
+        datasets: task -> its dataset; that of "image" is "scenes", "flickr8k", "flickr30k" or "coco".
+        split: the split of the images that was decoded and scored.
         scale: "laptop" or "paper".
         show_images: whether pictures may appear in figures.
         papers: paper -> its variants, in the order of params.yaml.
     """
 
-    dataset: str
+    datasets: dict[str, str]
     split: str
     scale: str
     show_images: bool
@@ -63,10 +68,14 @@ class ReportConfig:
     def read(cls) -> ReportConfig:
         """Reads configs/report.json from the current directory."""
         path = CONFIGS / "report.json"
-        kinds: Kinds = {"dataset": str, "split": str, "scale": str, "show_images": bool, "papers": dict}
-        config = cls(**_checked(path, artifacts.read_json(path), kinds))
-        if config.dataset not in _DATASETS:
-            raise InputError(path, f"dataset is {config.dataset!r}", f"allowed: {', '.join(_DATASETS)}")
+        kinds: Kinds = {"datasets": dict, "split": str, "scale": str, "show_images": bool, "papers": dict}
+        config = cls(**checked(path, artifacts.read_json(path), kinds))
+        for task, name in config.datasets.items():
+            if not isinstance(name, str):
+                raise InputError(path, f"datasets.{task} is {name!r}", "expected a dataset's name")
+        if config.datasets.get(IMAGE) not in _DATASETS:
+            found = config.datasets.get(IMAGE)
+            raise InputError(path, f"datasets.{IMAGE} is {found!r}", f"allowed: {', '.join(_DATASETS)}")
         if not config.papers:
             raise InputError(path, "papers is empty", "params.yaml must define a paper's variants")
         for paper, names in config.papers.items():
@@ -74,10 +83,24 @@ class ReportConfig:
                 raise InputError(path, f"papers.{paper} is {names!r}", "expected the names of its variants")
         return config
 
-    def stand_in(self, published_on: str) -> str:
-        """Which data stood in for `published_on`, where a paper measured, and the split that was scored."""
-        here = f"{_DATASETS[self.dataset]}, {self.split} split"
-        as_published = published_on == KARPATHY_TEST and self.dataset == "coco" and self.split == "test"
+    @property
+    def dataset(self) -> str:
+        """The images' dataset."""
+        return self.datasets[IMAGE]
+
+    def stand_in(self, published_on: str, task: str = IMAGE, split: str | None = None) -> str:
+        """Which data stood in for `published_on`, where a paper measured, and of images the split that was scored.
+
+        Args:
+            published_on: the paper's data.
+            task: of `datasets`.
+            split: of the images, where it is not the one that most numbers are of.
+        """
+        if task != IMAGE:
+            return f"{_CORPORA.get(self.datasets[task], self.datasets[task])}, stands in for {published_on}"
+        split = split or self.split
+        here = f"{_DATASETS[self.dataset]}, {split} split"
+        as_published = published_on == KARPATHY_TEST and self.dataset == "coco" and split == "test"
         return here if as_published else f"{here}, stands in for {published_on}"
 
 
@@ -86,6 +109,7 @@ class Variant:
     """One objective on one captioner: configs/<paper>_<variant>.json.
 
     Attributes:
+        task: "image", or the one that it translates for.
         settings: the objective's own.
         reward: the name in params.yaml of the reward that it was trained on; None for cross-entropy, which has none.
     """
@@ -95,6 +119,7 @@ class Variant:
     captioner: str
     objective: str
     seeds: list[int]
+    task: str = IMAGE
     settings: dict[str, Any] = field(default_factory=dict)
     reward: str | None = None
 
@@ -102,19 +127,23 @@ class Variant:
 def read_variants(paper: str, names: Sequence[str]) -> list[Variant]:
     """The named variants of a paper, in the order of their names."""
     kinds: Kinds = {"variant": str, "label": str, "captioner": str, "objective": str, "seeds": list, "settings": dict}
-    kinds["reward_name"] = (str, type(None))
+    kinds |= {"task": str, "reward_name": (str, type(None))}
     variants = []
     for name in names:
         path = CONFIGS / f"{paper}_{name}.json"
-        checked = _checked(path, artifacts.read_json(path), kinds)
+        config = checked(path, artifacts.read_json(path), kinds)
+        reward = config.pop("reward_name")
         # Every variant may have its paper's default reward; cross-entropy does not look at it.
-        reward = None if checked["objective"] == LIKELIHOOD else checked["reward_name"]
-        del checked["reward_name"]
-        variants.append(Variant(**checked, reward=reward))
+        variants.append(Variant(**config, reward=None if config["objective"] == LIKELIHOOD else reward))
     return variants
 
 
-def _checked(path: Path, record: Any, kinds: Kinds) -> dict[str, Any]:
+def checked(path: Path, record: Any, kinds: Kinds) -> dict[str, Any]:
+    """The keys of `kinds` in a JSON object read from `path`.
+
+    Raises:
+        InputError: it is no object, or a key is missing or of another type.
+    """
     if not isinstance(record, dict):
         raise InputError(path, "is not a JSON object", "run `dvc repro configure`")
     for key, kind in kinds.items():
@@ -150,13 +179,18 @@ class Scores:
         }
 
     @classmethod
-    def read(cls, paper: str) -> Scores:
-        """Reads artifacts/<paper>/scores.parquet and the reasons.json beside it."""
-        path = Path("artifacts") / paper / "scores.parquet"
-        reasons = artifacts.read_json(path.with_name("reasons.json"))
-        if not isinstance(reasons, dict) or not all(isinstance(reason, str) for reason in reasons.values()):
-            raise InputError(path.with_name("reasons.json"), "does not map metrics to reasons", "run `dvc repro`")
-        return cls(_frame(artifacts.read_table(path, artifacts.SCORES)), reasons, path)
+    def read(cls, paper: str, files: Sequence[str] = (SCORES_FILE,)) -> Scores:
+        """Reads the named files of artifacts/<paper>, and the reasons.json that comes with scores.parquet."""
+        folder = Path("artifacts") / paper
+        reasons: Any = {}
+        if SCORES_FILE in files:
+            path = folder / "reasons.json"
+            reasons = artifacts.read_json(path)
+            if not isinstance(reasons, dict) or not all(isinstance(reason, str) for reason in reasons.values()):
+                raise InputError(path, "does not map metrics to reasons", "run `dvc repro`")
+        tables = [artifacts.read_table(folder / file, artifacts.SCORES) for file in files]
+        source = folder / files[0] if len(files) == 1 else folder
+        return cls(_frame(pa.concat_tables(tables)), reasons, source)
 
     def per_image(self, variant: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
         """Scores [images x seeds], averaged over an image's captions; None where there are none.
@@ -211,7 +245,8 @@ def read_decoded(paper: str, variant: str) -> pd.DataFrame:
 
 
 def read_curves(paper: str, variants: Sequence[Variant]) -> pd.DataFrame:
-    """Learning curves of every variant that was trained, and of their pretraining; columns of `artifacts.CURVES`.
+    """Learning curves of every variant that was trained, and of the captioners' pretraining; columns of
+    `artifacts.CURVES`.
 
     Cross-entropy variants may have none of their own: they are the pretrained captioner.
     """
@@ -221,7 +256,8 @@ def read_curves(paper: str, variants: Sequence[Variant]) -> pd.DataFrame:
         path = train / variant.variant / "curves.parquet"
         if path.exists() or variant.objective != LIKELIHOOD:
             paths.append(path)
-    paths += [PRETRAIN / captioner / "curves.parquet" for captioner in sorted({v.captioner for v in variants})]
+    pretrained = {variant.captioner for variant in variants if variant.task == IMAGE}
+    paths += [PRETRAIN / captioner / "curves.parquet" for captioner in sorted(pretrained)]
     return pd.concat([_frame(artifacts.read_table(path, artifacts.CURVES)) for path in paths], ignore_index=True)
 
 
@@ -251,19 +287,21 @@ class Run:
 
     Attributes:
         variants: in the order of params.yaml.
+        entries: what is scored beside them, as `Paper.entries`.
     """
 
     paper: Paper
     config: ReportConfig
     variants: list[Variant]
     scores: Scores
+    entries: list[Variant] = field(default_factory=list)
 
     @classmethod
     def read(cls, paper: Paper) -> Run:
         """Reads the configs and scores of a paper.
 
         Raises:
-            InputError: a file is missing or malformed, or the paper is not part of this run.
+            InputError: a file is missing or malformed, the paper is not part of this run, or a variant's task is not.
         """
         config = ReportConfig.read()
         if paper.name not in config.papers:
@@ -271,16 +309,28 @@ class Run:
                 CONFIGS / "report.json", f"papers has no {paper.name!r}", f"this run has {', '.join(config.papers)}"
             )
         variants = read_variants(paper.name, config.papers[paper.name])
-        return cls(paper, config, variants, Scores.read(paper.name))
+        for variant in variants:
+            if variant.task not in config.datasets:
+                path = CONFIGS / f"{paper.name}_{variant.variant}.json"
+                raise InputError(path, f"task is {variant.task!r}", f"report.json has {', '.join(config.datasets)}")
+        entries = list(paper.entries())
+        return cls(paper, config, variants, Scores.read(paper.name, paper.score_files(variants)), entries)
 
-    @property
-    def stand_in(self) -> str:
+    def stand_in(self, task: str = IMAGE) -> str:
         """Which data stood in for the paper's."""
-        return self.config.stand_in(self.paper.published_on)
+        published_on = self.paper.published_on[task]
+        if not any(variant.task == task for variant in self.variants):
+            return f"{published_on}: not part of this run"
+        return self.config.stand_in(published_on, task)
 
     @cached_property
     def by_name(self) -> dict[str, Variant]:
         return {variant.variant: variant for variant in self.variants}
+
+    @cached_property
+    def scored(self) -> dict[str, Variant]:
+        """Variants and entries by name."""
+        return self.by_name | {entry.variant: entry for entry in self.entries}
 
     @cached_property
     def decoded(self) -> dict[str, pd.DataFrame]:

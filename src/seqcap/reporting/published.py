@@ -46,22 +46,31 @@ def published_table(paper: str, table: str) -> pd.DataFrame:
     return frame[[*keys, "printed", "value", "scale", "direction", "note"]]
 
 
-def published_cell(paper: str, table: str, row: str, column: str) -> dict[str, Any]:
+def published_cell(paper: str, table: str, row: str, column: str, block: str | None = None) -> dict[str, Any]:
     """One cell that holds a number, as a record of `published_table`'s columns; `value` is in the printed scale.
 
+    Args:
+        paper, table: as of `published_table`.
+        row, column: as the paper labels them.
+        block: needed only where several blocks of the table have that row.
+
     Raises:
-        InputError: the table has no such cell, or the paper reports no number in it.
+        InputError: the table has no such cell or several, or the paper reports no number in it.
     """
     frame = published_table(paper, table)
-    cells = frame[(frame["row"] == row) & (frame["column"] == column) & frame["value"].notna()].to_dict("records")
+    chosen = (frame["row"] == row) & (frame["column"] == column) & frame["value"].notna()
+    if block is not None:
+        chosen &= frame["block"] == block
+    cells = frame[chosen].to_dict("records")
     if len(cells) != 1:
-        raise InputError(f"{paper}_{table}.csv", f"has {len(cells)} numbers for {row}, {column}", "name one cell")
+        where = ", ".join([*([block] if block else []), row, column])
+        raise InputError(f"{paper}_{table}.csv", f"has {len(cells)} numbers for {where}", "name one cell")
     return {str(key): value for key, value in cells[0].items()}
 
 
-def published_value(paper: str, table: str, row: str, column: str) -> float:
-    """The number in one cell, in its printed scale; errors as `published_cell`."""
-    return float(published_cell(paper, table, row, column)["value"])
+def published_value(paper: str, table: str, row: str, column: str, block: str | None = None) -> float:
+    """The number in one cell, in its printed scale; arguments and errors as `published_cell`."""
+    return float(published_cell(paper, table, row, column, block)["value"])
 
 
 def text_claims(paper: str) -> dict[str, dict[str, str]]:

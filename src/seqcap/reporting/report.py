@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from seqcap.errors import InputError
 from seqcap.reporting import claims, published
 from seqcap.reporting.claims import FAILS, HOLDS, NOT_RUN, UNSURE, Result
 from seqcap.reporting.figures import FigureKind
-from seqcap.reporting.inputs import LIKELIHOOD, REPORTS, ReportConfig, Run
+from seqcap.reporting.inputs import IMAGE, LIKELIHOOD, REPORTS, ReportConfig, Run
 from seqcap.reporting.tables import best_caption_by_seed, estimate, markdown_table
 
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
@@ -81,7 +81,8 @@ def _paper(run: Run, results: Sequence[Result]) -> list[list[str]]:
         _findings(run, results),
         ["### Claims", "", *claims.claims_table(run, results)],
         ["### Tables"],
-        *(_table(REPORTS / "tables" / f"{name}.md") for name in paper.tables),
+        *(_table(name) for name in paper.tables if name not in paper.linked),
+        *(_link(name, why) for name, why in paper.linked.items()),
         ["### Figures"],
         *(_figure(name, kind) for name, kind in paper.figures.items()),
         _literature(run),
@@ -95,24 +96,34 @@ def _paper(run: Run, results: Sequence[Result]) -> list[list[str]]:
 def _what_ran(run: Run) -> list[str]:
     matrix = [["variant", "label", "captioner", "objective", "settings", "reward", "training seeds"]]
     for variant in run.variants:
-        settings = ", ".join(f"{key} {value}" for key, value in variant.settings.items())
+        settings = _settings(variant.settings)
         seeds = ", ".join(str(seed) for seed in variant.seeds)
         trained = [variant.captioner, variant.objective, settings or "–", variant.reward or "–", seeds]
         matrix.append([f"`{variant.variant}`", variant.label, *trained])
-    return ["### What ran", "", f"Data: {run.stand_in}.", "", *markdown_table(matrix)]
+    tasks = dict.fromkeys(variant.task for variant in run.variants)
+    data = "; ".join(run.stand_in(task) for task in tasks)
+    return ["### What ran", "", f"Data: {data}.", "", *markdown_table(matrix)]
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    """An objective's settings in words; those of its parts in brackets."""
+    return ", ".join(
+        f"{key} ({_settings(value)})" if isinstance(value, Mapping) else f"{key} {value}"
+        for key, value in settings.items()
+    )
 
 
 def _findings(run: Run, results: Sequence[Result]) -> list[str]:
     """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
-    labels = {variant.variant: variant.label for variant in run.variants}
-    dataset = run.config.dataset
-    lines = ["### Findings", "", f"The paper's claims on {dataset}: {claims.counted(results)}.", ""]
+    labels = {name: variant.label for name, variant in run.scored.items()}
+    lines = ["### Findings", "", f"The paper's claims on {run.config.dataset}: {claims.counted(results)}.", ""]
     for result in results:
         claim = result.claim
         if claim.key not in run.paper.headlines or result.verdict == NOT_RUN:
             continue
         left, right = claim.sides(labels)
         printed = claim.paper_text()
+        dataset = run.config.datasets[run.scored[claim.left].task]
         lines.append(
             f"- **{claim.text}: {result.verdict}.** {claim.what[0].upper()}{claim.what[1:]} on {dataset}: "
             f"{result.number(result.left)} ({left}) against {result.number(result.right)} ({right}), "
@@ -125,19 +136,27 @@ def _findings(run: Run, results: Sequence[Result]) -> list[str]:
     return lines
 
 
-def _table(path: Path) -> list[str]:
+def _table(name: str) -> list[str]:
     """A table that another stage made, its heading two levels down."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise InputError(path, "does not exist", "run `dvc repro` to make it") from None
+    path = _made(REPORTS / "tables" / f"{name}.md")
+    lines = path.read_text(encoding="utf-8").splitlines()
     return ["##" + line if line.startswith("## ") else line for line in lines]
 
 
-def _figure(name: str, kind: FigureKind) -> list[str]:
-    path = REPORTS / "figures" / f"{name}.png"
+def _link(name: str, why: str) -> list[str]:
+    """A table's heading, and a link in place of the rest."""
+    heading, *_ = _table(name)
+    return [heading, "", f"[`tables/{name}.md`](tables/{name}.md): {why}"]
+
+
+def _made(path: Path) -> Path:
     if not path.is_file():
         raise InputError(path, "does not exist", "run `dvc repro` to make it")
+    return path
+
+
+def _figure(name: str, kind: FigureKind) -> list[str]:
+    _made(REPORTS / "figures" / f"{name}.png")
     return [f"#### {kind.title}", "", f"![{kind.title}](figures/{name}.png)", "", kind.caption]
 
 
@@ -151,7 +170,10 @@ def _literature(run: Run) -> list[str]:
     systems = {str(record["system"]): str(record["source"]) for record in records}
     theirs = {(str(record["system"]), str(record["metric"])): float(record["value"]) for record in records}
     ours: dict[tuple[str, str], float] = {}
-    for variant in run.variants:
+    variants = [variant for variant in run.variants if variant.task == IMAGE]
+    if not variants:
+        return []
+    for variant in variants:
         for metric in metrics:
             by_seed = best_caption_by_seed(run.scores, variant.variant, "beam", metric)
             if by_seed is not None:
@@ -159,19 +181,20 @@ def _literature(run: Run) -> list[str]:
     lines = [
         f"### Against the literature on {run.config.dataset}",
         "",
-        "Published results of other systems, quoted, and ours (beam of 5, best caption, mean over seeds; x100).",
+        f"Published results of other systems, quoted, and ours (beam of {run.paper.beam}, best caption, mean over "
+        "seeds; x100).",
         "",
     ]
     matrix = [["system", "source", *metrics]]
     for system, source in systems.items():
         matrix.append([system, source, *(_or_dash(theirs.get((system, metric))) for metric in metrics)])
-    for variant in run.variants:
+    for variant in variants:
         matrix.append(
             [f"{variant.label} (ours)", "this run", *(_or_dash(ours.get((variant.variant, m))) for m in metrics)]
         )
     lines += [*markdown_table(matrix), ""]
     matrix = [["ours minus theirs", "", *metrics]]
-    for variant in run.variants:
+    for variant in variants:
         if variant.objective != LIKELIHOOD:
             continue
         for system in systems:
@@ -191,8 +214,8 @@ def _literature(run: Run) -> list[str]:
     for system in systems:
         notes = dict.fromkeys(str(record["note"]) for record in records if record["system"] == system)
         lines.append(f"- {system}: {'; '.join(note for note in notes if note)}.")
-    missing = sorted({metric for metric in metrics if not any((v.variant, metric) in ours for v in run.variants)})
-    lines += [f"- {run.scores.why_missing(run.variants[0].variant, 'beam', m)}." for m in missing]
+    missing = sorted({metric for metric in metrics if not any((v.variant, metric) in ours for v in variants)})
+    lines += [f"- {run.scores.why_missing(variants[0].variant, 'beam', m)}." for m in missing]
     return lines
 
 
@@ -205,7 +228,8 @@ def _signed(gap: float) -> str:
 
 
 def _stand_ins(run: Run) -> list[str]:
-    matrix = [["the paper", "here"], [run.paper.published_on, run.stand_in], *map(list, run.paper.stand_ins(run))]
+    data = [[published_on, run.stand_in(task)] for task, published_on in run.paper.published_on.items()]
+    matrix = [["the paper", "here"], *data, *map(list, run.paper.stand_ins(run))]
     return ["### What stands in for what", "", *markdown_table(matrix)]
 
 
@@ -216,33 +240,37 @@ def _errors(run: Run) -> list[str]:
 
 
 def _limits(run: Run, results: Sequence[Result]) -> list[str]:
-    single = [variant.label for variant in run.variants if len(variant.seeds) == 1]
+    single = dict.fromkeys(variant.label for variant in run.variants if len(variant.seeds) == 1)
     limits = list(run.paper.limits)
     if single:
-        limits.append(
-            f"One training seed: {', '.join(single)}. Their intervals cover the choice of test images, not training."
-        )
-    limits += [f"Not run: {reason}." for reason in dict.fromkeys(r.reason for r in results if r.verdict == NOT_RUN)]
+        who = ", ".join(single) if any(len(variant.seeds) > 1 for variant in run.variants) else "every variant"
+        limits.append(f"One training seed: {who}. Their intervals cover the choice of test images, not training.")
+    reasons = dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN)
+    if reasons:
+        limits.append(f"Not run: {'; '.join(reasons)}.")
     return ["### Limits", "", *(f"- {limit}" for limit in limits)]
 
 
 def _where(run: Run) -> list[str]:
     """Which variant, decoder and files make each row of each table."""
     name = run.paper.name
+    scores = ", ".join(f"`artifacts/{name}/{file}`" for file in run.paper.score_files(run.variants))
     lines = [
         "### Where each row lives",
         "",
         f"Rows, columns, claims and figures: `src/seqcap/reporting/papers/{name}`; published numbers: "
-        f"`src/seqcap/reporting/published`; scores: `artifacts/{name}/scores.parquet`.",
+        f"`src/seqcap/reporting/published`; scores: {scores}.",
         "",
     ]
     matrix = [["published", "row", "decoder", "objective", "captions"]]
     for table, rows in run.paper.rows.items():
-        for row, (variant, decoder) in rows.items():
-            objective = "not run"
-            if variant in run.by_name:
-                objective = f"`src/seqcap/objectives/{run.by_name[variant].objective}.py`"
-            matrix.append([table, row, decoder, objective, f"`artifacts/{name}/decode/{variant}.parquet`"])
+        for label, (variant, decoder) in rows.items():
+            row = label if isinstance(label, str) else ": ".join(label)
+            objective = captions = "not run"
+            if variant in run.scored:
+                objective = f"`src/seqcap/objectives/{run.scored[variant].objective}.py`"
+                captions = f"`artifacts/{name}/decode/{variant}.parquet`" if variant in run.by_name else "–"
+            matrix.append([table, row, decoder, objective, captions])
     return [*lines, *markdown_table(matrix)]
 
 

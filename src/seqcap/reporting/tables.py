@@ -10,13 +10,15 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from seqcap import artifacts
+from seqcap.errors import InputError
 from seqcap.reporting import published, statistics
-from seqcap.reporting.inputs import REPORTS, Captions, Run, Scores, Variant
+from seqcap.reporting.inputs import IMAGE, REPORTS, Captions, Run, Scores, Variant
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
 
@@ -189,7 +191,8 @@ def estimate(scores: Scores, variant: str, decoder: str, metric: str, captions: 
         low, high = statistics.bootstrap_interval(means)
         value = float(means.mean())
         shift = 0.0 if corpus is None else float(corpus.mean()) - value
-        remarks = (SPACY_REMARK,) if metric in _SPACY else ()
+        # On COCO's server a metric is named with its number of references: "SPICE c5".
+        remarks = (SPACY_REMARK,) if metric.split()[0] in _SPACY else ()
         return Estimate(value + shift, low + shift, high + shift, _count(len(means), images.shape[1]), remarks)
     assert corpus is not None
     by_seed = np.asarray(corpus.to_numpy(), dtype=np.float64)
@@ -198,6 +201,38 @@ def estimate(scores: Scores, variant: str, decoder: str, metric: str, captions: 
     low, high = statistics.bootstrap_interval(by_seed)
     note = "a corpus metric: the interval is over seeds"
     return Estimate(float(by_seed.mean()), low, high, f"{len(by_seed)} seeds", (note,))
+
+
+def gain(scores: Scores, variant: str, base: str, decoder: str, metric: str) -> Estimate:
+    """How much higher a variant's best captions score than those of `base`, with the 95% interval, on common seeds.
+
+    The paired bootstrap over images of the difference of their scores gives the interval; of a corpus metric that has
+    sentence scores, too (METEOR, translation's BLEU), these give its width on either side of the corpus difference.
+
+    Raises:
+        InputError: the two were scored on different images.
+    """
+    names = (variant, base)
+    found = [scores.per_image(name, decoder, metric, "best") for name in names]
+    for name, of_name in zip(names, found, strict=True):
+        if of_name is None:
+            return Estimate(None, remarks=(scores.why_missing(name, decoder, metric),))
+    mine, others = (of_name for of_name in found if of_name is not None)
+    if not mine.index.equals(others.index):
+        raise InputError(scores.source, f"{variant} and {base} were scored on different images", "run `dvc repro`")
+    seeds = sorted(set(mine.columns) & set(others.columns))
+    if not seeds:
+        return Estimate(None, remarks=(f"{variant} and {base} have no seed in common",))
+    differences = (mine[seeds] - others[seeds]).mean(axis=1).dropna().to_numpy()
+    if len(differences) == 0:
+        return Estimate(None, remarks=(f"{metric} is undefined for every test image",))
+    low, high = statistics.bootstrap_interval(differences)
+    value = float(differences.mean())
+    shift = 0.0
+    corpora = [scores.corpus(name, decoder, metric) for name in names]
+    if corpora[0] is not None and corpora[1] is not None:
+        shift = float((corpora[0] - corpora[1])[seeds].mean()) - value
+    return Estimate(value + shift, low + shift, high + shift, _count(len(differences), len(seeds)))
 
 
 def _count(images: int, seeds: int) -> str:
@@ -232,25 +267,26 @@ def published_cells(run: Run, table: str, columns: Mapping[str, tuple[str, Capti
         table: as `published.published_table` names it.
         columns: column, as the paper labels it -> (metric, over which captions of an image).
     """
-    rows = run.paper.rows[table]
+    rows: Mapping[Any, tuple[str, str]] = run.paper.rows[table]
     cells = []
     for published_cell in published.published_table(run.paper.name, table).to_dict("records"):
-        row, column = str(published_cell["row"]), str(published_cell["column"])
-        if row not in rows:
+        block, row, column = (str(published_cell[key]) for key in ("block", "row", "column"))
+        source = next((rows[label] for label in (row, (block, row), (column, row)) if label in rows), None)
+        if source is None:
             ours = Estimate(None, remarks=("another system's published number; not re-run",))
-        elif rows[row][0] not in run.by_name:
-            ours = Estimate(None, remarks=(f"variant {rows[row][0]} is not in params.yaml",))
+        elif source[0] not in run.scored:
+            ours = Estimate(None, remarks=(f"variant {source[0]} is not in params.yaml",))
         else:
-            ours = estimate(run.scores, *rows[row], *columns[column])
+            ours = estimate(run.scores, *source, *columns[column])
         cell = Cell(
-            block=str(published_cell["block"]),
+            block=block,
             row=row,
             column=column,
             direction=str(published_cell["direction"]),
             printed=str(published_cell["printed"]),
             ours=ours,
             scale=published.SCALES[str(published_cell["scale"])],
-            data=run.stand_in,
+            data=run.stand_in(),
         )
         cells.append(cell if cell.printed else cell.remarked("the paper reports no number"))
     return cells
@@ -263,7 +299,7 @@ def measured_cells(run: Run, block: str, variant: Variant, columns: Mapping[str,
         ours = estimate(run.scores, variant.variant, measure.decoder, measure.metric, measure.captions)
         if variant is HUMAN:
             ours = replace(ours, n=ours.n.split(" x ")[0])  # people have no training seeds
-        cells.append(Cell(block, variant.label, column, measure.direction, "", ours, measure.scale, run.stand_in))
+        cells.append(Cell(block, variant.label, column, measure.direction, "", ours, measure.scale, run.stand_in()))
     return cells
 
 
@@ -278,13 +314,15 @@ def quality_table(run: Run, reading: str) -> Table:
     cells = []
     for decoder in ("greedy", "beam"):
         for variant in run.variants:
+            if variant.task != IMAGE:
+                continue
             for metric in QUALITY:
                 by_seed = best_caption_by_seed(run.scores, variant.variant, decoder, metric)
                 ours = over_seeds(by_seed, run.scores.why_missing(variant.variant, decoder, metric))
                 if metric in _SPACY and by_seed is not None:
                     ours = replace(ours, remarks=(SPACY_REMARK,))
                 block = f"{variant.captioner}, {decoder}"
-                cells.append(Cell(block, variant.label, metric, "higher", "", ours, 100.0, run.stand_in))
+                cells.append(Cell(block, variant.label, metric, "higher", "", ours, 100.0, run.stand_in()))
     return Table(f"{run.paper.label}: all quality metrics of every variant", reading, cells, SEEDS)
 
 

@@ -9,7 +9,7 @@ from seqcap.errors import InputError
 from seqcap.reporting.papers import find, read_runs
 from seqcap.reporting.published import published_table
 
-NAMES = ("sle", "spider")
+NAMES = ("sle", "smoothing", "spider")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -18,7 +18,11 @@ def test_a_paper_describes_itself(name: str):
     assert paper.name == name
     assert all(file.startswith(f"{name}_") for file in (*paper.tables, *paper.figures))
     for table, rows in paper.rows.items():
-        assert set(rows) <= set(published_table(name, table)["row"])
+        cells = published_table(name, table)
+        labels = {*cells["row"], *zip(cells["block"], cells["row"], strict=True)}
+        assert set(rows) <= labels | set(zip(cells["column"], cells["row"], strict=True))
+    assert set(paper.linked) <= set(paper.tables)
+    assert "image" in paper.published_on
     assert paper.headlines <= {claim.key for claim in paper.claims}
 
 
@@ -33,7 +37,7 @@ def test_claims_have_the_sign_that_the_paper_prints(name: str):
 
 
 def test_an_unknown_paper_is_named():
-    with pytest.raises(InputError, match=r"report\.json: there is no paper 'nobody'; known: sle, spider"):
+    with pytest.raises(InputError, match=r"report\.json: there is no paper 'nobody'; known: sle, smoothing, spider"):
         find("nobody")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seqcap.reporting.figures import captioners
-from seqcap.reporting.inputs import KARPATHY_TEST, Run
+from seqcap.reporting.inputs import IMAGE, KARPATHY_TEST, Run
 from seqcap.reporting.papers import Paper
 from seqcap.reporting.papers.sle.claims import CLAIMS, HEADLINES, errors, remarks
 from seqcap.reporting.papers.sle.figures import FIGURES
@@ -42,7 +42,7 @@ PAPER = Paper(
     name="sle",
     label="SLE",
     title="Better Captioning With Sequence-Level Exploration (Chen and Jin, CVPR 2020)",
-    published_on=KARPATHY_TEST,
+    published_on={IMAGE: KARPATHY_TEST},
     rows=ROWS,
     tables=TABLES,
     figures=FIGURES,

@@ -167,7 +167,7 @@ def diversity(run: Run) -> Table:
             for metric, (direction, scale) in DIVERSITY.items():
                 by_seed = run.scores.corpus(variant.variant, decoder, metric)
                 ours = over_seeds(by_seed, run.scores.why_missing(variant.variant, decoder, metric))
-                cells.append(Cell(block, variant.label, metric, direction, "", ours, scale, run.stand_in))
+                cells.append(Cell(block, variant.label, metric, direction, "", ours, scale, run.stand_in()))
     reading = (
         "Means over seeds. Self-BLEU4 compares captions of different images, the others those of one. oracle: CIDEr "
         "x100 of each image's best caption. vocabulary: distinct words; length: words per caption; novel (not a "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seqcap.reporting.figures import captioners
-from seqcap.reporting.inputs import Run
+from seqcap.reporting.inputs import IMAGE, Run
 from seqcap.reporting.papers import Paper
 from seqcap.reporting.papers.spider.claims import CLAIMS, HEADLINES, errors, remarks
 from seqcap.reporting.papers.spider.figures import FIGURES
@@ -54,7 +54,7 @@ PAPER = Paper(
     name="spider",
     label="SPIDEr",
     title="Improved Image Captioning via Policy Gradient optimization of SPIDEr (Liu et al., ICCV 2017)",
-    published_on="COCO's C-5 test server",
+    published_on={IMAGE: "COCO's C-5 test server"},
     rows=ROWS,
     tables=TABLES,
     figures=FIGURES,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,14 +22,14 @@ from seqcap.reporting.figures import (
     SKY,
     FigureKind,
     Line,
-    Row,
+    beam_caption,
     binned,
     captions_figure,
-    captions_of,
     choose_images,
     palette,
     plot_curves,
     plot_start,
+    systems_row,
 )
 from seqcap.reporting.inputs import Run, Variant
 from seqcap.reporting.papers.spider.variance import read_variance
@@ -66,33 +65,19 @@ _NAME_WIDTH, _CAPTION_WIDTH = 17, 92
 
 def table2(run: Run) -> Figure:
     """Four images with each system's best beam caption, first seed; below, the paper's four as printed."""
+    colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
     rows = []
     for image in choose_images(run.images, 4).to_dict("records"):
-        captions = {name: _beam_caption(run, name, int(image["image_id"])) for name in _EXAMPLES}
+        captions = {system: beam_caption(run, name, int(image["image_id"])) for name, system in _EXAMPLES.items()}
         title = f"{run.config.dataset}, {run.config.split} image {image['image_id']}"
         seeds = {variant.seeds[0] for variant in run.variants}
         heading = f"best caption of a beam of 5, seed {min(seeds)}"
-        rows.append(_example(title, str(image["file"]), heading, captions))
+        rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
     for number, printed in enumerate(published.examples("spider_table2").values(), start=1):
-        captions = {name: Line(printed[system]) for name, system in _EXAMPLES.items()}
-        rows.append(_example(f"Table 2, image {number}", None, "as printed in the paper (COCO)", captions))
+        captions = {system: Line(printed[system]) for system in _EXAMPLES.values()}
+        title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
+        rows.append(systems_row(title, None, heading, captions, colours, _CAPTION_WIDTH))
     return captions_figure(rows, [_NAME_WIDTH, _CAPTION_WIDTH], run.config.show_images)
-
-
-def _beam_caption(run: Run, name: str, image_id: int) -> Line:
-    if name not in run.by_name:
-        return Line(f"variant {name} is not in params.yaml", MUTED)
-    return Line(captions_of(run, run.by_name[name], image_id, "beam")[0] or "(empty)")
-
-
-def _example(title: str, file: str | None, heading: str, captions: Mapping[str, Line]) -> Row:
-    """One image: the systems' names in one column, their captions in the other, at the same height."""
-    names, texts = [], []
-    for name, caption in captions.items():
-        wrapped = Line(textwrap.fill(caption.text, _CAPTION_WIDTH, subsequent_indent="    "), caption.colour)
-        texts.append(wrapped)
-        names.append(Line(_EXAMPLES[name] + "\n" * (wrapped.lines - 1), _COLOURS[name], bold=True))
-    return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts])
 
 
 # --- Figure 3: people's judgement, and what stands in for it

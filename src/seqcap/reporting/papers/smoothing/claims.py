@@ -1,0 +1,238 @@
+"""Loss smoothing's claims, and what this run says that a test of a difference cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seqcap.reporting import published
+from seqcap.reporting.claims import Claim, Printed, Result
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.papers.smoothing.losses import (
+    BLOCKS,
+    CAPTION_LOSSES,
+    ENSEMBLE,
+    ENTRIES,
+    MLE,
+    POOLS,
+    SINGLE,
+    TASKS,
+    TRANSLATION_LOSSES,
+)
+from seqcap.reporting.papers.smoothing.tables import COLUMNS, PARTS, Part, gain_cells
+from seqcap.reporting.tables import best_caption_by_seed, gain
+
+BEST = "tok_seq_cider_refs"
+
+_COLUMN = {metric: column for column, (metric, _) in COLUMNS.items()}
+
+
+def _caption(number: str, text: str, captioner: str, left: str, right: str, metric: str = "CIDEr") -> Claim:
+    """A claim about two rows of one block of Table 1: left is higher."""
+    block = BLOCKS[captioner]
+    rows = (CAPTION_LOSSES[left], CAPTION_LOSSES[right])
+    printed = Printed("smoothing", "table1", _COLUMN[metric], rows, block)
+    variants = (f"{captioner}_{left}", f"{captioner}_{right}")
+    return Claim(number, f"{text}, {block}", metric, "beam", "best", *variants, +1, printed)
+
+
+def _translation(number: str, text: str, task: str, left: str) -> Claim:
+    """A claim that a loss beats MLE in one column of Table 3."""
+    column = TASKS[task]
+    printed = Printed("smoothing", "table3", column, (TRANSLATION_LOSSES[left], TRANSLATION_LOSSES[MLE]))
+    words = f"{text}, {column.removesuffix(' BLEU')}"
+    return Claim(number, words, "BLEU", "beam", "best", f"{task}_{left}", f"{task}_{MLE}", +1, printed)
+
+
+# Of each family the rows with the paper's best CIDEr; forty rows would be forty claims that the paper does not make.
+_SEQ = {"lstm": ("seq_lazy_hamming_batch", "seq_cider_refs"), "attention": ("seq_hamming_refs", "seq_cider_batch")}
+_RESTRICTED = {
+    "lstm": ("seq_hamming_batch", "seq_cider_refs", "tok_seq_hamming_refs", BEST),
+    "attention": ("seq_hamming_refs", "seq_cider_batch", "tok_seq_hamming_batch", BEST),
+}
+_TOK_SEQ = {"lstm": ("tok_seq_hamming_refs", BEST), "attention": ("tok_seq_hamming_batch", BEST)}
+_RUNNER_UP = {"lstm": "tok_seq_hamming_refs", "attention": "seq_cider_batch"}
+
+
+def _everything(loss: str) -> str:
+    """The same loss with substitutes from the whole vocabulary."""
+    return f"{loss.rpartition('_')[0]}_v"
+
+
+CLAIMS = [
+    *(
+        _caption("L1", "Token-level smoothing beats MLE", captioner, "tok", MLE, metric)
+        for captioner in BLOCKS
+        for metric in ("CIDEr", "BLEU1", "BLEU4")
+        # With attention the paper prints a lower BLEU-4 than MLE's.
+        if (captioner, metric) != ("attention", "BLEU4")
+    ),
+    *(
+        _caption("L2", "Promoting rare tokens helps token-level smoothing", captioner, "tok_rfreq", "tok", metric)
+        for captioner in BLOCKS
+        for metric in ("CIDEr", "BLEU4")
+    ),
+    *(
+        _caption("L3", "Sequence-level smoothing beats MLE", captioner, loss, MLE)
+        for captioner, losses in _SEQ.items()
+        for loss in losses
+    ),
+    *(
+        _caption("L4", "Fewer substitutes beat the whole vocabulary", captioner, loss, _everything(loss))
+        for captioner, losses in _RESTRICTED.items()
+        for loss in losses
+    ),
+    *(
+        _caption("L5", "Tok-Seq beats both of its parts", captioner, loss, part)
+        for captioner, losses in _TOK_SEQ.items()
+        for loss in losses
+        for part in ("tok", loss.removeprefix("tok_"))
+    ),
+    *(
+        _caption("L6", "CIDEr-weighted Tok-Seq with Vrefs is the best of all", captioner, BEST, other)
+        for captioner, runner_up in _RUNNER_UP.items()
+        for other in (MLE, runner_up)
+    ),
+    *(
+        _translation(number, f"{level} smoothing beats MLE in translation", task, loss)
+        for number, level, losses in (
+            ("L7", "Token-level", ("tok", "tok_rfreq")),
+            ("L8", "Sequence-level", ("seq_hamming_v", "seq_hamming_batch", "seq_bleu4_batch")),
+            ("L9", "Tok-Seq", ("tok_seq_hamming_batch", "tok_seq_bleu4_batch")),
+        )
+        for task in TASKS
+        for loss in losses
+    ),
+    Claim(
+        "L10",
+        "An ensemble of seeds beats a single model on the server",
+        "CIDEr c5",
+        "beam",
+        "best",
+        ENSEMBLE,
+        SINGLE,
+        +1,
+        Printed("smoothing", "table2", "CIDEr c5", (ENTRIES[ENSEMBLE], ENTRIES[SINGLE])),
+    ),
+]
+
+HEADLINES = frozenset(
+    {
+        *((number, "CIDEr", "beam") for number in ("L1", "L3", "L6")),
+        ("L9", "BLEU", "beam"),
+        ("L10", "CIDEr c5", "beam"),
+    }
+)
+
+
+def remarks(run: Run, results: Sequence[Result]) -> list[str]:
+    """Which loss is best, lazy against full training, and how the printed gains compare."""
+    return [*_best(run), *_lazy(run), *_as_printed(), *_policy_gradient(run)]
+
+
+def _best(run: Run) -> list[str]:
+    found = []
+    for part in PARTS:
+        cells = [cell for cell in gain_cells(run, part) if cell.ours.value is not None]
+        if not cells:
+            continue
+        best = max(cells, key=lambda cell: cell.ours.value or 0.0)
+        printed = max((loss for loss in part.losses if loss != MLE), key=part.printed_gain)
+        found.append(
+            f"{part.name}: {best.row}, {_span(best.ours.value, best.ours.low, best.ours.high)} {part.metric} over MLE "
+            f"(in print {float(best.printed):+.2f}; the best there: {part.losses[printed]}, "
+            f"{part.printed_gain(printed):+.2f})"
+        )
+    if not found:
+        return []
+    words = "the best of so many is partly so by chance"
+    return [f"*Which loss gains most.* {'; '.join(found)}. The intervals are of each loss alone: {words}."]
+
+
+def _lazy(run: Run) -> list[str]:
+    """Lazy minus full training, CIDEr: that two are alike is no difference to be tested."""
+    found = []
+    for part in PARTS:
+        ours, printed, around_zero, widest = [], [], 0, 0.0
+        for reward in ("hamming", "cider"):
+            for pool in POOLS:
+                lazy, full = f"seq_lazy_{reward}_{pool}", f"seq_{reward}_{pool}"
+                if not {lazy, full} <= set(part.present(run)):
+                    continue
+                made = gain(run.scores, f"{part.system}_{lazy}", f"{part.system}_{full}", "beam", part.metric)
+                if made.value is None or made.low is None or made.high is None:
+                    continue
+                ours.append(made.value * 100)
+                printed.append(part.printed[lazy] - part.printed[full])
+                around_zero += made.low <= 0 <= made.high
+                widest = max(widest, 50 * (made.high - made.low))
+        if ours:
+            found.append(
+                f"{part.name}, lazy minus full is {min(ours):+.2f} to {max(ours):+.2f} in {len(ours)} pairs, whose "
+                f"intervals reach up to {widest:.2f} to either side and hold 0 in {around_zero} (in print "
+                f"{min(printed):+.2f} to {max(printed):+.2f})"
+            )
+    if not found:
+        return []
+    return [
+        "*Lazy or not.* That lazy training is about as good as full training is no difference that a test could find. "
+        f"CIDEr {'; '.join(found)}."
+    ]
+
+
+def _as_printed() -> list[str]:
+    """How many of the printed rows beat MLE, and where fewer substitutes do not help."""
+    counts, against = [], []
+    for block in BLOCKS.values():
+        others = [loss for loss in CAPTION_LOSSES if loss != MLE]
+        value = {
+            (loss, column): published.published_value("smoothing", "table1", CAPTION_LOSSES[loss], column, block)
+            for loss in CAPTION_LOSSES
+            for column in ("CIDEr", "BLEU-4")
+        }
+        beat = [sum(value[loss, column] > value[MLE, column] for loss in others) for column in ("CIDEr", "BLEU-4")]
+        counts.append(f"{block} {beat[0]} of {len(others)} losses beat MLE in CIDEr and {beat[1]} in BLEU-4")
+        for loss in others:
+            if loss.endswith("_v"):
+                restricted = [value[f"{loss[:-1]}{pool}", "CIDEr"] for pool in POOLS if pool != "v"]
+                if max(restricted) < value[loss, "CIDEr"]:
+                    against.append(f"{CAPTION_LOSSES[loss].removesuffix(' | V')} ({block})")
+    words = f"*In print*, {'; '.join(counts)}."
+    if against:
+        words += f" Against L4, neither Vbatch nor Vrefs gets V's CIDEr with {' and '.join(against)}."
+    return [words]
+
+
+def _policy_gradient(run: Run) -> list[str]:
+    """The relative gain that the text quotes of policy gradient, beside those of the paper's best loss."""
+    stated = published.text_claims("smoothing")["text4.1"]["value"]
+    found = []
+    for part in PARTS:
+        if part.metric != "CIDEr":
+            continue
+        words = f"{100 * part.printed_gain(BEST) / part.printed[MLE]:.1f}% {part.name}"
+        ours = _relative(run, part)
+        found.append(f"{words} (here {ours:.1f}%)" if ours is not None else words)
+    return [
+        f"*Against policy gradient.* Section 4.1 quotes a relative gain in CIDEr of {stated}% by policy gradient "
+        f"(Up-Down), which Table 2 lists only after it. CIDEr-weighted Tok-Seq with Vrefs gains {' and '.join(found)} "
+        "over MLE."
+    ]
+
+
+def _relative(run: Run, part: Part) -> float | None:
+    """Our relative gain of the best loss in print, in per cent."""
+    levels = [best_caption_by_seed(run.scores, f"{part.system}_{loss}", "beam", part.metric) for loss in (BEST, MLE)]
+    if levels[0] is None or levels[1] is None:
+        return None
+    return 100 * (float(levels[0].mean()) / float(levels[1].mean()) - 1)
+
+
+def _span(value: float | None, low: float | None, high: float | None) -> str:
+    """A gain x100 with its interval."""
+    numbers = [f"{100 * number:+.2f}" for number in (value, low, high) if number is not None]
+    return f"{numbers[0]} [{', '.join(numbers[1:])}]"
+
+
+def errors() -> list[str]:
+    """None were found: of the text's numbers only a gain of another system's is at hand, which no table prints."""
+    return []
