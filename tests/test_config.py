@@ -162,6 +162,27 @@ def test_papers_train_as_many_of_the_captioners_seeds_as_they_say(params, resolv
     assert files["spider_pg_cider"]["seeds"] == files["decode_spider_pg_cider"]["seeds"] == [1, 2]
 
 
+def test_a_value_for_each_captioner(params, resolved):
+    files = resolved(params)
+    assert files["smoothing_lstm_entropy"]["settings"] == {"gamma": 0.1}
+    assert files["smoothing_attention_entropy"]["settings"] == {"gamma": 0.05}
+    runs = files["train_smoothing_attention_token"]["runs"]
+    assert [run["variant"] for run in runs] == [f"attention_{loss}" for loss in ("mle", "entropy", "tok", "tok_rfreq")]
+    assert runs[0] == files["smoothing_attention_mle"]
+    params["smoothing"]["captions"]["losses"]["token"]["tok"]["settings"]["alpha"] = {"lstm": 0.5}
+    with pytest.raises(InputError, match=r"token\.tok\.settings\.alpha has no value for captioner 'attention'"):
+        resolved(params)
+
+
+def test_an_ensembles_members_are_seeds_of_one_loss(params, resolved):
+    files = resolved(params)
+    single, ensemble = files["decode_server"]["runs"]
+    assert (single["seeds"], single["ensemble"]) == ([1], False)
+    assert (ensemble["seeds"], ensemble["ensemble"]) == ([1, 2, 3], True)
+    assert files["train_server"]["seeds"] == [1, 2, 3]
+    assert {run["split"] for run in (single, ensemble)} == {"server"}
+
+
 def test_configure_ends_with_status_2_and_one_line(params, tmp_path):
     params["alpha"] = 1.5
     with (tmp_path / "params.yaml").open("w") as file:

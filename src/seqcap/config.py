@@ -183,7 +183,7 @@ class Loss(Section):
 class Losses(Section):
     """Losses, each trained on each of some captioners.
 
-    A value written as a mapping of all `captioners` is a value for each.
+    A value written as a mapping of captioners is a value for each.
 
     Attributes:
         losses: by group; the losses of a group train side by side, in one stage for each captioner.
@@ -312,7 +312,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "image_size": features.image_size,
         },
         "report": {
-            "dataset": image.dataset,
+            "datasets": {"image": image.dataset},
             "split": image.evaluate_on,
             "scale": params.scale,
             "papers": {},
@@ -320,7 +320,6 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "show_images": image.dataset == "scenes",
         },
     }
-    files["report"]["datasets"] = {"image": image.dataset}
     for name, captioner in params.captioners.items():
         files[f"pretrain_{name}"] = {
             **_captioner(params, name, source, "captioners"),
@@ -401,8 +400,8 @@ def _loss(
     params: Params, losses: Losses, captioner: str, loss: Loss, source: Path, place: str, at: str
 ) -> dict[str, Any]:
     """A loss on a captioner; `place` names the losses in params.yaml, `at` this one."""
-    settings = _of_captioner(loss.settings, losses.captioners, captioner)
-    training = _of_captioner(losses.training, losses.captioners, captioner)
+    settings = _of_captioner(loss.settings, params, captioner, source, f"{at}.settings")
+    training = _of_captioner(losses.training, params, captioner, source, f"{place}.training")
     return {
         **_captioner(params, captioner, source, f"{place}.captioners"),
         "label": loss.label,
@@ -455,13 +454,15 @@ def _server(params: Params, smoothing: Smoothing, source: Path) -> dict[str, dic
     }
 
 
-def _of_captioner(value: Any, captioners: list[str], name: str) -> Any:
+def _of_captioner(value: Any, params: Params, name: str, source: Path, place: str) -> Any:
     """Picks the value of one captioner wherever there is one for each."""
-    if isinstance(value, dict):
-        if set(value) == set(captioners):
-            return value[name]
-        return {key: _of_captioner(item, captioners, name) for key, item in value.items()}
-    return value
+    if not isinstance(value, dict):
+        return value
+    if not value or not set(value) <= set(params.captioners):
+        return {key: _of_captioner(item, params, name, source, f"{place}.{key}") for key, item in value.items()}
+    if name not in value:
+        raise InputError(source, f"{place} has no value for captioner {name!r}", "add one")
+    return value[name]
 
 
 def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, dict[str, Any]]:

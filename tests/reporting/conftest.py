@@ -74,7 +74,6 @@ class PaperRun:
     """What to write; change an attribute before `write`."""
 
     paper: ClassVar[str]
-    captioners: ClassVar[tuple[str, ...]] = ("lstm",)
     translation_datasets: ClassVar[dict[str, str]] = {}
 
     images: int = 12
@@ -109,7 +108,11 @@ class PaperRun:
         papers[self.paper] = self.variants
         artifacts.write_json(path, report | {"show_images": self.show_images, "papers": papers})
         for variant in self.variants:
-            artifacts.write_json(f"configs/{self.paper}_{variant}.json", self.config(variant))
+            places = {
+                "weights": f"artifacts/{self.paper}/train/{variant}",
+                "decoded": f"artifacts/{self.paper}/decode/{variant}.parquet",
+            }
+            artifacts.write_json(f"configs/{self.paper}_{variant}.json", self.config(variant) | places)
         artifacts.write_rows(f"artifacts/{self.paper}/scores.parquet", self.scores(), artifacts.SCORES)
         artifacts.write_json(f"artifacts/{self.paper}/reasons.json", self.missing_metrics)
         self.write_images()
@@ -118,8 +121,9 @@ class PaperRun:
             artifacts.write_rows(path, self.decoded(variant), artifacts.DECODED)
             train = f"artifacts/{self.paper}/train/{variant}/curves.parquet"
             artifacts.write_rows(train, self.curves(variant), artifacts.CURVES)
-        for captioner in self.captioners:
-            path = f"artifacts/image/pretrain/{captioner}/curves.parquet"
+        configs = [self.config(variant) for variant in self.variants]
+        for task, captioner in {(config["task"], config["captioner"]) for config in configs}:
+            path = f"artifacts/{task}/pretrain/{captioner}/curves.parquet"
             artifacts.write_rows(path, self.curves(captioner), artifacts.CURVES)
 
     def read(self) -> Run:
@@ -176,7 +180,6 @@ class SleRun(PaperRun):
     """SLE: with and without attention; METEOR and SPICE could not be computed."""
 
     paper = "sle"
-    captioners = ("lstm", "attention")
 
     variants: list[str] = field(default_factory=lambda: [*LABELS, *(f"{name}_att" for name in LABELS)])
     missing_metrics: dict[str, str] = field(
@@ -371,7 +374,6 @@ class SmoothingRun(PaperRun):
     """Loss smoothing: both captioners, both translation tasks, and an ensemble of three seeds."""
 
     paper = "smoothing"
-    captioners = ("lstm", "attention")
     translation_datasets: ClassVar[dict[str, str]] = {"de_en": "multi30k", "en_fr": "scenes"}
 
     seeds: tuple[int, ...] = (1, 2)
@@ -420,7 +422,7 @@ class SmoothingRun(PaperRun):
         super().write()
         folder = Path("artifacts/smoothing")
         artifacts.write_rows(folder / "translation.parquet", self.translation(), artifacts.SCORES)
-        artifacts.write_json(folder / "timing.json", self.timing())
+        artifacts.write_json(folder / "timing/all.json", self.timing())
         if self.members is not None:
             config = {"split": "server", "captioner": "lstm", "members": self.members}
             artifacts.write_json("configs/evaluate_server.json", config)

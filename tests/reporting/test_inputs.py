@@ -182,12 +182,12 @@ def test_why_missing():
 def test_curves_of_cross_entropy_may_be_missing_but_no_others(run):
     variants = run.read().variants
     Path("artifacts/sle/train/xe/curves.parquet").unlink()
-    curves = inputs.read_curves("sle", variants)
+    curves = inputs.read_curves(variants)
     assert {"sll", "lstm", "attention"} <= set(curves["variant"])
     assert "xe" not in set(curves["variant"])
     Path("artifacts/sle/train/sll/curves.parquet").unlink()
     with pytest.raises(InputError, match="train/sll/curves"):
-        inputs.read_curves("sle", variants)
+        inputs.read_curves(variants)
 
 
 def test_images_of_a_split_in_order(run):

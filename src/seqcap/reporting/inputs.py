@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from seqcap.reporting.papers import Paper
 
 CONFIGS = Path("configs")
-PRETRAIN = Path("artifacts/image/pretrain")
 REPORTS = Path("reports")
 SCORES_FILE = "scores.parquet"
 
@@ -109,6 +108,8 @@ class Variant:
     """One objective on one captioner: configs/<paper>_<variant>.json.
 
     Attributes:
+        weights: folder of its weights and learning curves.
+        decoded: file of its captions.
         task: "image", or the one that it translates for.
         settings: the objective's own.
         reward: the name in params.yaml of the reward that it was trained on; None for cross-entropy, which has none.
@@ -119,6 +120,8 @@ class Variant:
     captioner: str
     objective: str
     seeds: list[int]
+    weights: str = ""
+    decoded: str = ""
     task: str = IMAGE
     settings: dict[str, Any] = field(default_factory=dict)
     reward: str | None = None
@@ -127,7 +130,7 @@ class Variant:
 def read_variants(paper: str, names: Sequence[str]) -> list[Variant]:
     """The named variants of a paper, in the order of their names."""
     kinds: Kinds = {"variant": str, "label": str, "captioner": str, "objective": str, "seeds": list, "settings": dict}
-    kinds |= {"task": str, "reward_name": (str, type(None))}
+    kinds |= {"weights": str, "decoded": str, "task": str, "reward_name": (str, type(None))}
     variants = []
     for name in names:
         path = CONFIGS / f"{paper}_{name}.json"
@@ -238,26 +241,24 @@ class Scores:
         return f"the evaluate stage wrote no {metric} for {variant} ({decoder})"
 
 
-def read_decoded(paper: str, variant: str) -> pd.DataFrame:
+def read_decoded(variant: Variant) -> pd.DataFrame:
     """Decoded captions of one variant, columns of `artifacts.DECODED`."""
-    path = Path("artifacts") / paper / "decode" / f"{variant}.parquet"
-    return _frame(artifacts.read_table(path, artifacts.DECODED))
+    return _frame(artifacts.read_table(variant.decoded, artifacts.DECODED))
 
 
-def read_curves(paper: str, variants: Sequence[Variant]) -> pd.DataFrame:
+def read_curves(variants: Sequence[Variant]) -> pd.DataFrame:
     """Learning curves of every variant that was trained, and of the captioners' pretraining; columns of
     `artifacts.CURVES`.
 
     Cross-entropy variants may have none of their own: they are the pretrained captioner.
     """
-    train = Path("artifacts") / paper / "train"
     paths = []
     for variant in variants:
-        path = train / variant.variant / "curves.parquet"
+        path = Path(variant.weights) / "curves.parquet"
         if path.exists() or variant.objective != LIKELIHOOD:
             paths.append(path)
-    pretrained = {variant.captioner for variant in variants if variant.task == IMAGE}
-    paths += [PRETRAIN / captioner / "curves.parquet" for captioner in sorted(pretrained)]
+    pretrained = {(variant.task, variant.captioner) for variant in variants}
+    paths += [Path(f"artifacts/{task}/pretrain/{captioner}/curves.parquet") for task, captioner in sorted(pretrained)]
     return pd.concat([_frame(artifacts.read_table(path, artifacts.CURVES)) for path in paths], ignore_index=True)
 
 
@@ -335,12 +336,12 @@ class Run:
     @cached_property
     def decoded(self) -> dict[str, pd.DataFrame]:
         """Variant -> its captions, columns of `artifacts.DECODED`."""
-        return {variant.variant: read_decoded(self.paper.name, variant.variant) for variant in self.variants}
+        return {variant.variant: read_decoded(variant) for variant in self.variants}
 
     @cached_property
     def curves(self) -> pd.DataFrame:
         """Learning curves of training and pretraining, columns of `artifacts.CURVES`."""
-        return read_curves(self.paper.name, self.variants)
+        return read_curves(self.variants)
 
     @cached_property
     def images(self) -> pd.DataFrame:

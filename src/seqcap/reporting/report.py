@@ -269,7 +269,7 @@ def _where(run: Run) -> list[str]:
             objective = captions = "not run"
             if variant in run.scored:
                 objective = f"`src/seqcap/objectives/{run.scored[variant].objective}.py`"
-                captions = f"`artifacts/{name}/decode/{variant}.parquet`" if variant in run.by_name else "–"
+                captions = f"`{run.by_name[variant].decoded}`" if variant in run.by_name else "–"
             matrix.append([table, row, decoder, objective, captions])
     return [*lines, *markdown_table(matrix)]
 

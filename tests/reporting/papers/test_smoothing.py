@@ -18,7 +18,7 @@ from seqcap.reporting.papers.smoothing.losses import BLOCKS, CAPTION_LOSSES, MLE
 from seqcap.reporting.papers.smoothing.tables import PARTS
 from seqcap.reporting.papers.smoothing.timing import read_seconds
 
-TIMING = Path("artifacts/smoothing/timing.json")
+TIMING = Path("artifacts/smoothing/timing/all.json")
 
 
 def lines(run: Run, name: str) -> pd.DataFrame:
@@ -144,7 +144,7 @@ def test_time_is_relative_to_mle_of_the_same_system(smoothing):
 def test_malformed_times_are_named(smoothing, content: object, problem: str):
     run = only(smoothing, "lstm")
     artifacts.write_json(TIMING, content)
-    with pytest.raises(InputError, match=rf"smoothing/timing\.json: {problem}"):
+    with pytest.raises(InputError, match=rf"timing/all\.json: {problem}"):
         read_seconds(run)
 
 

@@ -1,4 +1,4 @@
-"""How long an epoch took in the training runs (timing.json)."""
+"""How long an epoch took in the training runs (timing/*.json)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,15 @@ def read_seconds(run: Run) -> dict[str, float]:
     """Variant -> seconds per epoch of its training; one that was trained for none is left out.
 
     Raises:
-        InputError: the file is missing or malformed, or holds a time that is not positive.
+        InputError: a file is malformed, or holds a time that is not positive.
     """
-    path = Path("artifacts") / run.paper.name / "timing.json"
+    seconds: dict[str, float] = {}
+    for path in sorted((Path("artifacts") / run.paper.name / "timing").glob("*.json")):
+        seconds |= _read(path)
+    return seconds
+
+
+def _read(path: Path) -> dict[str, float]:
     timing = artifacts.read_json(path)
     if not isinstance(timing, dict):
         raise InputError(path, "is not a JSON object", "run the training stages again")
