@@ -22,7 +22,7 @@ TINY: dict[str, Any] = {
     "embeddings": {"dimension": 8, "epochs": 5},
     "smoothing": {"captions": {"training": {"epochs": 1}}, "server": {"seeds": 2}},
 }
-# One variant per kind of stage: cross-entropy itself, exploration, attention; SPICE as a reward, MIXER; groups of losses.
+# One variant per kind of stage: cross-entropy itself, exploration, attention; SPICE as a reward, MIXER; and two groups.
 KEPT = {"sle": {"xe", "sll_sle", "sll_sle_att"}, "spider": {"mle", "pg_spider", "mixer_bcmr"}}
 GROUPS = {"token": {"mle", "tok_rfreq"}, "token_sequence": {"tok_seq_cider_refs"}}
 
