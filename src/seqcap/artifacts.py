@@ -43,6 +43,18 @@ REFERENCES = pa.schema(
     ]
 )
 
+# One row per sentence pair. `source` and `target` are what the translator reads and writes, words or subwords;
+# `reference` is the target as words.
+PAIRS = pa.schema(
+    [
+        ("pair_id", pa.int64()),
+        ("split", pa.string()),
+        ("source", pa.list_(pa.string())),
+        ("target", pa.list_(pa.string())),
+        ("reference", pa.list_(pa.string())),
+    ]
+)
+
 # One row per decoded caption; rank counts from 0 within (variant, seed, image, decoder).
 # log_prob is the sum over tokens up to and including EOS, in nats.
 DECODED = pa.schema(

@@ -9,58 +9,51 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from seqcap import decoding, machine, models
-from seqcap.artifacts import DATA, FEATURES, IMAGES, read_table
-from seqcap.data.vocabulary import Vocabulary
-from seqcap.errors import InputError
-from seqcap.features.store import FeatureStore
+from seqcap import decoding, machine, models, tasks
 
 
 def decode_split(config: dict[str, Any], weights: Path) -> list[dict[str, Any]]:
-    """Greedy, beam and sampled captions of a split's images.
+    """Greedy, beam and sampled captions of a split's images, or translations of its sentences.
 
     Args:
         config: a configs/decode_*.json.
         weights: folder with seed<k>.safetensors of every seed.
 
     Returns:
-        Rows of `artifacts.DECODED`: per image one greedy caption, the beam's best and the samples.
+        Rows of `artifacts.DECODED`: per image one greedy caption, the beam's best and the samples, if any are wanted.
 
     Raises:
-        InputError: malformed inputs, or a split without images.
+        InputError: malformed inputs, or an empty split.
     """
     device = machine.device()
     if device.type == "cpu":
         torch.set_num_threads(1)
-    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
-    images = read_table(DATA / "images.parquet", IMAGES).to_pandas()
-    image_ids = images.image_id[images.split == config["split"]].to_numpy(np.int64)
-    if len(image_ids) == 0:
-        raise InputError(DATA / "images.parquet", f"has no images in split {config['split']!r}", "choose another split")
     rows: list[dict[str, Any]] = []
     for seed in config["seeds"]:
         captioner, _ = models.load(weights / f"seed{seed}.safetensors")
         captioner.to(device)
-        store = FeatureStore(FEATURES / f"{captioner.features}.parquet")
+        task = tasks.load(config["task"], type(captioner))
+        inputs = task.inputs(config["split"])
         torch.manual_seed(seed)
-        starts = range(0, len(image_ids), config["batch_size"])
+        starts = range(0, len(inputs.ids), config["batch_size"])
         for start in tqdm(starts, desc=f"decode {config['variant']} seed {seed}", unit="batch", mininterval=1):
-            chosen = image_ids[start : start + config["batch_size"]]
-            features = torch.from_numpy(store.get(store.rows_of(chosen))).to(device)
+            chosen = np.arange(start, min(start + config["batch_size"], len(inputs.ids)))
+            batch_ids = inputs.ids[chosen].tolist()
             with torch.no_grad():
-                memory = captioner.encode(features)
+                memory = captioner.encode(inputs.get(chosen).to(device))
             length = config["max_length"]
             greedy = decoding.greedy(captioner, memory, length)
             found = {
                 "greedy": decoding.Captions(greedy.tokens[:, None], greedy.log_prob[:, None]),
                 "beam": decoding.beam(captioner, memory, length, config["beam"]),
-                "sample": decoding.sample(captioner, memory, length, config["samples"]),
             }
+            if config["samples"] > 0:
+                found["sample"] = decoding.sample(captioner, memory, length, config["samples"])
             for decoder, captions in found.items():
                 tokens, log_prob = captions.tokens.tolist(), captions.log_prob.tolist()
-                for image_id, image_tokens, image_log_prob in zip(chosen.tolist(), tokens, log_prob, strict=True):
+                for image_id, image_tokens, image_log_prob in zip(batch_ids, tokens, log_prob, strict=True):
                     for rank, (ids, value) in enumerate(zip(image_tokens, image_log_prob, strict=True)):
-                        words = vocabulary.decode(ids)
+                        words = task.words(ids)
                         rows.append(
                             {
                                 "variant": config["variant"],

@@ -13,7 +13,9 @@ from seqcap import decoding, models
 from seqcap.artifacts import DATA, load_weights
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary
+from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
+from seqcap.models.base import ImageCaptioner
 
 ENCODER = Path("artifacts/image/encoder.safetensors")
 
@@ -27,9 +29,11 @@ def caption_files(files: list[Path], weights: Path, width: int) -> Iterator[tupl
         width: of the beam.
 
     Raises:
-        InputError: an image is damaged, or the pipeline has not run.
+        InputError: an image is damaged, the weights are a translator's, or the pipeline has not run.
     """
     captioner, metadata = models.load(weights)
+    if not isinstance(captioner, ImageCaptioner):
+        raise InputError(weights, "are of a captioner that reads no images", "name an image captioner's")
     encoder, size = Encoder.load(ENCODER), load_weights(ENCODER)[1]["image_size"]
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")
     for file in files:
