@@ -25,20 +25,14 @@ from pydantic import BaseModel, ConfigDict
 from sacremoses import MosesTokenizer
 from tqdm import tqdm
 
-from seqcap.artifacts import PAIRS, SPLITS, write_table
+from seqcap.artifacts import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY, write_table
 from seqcap.data.scenes.parallel import Language
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 
-# Source and target language of each translation task.
-LANGUAGES: dict[str, tuple[Language, Language]] = {"de_en": ("de", "en"), "en_fr": ("en", "fr")}
-
 # Sentences that are held as Python objects at a time.
 CHUNK = 100_000
-
-SOURCE_VOCABULARY, VOCABULARY = "source_vocabulary.json", "vocabulary.json"
-SOURCE_SUBWORDS, SUBWORDS = "source_subwords.json", "subwords.json"
 
 Words = list[str]
 

@@ -94,7 +94,7 @@ class Model(Captioner):
     def read_out(self, hidden: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
         """The decoder's output [..., readout]: the larger of each two units."""
         deep: Tensor = self.state_readout(hidden) + self.word_readout(embedded) + self.context_readout(context)
-        return deep.unflatten(-1, (-1, 2)).amax(-1)
+        return deep.view(*deep.shape[:-1], -1, 2).amax(-1)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
         """As the base class, but all that does not depend on the state is computed for all steps at once."""

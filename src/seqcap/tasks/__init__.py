@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seqcap.data.pairs import LANGUAGES
+from seqcap.artifacts import LANGUAGES
 from seqcap.models.base import Captioner
 from seqcap.tasks.base import Inputs, Split, Task
 from seqcap.tasks.images import Images

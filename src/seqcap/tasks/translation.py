@@ -14,8 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from seqcap.artifacts import PAIRS, read_table
-from seqcap.data.pairs import SOURCE_VOCABULARY, SUBWORDS
+from seqcap.artifacts import PAIRS, SOURCE_VOCABULARY, SUBWORDS, read_table
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK, Vocabulary
 from seqcap.errors import InputError
