@@ -23,7 +23,7 @@ def task(tmp_path, monkeypatch):
     references = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pandas()
     references = references[references.split == "test"].groupby("image_id").tokens.apply(list)
     for variant in ("perfect", "wrong"):
-        write_json(f"configs/sle_{variant}.json", {"variant": variant})
+        write_json(f"configs/sle_{variant}.json", {"variant": variant, "task": "image"})
         rows = []
         for image, captions in references.items():
             for decoder, number in (("greedy", 1), ("beam", 2), ("sample", 2)):
