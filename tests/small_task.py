@@ -50,6 +50,7 @@ def run_config(**changes: Any) -> dict[str, Any]:
     """A training run's configuration; cross-entropy from scratch unless changed."""
     config: dict[str, Any] = {
         "variant": "small",
+        "task": "image",
         "architecture": "lstm",
         "model": {"hidden": 16, "image_input": "every_step"},
         "seeds": [1],

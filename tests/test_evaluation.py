@@ -29,7 +29,7 @@ def task(tmp_path, monkeypatch):
     references = references[references.split == "test"].groupby("image_id").tokens.apply(list)
     for variant in ("perfect", "wrong"):
         decoded = f"artifacts/sle/decode/{variant}.parquet"
-        write_json(f"configs/sle_{variant}.json", {"variant": variant, "decoded": decoded})
+        write_json(f"configs/sle_{variant}.json", {"variant": variant, "decoded": decoded, "task": "image"})
         rows = []
         for image, captions in references.items():
             for decoder, number in (("greedy", 1), ("beam", 2), ("sample", 2)):

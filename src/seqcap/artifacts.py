@@ -26,6 +26,9 @@ DATA = Path("artifacts/image/data")
 FEATURES = Path("artifacts/image/features")
 PARAPHRASES_FILE = Path("artifacts/image/paraphrases.parquet")
 
+# The translation tasks, their source and target languages. The one other task is `image`.
+LANGUAGES = {"de_en": ("de", "en"), "en_fr": ("en", "fr")}
+
 SPLITS = ("train", "val", "test")
 # A split that some datasets have besides: images with many references each, or with none that are public, as those of
 # COCO's server. Nothing is trained, standardised or chosen on it.
@@ -48,6 +51,21 @@ REFERENCES = pa.schema(
         ("tokens", pa.list_(pa.string())),
     ]
 )
+
+# One row per sentence pair. `source` and `target` are what the translator reads and writes, words or subwords;
+# `reference` is the target as words. Beside them in a task's data/: the vocabularies, and the merges of subwords.
+PAIRS = pa.schema(
+    [
+        ("pair_id", pa.int64()),
+        ("split", pa.string()),
+        ("source", pa.list_(pa.string())),
+        ("target", pa.list_(pa.string())),
+        ("reference", pa.list_(pa.string())),
+    ]
+)
+
+SOURCE_VOCABULARY, VOCABULARY = "source_vocabulary.json", "vocabulary.json"
+SOURCE_SUBWORDS, SUBWORDS = "source_subwords.json", "subwords.json"
 
 # One row per decoded caption; rank counts from 0 within (variant, seed, image, decoder).
 # log_prob is the sum over tokens up to and including EOS, in nats.

@@ -15,10 +15,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap import models, objectives
-from seqcap.artifacts import write_json
+from seqcap import embeddings, models, objectives
+from seqcap.artifacts import LANGUAGES, SPLITS, write_json
 from seqcap.data import scenes
+from seqcap.data.scenes.parallel import ParallelConfig
 from seqcap.errors import InputError
+from seqcap.models.base import ImageCaptioner
 
 PARAMS = Path("params.yaml")
 CONFIGS = Path("configs")
@@ -56,10 +58,55 @@ class ImageTask(Section):
     evaluate_on: Literal["val", "test"]
 
 
+class Splits(Section):
+    """The names of a corpus's files, without languages."""
+
+    train: str = Field(min_length=1)
+    val: str = Field(min_length=1)
+    test: str = Field(min_length=1)
+
+
+class TranslationTask(Section):
+    """The corpus that stands for IWSLT'14 or WMT'14."""
+
+    dataset: Literal["scenes", "text"]
+    root: str | None
+    splits: Splits
+    tokenise: bool
+    subwords: Annotated[int, Field(ge=1, le=200_000)] | None
+    min_count: int = Field(ge=1)
+    # The rewards know 16-bit ids.
+    max_words: Annotated[int, Field(ge=1, le=65_000)] | None
+    max_length: int = Field(ge=2, le=1000)
+    beam: int = Field(ge=1, le=100)
+    evaluate_on: Literal["val", "test"]
+
+
 class Tasks(Section):
     """Which dataset stands for each of the papers' tasks."""
 
     image: ImageTask
+    de_en: TranslationTask
+    en_fr: TranslationTask
+
+    def __getitem__(self, name: str) -> ImageTask | TranslationTask:
+        """The task of that name."""
+        return getattr(self, name)  # type: ignore[no-any-return]
+
+
+class EmbeddingFiles(Section):
+    """Text files of word vectors, by task."""
+
+    image: str | None
+    de_en: str | None
+    en_fr: str | None
+
+
+class Embeddings(Section):
+    """Word embeddings of every task's captions; `glove` is checked by `seqcap.embeddings`."""
+
+    files: EmbeddingFiles
+    glove: dict[str, Any]
 
 
 class Features(Section):
@@ -99,6 +146,7 @@ class Training(Section):
 class CaptionerParams(Section):
     """A captioner and its cross-entropy training; `model` is checked by the architecture's own Config."""
 
+    task: Literal["image", "de_en", "en_fr"] = "image"
     architecture: Name
     seeds: int = Field(ge=1, le=100)
     model: dict[str, Any]
@@ -160,17 +208,6 @@ class Spider(Paper):
     variance: Variance
 
 
-class Embeddings(Section):
-    """Word embeddings, trained by GloVe or read from a file of its format."""
-
-    source: str | None
-    window: int = Field(ge=1, le=100)
-    dimension: int = Field(ge=1, le=10_000)
-    epochs: int = Field(ge=1)
-    x_max: float = Field(gt=0)
-    learning_rate: float = Field(gt=0, le=1)
-
-
 class Loss(Section):
     """One loss; `settings` is checked by the objective's own Config, for every captioner that is trained with it."""
 
@@ -190,7 +227,6 @@ class Losses(Section):
     """
 
     captioners: list[Name] = Field(min_length=1)
-    beam: int = Field(ge=1, le=100)
     reward: Name
     training: dict[str, Any]
     losses: dict[Name, dict[Name, Loss]]
@@ -208,6 +244,7 @@ class Smoothing(Section):
     """Loss smoothing."""
 
     captions: Losses
+    translation: Losses
     server: Server
 
 
@@ -222,15 +259,22 @@ class Params(Section):
     launcher: str = Field(min_length=1)
     tasks: Tasks
     scenes: scenes.Config
+    parallel: ParallelConfig
+    embeddings: Embeddings
     features: Features
     captioners: dict[Name, CaptionerParams]
+    translators: dict[Name, CaptionerParams]
     decoding: Decoding
     rewards: dict[Name, dict[Metric, float]]
-    embeddings: Embeddings
     # A paper that is left out is not run.
     sle: Paper | None = None
     spider: Spider | None = None
     smoothing: Smoothing | None = None
+
+    @property
+    def all_captioners(self) -> dict[str, CaptionerParams]:
+        """Those of images and those of sentences."""
+        return self.captioners | self.translators
 
 
 def read_params(path: Path = PARAMS) -> Params:
@@ -275,6 +319,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: an unknown architecture, objective or captioner, a wrong setting, a missing dataset root.
     """
+    _check_names(params, source)
     image, features = params.tasks.image, params.features
     if image.dataset == "scenes":
         root = "artifacts/image/data"
@@ -312,7 +357,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "image_size": features.image_size,
         },
         "report": {
-            "datasets": {"image": image.dataset},
+            "datasets": {"image": image.dataset} | {name: params.tasks[name].dataset for name in LANGUAGES},
             "split": image.evaluate_on,
             "scale": params.scale,
             "papers": {},
@@ -320,7 +365,15 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "show_images": image.dataset == "scenes",
         },
     }
-    for name, captioner in params.captioners.items():
+    for name in LANGUAGES:
+        files[f"data_{name}"] = _corpus(params, name, source)
+    for name, file in params.embeddings.files.model_dump().items():
+        glove = _validated(
+            embeddings.Config, params.embeddings.glove | {"seed": params.seed}, source, "embeddings.glove"
+        )
+        fingerprint = None if file is None else _fingerprint([Path(file)])
+        files[f"embeddings_{name}"] = {**glove.model_dump(), "source": file, "fingerprint": fingerprint}
+    for name, captioner in params.all_captioners.items():
         files[f"pretrain_{name}"] = {
             **_captioner(params, name, source, "captioners"),
             "variant": name,
@@ -331,7 +384,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "embeddings": None,
             "training": captioner.pretrain.model_dump(),
             "start_from": None,
-            "weights": f"artifacts/image/pretrain/{name}",
+            "weights": f"artifacts/{captioner.task}/pretrain/{name}",
         }
     papers = {"sle": params.sle, "spider": params.spider}
     for name, paper in papers.items():
@@ -342,12 +395,11 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
         files["variance_spider"] = _variance(params, params.spider.variance, source)
     if params.smoothing is not None:
         files |= _losses(params, params.smoothing.captions, source, "smoothing.captions")
+        files |= _losses(params, params.smoothing.translation, source, "smoothing.translation")
         files |= _server(params, params.smoothing, source)
         files["evaluate_smoothing"] = _evaluation(params, {})
-        files["embeddings_image"] = params.embeddings.model_dump() | {
-            "fingerprint": _fingerprint([Path(params.embeddings.source or "")]),
-            "seed": params.seed,
-        }
+        tasks = dict.fromkeys(params.all_captioners[name].task for name in params.smoothing.translation.captioners)
+        files["evaluate_translation_smoothing"] = {"splits": {task: params.tasks[task].evaluate_on for task in tasks}}
         files["report"]["papers"]["smoothing"] = [
             file["variant"] for name, file in files.items() if name.startswith("smoothing_")
         ]
@@ -359,19 +411,26 @@ def _evaluation(params: Params, rewards: dict[str, dict[Metric, float]]) -> dict
     return {"split": image.evaluate_on, "dataset": image.dataset, "rewards": rewards}
 
 
-def _decode(params: Params, run: dict[str, Any], decoded: str, beam: int, samples: int) -> dict[str, Any]:
-    """How a run's captioners are decoded."""
+def _decoding(params: Params, run: dict[str, Any], decoded: str) -> dict[str, Any]:
+    """How a run's captions are produced. Of translations the papers have no samples."""
+    task = params.tasks[run["task"]]
+    own = {"beam": task.beam, "samples": 0} if isinstance(task, TranslationTask) else {}
     return {
         "variant": run["variant"],
-        "split": params.tasks.image.evaluate_on,
+        "task": run["task"],
+        "split": task.evaluate_on,
         "max_length": run["max_length"],
         "seeds": run["seeds"],
         "weights": run["weights"],
         "decoded": decoded,
-        "beam": beam,
-        "samples": samples,
-        "batch_size": params.decoding.batch_size,
+        **params.decoding.model_dump(),
+        **own,
     }
+
+
+def _beam_of_three(decoding: dict[str, Any]) -> dict[str, Any]:
+    """Elbayad et al.'s beam for captions, without samples; translations have their task's."""
+    return decoding | ({"beam": 3, "samples": 0} if decoding["task"] == "image" else {})
 
 
 def _losses(params: Params, losses: Losses, source: Path, place: str) -> dict[str, dict[str, Any]]:
@@ -384,14 +443,15 @@ def _losses(params: Params, losses: Losses, source: Path, place: str) -> dict[st
             runs = []
             for key, loss in members.items():
                 run = _loss(params, losses, name, loss, source, place, f"{place}.losses.{group}.{key}")
-                variant = f"{name}_{key}"
+                # Captioners are told apart by how they see an image, translators by their task.
+                variant = f"{name if run['task'] == 'image' else run['task']}_{key}"
                 weights = f"artifacts/smoothing/train/{folder}/{variant}"
                 decoded = f"artifacts/smoothing/decode/{folder}/{variant}.parquet"
                 run |= {"variant": variant, "seeds": run["seeds"][:1], "weights": weights, "decoded": decoded}
                 files[f"smoothing_{variant}"] = run
                 runs.append(run)
             files[f"train_smoothing_{folder}"] = {"runs": runs}
-            decodes = [_decode(params, run, run["decoded"], losses.beam, 0) for run in runs]
+            decodes = [_beam_of_three(_decoding(params, run, run["decoded"])) for run in runs]
             files[f"decode_smoothing_{folder}"] = {"runs": decodes}
     return files
 
@@ -402,16 +462,18 @@ def _loss(
     """A loss on a captioner; `place` names the losses in params.yaml, `at` this one."""
     settings = _of_captioner(loss.settings, params, captioner, source, f"{at}.settings")
     training = _of_captioner(losses.training, params, captioner, source, f"{place}.training")
+    base = _captioner(params, captioner, source, f"{place}.captioners")
+    task = base["task"]
     return {
-        **_captioner(params, captioner, source, f"{place}.captioners"),
+        **base,
         "label": loss.label,
         "objective": loss.objective,
         "settings": _settings(loss.objective, settings, source, at),
-        "reward": _reward(params, loss.reward or losses.reward, source, f"{at}.reward"),
+        "reward": _reward(params, loss.reward or losses.reward, task, source, f"{at}.reward"),
         "reward_name": loss.reward or losses.reward,
-        "embeddings": "artifacts/image/embeddings.parquet",
+        "embeddings": f"artifacts/{task}/embeddings.parquet",
         "training": _validated(Training, training, source, f"{place}.training").model_dump(),
-        "start_from": f"artifacts/image/pretrain/{captioner}",
+        "start_from": f"artifacts/{task}/pretrain/{captioner}",
     }
 
 
@@ -437,7 +499,7 @@ def _server(params: Params, smoothing: Smoothing, source: Path) -> dict[str, dic
     split = "server" if params.tasks.image.dataset == "scenes" else params.tasks.image.evaluate_on
     members = {"tok_seq_cider": seeds[:1], "tok_seq_cider_ensemble": seeds}
     runs = [
-        _decode(params, run, f"artifacts/smoothing/server/{variant}.parquet", losses.beam, 0)
+        _beam_of_three(_decoding(params, run, f"artifacts/smoothing/server/{variant}.parquet"))
         | {"variant": variant, "seeds": chosen, "ensemble": len(chosen) > 1, "split": split}
         for variant, chosen in members.items()
     ]
@@ -458,7 +520,7 @@ def _of_captioner(value: Any, params: Params, name: str, source: Path, place: st
     """Picks the value of one captioner wherever there is one for each."""
     if not isinstance(value, dict):
         return value
-    if not value or not set(value) <= set(params.captioners):
+    if not value or not set(value) <= set(params.all_captioners):
         return {key: _of_captioner(item, params, name, source, f"{place}.{key}") for key, item in value.items()}
     if name not in value:
         raise InputError(source, f"{place} has no value for captioner {name!r}", "add one")
@@ -468,6 +530,7 @@ def _of_captioner(value: Any, params: Params, name: str, source: Path, place: st
 def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, dict[str, Any]]:
     """The configurations of a paper's training runs, of their decoding and of their evaluation."""
     files: dict[str, dict[str, Any]] = {}
+    # Those that image captioners are paid: the other tasks' are scored apart.
     rewards: dict[str, dict[Metric, float]] = {}
     for key, variant in paper.variants.items():
         place = f"{name}.variants.{key}"
@@ -479,7 +542,9 @@ def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, d
             captioner["seeds"] = captioner["seeds"][: paper.seeds]
         own = f"{place}.reward" if variant.reward else f"{name}.reward"
         reward = variant.reward or paper.reward
-        rewards[reward] = _reward(params, reward, source, own)
+        weights = _reward(params, reward, captioner["task"], source, own)
+        if captioner["task"] == "image":
+            rewards[reward] = weights
         training = paper.training.model_dump() | variant.training
         files[f"{name}_{key}"] = {
             **captioner,
@@ -487,17 +552,16 @@ def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, d
             "label": variant.label,
             "objective": variant.objective,
             "settings": _settings(variant.objective, variant.settings, source, place),
-            "reward": rewards[reward],
+            "reward": weights,
             "reward_name": reward,
             "embeddings": None,
             "training": _validated(Training, training, source, f"{place}.training").model_dump(),
-            "start_from": f"artifacts/image/pretrain/{variant.captioner}",
+            "start_from": f"artifacts/{captioner['task']}/pretrain/{variant.captioner}",
             "weights": f"artifacts/{name}/train/{key}",
             "decoded": f"artifacts/{name}/decode/{key}.parquet",
         }
         run = files[f"{name}_{key}"]
-        decoding = params.decoding
-        files[f"decode_{name}_{key}"] = _decode(params, run, run["decoded"], decoding.beam, decoding.samples)
+        files[f"decode_{name}_{key}"] = _decoding(params, run, run["decoded"])
     files[f"evaluate_{name}"] = _evaluation(params, rewards)
     return files
 
@@ -513,7 +577,7 @@ def _variance(params: Params, variance: Variance, source: Path) -> dict[str, Any
     return {
         **variance.model_dump(exclude={"settings", "rollouts", "reward"}),
         "settings": [settings[k] for k in variance.rollouts],
-        "reward": _reward(params, variance.reward, source, f"{place}.reward"),
+        "reward": _reward(params, variance.reward, "image", source, f"{place}.reward"),
         "max_length": captioner["max_length"],
         "seed": params.seed,
         "start_from": f"artifacts/image/pretrain/{variance.captioner}",
@@ -531,33 +595,72 @@ def _settings(objective: str, settings: dict[str, Any], source: Path, place: str
     return _validated(config, settings, source, f"{place}.settings").model_dump()
 
 
-def _reward(params: Params, reward: str, source: Path, place: str) -> dict[Metric, float]:
+def _reward(params: Params, reward: str, task: str, source: Path, place: str) -> dict[Metric, float]:
+    """A reward's weights, if it can be paid on the task."""
     if reward not in params.rewards:
         raise InputError(source, f"{place} is {reward!r}", f"allowed: {', '.join(params.rewards)}")
-    return params.rewards[reward]
+    weights = params.rewards[reward]
+    english = [metric for metric, weight in weights.items() if weight and metric in ("meteor", "spice")]
+    if task != "image" and english:
+        raise InputError(source, f"{place} is {reward!r}, with {english[0]}", f"{english[0]} is not for translations")
+    return weights
+
+
+def _corpus(params: Params, name: str, source: Path) -> dict[str, Any]:
+    """The configuration of a translation task's data."""
+    task = params.tasks[name]
+    assert isinstance(task, TranslationTask)
+    generated = task.dataset == "scenes"
+    if not generated and task.root is None:
+        raise InputError(source, f"tasks.{name}.root is null, but {task.dataset} is on disk", "name its folder")
+    root = f"artifacts/{name}/data" if generated else str(task.root)
+    corpus = task.model_dump(exclude={"dataset", "root", "beam", "evaluate_on"})
+    if generated:
+        # As they are written: words with spaces between them.
+        corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
+    from_language, to_language = LANGUAGES[name]
+    return {
+        "root": root,
+        "corpus": corpus | {"source": from_language, "target": to_language},
+        "parallel": params.parallel.model_dump() if generated else None,
+        "seed": params.seed,
+        "fingerprint": None if generated else _fingerprint(Path(root).glob("*")),
+    }
+
+
+def _check_names(params: Params, source: Path) -> None:
+    """Captioners of images and of sentences are pretrained by stages of their own, but variants name either."""
+    for section, captioners in (("captioners", params.captioners), ("translators", params.translators)):
+        for name, captioner in captioners.items():
+            if (captioner.task == "image") != (section == "captioners"):
+                allowed = "image" if section == "captioners" else ", ".join(LANGUAGES)
+                raise InputError(source, f"{section}.{name}.task is {captioner.task!r}", f"allowed here: {allowed}")
+    for name in params.captioners.keys() & params.translators.keys():
+        raise InputError(source, f"translators.{name} is the name of a captioner, too", "give it another")
 
 
 def _captioner(params: Params, name: str, source: Path, place: str) -> dict[str, Any]:
     """What pretraining and every objective share; `place` is the parameter that names the captioner."""
-    if name not in params.captioners:
-        raise InputError(source, f"{place} is {name!r}", f"allowed: {', '.join(params.captioners)}")
-    captioner = params.captioners[name]
+    captioners = params.all_captioners
+    if name not in captioners:
+        raise InputError(source, f"{place} is {name!r}", f"allowed: {', '.join(captioners)}")
+    captioner = captioners[name]
+    own = f"captioners.{name}" if name in params.captioners else f"translators.{name}"
+    what = f"{own}.architecture is {captioner.architecture!r}"
     try:
         config = models.config_class(captioner.architecture)
     except ModuleNotFoundError:
-        raise InputError(
-            source,
-            f"captioners.{name}.architecture is {captioner.architecture!r}",
-            "there is no such file in src/seqcap/models",
-        ) from None
+        raise InputError(source, what, "there is no such file in src/seqcap/models") from None
+    if issubclass(models.model_class(captioner.architecture), ImageCaptioner) != (captioner.task == "image"):
+        raise InputError(source, what, f"it cannot read the task {captioner.task}")
     return {
-        "task": "image",
         "captioner": name,
+        "task": captioner.task,
         "architecture": captioner.architecture,
-        "model": _validated(config, captioner.model, source, f"captioners.{name}.model").model_dump(),
+        "model": _validated(config, captioner.model, source, f"{own}.model").model_dump(),
         "seeds": [params.seed + i for i in range(captioner.seeds)],
         # One more than the words of a caption: EOS.
-        "max_length": params.tasks.image.max_length + 1,
+        "max_length": params.tasks[captioner.task].max_length + 1,
     }
 
 

@@ -46,8 +46,10 @@ Captions = dict[str, dict[int, list[Caption]]]
 
 
 def variants(paper: str) -> list[dict[str, Any]]:
-    """The paper's variants that configs/ lists. What else lies in artifacts/ is left over from other parameters."""
-    return [read_json(path) for path in sorted(CONFIGS.glob(f"{paper}_*.json"))]
+    """The paper's variants on images that configs/ lists (translations: `translation.py`). What else lies in artifacts/
+    is left over from other parameters."""
+    configs = (read_json(path) for path in sorted(CONFIGS.glob(f"{paper}_*.json")))
+    return [config for config in configs if config["task"] == "image"]
 
 
 def evaluate(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:

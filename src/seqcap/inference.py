@@ -13,7 +13,9 @@ from seqcap import decoding
 from seqcap.artifacts import DATA, load_weights
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary
+from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
+from seqcap.models.base import ImageCaptioner
 from seqcap.models.ensemble import Ensemble
 
 ENCODER = Path("artifacts/image/encoder.safetensors")
@@ -29,9 +31,13 @@ def caption_files(files: list[Path], weights: Sequence[Path], width: int) -> Ite
         width: of the beam.
 
     Raises:
-        InputError: an image is damaged, the pipeline has not run, or the captioners' vocabularies differ in size.
+        InputError: an image is damaged, weights are a translator's, the pipeline has not run, or the captioners'
+            vocabularies differ in size.
     """
     captioner, metadata = Ensemble.load(weights, torch.device("cpu"))
+    for path, member in zip(weights, captioner.members, strict=True):
+        if not isinstance(member, ImageCaptioner):
+            raise InputError(path, "are of a captioner that reads no images", "name an image captioner's")
     length = max(of_member["max_length"] for of_member in metadata)
     encoder, size = Encoder.load(ENCODER), load_weights(ENCODER)[1]["image_size"]
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")

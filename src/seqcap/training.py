@@ -1,10 +1,10 @@
 """The one training loop, for every captioner and objective.
 
-    for each batch of images:
+    for each batch of images (or sentences):
         loss, logs = objective(captioner, batch)
         loss.backward(); clip; Adam
     greedy captions of val after every epoch: the weights of the epoch with the best reward are kept
-    (epoch 0 is the starting point; cross-entropy is judged by CIDEr)
+    (epoch 0 is the starting point; cross-entropy is judged by CIDEr, translation by BLEU)
 
 A run can be killed at any moment: every minute, and after every epoch, everything that the rest of the run depends on
 (weights, Adam's moments, the random generators, the curves) is written to scratch/, from where the same command
@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from multiprocessing import current_process, get_context
 from pathlib import Path
 from typing import Any
@@ -35,67 +36,18 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from seqcap import decoding, embeddings, machine, models, objectives
-from seqcap.artifacts import DATA, FEATURES, PARAPHRASES_FILE, REFERENCES, load_weights, read_table, save_weights
-from seqcap.data.vocabulary import EOS, PAD, Vocabulary
+from seqcap import decoding, embeddings, machine, models, objectives, tasks
+from seqcap.artifacts import load_weights, save_weights
+from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
-from seqcap.features.store import FeatureStore
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Reward
-from seqcap.rewards.ciderd import CiderD
-from seqcap.rewards.mixture import Mixture
-from seqcap.rewards.sequences import References
+from seqcap.objectives.base import Batch, Context
+from seqcap.tasks.base import Inputs, Split
 
 SCRATCH = Path("scratch")
 CHECKPOINT_SECONDS = 60
 LOG_STEPS = 10
 LOCK_SECONDS = 20
-
-
-@dataclass(frozen=True)
-class Split:
-    """The images of one split.
-
-    Attributes:
-        image_ids: int64 [n].
-        rows: [n], their rows in the feature file.
-        references: per image, captions as ids without EOS; words outside the vocabulary are an id of their own.
-        captions: ids [n, references, time], EOS included, padded; a missing reference is all PAD.
-    """
-
-    image_ids: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    references: list[list[list[int]]]
-    captions: Tensor
-
-
-def load_split(split: str, vocabulary: Vocabulary, store: FeatureStore, max_length: int) -> Split:
-    """Reads the references of a split.
-
-    Args:
-        max_length: tokens per caption, EOS included; longer training captions are cut.
-
-    Raises:
-        InputError: the file is malformed, the split is empty, or an image has no features.
-    """
-    path = DATA / "references.parquet"
-    table = read_table(path, REFERENCES)
-    by_image: dict[int, list[list[str]]] = {}
-    for image_id, where, tokens in zip(
-        table["image_id"].to_pylist(), table["split"].to_pylist(), table["tokens"].to_pylist(), strict=True
-    ):
-        if where == split:
-            by_image.setdefault(image_id, []).append(tokens)
-    if not by_image:
-        raise InputError(path, f"has no captions in split {split!r}", "check the dataset's splits")
-    captions = torch.full((len(by_image), max(map(len, by_image.values())), max_length), PAD)
-    for i, image_captions in enumerate(by_image.values()):
-        for j, tokens in enumerate(image_captions):
-            ids = [*vocabulary.encode(tokens)[: max_length - 1], EOS]
-            captions[i, j, : len(ids)] = torch.tensor(ids)
-    image_ids = np.array(list(by_image))
-    references = [[vocabulary.encode_reference(tokens) for tokens in item] for item in by_image.values()]
-    return Split(image_ids, store.rows_of(image_ids), references, captions)
 
 
 class Step(nn.Module):
@@ -175,30 +127,24 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Traine
     if device.type == "cpu":
         torch.set_num_threads(1)
     settings, max_length = config["training"], config["max_length"]
-    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
-    store = FeatureStore(FEATURES / f"{models.model_class(config['architecture']).features}.parquet")
-    training, validation = (load_split(name, vocabulary, store, max_length) for name in ("train", "val"))
-    words = vocabulary.words
-    reward = Mixture(config["reward"], training.references, words, PARAPHRASES_FILE)
-    # Validation scores as evaluation does: EOS is no token, document frequencies are the split's own. The last of these
-    # decides which epoch is kept: a policy by the reward that it is paid for.
-    criteria: dict[str, Reward] = {"val_cider": CiderD(References(validation.references, eos=False))}
-    if config["reward"] not in ({}, {"cider": 1.0}):
-        criteria["val_reward"] = Mixture(config["reward"], validation.references, words, PARAPHRASES_FILE, eos=False)
+    task = tasks.load(config["task"], models.model_class(config["architecture"]))
+    training, validation = (task.split(name, max_length) for name in ("train", "val"))
+    reward = task.reward(config["reward"], training)
+    criteria = task.criteria(config["reward"], validation)
+    words = len(task.vocabulary)
 
     torch.manual_seed(seed)
-    captioner = models.build(config["architecture"], config["model"], len(vocabulary), store.shape)
+    captioner = models.build(config["architecture"], config["model"], words, task.feature_shape)
     if config["start_from"] is None:
-        some = np.sort(np.random.default_rng(0).permutation(len(training.rows))[:5000])
-        captioner.fit_standardisation(torch.from_numpy(store.get(training.rows[some])))
+        task.fit(captioner, training)
     else:
         start, _ = models.load(Path(config["start_from"]) / f"seed{seed}.safetensors")
         captioner.load_state_dict(start.state_dict())
-    batches = -(-len(training.rows) // settings["batch_size"])
+    batches = -(-len(training) // settings["batch_size"])
     path = config["embeddings"]
-    vectors = None if path is None else torch.from_numpy(embeddings.read(path, vocabulary))
-    frequencies = torch.bincount(training.captions[training.captions != PAD], minlength=len(vocabulary))
-    context = Context(reward, max_length, captioner.output.in_features, batches, vectors, frequencies)
+    vectors = None if path is None else torch.from_numpy(embeddings.read(path, task.vocabulary))
+    hidden = captioner.output.in_features
+    context = Context(reward, max_length, hidden, batches, vectors, training.frequencies(words))
     objective = objectives.build(config["objective"], config["settings"], context)
     captioner.dropout = settings["dropout"]
     step = Step(captioner, objective).to(device)
@@ -216,9 +162,9 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Traine
         run.curves.append(row | {"quantity": quantity, "value": value})
 
     def validate() -> float:
-        captions = short_captions(captioner, store, validation.rows, max_length, device, greedy=True)
+        captions = short_captions(captioner, validation.inputs, len(validation), max_length, device, greedy=True)
         for name, criterion in criteria.items():
-            value = float(criterion.score(captions, np.arange(len(captions))).mean())
+            value = criterion(captions)
             record(name, value)
         record("val_distinct", len(np.unique(captions, axis=0)) / len(captions))
         if value > run.best_value:
@@ -233,9 +179,9 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Traine
         else:
             validate()
             if config["start_from"] is not None:
-                some = training.rows[:200]
-                captions = short_captions(captioner, store, some, max_length, device, greedy=False)
-                mean = float(reward.score(captions, np.arange(len(some))).mean())
+                some = min(200, len(training))
+                captions = short_captions(captioner, training.inputs, some, max_length, device, greedy=False)
+                mean = float(reward.score(captions, np.arange(some)).mean())
                 record("train_reward", mean)
                 if total > 0 and mean <= 0:
                     raise InputError(
@@ -247,7 +193,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Traine
         logs: dict[str, list[float]] = {}
         parent = os.getppid()
         seconds: list[float] = []
-        for batch in data_batches(training, store, settings["batch_size"], run.at, total, seed, rank, world, device):
+        for batch in data_batches(training, settings["batch_size"], run.at, total, seed, rank, world, device):
             for group in optimizer.param_groups:
                 epoch = run.at // batches
                 group["lr"] = settings["learning_rate"] * settings["decay"] ** (epoch // settings["decay_every"])
@@ -281,8 +227,8 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Traine
             metadata = {
                 "architecture": config["architecture"],
                 "model": config["model"],
-                "vocabulary_size": len(vocabulary),
-                "feature_shape": list(store.shape),
+                "vocabulary_size": words,
+                "feature_shape": list(task.feature_shape),
                 "max_length": max_length,
                 list(criteria)[-1]: run.best_value,
             }
@@ -342,7 +288,6 @@ class Run:
 
 def data_batches(
     training: Split,
-    store: FeatureStore,
     size: int,
     start: int,
     stop: int,
@@ -355,17 +300,18 @@ def data_batches(
 
     The order within an epoch depends on seed and epoch alone, so that a resumed run meets the same batches.
     """
-    batches = -(-len(training.rows) // size)
+    batches = -(-len(training) // size)
+
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> NDArray[np.int64]:
+        return training.order(np.random.default_rng([seed, epoch]), size)
 
     def read(at: int) -> Batch:
         epoch, position = divmod(at, batches)
-        order = np.random.default_rng([seed, epoch]).permutation(len(training.rows))
-        chosen = order[position * size : (position + 1) * size]
+        chosen = order(epoch)[position * size : (position + 1) * size]
         # A last batch smaller than the group: every rank must take part in the gradient.
         chosen = chosen[rank::world] if len(chosen) >= world else chosen[:1]
-        captions = training.captions[chosen]
-        captions = captions[:, :, : int((captions != PAD).sum(2).max())]
-        return Batch(torch.from_numpy(store.get(training.rows[chosen])), chosen, captions)
+        return Batch(training.inputs.get(chosen), chosen, training.captions(chosen))
 
     with ThreadPoolExecutor(1) as reader:
         ahead = reader.submit(read, start) if start < stop else None
@@ -376,19 +322,14 @@ def data_batches(
 
 
 def short_captions(
-    captioner: Captioner,
-    store: FeatureStore,
-    rows: NDArray[np.int64],
-    max_length: int,
-    device: torch.device,
-    greedy: bool,
+    captioner: Captioner, inputs: Inputs, n: int, max_length: int, device: torch.device, greedy: bool
 ) -> NDArray[np.int64]:
-    """One greedy or sampled caption, ids [n, max_length], of each image in the given rows of the feature file."""
-    captions = np.full((len(rows), max_length), PAD, dtype=np.int64)
+    """One greedy or sampled caption, ids [n, max_length], of each of the first n inputs."""
+    captions = np.full((n, max_length), PAD, dtype=np.int64)
     captioner.eval()
     with torch.no_grad():
-        for i in range(0, len(rows), 250):
-            memory = captioner.encode(torch.from_numpy(store.get(rows[i : i + 250])).to(device))
+        for i in range(0, n, 250):
+            memory = captioner.encode(inputs.get(np.arange(i, min(i + 250, n))).to(device))
             kind = torch.full((len(memory[0]),), greedy, device=device)
             tokens = decoding.rollout(captioner, memory, max_length, kind).tokens.cpu().numpy()
             captions[i : i + len(tokens), : tokens.shape[1]] = tokens
@@ -399,7 +340,7 @@ def scratch(config: dict[str, Any]) -> Path:
     """The folder of a run's checkpoints: its name changes with everything that the run depends on (configuration,
     data, features, embeddings, the weights it starts from, code), so that nothing resumes what it should not."""
     digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
-    inputs = [DATA / "vocabulary.json", DATA / "references.parquet", *sorted(FEATURES.glob("*.parquet"))]
+    inputs = tasks.files(config["task"])
     if config["embeddings"] is not None:
         inputs.append(Path(config["embeddings"]))
     if config["start_from"] is not None:

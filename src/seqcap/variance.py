@@ -14,15 +14,11 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from seqcap import machine, models
-from seqcap.artifacts import DATA, FEATURES, PARAPHRASES_FILE
-from seqcap.data.vocabulary import PAD, Vocabulary
-from seqcap.features.store import FeatureStore
+from seqcap import machine, models, tasks
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.rollout_policy_gradient import Config, Model
-from seqcap.rewards.mixture import Mixture
-from seqcap.training import data_batches, load_split
+from seqcap.training import data_batches
 
 
 def measure(config: dict[str, Any]) -> list[dict[str, Any]]:
@@ -46,20 +42,19 @@ def measure(config: dict[str, Any]) -> list[dict[str, Any]]:
         torch.set_num_threads(1)
     captioner, _ = models.load(Path(config["start_from"]) / f"seed{config['seed']}.safetensors")
     captioner.to(device)
-    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
-    store = FeatureStore(FEATURES / f"{captioner.features}.parquet")
-    training = load_split("train", vocabulary, store, config["max_length"])
-    reward = Mixture(config["reward"], training.references, vocabulary.words, PARAPHRASES_FILE)
-    frequencies = torch.bincount(training.captions[training.captions != PAD], minlength=len(vocabulary))
+    task = tasks.load("image", type(captioner))
+    training = task.split("train", config["max_length"])
+    reward = task.reward(config["reward"], training)
+    frequencies = training.frequencies(len(task.vocabulary))
     context = Context(reward, config["max_length"], captioner.output.in_features, 1, None, frequencies)
     settings = [Config(**setting) for setting in config["settings"]]
     torch.manual_seed(config["seed"])
     fitted = Model(max(settings, key=lambda setting: setting.rollouts), context).to(device)
     steps = fitted.config.baseline_steps
-    batches = data_batches(training, store, config["batch_size"], 0, steps, config["seed"], 0, 1, device)
+    batches = data_batches(training, config["batch_size"], 0, steps, config["seed"], 0, 1, device)
     progress = tqdm(batches, total=steps, desc="fit the baseline", unit="step", mininterval=1)
     fit_baseline(fitted, captioner, progress, config["learning_rate"])
-    batch = next(data_batches(training, store, config["images"], 0, 1, config["seed"], 0, 1, device))
+    batch = next(data_batches(training, config["images"], 0, 1, config["seed"], 0, 1, device))
 
     drawn: dict[tuple[int, bool], Tensor] = {}
     for setting in tqdm(settings, desc="gradient variance", unit="setting"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -41,9 +41,13 @@ class Vocabulary:
         Args:
             token_lists: the training captions' tokens; no others, or test words leak into the model.
         """
-        counts = Counter(token for tokens in token_lists for token in tokens if token not in SPECIALS)
-        kept = [word for word, count in counts.items() if count >= min_count]
-        return cls([*SPECIALS, *sorted(kept, key=lambda word: (-counts[word], word))], min_count)
+        return cls.of_counts(Counter(token for tokens in token_lists for token in tokens), min_count)
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], min_count: int, max_words: int | None = None) -> Self:
+        """The words counted at least `min_count` times, at most `max_words` of them, ordered as by `build`."""
+        kept = [word for word, count in counts.items() if count >= min_count and word not in SPECIALS]
+        return cls([*SPECIALS, *sorted(kept, key=lambda word: (-counts[word], word))[:max_words]], min_count)
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Ids of the words, `UNK` for those not in the vocabulary. No EOS is added."""

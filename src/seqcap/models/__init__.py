@@ -6,12 +6,14 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from seqcap.artifacts import load_weights
 from seqcap.errors import InputError
-from seqcap.models.base import Captioner, CaptionerConfig
+from seqcap.models.base import Captioner
 
 
-def config_class(architecture: str) -> type[CaptionerConfig]:
+def config_class(architecture: str) -> type[BaseModel]:
     """The `Config` of `seqcap.models.<architecture>`.
 
     Raises:
@@ -35,10 +37,12 @@ def build(architecture: str, config: dict[str, Any], vocabulary_size: int, featu
         architecture: module name in `seqcap.models`.
         config: its settings, as validated by its `Config`.
         vocabulary_size: number of words, special tokens included.
-        feature_shape: shape of one image's features, (channels,) or (height, width, channels).
+        feature_shape: shape of one image's features, (channels,) or (height, width, channels); of a sentence, the
+            number of words that a source token is one of, (words,).
     """
     validated = config_class(architecture)(**config)
-    return model_class(architecture)(validated, vocabulary_size, feature_shape)
+    model: Any = model_class(architecture)
+    return model(validated, vocabulary_size, feature_shape)  # type: ignore[no-any-return]
 
 
 def load(path: Path) -> tuple[Captioner, dict[str, Any]]:

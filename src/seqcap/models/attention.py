@@ -8,14 +8,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from seqcap.models.base import Captioner, CaptionerConfig, Tensors
+from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
 
 
 class Config(CaptionerConfig):
     """The paper: hidden 512, bottom-up regions; on data without regions the cells of the CNN's grid."""
 
 
-class Model(Captioner):
+class Model(ImageCaptioner):
     """One LSTM layer over words and an attended summary of the image's cells."""
 
     features = "grid"
@@ -40,7 +40,8 @@ class Model(Captioner):
         n, channels = len(features), features.shape[-1]
         flat = self.standardise(features).reshape(n, -1, channels)
         cells = torch.relu(self.cells(flat) + self.position)
-        return cells, self.keys(cells), self.mask(n), self.mask(n)
+        hidden = cells.shape[2]
+        return cells, self.keys(cells), self.mask(n, hidden), self.mask(n, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
         """h0 from the mean cell, c0 = 0, each [n, hidden]."""

@@ -30,48 +30,34 @@ def select(tensors: Tensors, rows: Tensor) -> Tensors:
 
 def repeat(tensors: Tensors, times: int) -> Tensors:
     """Every row `times` times in a row: one image's memory for `times` captions of it."""
+    if times == 1:
+        return tensors
     return tuple(tensor.repeat_interleave(times, dim=0) for tensor in tensors)
 
 
-class CaptionerConfig(BaseModel):
-    """Settings shared by all captioners."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
-
-
 class Captioner(nn.Module, ABC):
-    """A model of p(y|x), one token at a time.
+    """A model of p(y|x), one token at a time: of captions given an image, or of translations given a sentence.
 
-    Dropout masks are drawn once per image in `encode` and travel in the memory: a caption sampled under a memory and
+    Dropout masks are drawn once per input in `encode` and travel in the memory: a caption sampled under a memory and
     scored under the same memory meets the same masks, without which policy gradients are biased.
 
     Attributes:
         dropout: rate on word embeddings and on the decoder's output while training; the training loop sets it.
 
     Args:
-        config: sizes.
         vocabulary_size: number of words V, special tokens included.
-        feature_shape: shape of one image's features; the last axis holds the channels.
+        embedding: size of word embeddings.
+        hidden: size of the decoder's output.
     """
 
-    # Which feature file the captioner reads: "pooled" or "grid".
-    features: ClassVar[str]
-
-    feature_mean: Tensor
-    feature_scale: Tensor
     impossible: Tensor
 
-    def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+    def __init__(self, vocabulary_size: int, embedding: int, hidden: int) -> None:
         super().__init__()
         self.vocabulary_size = vocabulary_size
         self.dropout = 0.0
-        self.embedding = nn.Embedding(vocabulary_size, config.hidden)
-        self.output = nn.Linear(config.hidden, vocabulary_size)
-        # Unstandardised features make every caption the same: the statistics are part of the model.
-        self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
-        self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
+        self.embedding = nn.Embedding(vocabulary_size, embedding)
+        self.output = nn.Linear(hidden, vocabulary_size)
         impossible = torch.zeros(vocabulary_size, dtype=torch.bool)
         impossible[[PAD, BOS]] = True
         self.register_buffer("impossible", impossible, persistent=False)
@@ -79,20 +65,12 @@ class Captioner(nn.Module, ABC):
         nn.init.uniform_(self.output.weight, -0.1, 0.1)
         nn.init.zeros_(self.output.bias)
 
-    def standardise(self, features: Tensor) -> Tensor:
-        """Features [n, ..., channels] with mean 0 and variance 1 per channel over the training images."""
-        return (features.float() - self.feature_mean) * self.feature_scale
-
-    def fit_standardisation(self, features: Tensor) -> None:
-        """Takes the per-channel mean and deviation of features [n, ..., channels] as this captioner's."""
-        flat = features.double().reshape(-1, features.shape[-1])
-        self.feature_mean.copy_(flat.mean(0))
-        # A channel that never changes carries nothing: it is centred, not divided by zero.
-        self.feature_scale.copy_(1 / flat.std(0).clamp(min=1e-3))
-
     @abstractmethod
     def encode(self, features: Tensor) -> Tensors:
-        """Image features [n, *feature_shape] -> memory, with n as the first axis of every tensor."""
+        """Inputs [n, ...] -> memory, with n as the first axis of every tensor.
+
+        Inputs are an image's features, [n, *feature_shape], or sentences as ids [n, time], padded with PAD.
+        """
 
     @abstractmethod
     def start(self, memory: Tensors) -> Tensors:
@@ -100,10 +78,10 @@ class Captioner(nn.Module, ABC):
 
     @abstractmethod
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """One decoder step on embedded inputs [n, hidden] -> decoder output [n, hidden] and the next state."""
+        """One decoder step on embedded inputs [n, embedding] -> decoder output [n, hidden] and the next state."""
 
     def embed(self, inputs: Tensor) -> Tensor:
-        """Token ids [n] or distributions over the vocabulary [n, V] -> embeddings [n, hidden]."""
+        """Token ids [n] or distributions over the vocabulary [n, V] -> embeddings [n, embedding]."""
         if inputs.is_floating_point():
             return inputs @ self.embedding.weight
         return cast(Tensor, self.embedding(inputs))
@@ -166,10 +144,50 @@ class Captioner(nn.Module, ABC):
         start = torch.full_like(captions[:, :1], BOS)
         return torch.cat([start, captions[:, :-1]], dim=1)
 
-    def mask(self, rows: int) -> Tensor:
-        """A dropout mask [rows, hidden], scaled; ones when not training."""
-        shape = (rows, self.embedding.embedding_dim)
+    def mask(self, rows: int, size: int) -> Tensor:
+        """A dropout mask [rows, size], scaled; ones when not training."""
         weight = self.embedding.weight
         if not self.training or self.dropout == 0:
-            return weight.new_ones(shape)
-        return torch.bernoulli(weight.new_full(shape, 1 - self.dropout)) / (1 - self.dropout)
+            return weight.new_ones(rows, size)
+        return torch.bernoulli(weight.new_full((rows, size), 1 - self.dropout)) / (1 - self.dropout)
+
+
+class CaptionerConfig(BaseModel):
+    """Settings shared by all captioners of images."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
+
+
+class ImageCaptioner(Captioner):
+    """A captioner that reads an image's features.
+
+    Args:
+        config: sizes.
+        vocabulary_size: number of words V, special tokens included.
+        feature_shape: shape of one image's features; the last axis holds the channels.
+    """
+
+    # Which feature file the captioner reads: "pooled" or "grid".
+    features: ClassVar[str]
+
+    feature_mean: Tensor
+    feature_scale: Tensor
+
+    def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__(vocabulary_size, config.hidden, config.hidden)
+        # Unstandardised features make every caption the same: the statistics are part of the model.
+        self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
+        self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
+
+    def standardise(self, features: Tensor) -> Tensor:
+        """Features [n, ..., channels] with mean 0 and variance 1 per channel over the training images."""
+        return (features.float() - self.feature_mean) * self.feature_scale
+
+    def fit_standardisation(self, features: Tensor) -> None:
+        """Takes the per-channel mean and deviation of features [n, ..., channels] as this captioner's."""
+        flat = features.double().reshape(-1, features.shape[-1])
+        self.feature_mean.copy_(flat.mean(0))
+        # A channel that never changes carries nothing: it is centred, not divided by zero.
+        self.feature_scale.copy_(1 / flat.std(0).clamp(min=1e-3))

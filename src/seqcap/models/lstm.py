@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seqcap.data.vocabulary import PAD
-from seqcap.models.base import Captioner, CaptionerConfig, Tensors
+from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
 
 
 class Config(CaptionerConfig):
@@ -20,7 +20,7 @@ class Config(CaptionerConfig):
     image_input: Literal["initial_state", "every_step"] = Field(description="where the image enters")
 
 
-class Model(Captioner):
+class Model(ImageCaptioner):
     """One LSTM layer over words, started from the pooled image feature."""
 
     features = "pooled"
@@ -34,7 +34,8 @@ class Model(Captioner):
     def encode(self, features: Tensor) -> Tensors:
         """Features [n, channels] -> (projected feature, mask on inputs, mask on outputs), each [n, hidden]."""
         projected = self.image(self.standardise(features))
-        return projected, self.mask(len(features)), self.mask(len(features))
+        n, hidden = projected.shape
+        return projected, self.mask(n, hidden), self.mask(n, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
         """h0 = projected feature, c0 = 0, each [n, hidden]."""

@@ -1,0 +1,109 @@
+"""The attentive encoder-decoder of Bahdanau, Cho & Bengio (ICLR 2015), with LSTMs in the place of their GRUs."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from seqcap.data.vocabulary import PAD
+from seqcap.models.base import IMPOSSIBLE, Captioner, Tensors
+
+
+class Config(BaseModel):
+    """Elbayad et al. 2018: embedding 128, hidden 256 for IWSLT'14; 620 and 2000 for WMT'14. The size of the deep output
+    is not printed; Bahdanau et al. have 500 beside embeddings of 620."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    embedding: int = Field(gt=0, description="size of the embeddings of either language")
+    hidden: int = Field(gt=0, description="size of the decoder, and of the encoder in each direction")
+    readout: int = Field(gt=0, description="size of the layer before the vocabulary")
+
+
+class Model(Captioner):
+    """A bidirectional LSTM reads the source; an LSTM with additive attention over it writes the target.
+
+        a_t = softmax_j(v . tanh(W s_{t-1} + U h_j)),  c_t = sum_j a_tj h_j
+        s_t = LSTM([y_{t-1}; c_t], s_{t-1})
+        o_t = maxout(R [s_t; y_{t-1}; c_t])
+
+    as in their appendix A.2; s_0 comes from both last states of the encoder, not from the backward one alone.
+    """
+
+    def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__(vocabulary_size, config.embedding, config.readout)
+        embedding, hidden = config.embedding, config.hidden
+        self.source = nn.Embedding(feature_shape[-1], embedding, padding_idx=PAD)
+        self.encoder = nn.LSTM(embedding, hidden, batch_first=True, bidirectional=True)
+        self.first = nn.Linear(2 * hidden, hidden)
+        self.keys = nn.Linear(2 * hidden, hidden)
+        self.score = nn.Linear(hidden, 1, bias=False)
+        # One matrix for all that is made of the last state: the attention's query and the four gates.
+        self.recurrent = nn.Linear(hidden, 5 * hidden, bias=False)
+        self.word_gates = nn.Linear(embedding, 4 * hidden)
+        self.context_gates = nn.Linear(2 * hidden, 4 * hidden, bias=False)
+        self.state_readout = nn.Linear(hidden, 2 * config.readout)
+        self.word_readout = nn.Linear(embedding, 2 * config.readout, bias=False)
+        self.context_readout = nn.Linear(2 * hidden, 2 * config.readout, bias=False)
+        nn.init.uniform_(self.source.weight, -0.1, 0.1)
+
+    def encode(self, features: Tensor) -> Tensors:
+        """Source ids [n, time] -> memory.
+
+        Returns:
+            annotations [n, time, 2 hidden]; keys [n, time, hidden]; 0 or, at padding, a very low score [n, time];
+            s_0 [n, hidden]; masks on target embeddings [n, embedding] and on decoder outputs [n, readout].
+        """
+        n, size = len(features), self.embedding.embedding_dim
+        valid = features != PAD
+        lengths = valid.sum(1).clamp(min=1)
+        embedded = self.source(features) * self.mask(n, size)[:, None]
+        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        read, (last, _) = self.encoder(packed)
+        annotations, _ = pad_packed_sequence(read, batch_first=True, total_length=features.shape[1])
+        annotations = annotations * self.mask(n, annotations.shape[2])[:, None]
+        start = torch.tanh(self.first(torch.cat([last[0], last[1]], dim=1)))
+        padding = torch.zeros_like(valid, dtype=annotations.dtype).masked_fill(~valid, IMPOSSIBLE)
+        output_mask = self.mask(n, self.output.in_features)
+        return annotations, self.keys(annotations), padding, start, self.mask(n, size), output_mask
+
+    def start(self, memory: Tensors) -> Tensors:
+        """s_0 and a cell of zeros, each [n, hidden]."""
+        return memory[3], torch.zeros_like(memory[3])
+
+    def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        embedded = embedded * memory[4]
+        context, state = self.advance(self.word_gates(embedded), state, memory)
+        return self.read_out(state[0], embedded, context) * memory[5], state
+
+    def advance(self, word_gates: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """c_t [n, 2 hidden] and the next state, given what the last word adds to the gates [n, 4 hidden]."""
+        annotations, keys, padding = memory[:3]
+        hidden, cell = state
+        recurrent = self.recurrent(hidden)
+        size = hidden.shape[1]
+        query, gates = recurrent[:, :size], recurrent[:, size:]
+        scores = self.score(torch.tanh(keys + query[:, None])).squeeze(2) + padding
+        context = torch.bmm(torch.softmax(scores, dim=1)[:, None], annotations).squeeze(1)
+        i, f, g, o = (gates + word_gates + self.context_gates(context)).chunk(4, dim=1)
+        cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
+        return context, (torch.sigmoid(o) * torch.tanh(cell), cell)
+
+    def read_out(self, hidden: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
+        """The decoder's output [..., readout]: the larger of each two units."""
+        deep: Tensor = self.state_readout(hidden) + self.word_readout(embedded) + self.context_readout(context)
+        return deep.view(*deep.shape[:-1], -1, 2).amax(-1)
+
+    def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
+        """As the base class, but all that does not depend on the state is computed for all steps at once."""
+        embedded = self.embedding(self.shifted(captions)) * memory[4][:, None]
+        state = self.start(memory)
+        states, contexts = [], []
+        for gates in self.word_gates(embedded).unbind(1):
+            context, state = self.advance(gates, state, memory)
+            states.append(state[0])
+            contexts.append(context)
+        outputs = self.read_out(torch.stack(states, dim=1), embedded, torch.stack(contexts, dim=1))
+        return outputs * memory[5][:, None]

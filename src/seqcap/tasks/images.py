@@ -1,0 +1,114 @@
+"""Images and their captions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seqcap.artifacts import IMAGES, REFERENCES, in_split, read_table
+from seqcap.data.vocabulary import EOS, PAD
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+from seqcap.models.base import Captioner, ImageCaptioner
+from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.mixture import Mixture
+from seqcap.rewards.sequences import References
+from seqcap.tasks.base import Criterion, Ids, Inputs, Split, Task
+
+
+@dataclass(frozen=True)
+class ImageInputs(Inputs):
+    """Features.
+
+    Attributes:
+        store: the file.
+        rows: [n], their rows in it.
+    """
+
+    store: FeatureStore
+    rows: Ids
+
+    def get(self, chosen: Ids) -> Tensor:
+        return torch.from_numpy(self.store.get(self.rows[chosen]))
+
+
+@dataclass(frozen=True)
+class ImageSplit(Split):
+    """Attributes:
+    tokens: ids [n, references, time], EOS included, padded; a missing reference is all PAD.
+    """
+
+    tokens: Tensor
+
+    def captions(self, chosen: Ids) -> Tensor:
+        captions = self.tokens[chosen]
+        return captions[:, :, : int((captions != PAD).sum(2).max())]
+
+    def frequencies(self, size: int) -> Tensor:
+        return torch.bincount(self.tokens[self.tokens != PAD], minlength=size)
+
+
+class Images(Task):
+    """Image captioning, of features that the captioner's class names."""
+
+    def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
+        super().__init__(folder, captioner)
+        if not issubclass(captioner, ImageCaptioner):
+            raise InputError(folder, f"holds images, which {captioner.__module__} does not read", "name another task")
+        self.store = FeatureStore(folder / f"features/{captioner.features}.parquet")
+        self.feature_shape = self.store.shape
+
+    def inputs(self, split: str) -> ImageInputs:
+        path = self.folder / "data/images.parquet"
+        images = read_table(path, IMAGES).to_pylist()
+        wanted = [row["image_id"] for row in images if in_split(split, row["split"], row["file"])]
+        ids = np.array(wanted, dtype=np.int64)
+        if len(ids) == 0:
+            raise InputError(path, f"has no images in split {split!r}", "choose another split")
+        return ImageInputs(ids, self.store, self.store.rows_of(ids))
+
+    def split(self, split: str, max_length: int) -> ImageSplit:
+        path = self.folder / "data/references.parquet"
+        table = read_table(path, REFERENCES)
+        by_image: dict[int, list[list[str]]] = {}
+        for image_id, where, tokens in zip(
+            table["image_id"].to_pylist(), table["split"].to_pylist(), table["tokens"].to_pylist(), strict=True
+        ):
+            if where == split:
+                by_image.setdefault(image_id, []).append(tokens)
+        if not by_image:
+            raise InputError(path, f"has no captions in split {split!r}", "check the dataset's splits")
+        captions = torch.full((len(by_image), max(map(len, by_image.values())), max_length), PAD)
+        for i, image_captions in enumerate(by_image.values()):
+            for j, tokens in enumerate(image_captions):
+                ids = [*self.vocabulary.encode(tokens)[: max_length - 1], EOS]
+                captions[i, j, : len(ids)] = torch.tensor(ids)
+        image_ids = np.array(list(by_image))
+        references = [[self.vocabulary.encode_reference(tokens) for tokens in item] for item in by_image.values()]
+        return ImageSplit(ImageInputs(image_ids, self.store, self.store.rows_of(image_ids)), references, captions)
+
+    def fit(self, captioner: Captioner, training: Split) -> None:
+        """Standardisation, by some thousand images."""
+        assert isinstance(captioner, ImageCaptioner)
+        some = np.sort(np.random.default_rng(0).permutation(len(training))[:5000])
+        captioner.fit_standardisation(training.inputs.get(some))
+
+    def criteria(self, reward: Mapping[str, float], validation: Split) -> dict[str, Criterion]:
+        """Scores as in evaluation: EOS is no token, document frequencies are the split's own. A policy is kept by the
+        reward that it is paid for."""
+
+        def mean(scorer: CiderD | Mixture) -> Criterion:
+            return lambda captions: float(scorer.score(captions, np.arange(len(captions))).mean())
+
+        criteria = {"val_cider": mean(CiderD(References(validation.references, eos=False)))}
+        if reward not in ({}, {"cider": 1.0}):
+            criteria["val_reward"] = mean(self.reward(reward, validation, eos=False))
+        return criteria
+
+    def words(self, ids: Sequence[int]) -> list[str]:
+        return self.vocabulary.decode(ids)
