@@ -84,6 +84,8 @@ def test_the_best_epoch_on_val_is_kept(task):
         ("self_critical", {"samples": 3}),
         ("maximum_entropy", {"samples": 3, "entropy_weight": 0.01}),
         ("sequence_exploration", {"samples": 3, "alpha": 0.75}),
+        ("rollout_policy_gradient", {"paths": 3, "baseline_steps": 20, "baseline_hidden": 16}),
+        ("mixer", {"epochs_per_stage": 5}),
     ],
 )
 def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pretrained, objective, settings):
@@ -136,8 +138,17 @@ def test_two_runs_give_the_same_bytes(pretrained):
     assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
 
 
-def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch):
-    config = variant("self_critical", samples=3)
+@pytest.mark.parametrize(
+    ("objective", "settings"),
+    [
+        ("self_critical", {"samples": 3}),
+        # These have a part of their own that learns, and a schedule.
+        ("rollout_policy_gradient", {"baseline_steps": 6}),
+        ("mixer", {"epochs_per_stage": 1}),
+    ],
+)
+def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch, objective, settings):
+    config = variant(objective, **settings)
     expected = curves_of(config, Path("one"))
     saves = []
 
