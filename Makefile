@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export OMP_NUM_THREADS := 1
 export DVC_NO_ANALYTICS := 1
 
-.PHONY: repro test lint bench flickr8k
+.PHONY: repro test lint bench flickr8k multi30k
 
 repro: $(BIN)/.installed
 	dvc repro
@@ -30,6 +30,11 @@ bench: $(BIN)/.installed
 FLICKR8K ?= ../shared/data/flickr8k
 flickr8k: $(BIN)/.installed
 	seqcap repro --jobs 2 --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k
+
+# The same graph with Multi30k's German and English sentences (MULTI30K: their folder); publishes reports/multi30k/.
+MULTI30K ?= ../shared/data/multi30k
+multi30k: $(BIN)/.installed
+	seqcap repro --jobs 2 --experiment experiments/multi30k.yaml --root $(abspath $(MULTI30K)) --publish reports/multi30k
 
 $(BIN)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -17,6 +17,12 @@ TINY: dict[str, Any] = {
         "lstm": {"seeds": 2, "model": {"hidden": 16}, "pretrain": {"epochs": 6}},
         "attention": {"seeds": 1, "model": {"hidden": 16}, "pretrain": {"epochs": 6}},
     },
+    "parallel": {"train": 200, "val": 20, "test": 20},
+    "embeddings": {"glove": {"dimension": 8, "epochs": 5}},
+    "translators": {
+        name: {"model": {"embedding": 8, "hidden": 16, "readout": 8}, "pretrain": {"epochs": 2}}
+        for name in ("translator_de_en", "translator_en_fr")
+    },
     "sle": {"training": {"epochs": 1, "batch_size": 20}},
     "spider": {"seeds": 1, "training": {"epochs": 1, "batch_size": 20}, "variance": {"images": 4, "replicates": 3}},
     "embeddings": {"dimension": 8, "epochs": 5},

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from seqcap import artifacts
+from seqcap.data.pairs import Config, prepare
 from seqcap.data.vocabulary import Vocabulary
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
@@ -44,6 +45,52 @@ def write_task(folder: Path) -> None:
         with artifacts.parquet_stream(folder / f"artifacts/image/features/{name}.parquet", schema) as writer:
             writer.write_table(pa.Table.from_arrays([ids, column], schema=schema))
     artifacts.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def write_translation_task(folder: Path, subwords: int | None = None) -> None:
+    """Writes artifacts/de_en/data and artifacts/machine.json under `folder`: German noun phrases, the order of whose
+    adjectives English turns round."""
+    colours = {"rot": "red", "grün": "green", "blau": "blue"}
+    animals = {"hund": "dog", "katze": "cat", "vogel": "bird", "pferd": "horse"}
+    pairs = [
+        (f"{animal} {colour} {size}".split(), f"the {sizes[size]} {colours[colour]} {animals[animal]}".split())
+        for sizes in ({"gross": "big", "klein": "small"},)
+        for size in sizes
+        for colour in colours
+        for animal in animals
+    ]
+    rng = np.random.default_rng(0)
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for split, number in {"train": 60, "val": 8, "test": 8}.items():
+        chosen = [pairs[i] for i in rng.integers(len(pairs), size=number)]
+        for language, side in (("de", 0), ("en", 1)):
+            lines = [" ".join(pair[side]) + "\n" for pair in chosen]
+            (corpus / f"{split}.{language}").write_text("".join(lines), encoding="utf-8")
+    config = Config(
+        source="de",
+        target="en",
+        splits={name: name for name in artifacts.SPLITS},
+        tokenise=False,
+        subwords=subwords,
+        min_count=1,
+        max_words=None,
+        max_length=20,
+    )
+    prepare(corpus, config, folder / "artifacts/de_en/data")
+    artifacts.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def translation_config(**changes: Any) -> dict[str, Any]:
+    """As `run_config`, for the translation task."""
+    config = run_config(
+        task="de_en",
+        architecture="translator",
+        model={"embedding": 12, "hidden": 16, "readout": 12},
+        max_length=12,
+        reward={},
+    )
+    return config | changes
 
 
 def run_config(**changes: Any) -> dict[str, Any]:

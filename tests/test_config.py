@@ -9,6 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from seqcap.config import read_params, resolve, write_configs
+from seqcap.data.pairs import Config as Corpus
 from seqcap.errors import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -72,6 +73,42 @@ def test_a_reward_changes_only_who_is_paid_by_it(params, resolved):
     assert after["pretrain_lstm"]["reward"] == {}
 
 
+def test_a_variant_takes_the_task_of_its_captioner(params, resolved):
+    sll = params["sle"]["variants"]["sll"]
+    params["sle"]["variants"]["mt"] = sll | {"captioner": "translator_de_en", "reward": "bleu4"}
+    before = resolved(params)
+    for name in ("sle_mt", "decode_sle_mt", "pretrain_translator_de_en"):
+        assert before[name]["task"] == "de_en"
+    assert before["sle_mt"]["start_from"] == "artifacts/de_en/pretrain/translator_de_en"
+    assert before["sle_mt"]["max_length"] == params["tasks"]["de_en"]["max_length"]["laptop"] + 1
+    assert (before["decode_sle_mt"]["beam"], before["decode_sle_mt"]["samples"]) == (3, 0)
+    assert before["sle_sll"]["task"] == before["pretrain_lstm"]["task"] == "image"
+    # What a translation is paid is no score of captions.
+    assert set(before["evaluate_sle"]["rewards"]) == {"cider"}
+    params["tasks"]["de_en"]["beam"] = 4
+    assert changed(before, resolved(params)) == {"decode_sle_mt"}
+
+
+def test_a_corpus_changes_its_own_stages_only(params, resolved, tmp_path):
+    before = resolved(params)
+    assert before["data_de_en"]["root"] == "artifacts/de_en/data"
+    assert before["data_en_fr"]["parallel"]["train"] == params["parallel"]["train"]
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/train.de.gz").write_bytes(b"")
+    params["tasks"]["de_en"] |= {
+        "dataset": "text",
+        "root": str(tmp_path / "corpus"),
+        "subwords": 8000,
+        "tokenise": True,
+    }
+    after = resolved(params)
+    assert changed(before, after) == {"data_de_en"}
+    assert after["data_de_en"]["parallel"] is None
+    assert after["data_de_en"]["corpus"]["splits"] == {"train": "train", "val": "valid", "test": "test"}
+    assert list(after["data_de_en"]["fingerprint"]) == ["train.de.gz"]
+    Corpus(**after["data_de_en"]["corpus"])
+
+
 def test_machine_changes_no_stage(params, resolved):
     before = resolved(params)
     params |= {"device": "cpu", "workers": 1, "launcher": "torchrun --nproc-per-node=8"}
@@ -95,7 +132,11 @@ def set_at(params, key, value):
         ("sle.variants.sll.objektive", "x", ["sle.variants.sll.objektive is not a parameter"]),
         ("sle.variants.sll.objective", "self_kritical", ["sle.variants.sll.objective", "src/seqcap/objectives"]),
         ("sle.variants.sll.settings.samples", 0, ["sle.variants.sll.settings.samples is 0"]),
-        ("sle.variants.sll.captioner", "gpt", ["sle.variants.sll.captioner is 'gpt'", "lstm, attention"]),
+        (
+            "sle.variants.sll.captioner",
+            "gpt",
+            ["sle.variants.sll.captioner is 'gpt'", "attention, translator_de_en"],
+        ),
         ("sle.variants.sll.training", {"epoch": 3}, ["sle.variants.sll.training.epoch is not a parameter"]),
         ("sle.variants.a-b", {}, ["a-b", "underscores"]),
         ("captioners.lstm.model.hidden", -1, ["captioners.lstm.model.hidden is -1"]),
@@ -107,6 +148,26 @@ def set_at(params, key, value):
         ("sle.reward", "bleu9", ["sle.reward is 'bleu9'", "cider, bleu4"]),
         ("rewards.spider.spyce", 1.0, ["rewards.spider.spyce"]),
         ("workers", 0, ["workers"]),
+        ("tasks.de_en.dataset", "text", ["tasks.de_en.root is null"]),
+        ("tasks.de_en.dataset", "iwslt", ["tasks.de_en.dataset is 'iwslt'"]),
+        ("tasks.en_fr.splits", {"train": "train", "val": "valid"}, ["tasks.en_fr.splits.test is missing"]),
+        ("tasks.en_fr.subwords", 0, ["tasks.en_fr.subwords is 0"]),
+        ("parallel.detail", [0, 0, 0], ["parallel.detail"]),
+        ("embeddings.glove.windows", 5, ["embeddings.glove.windows is not a parameter"]),
+        (
+            "translators.translator_de_en.task",
+            "image",
+            ["task is 'image'", "allowed here: de_en, en_fr"],
+        ),
+        ("captioners.lstm.task", "de_en", ["captioners.lstm.task is 'de_en'", "image"]),
+        ("translators.translator_de_en.architecture", "lstm", ["translators.translator_de_en.architecture is 'lstm'"]),
+        ("captioners.lstm.architecture", "translator", ["captioners.lstm.architecture is 'translator'"]),
+        ("translators.translator_de_en.model.readout", 0, ["translators.translator_de_en.model.readout is 0"]),
+        (
+            "sle.variants.sll",
+            {"label": "x", "captioner": "translator_de_en", "objective": "self_critical", "reward": "spider"},
+            ["sle.variants.sll.reward is 'spider', with spice"],
+        ),
         ("seed", None, ["seed is None"]),
     ],
 )

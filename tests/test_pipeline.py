@@ -8,8 +8,9 @@ import pytest
 from pipeline_files import ROOT, copy_project, run, start, write_params
 from ruamel.yaml import YAML
 
+from seqcap.config import read_params, resolve
 from seqcap.errors import InputError
-from seqcap.pipeline import _drop_papers, run_experiment, stage_graph
+from seqcap.pipeline import _drop_papers, _overlay, run_experiment, stage_graph
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,24 @@ def test_an_experiment_with_an_unknown_parameter_is_one_line(copies, tmp_path, m
     path.write_text("sle:\n  traning:\n    epochs: 1\n")
     with pytest.raises(InputError, match=r"sle\.traning is not in params\.yaml"):
         run_experiment(path, None, tmp_path / "out", 1)
+
+
+@pytest.mark.parametrize("experiment", sorted((ROOT / "experiments").glob("*.yaml")), ids=lambda path: path.stem)
+def test_committed_experiments_change_parameters_that_there_are(experiment, tmp_path):
+    params = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+    overlay = YAML(typ="safe").load(experiment.read_text())
+    _overlay(params, overlay, experiment)
+    (task,) = overlay["tasks"]
+    params["tasks"][task]["root"] = str(tmp_path)
+    write_params(tmp_path, params)
+    assert resolve(read_params(tmp_path / "params.yaml"))[f"data_{task}"]["root"] == str(tmp_path)
+
+
+def test_a_root_belongs_to_one_task(tmp_path):
+    path = tmp_path / "experiment.yaml"
+    path.write_text("tasks:\n  image:\n    min_count: 1\n  de_en:\n    min_count: 1\n")
+    with pytest.raises(InputError, match="changes 2 tasks"):
+        run_experiment(path, tmp_path, tmp_path / "out", 1)
 
 
 def test_an_experiment_without_a_paper_has_none_of_its_stages(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_task import WORDS, run_config, write_task
+from small_task import WORDS, run_config, translation_config, write_task, write_translation_task
 
 from seqcap import training
 from seqcap.artifacts import CURVES, REFERENCES, embeddings_schema, read_table, write_json, write_rows
@@ -167,6 +167,77 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch, o
     os.chdir(pretrained)
     resumed = curves_of(config, Path("two"))
     assert resumed == expected
+    assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
+
+
+@pytest.fixture(params=[None, 12])
+def translation(request, tmp_path, monkeypatch):
+    """A translation task, by words and by subwords."""
+    monkeypatch.chdir(tmp_path)
+    write_translation_task(tmp_path, request.param)
+    return tmp_path
+
+
+def test_a_translator_learns_and_the_best_epoch_is_kept(translation):
+    longer = run_config()["training"] | {"epochs": 25}
+    curves = train_all(translation_config(training=longer), Path("out"))
+    assert values(curves, "val_bleu")[0] < 0.1
+    assert max(values(curves, "val_bleu")) > 0.8
+    assert not values(curves, "val_cider")
+    assert load(Path("out/seed1.safetensors"))[1]["val_bleu"] == max(values(curves, "val_bleu"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "settings"),
+    [
+        ("entropy_regularised", {"gamma": 0.05}),
+        ("token_smoothing", {"tau": 0.2}),
+        ("sequence_smoothing", {"tau": 0.5, "reward": "mixture", "substitutes": "references"}),
+        ("token_sequence_smoothing", {"token": {"tau": 0.2}, "sequence": {"tau": 0.5, "substitutes": "batch"}}),
+        ("self_critical", {"samples": 3}),
+    ],
+)
+def test_every_kind_of_objective_trains_a_translator(tmp_path, monkeypatch, objective, settings):
+    monkeypatch.chdir(tmp_path)
+    write_translation_task(tmp_path)
+    words = ["red", "green", "blue", "dog", "cat", "bird"]
+    rows = [{"word": w, "vector": v} for w, v in zip(words, np.repeat(np.eye(2), 3, axis=0).tolist(), strict=True)]
+    write_rows(Path("embeddings.parquet"), rows, embeddings_schema(2))
+    start = Path("artifacts/de_en/pretrain/translator")
+    train_all(translation_config(training=run_config()["training"] | {"epochs": 6}), start)
+    config = translation_config(
+        objective=objective,
+        settings=settings,
+        reward={"bleu4": 1.0},
+        embeddings="embeddings.parquet",
+        start_from=str(start),
+        training=SHORT | {"epochs": 20},
+    )
+    curves = train_all(config, Path("out"))
+    assert values(curves, "val_bleu")[0] == load(start / "seed1.safetensors")[1]["val_bleu"]
+    losses, rewards = values(curves, "train_loss"), values(curves, "train_reward")
+    if objective == "self_critical":
+        assert np.mean(rewards[-5:]) > 1.3 * np.mean(rewards[:5])
+    else:
+        assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
+
+
+def test_a_translator_resumes_to_the_same_bytes(translation, monkeypatch):
+    config = translation_config()
+    expected = train_all(config, Path("one"))
+    original = Run.save
+
+    def save_and_die(run, path):
+        original(run, path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "save", save_and_die)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            train_all(config, Path("two"))
+    monkeypatch.undo()
+    os.chdir(translation)
+    assert train_all(config, Path("two")) == expected
     assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
 
 

@@ -68,12 +68,13 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
 
     Args:
         experiment: YAML file of the parameters that differ from params.yaml.
-        root: folder of the image task's dataset, if it has one.
+        root: folder of the dataset of the task that the experiment changes, if it has one.
         publish: where the clone's reports/ are copied to.
         jobs: stages at a time.
 
     Raises:
-        InputError: the experiment is not readable, names unknown parameters, or a stage failed.
+        InputError: the experiment is not readable, names unknown parameters or not one task to give `root` to, or a
+            stage failed.
     """
     try:
         overlay = YAML(typ="safe").load(experiment.read_text(encoding="utf-8"))
@@ -81,6 +82,9 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
         raise InputError(experiment, f"cannot be read ({error})", "check the path and its YAML") from None
     if not isinstance(overlay, dict):
         raise InputError(experiment, "is not a mapping of parameters", "write it like params.yaml")
+    changed = list(overlay.get("tasks") or {})
+    if root is not None and len(changed) != 1:
+        raise InputError(experiment, f"changes {len(changed)} tasks, but there is one root", "change one task")
     folder = RUNS / experiment.stem
     if folder.exists():
         _git("-C", folder, "fetch", "--quiet", "origin", "HEAD")
@@ -92,7 +96,7 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
     params = yaml.load((folder / "params.yaml").read_text(encoding="utf-8"))
     _overlay(params, overlay, experiment)
     if root is not None:
-        params["tasks"]["image"]["root"] = str(root.resolve())
+        params["tasks"][changed[0]]["root"] = str(root.resolve())
     with (folder / "params.yaml").open("w", encoding="utf-8") as file:
         yaml.dump(params, file)
     _drop_papers(folder / "dvc.yaml", [name for name, value in overlay.items() if value is None])
@@ -107,10 +111,11 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
 
 def _overlay(params: Any, changes: Mapping[str, Any], source: Path, prefix: str = "") -> None:
     """Replaces values of `params` by those of `changes`, keeping comments; null removes a captioner or a variant."""
+    removable = prefix in ("captioners.", "translators.") or prefix.endswith(".variants.")
     for key, value in changes.items():
         if key not in params:
             raise InputError(source, f"{prefix}{key} is not in params.yaml", "correct the name")
-        if value is None and prefix in ("captioners.", "sle.variants."):
+        if value is None and removable:
             del params[key]
         elif isinstance(value, Mapping) and isinstance(params[key], Mapping) and not _per_scale(params[key]):
             _overlay(params[key], value, source, f"{prefix}{key}.")

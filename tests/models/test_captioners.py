@@ -5,18 +5,23 @@ import torch
 
 from seqcap import models
 from seqcap.data.vocabulary import BOS, EOS, PAD
-from seqcap.models.base import select
+from seqcap.models.base import ImageCaptioner, select
 
 VOCABULARY, HIDDEN = 11, 8
-SHAPES = {"lstm": (5,), "attention": (3, 3, 5)}
+SHAPES = {"lstm": (5,), "attention": (3, 3, 5), "translator": (13,)}
 CONFIGS = {
     "lstm": {"hidden": HIDDEN, "image_input": "every_step"},
     "attention": {"hidden": HIDDEN},
+    "translator": {"embedding": 6, "hidden": HIDDEN, "readout": 7},
 }
+SOURCE_WORDS = 13
 CAPTIONS = torch.tensor([[4, 5, 6, EOS, PAD], [7, EOS, PAD, PAD, PAD], [8, 9, 10, 4, EOS]])
 
 
-@pytest.fixture(params=["lstm", "attention", "lstm_initial"])
+IMAGE_CAPTIONERS = ["lstm", "attention", "lstm_initial"]
+
+
+@pytest.fixture(params=[*IMAGE_CAPTIONERS, "translator"])
 def captioner(request):
     torch.manual_seed(0)
     architecture = request.param.removesuffix("_initial")
@@ -29,8 +34,19 @@ def captioner(request):
 
 
 def features(captioner, n=3):
+    if not isinstance(captioner, ImageCaptioner):
+        return sentences(n)
     shape = SHAPES["attention" if captioner.features == "grid" else "lstm"]
     return torch.randn(n, *shape, generator=torch.Generator().manual_seed(1))
+
+
+def sentences(n):
+    """Source ids of different length, each ending in EOS."""
+    generator = torch.Generator().manual_seed(1)
+    ids = torch.randint(4, SOURCE_WORDS, (n, 6), generator=generator)
+    ends = torch.arange(n) % 4 + 2
+    time = torch.arange(6)
+    return ids.masked_fill(time == ends[:, None], EOS).masked_fill(time > ends[:, None], PAD)
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -93,6 +109,46 @@ def test_rows_do_not_see_each_other(captioner):
     torch.testing.assert_close(captioner.unroll(CAPTIONS, memory)[2:], alone)
 
 
+def test_padding_of_the_source_changes_nothing():
+    torch.manual_seed(0)
+    translator = models.build("translator", CONFIGS["translator"], VOCABULARY, (SOURCE_WORDS,)).eval()
+    source = sentences(3)
+    wider = torch.cat([source, torch.full((3, 4), PAD)], dim=1)
+    torch.testing.assert_close(translator.teacher_force(wider, CAPTIONS), translator.teacher_force(source, CAPTIONS))
+
+
+def test_the_translators_step_is_bahdanaus():
+    """The equations of appendix A.2 written out, for one sentence without padding."""
+    torch.manual_seed(0)
+    m = models.build("translator", CONFIGS["translator"], VOCABULARY, (SOURCE_WORDS,)).eval()
+    memory = m.encode(torch.tensor([[4, 5, EOS]]))
+    h, keys, s = memory[0][0], memory[1][0], memory[3][0]
+    weights = m.recurrent.weight.split(HIDDEN)
+    scores = [m.score.weight[0] @ torch.tanh(weights[0] @ s + key) for key in keys]
+    alpha = torch.stack(scores).softmax(0)
+    context = sum(a * annotation for a, annotation in zip(alpha, h, strict=True))
+    y = m.embedding.weight[7]
+    sums = [
+        recurrent @ s + word @ y + bias + from_context @ context
+        for recurrent, word, bias, from_context in zip(
+            weights[1:],
+            m.word_gates.weight.split(HIDDEN),
+            m.word_gates.bias.split(HIDDEN),
+            m.context_gates.weight.split(HIDDEN),
+            strict=True,
+        )
+    ]
+    cell = sums[0].sigmoid() * sums[2].tanh()
+    state = sums[3].sigmoid() * cell.tanh()
+    deep = m.state_readout(state) + m.word_readout.weight @ y + m.context_readout.weight @ context
+    expected = m.output.weight @ torch.stack([torch.max(deep[i], deep[i + 1]) for i in range(0, len(deep), 2)])
+    logits, (next_state, next_cell) = m.step(torch.tensor([7]), m.start(memory), memory)
+    torch.testing.assert_close(logits[0, EOS:], (expected + m.output.bias)[EOS:])
+    torch.testing.assert_close(next_state[0], state)
+    torch.testing.assert_close(next_cell[0], cell)
+
+
+@pytest.mark.parametrize("captioner", IMAGE_CAPTIONERS, indirect=True)
 def test_standardisation_is_part_of_the_model(captioner):
     x = features(captioner, 50) * 3 + 7
     captioner.fit_standardisation(x)
@@ -102,6 +158,7 @@ def test_standardisation_is_part_of_the_model(captioner):
     assert "feature_mean" in captioner.state_dict()
 
 
+@pytest.mark.parametrize("captioner", IMAGE_CAPTIONERS, indirect=True)
 def test_a_constant_channel_stays_finite(captioner):
     x = features(captioner, 10)
     x[..., 0] = 4

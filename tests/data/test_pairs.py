@@ -1,0 +1,184 @@
+"""Parallel text: every layout, what is left out, what never leaks, and the one line that a bad file gets."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqcap.artifacts import PAIRS, SOURCE_SUBWORDS, SUBWORDS, read_table
+from seqcap.data.pairs import Config, prepare
+from seqcap.data.subwords import Subwords
+from seqcap.data.vocabulary import SPECIALS, Vocabulary
+from seqcap.errors import InputError
+
+TEXT = {
+    "train.de": "ein hund rennt\nein hund sitzt\nder hund\n",
+    "train.en": "a dog runs\na dog sits\nthe dog\n",
+    "val.de": "eine katze\n",
+    "val.en": "a cat\n",
+    "test.de": "ein vogel rennt\n",
+    "test.en": "a bird runs\n",
+}
+
+
+def config(**changes: Any) -> Config:
+    settings: dict[str, Any] = {
+        "source": "de",
+        "target": "en",
+        "splits": {"train": "train", "val": "val", "test": "test"},
+        "tokenise": False,
+        "subwords": None,
+        "min_count": 1,
+        "max_words": None,
+        "max_length": 10,
+    }
+    return Config(**(settings | changes))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    root = tmp_path / "corpus"
+    root.mkdir()
+    for name, text in TEXT.items():
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def prepared(root: Path, **changes: Any) -> tuple[list[dict[str, Any]], Path]:
+    folder = root.parent / "out"
+    prepare(root, config(**changes), folder)
+    return read_table(folder / "pairs.parquet", PAIRS).to_pylist(), folder
+
+
+def test_pairs_are_the_same_lines_of_both_files(corpus: Path) -> None:
+    rows, folder = prepared(corpus)
+    assert [row["split"] for row in rows] == ["train"] * 3 + ["val", "test"]
+    assert rows[1]["source"] == ["ein", "hund", "sitzt"]
+    assert rows[1]["target"] == rows[1]["reference"] == ["a", "dog", "sits"]
+    assert len({row["pair_id"] for row in rows}) == len(rows)
+    assert not (folder / SUBWORDS).exists()
+
+
+def test_vocabularies_hold_words_of_the_training_text_alone(corpus: Path) -> None:
+    _, folder = prepared(corpus)
+    assert Vocabulary.read(folder / "vocabulary.json").words == [*SPECIALS, "dog", "a", "runs", "sits", "the"]
+    source = Vocabulary.read(folder / "source_vocabulary.json").words
+    assert set(source[len(SPECIALS) :]) == {"ein", "hund", "rennt", "sitzt", "der"}
+
+
+def test_vocabularies_can_be_cut(corpus: Path) -> None:
+    _, folder = prepared(corpus, min_count=2)
+    assert Vocabulary.read(folder / "vocabulary.json").words == [*SPECIALS, "dog", "a"]
+    _, folder = prepared(corpus, max_words=1)
+    assert Vocabulary.read(folder / "vocabulary.json").words == [*SPECIALS, "dog"]
+
+
+def test_subwords_are_learnt_on_the_training_text_alone_and_join_to_the_reference(corpus: Path) -> None:
+    before, folder = prepared(corpus, subwords=6)
+    learnt = (folder / SUBWORDS).read_bytes(), (folder / SOURCE_SUBWORDS).read_bytes()
+    words = (folder / "vocabulary.json").read_bytes()
+    for row in before[:3]:
+        assert Subwords.join(row["target"]) == row["reference"]
+    assert any(len(row["target"]) > len(row["reference"]) for row in before)
+    for name in ("val.en", "test.en", "val.de", "test.de"):
+        (corpus / name).write_text("dodododo dodododo dodododo\n")
+    _, folder = prepared(corpus, subwords=6)
+    assert learnt == ((folder / SUBWORDS).read_bytes(), (folder / SOURCE_SUBWORDS).read_bytes())
+    assert words == (folder / "vocabulary.json").read_bytes()
+
+
+def test_the_same_text_gives_the_same_bytes(corpus: Path) -> None:
+    found = []
+    for _ in range(2):
+        _, folder = prepared(corpus, subwords=9)
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert found[0] == found[1]
+    assert len(found[0]) == 5
+
+
+def test_gzipped_files_and_other_names(corpus: Path) -> None:
+    plain, _ = prepared(corpus)
+    for path in list(corpus.iterdir()):
+        stem = {"val": "valid", "test": "newstest2014"}.get(path.stem, path.stem)
+        (corpus / f"{stem}{path.suffix}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    zipped, _ = prepared(corpus, splits={"train": "train", "val": "valid", "test": "newstest2014"})
+    assert zipped == plain
+
+
+def test_raw_text_is_tokenised_and_lower_cased(corpus: Path) -> None:
+    (corpus / "val.en").write_text('"Don\'t," said Mr. Smith & Co.\n')
+    rows, _ = prepared(corpus, tokenise=True)
+    assert rows[3]["reference"] == ['"', "don", "'t", ",", '"', "said", "mr.", "smith", "&", "co", "."]
+
+
+def test_pieces_of_subword_nmt_become_words(corpus: Path) -> None:
+    (corpus / "val.en").write_text("a Ca@@ t@@ fish ea@@ ts\n")
+    rows, _ = prepared(corpus)
+    assert rows[3]["target"] == ["a", "catfish", "eats"]
+
+
+def test_only_newlines_end_lines(corpus: Path) -> None:
+    (corpus / "val.de").write_bytes("\ufeffeine\u2028katze\x0b da\r\n".encode())
+    rows, _ = prepared(corpus)
+    assert rows[3]["source"] == ["eine", "katze", "da"]
+
+
+def test_empty_and_long_pairs_are_left_out_and_counted(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (corpus / "train.de").write_text("ein hund rennt\n\nder hund\n" + "a " * 11 + "\n")
+    (corpus / "train.en").write_text("a dog runs\na dog sits\nthe dog\na\n")
+    (corpus / "test.en").write_text("a bird runs " * 9 + "\n")
+    rows, _ = prepared(corpus)
+    assert [row["pair_id"] for row in rows if row["split"] == "train"] == [0, 2]
+    # What is translated for evaluation is translated whole.
+    assert len(rows[-1]["reference"]) == 27
+    printed = capsys.readouterr().out
+    assert "1 pairs with an empty line are left out" in printed
+    assert "1 training pairs of more than 10 tokens are left out" in printed
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "named"),
+    [
+        ("val.en", None, ["val.en: does not exist"]),
+        ("train.de", b"ein\n", ["train.de: has no line 2, which", "train.en"]),
+        ("train.en", b"a\nb\nc\nd\n", ["train.de: has no line 4"]),
+        ("train.de", b"ein\n\xff\xfe\nder\n", ["train.de: line 2 is not UTF-8"]),
+        ("val.en", b"", ["val.en: has no line 1"]),
+        ("val.en", b"\n", ["has no pair for split 'val'"]),
+        ("train.en", b"a a a a a a a a a a a\n" * 3, ["no training pair of at most 10 tokens"]),
+    ],
+)
+def test_bad_files_are_one_line(corpus: Path, name: str, content: bytes | None, named: list[str]) -> None:
+    if content is None:
+        (corpus / name).unlink()
+    else:
+        (corpus / name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        prepared(corpus)
+    for part in named:
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-12], lambda b: b"plain text\n"])
+def test_a_damaged_gzip_is_one_line(corpus: Path, damage: Any) -> None:
+    path = corpus / "train.en"
+    content = gzip.compress("\n".join(str(i) for i in range(9999)).encode())
+    path.with_name("train.en.gz").write_bytes(damage(content))
+    path.unlink()
+    (corpus / "train.de").write_text("ein\n" * 9999)
+    with pytest.raises(InputError, match=r"train\.en\.gz: is damaged after line"):
+        prepared(corpus)
+
+
+@pytest.mark.real
+def test_multi30k_is_read(shared: Path, tmp_path: Path) -> None:
+    root = shared / "data/multi30k"
+    splits = {"train": "train", "val": "val", "test": "test_2016_flickr"}
+    prepare(root, config(splits=splits, tokenise=True, min_count=2, max_length=50), tmp_path)
+    rows = read_table(tmp_path / "pairs.parquet", PAIRS)
+    assert len(rows) == 29_000 + 1_014 + 1_000
+    assert 5_000 < len(Vocabulary.read(tmp_path / "vocabulary.json")) < 7_000
