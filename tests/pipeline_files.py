@@ -25,12 +25,19 @@ TINY: dict[str, Any] = {
     },
     "sle": {"training": {"epochs": 1, "batch_size": 20}},
     "spider": {"seeds": 1, "training": {"epochs": 1, "batch_size": 20}, "variance": {"images": 4, "replicates": 3}},
-    "embeddings": {"dimension": 8, "epochs": 5},
-    "smoothing": {"captions": {"training": {"epochs": 1}}, "server": {"seeds": 2}},
+    "smoothing": {
+        "captions": {"training": {"epochs": 1}},
+        "translation": {"training": {"epochs": 1}},
+        "server": {"seeds": 2},
+    },
 }
 # One variant per kind of stage: cross-entropy itself, exploration, attention; SPICE as a reward, MIXER; and two groups.
 KEPT = {"sle": {"xe", "sll_sle", "sll_sle_att"}, "spider": {"mle", "pg_spider", "mixer_bcmr"}}
-GROUPS = {"token": {"mle", "tok_rfreq"}, "token_sequence": {"tok_seq_cider_refs"}}
+GROUPS = {
+    "captions": {"token": {"mle", "tok_rfreq"}, "token_sequence": {"tok_seq_cider_refs"}},
+    "translation": {"token": {"mle"}, "token_sequence": {"tok_seq_bleu4_batch"}},
+}
+SYSTEMS = {"captions": ["lstm"], "translation": ["translator_de_en"]}
 
 
 def merge(params: dict[str, Any], changes: dict[str, Any]) -> None:
@@ -54,13 +61,12 @@ def copy_project(folder: Path) -> Path:
     merge(params, TINY)
     for paper, kept in KEPT.items():
         params[paper]["variants"] = {name: v for name, v in params[paper]["variants"].items() if name in kept}
-    captions = params["smoothing"]["captions"]
-    captions["captioners"] = ["lstm"]
-    captions["losses"] = {
-        group: {name: loss for name, loss in losses.items() if name in GROUPS[group]}
-        for group, losses in captions["losses"].items()
-        if group in GROUPS
-    }
+    for half, groups in GROUPS.items():
+        params["smoothing"][half]["captioners"] = SYSTEMS[half]
+        params["smoothing"][half]["losses"] = {
+            group: {name: loss for name, loss in params["smoothing"][half]["losses"][group].items() if name in kept}
+            for group, kept in groups.items()
+        }
     write_params(folder, params)
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")

@@ -1,6 +1,5 @@
 """The measurement of the policy gradient's variance, on a task of a second."""
 
-
 import numpy as np
 import pandas as pd
 import pytest
