@@ -21,10 +21,8 @@ from seqcap.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-# Where the image task's stages keep their outputs.
+# Where the image task's captions and splits are.
 DATA = Path("artifacts/image/data")
-FEATURES = Path("artifacts/image/features")
-PARAPHRASES_FILE = Path("artifacts/image/paraphrases.parquet")
 
 # The translation tasks, their source and target languages. The one other task is `image`.
 LANGUAGES = {"de_en": ("de", "en"), "en_fr": ("en", "fr")}
