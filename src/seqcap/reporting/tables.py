@@ -137,7 +137,8 @@ class Table:
             matrix.append([*line, max((cell.ours.n for cell in cells.values()), key=len) or "–"])
         lines += markdown_table(matrix)
         data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
-        lines += ["", f"[ ]: {self.brackets}. –: no number. Data: {data}.", ""]
+        brackets = f"[ ]: {self.brackets}. " if any(cell.ours.low is not None for cell in self.cells) else ""
+        lines += ["", f"{brackets}–: no number. Data: {data}.", ""]
         lines += [f"- ({mark}) {remark}" for remark, mark in notes.items()]
         return "\n".join(lines) + "\n"
 
