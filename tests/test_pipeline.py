@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from seqcap.config import read_params, resolve
 from seqcap.errors import InputError
-from seqcap.pipeline import _drop_papers, _overlay, run_experiment, stage_graph
+from seqcap.pipeline import _drop_stages, _left_out, _overlay, run_experiment, stage_graph
 
 
 @pytest.fixture(scope="module")
@@ -134,12 +134,31 @@ def test_a_root_belongs_to_one_task(tmp_path):
 def test_an_experiment_without_a_paper_has_none_of_its_stages(tmp_path):
     path = tmp_path / "dvc.yaml"
     path.write_text((ROOT / "dvc.yaml").read_text())
-    _drop_papers(path, ["spider"])
+    _drop_stages(path, _left_out({"spider": None, "workers": 1}))
     text = path.read_text()
     assert "artifacts/sle/scores.parquet" in text
     assert "train_sle" in text
     assert "spider" not in text
     assert "curves_sle" in text
+
+
+def test_an_experiment_without_a_part_of_a_paper_has_none_of_its_stages(tmp_path):
+    path = tmp_path / "dvc.yaml"
+    path.write_text((ROOT / "dvc.yaml").read_text())
+    _drop_stages(path, _left_out({"smoothing": {"captions": None, "server": None, "translation": {}}}))
+    stages = YAML(typ="safe").load(path.read_text())["stages"]
+    assert {name for name in stages if name.endswith("smoothing")} == {
+        "train_translation_smoothing",
+        "decode_translation_smoothing",
+        "evaluate_translation_smoothing",
+        "table_smoothing",
+        "figure_smoothing",
+    }
+    deps = stages["table_smoothing"]["deps"]
+    assert "artifacts/smoothing/translation.parquet" in deps
+    # Translations still write into this folder, but nothing writes captions' scores.
+    assert "artifacts/smoothing/timing" in deps
+    assert "artifacts/smoothing/scores.parquet" not in deps
 
 
 def imported(path):

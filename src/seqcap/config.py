@@ -241,11 +241,11 @@ class Server(Section):
 
 
 class Smoothing(Section):
-    """Loss smoothing."""
+    """Loss smoothing; a part that is left out is not run."""
 
-    captions: Losses
-    translation: Losses
-    server: Server
+    captions: Losses | None = None
+    translation: Losses | None = None
+    server: Server | None = None
 
 
 class Params(Section):
@@ -394,12 +394,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
     if params.spider is not None:
         files["variance_spider"] = _variance(params, params.spider.variance, source)
     if params.smoothing is not None:
-        files |= _losses(params, params.smoothing.captions, source, "smoothing.captions")
-        files |= _losses(params, params.smoothing.translation, source, "smoothing.translation")
-        files |= _server(params, params.smoothing, source)
-        files["evaluate_smoothing"] = _evaluation(params, {})
-        tasks = dict.fromkeys(params.all_captioners[name].task for name in params.smoothing.translation.captioners)
-        files["evaluate_translation_smoothing"] = {"splits": {task: params.tasks[task].evaluate_on for task in tasks}}
+        files |= _smoothing(params, params.smoothing, source)
         files["report"]["papers"]["smoothing"] = [
             file["variant"] for name, file in files.items() if name.startswith("smoothing_")
         ]
@@ -431,6 +426,25 @@ def _decoding(params: Params, run: dict[str, Any], decoded: str) -> dict[str, An
 def _beam_of_three(decoding: dict[str, Any]) -> dict[str, Any]:
     """Elbayad et al.'s beam for captions, without samples; translations have their task's."""
     return decoding | ({"beam": 3, "samples": 0} if decoding["task"] == "image" else {})
+
+
+def _smoothing(params: Params, smoothing: Smoothing, source: Path) -> dict[str, dict[str, Any]]:
+    """The configurations of the parts of loss smoothing that are run."""
+    files: dict[str, dict[str, Any]] = {}
+    if smoothing.captions is not None:
+        files |= _losses(params, smoothing.captions, source, "smoothing.captions")
+        files["evaluate_smoothing"] = _evaluation(params, {})
+    if smoothing.translation is not None:
+        files |= _losses(params, smoothing.translation, source, "smoothing.translation")
+        tasks = dict.fromkeys(params.all_captioners[name].task for name in smoothing.translation.captioners)
+        files["evaluate_translation_smoothing"] = {"splits": {task: params.tasks[task].evaluate_on for task in tasks}}
+    if smoothing.server is not None:
+        if smoothing.captions is None:
+            raise InputError(source, "smoothing.server is of one of smoothing.captions, which is null", "set both null")
+        files |= _server(params, smoothing.server, smoothing.captions, source)
+    if not files:
+        raise InputError(source, "smoothing has no part that is run", "set all of smoothing null")
+    return files
 
 
 def _losses(params: Params, losses: Losses, source: Path, place: str) -> dict[str, dict[str, Any]]:
@@ -477,9 +491,8 @@ def _loss(
     }
 
 
-def _server(params: Params, smoothing: Smoothing, source: Path) -> dict[str, dict[str, Any]]:
+def _server(params: Params, server: Server, losses: Losses, source: Path) -> dict[str, dict[str, Any]]:
     """The configurations of what is scored as on COCO's server: a single model and an ensemble of its seeds."""
-    server, losses = smoothing.server, smoothing.captions
     known = {key: (group, loss) for group, members in losses.losses.items() for key, loss in members.items()}
     if server.loss not in known:
         raise InputError(source, f"smoothing.server.loss is {server.loss!r}", f"allowed: {', '.join(known)}")

@@ -52,19 +52,28 @@ def repro(folder: Path, jobs: int) -> None:
 
 
 def stage_graph(folder: Path) -> dict[str, set[str]]:
-    """Each stage's name -> the names of the stages that it depends on."""
+    """Each stage that the reports need -> the stages that it depends on."""
     from dvc.repo import Repo
 
     with Repo(str(folder)) as repo:
         graph = repo.index.graph
-        return {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
+        depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
+        reports = Path(repo.root_dir) / "reports"
+        needed = [node.name for node in graph.nodes if any(reports in Path(out.fs_path).parents for out in node.outs)]
+    found: set[str] = set()
+    while needed:
+        name = needed.pop()
+        if name not in found:
+            found.add(name)
+            needed += depends[name]
+    return {name: depends[name] for name in found}
 
 
 def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out.
 
-    Called again it resumes, with the code of the commit that is then the last. A paper that the experiment sets to null
-    is left out, with its stages.
+    Called again it resumes, with the code of the commit that is then the last. A paper, or a part of one, that the
+    experiment sets to null is left out, with its stages.
 
     Args:
         experiment: YAML file of the parameters that differ from params.yaml.
@@ -99,7 +108,7 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
         params["tasks"][changed[0]]["root"] = str(root.resolve())
     with (folder / "params.yaml").open("w", encoding="utf-8") as file:
         yaml.dump(params, file)
-    _drop_papers(folder / "dvc.yaml", [name for name, value in overlay.items() if value is None])
+    _drop_stages(folder / "dvc.yaml", _left_out(overlay))
     repro(folder, jobs)
     shutil.rmtree(publish, ignore_errors=True)
     # What an earlier experiment published is not part of this one.
@@ -123,21 +132,49 @@ def _overlay(params: Any, changes: Mapping[str, Any], source: Path, prefix: str 
             params[key] = value
 
 
-def _drop_papers(path: Path, papers: Sequence[str]) -> None:
-    """Removes the papers' stages, named <what>_<paper>, and what others depend on of theirs."""
+def _left_out(overlay: Mapping[str, Any]) -> list[str]:
+    """How the stages of papers and of their parts that are null end: <paper>, or <part>_<paper>."""
+    parts = [
+        f"{part}_{paper}"
+        for paper, changes in overlay.items()
+        if isinstance(changes, Mapping)
+        for part, value in changes.items()
+        if value is None
+    ]
+    return [paper for paper, value in overlay.items() if value is None] + parts
+
+
+def _drop_stages(path: Path, endings: Sequence[str]) -> None:
+    """Removes the stages named <what>_<ending>, and what the others depend on of their outputs."""
     yaml = YAML()
     yaml.width = 120
     graph = yaml.load(path.read_text(encoding="utf-8"))
-    for paper in papers:
-        for name in [name for name in graph["stages"] if name.endswith(f"_{paper}")]:
-            del graph["stages"][name]
-        for stage in graph["stages"].values():
-            deps = stage.get("do", stage)["deps"]
-            deps[:] = [dep for dep in deps if not dep.startswith(f"artifacts/{paper}/")]
-        curves = graph["plots"][0]["Learning curves"]["y"]
-        curves.pop(f"reports/curves_{paper}.csv", None)
+    stages = graph["stages"]
+    dropped = {name: stages.pop(name) for name in list(stages) if name.endswith(tuple(f"_{e}" for e in endings))}
+    gone, left = ([out for stage in group.values() for out in _outputs(stage)] for group in (dropped, stages))
+
+    def is_gone(dep: str) -> bool:
+        # A folder is still made while a stage is left that writes into it.
+        return any(_within(out, dep) for out in gone) and not any(_within(out, dep) for out in left)
+
+    for stage in stages.values():
+        deps = stage.get("do", stage)["deps"]
+        deps[:] = [dep for dep in deps if not is_gone(dep)]
+    curves = graph["plots"][0]["Learning curves"]["y"]
+    for file in [file for file in curves if is_gone(file)]:
+        del curves[file]
     with path.open("w", encoding="utf-8") as file:
         yaml.dump(graph, file)
+
+
+def _outputs(stage: Mapping[str, Any]) -> list[str]:
+    """What a stage of dvc.yaml writes; templates are as they are written there."""
+    outs = stage.get("do", stage)["outs"]
+    return [out if isinstance(out, str) else next(iter(out)) for out in outs]
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
 
 
 def _per_scale(value: Mapping[str, Any]) -> bool:
