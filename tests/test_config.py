@@ -86,7 +86,10 @@ def test_a_variant_takes_the_task_of_its_captioner(params, resolved):
     # What a translation is paid is no score of captions.
     assert set(before["evaluate_sle"]["rewards"]) == {"cider"}
     params["tasks"]["de_en"]["beam"] = 4
-    assert changed(before, resolved(params)) == {"decode_sle_mt"}
+    assert changed(before, resolved(params)) == {
+        "decode_sle_mt",
+        *(f"decode_smoothing_translator_de_en_{group}" for group in params["smoothing"]["translation"]["losses"]),
+    }
 
 
 def test_a_corpus_changes_its_own_stages_only(params, resolved, tmp_path):
@@ -102,7 +105,7 @@ def test_a_corpus_changes_its_own_stages_only(params, resolved, tmp_path):
         "tokenise": True,
     }
     after = resolved(params)
-    assert changed(before, after) == {"data_de_en"}
+    assert changed(before, after) == {"data_de_en", "report"}
     assert after["data_de_en"]["parallel"] is None
     assert after["data_de_en"]["corpus"]["splits"] == {"train": "train", "val": "valid", "test": "test"}
     assert list(after["data_de_en"]["fingerprint"]) == ["train.de.gz"]
@@ -214,6 +217,28 @@ def test_a_paper_that_is_left_out_is_not_run(params, resolved):
     assert set(files["report"]["papers"]) == {"sle", "smoothing"}
     assert files["report"]["papers"]["sle"] == list(params["sle"]["variants"])
     assert not [name for name in files if "spider" in name]
+
+
+def test_a_part_of_a_paper_that_is_left_out_is_not_run(params, resolved):
+    whole = resolved(params)
+    params["smoothing"] |= {"captions": None, "server": None}
+    params["smoothing"]["translation"] |= {"captioners": ["translator_de_en"], "pretrained": False}
+    files = resolved(params)
+    assert set(files["report"]["papers"]["smoothing"]) == {
+        name for name in whole["report"]["papers"]["smoothing"] if name.startswith("de_en_")
+    }
+    assert not {"train_server", "decode_server", "evaluate_smoothing"} & set(files)
+    assert whole["smoothing_de_en_tok"]["start_from"] == "artifacts/de_en/pretrain/translator_de_en"
+    assert files["smoothing_de_en_tok"]["start_from"] is None
+
+
+def test_a_server_needs_captions_and_a_paper_a_part(params, resolved):
+    params["smoothing"]["captions"] = None
+    with pytest.raises(InputError, match=r"smoothing\.server is of one of smoothing\.captions, which is null"):
+        resolved(params)
+    params["smoothing"] = {}
+    with pytest.raises(InputError, match="smoothing has no part that is run"):
+        resolved(params)
 
 
 def test_papers_train_as_many_of_the_captioners_seeds_as_they_say(params, resolved):

@@ -123,6 +123,13 @@ def write_embeddings(path):
     write_rows(path, rows, embeddings_schema(2))
 
 
+def test_what_training_spoils_is_not_replaced_by_what_it_started_from(pretrained):
+    spoilt = variant("cross_entropy") | {"training": SHORT | {"epochs": 2, "learning_rate": 0.5}}
+    start, *trained = values(curves_of(spoilt, Path("out")), "val_cider")
+    assert start > max(trained)
+    assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(trained)
+
+
 def test_no_epochs_copy_the_pretrained_captioner(pretrained):
     config = variant("cross_entropy") | {"training": SHORT | {"epochs": 0}}
     curves_of(config, Path("out"))
@@ -180,7 +187,7 @@ def translation(request, tmp_path, monkeypatch):
 
 def test_a_translator_learns_and_the_best_epoch_is_kept(translation):
     longer = run_config()["training"] | {"epochs": 25}
-    curves = train_all(translation_config(training=longer), Path("out"))
+    curves = curves_of(translation_config(training=longer), Path("out"))
     assert values(curves, "val_bleu")[0] < 0.1
     assert max(values(curves, "val_bleu")) > 0.8
     assert not values(curves, "val_cider")
@@ -204,7 +211,7 @@ def test_every_kind_of_objective_trains_a_translator(tmp_path, monkeypatch, obje
     rows = [{"word": w, "vector": v} for w, v in zip(words, np.repeat(np.eye(2), 3, axis=0).tolist(), strict=True)]
     write_rows(Path("embeddings.parquet"), rows, embeddings_schema(2))
     start = Path("artifacts/de_en/pretrain/translator")
-    train_all(translation_config(training=run_config()["training"] | {"epochs": 6}), start)
+    curves_of(translation_config(training=run_config()["training"] | {"epochs": 6}), start)
     config = translation_config(
         objective=objective,
         settings=settings,
@@ -213,7 +220,7 @@ def test_every_kind_of_objective_trains_a_translator(tmp_path, monkeypatch, obje
         start_from=str(start),
         training=SHORT | {"epochs": 20},
     )
-    curves = train_all(config, Path("out"))
+    curves = curves_of(config, Path("out"))
     assert values(curves, "val_bleu")[0] == load(start / "seed1.safetensors")[1]["val_bleu"]
     losses, rewards = values(curves, "train_loss"), values(curves, "train_reward")
     if objective == "self_critical":
@@ -224,7 +231,7 @@ def test_every_kind_of_objective_trains_a_translator(tmp_path, monkeypatch, obje
 
 def test_a_translator_resumes_to_the_same_bytes(translation, monkeypatch):
     config = translation_config()
-    expected = train_all(config, Path("one"))
+    expected = curves_of(config, Path("one"))
     original = Run.save
 
     def save_and_die(run, path):
@@ -234,10 +241,10 @@ def test_a_translator_resumes_to_the_same_bytes(translation, monkeypatch):
     monkeypatch.setattr(Run, "save", save_and_die)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            train_all(config, Path("two"))
+            curves_of(config, Path("two"))
     monkeypatch.undo()
     os.chdir(translation)
-    assert train_all(config, Path("two")) == expected
+    assert curves_of(config, Path("two")) == expected
     assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
 
 

@@ -223,10 +223,12 @@ class Losses(Section):
     A value written as a mapping of captioners is a value for each.
 
     Attributes:
+        pretrained: whether they go on from the pretrained captioner, or each from nothing.
         losses: by group; the losses of a group train side by side, in one stage for each captioner.
     """
 
     captioners: list[Name] = Field(min_length=1)
+    pretrained: bool
     reward: Name
     training: dict[str, Any]
     losses: dict[Name, dict[Name, Loss]]
@@ -487,7 +489,7 @@ def _loss(
         "reward_name": loss.reward or losses.reward,
         "embeddings": f"artifacts/{task}/embeddings.parquet",
         "training": _validated(Training, training, source, f"{place}.training").model_dump(),
-        "start_from": f"artifacts/{task}/pretrain/{captioner}",
+        "start_from": f"artifacts/{task}/pretrain/{captioner}" if losses.pretrained else None,
     }
 
 

@@ -4,7 +4,10 @@
         loss, logs = objective(captioner, batch)
         loss.backward(); clip; Adam
     greedy captions of val after every epoch: the weights of the epoch with the best reward are kept
-    (epoch 0 is the starting point; cross-entropy is judged by CIDEr, translation by BLEU)
+    (cross-entropy is judged by CIDEr, translation by BLEU)
+
+Before the first step val is scored, too, for the curves. The starting point is none of those that are chosen from: what
+is reported of an objective is what it makes of the captioner, for better or worse.
 
 A run can be killed at any moment: every minute, and after every epoch, everything that the rest of the run depends on
 (weights, Adam's moments, the random generators, the curves) is written to scratch/, from where the same command
@@ -167,7 +170,7 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Traine
             value = criterion(captions)
             record(name, value)
         record("val_distinct", len(np.unique(captions, axis=0)) / len(captions))
-        if value > run.best_value:
+        if value > run.best_value and (run.at > 0 or total == 0):
             run.best_value = value
             run.best = {k: v.detach().clone() for k, v in captioner.state_dict().items()}
         return value

@@ -234,5 +234,18 @@ def _span(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def errors() -> list[str]:
-    """None were found: of the text's numbers only a gain of another system's is at hand, which no table prints."""
-    return []
+    """Numbers of Table 2 that cannot be in the scale of their neighbours."""
+    cells = published.published_table("smoothing", "table2")
+    spice = {
+        (str(cell["row"]), str(cell["column"])): float(cell["printed"])
+        for cell in cells.to_dict("records")
+        if str(cell["column"]).startswith("SPICE") and cell["printed"]
+    }
+    c5, c40 = ([value for (_, column), value in spice.items() if column == f"SPICE {of}"] for of in ("c5", "c40"))
+    if min(c40) < max(c5):
+        return []
+    return [
+        f"Table 2, SPICE c40: {min(c40)} to {max(c40)}, beside {min(c5)} to {max(c5)} with c5. Forty captions state far "
+        "more than one caption can, so recall, and SPICE with it, falls from c5 to c40, as it does here. The column "
+        f"looks like a thousandfold, not a hundredfold: {min(c40) / 1000:.4f} to {max(c40) / 1000:.4f}."
+    ]
