@@ -114,6 +114,7 @@ def run_config(**changes: Any) -> dict[str, Any]:
             "dropout": 0.2,
             "decay": 0.9,
             "decay_every": 2,
+            "beta1": 0.9,
             "clip": 5.0,
         },
     }

@@ -27,6 +27,7 @@ SHORT = {
     "dropout": 0.0,
     "decay": 1.0,
     "decay_every": 1,
+    "beta1": 0.9,
     "clip": 5.0,
 }
 

@@ -132,7 +132,11 @@ class Features(Section):
 
 
 class Training(Section):
-    """One training run."""
+    """One training run.
+
+    Attributes:
+        beta1: Adam's, how slowly the mean of gradients changes.
+    """
 
     epochs: int = Field(ge=0)
     batch_size: int = Field(ge=1)
@@ -141,6 +145,7 @@ class Training(Section):
     decay: float = Field(gt=0, le=1)
     decay_every: int = Field(ge=1)
     clip: float = Field(gt=0)
+    beta1: float = Field(0.9, ge=0, lt=1)
 
 
 class CaptionerParams(Section):
@@ -223,11 +228,13 @@ class Losses(Section):
     A value written as a mapping of captioners is a value for each.
 
     Attributes:
+        seeds: how many of a captioner's seeds are trained.
         pretrained: whether they go on from the pretrained captioner, or each from nothing.
         losses: by group; the losses of a group train side by side, in one stage for each captioner.
     """
 
     captioners: list[Name] = Field(min_length=1)
+    seeds: int = Field(ge=1, le=100)
     pretrained: bool
     reward: Name
     training: dict[str, Any]
@@ -454,6 +461,7 @@ def _losses(params: Params, losses: Losses, source: Path, place: str) -> dict[st
     together, with its variants' content."""
     files: dict[str, dict[str, Any]] = {}
     for name in losses.captioners:
+        seeds = _first_seeds(_captioner(params, name, source, f"{place}.captioners"), losses.seeds, source, place)
         for group, members in losses.losses.items():
             folder = f"{name}_{group}"
             runs = []
@@ -463,7 +471,7 @@ def _losses(params: Params, losses: Losses, source: Path, place: str) -> dict[st
                 variant = f"{name if run['task'] == 'image' else run['task']}_{key}"
                 weights = f"artifacts/smoothing/train/{folder}/{variant}"
                 decoded = f"artifacts/smoothing/decode/{folder}/{variant}.parquet"
-                run |= {"variant": variant, "seeds": run["seeds"][:1], "weights": weights, "decoded": decoded}
+                run |= {"variant": variant, "seeds": seeds, "weights": weights, "decoded": decoded}
                 files[f"smoothing_{variant}"] = run
                 runs.append(run)
             files[f"train_smoothing_{folder}"] = {"runs": runs}
@@ -505,10 +513,7 @@ def _server(params: Params, server: Server, losses: Losses, source: Path) -> dic
     group, loss = known[server.loss]
     at = f"smoothing.captions.losses.{group}.{server.loss}"
     run = _loss(params, losses, server.captioner, loss, source, "smoothing.captions", at)
-    if server.seeds > len(run["seeds"]):
-        allowed = f"captioner {server.captioner} has {len(run['seeds'])}"
-        raise InputError(source, f"smoothing.server.seeds is {server.seeds}", allowed)
-    seeds = run["seeds"][: server.seeds]
+    seeds = _first_seeds(run, server.seeds, source, "smoothing.server")
     run |= {"variant": "server", "seeds": seeds, "weights": "artifacts/smoothing/train_server"}
     # Other datasets have no pictures of many captions: the split that all are scored on stands in.
     split = "server" if params.tasks.image.dataset == "scenes" else params.tasks.image.evaluate_on
@@ -551,10 +556,7 @@ def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, d
         place = f"{name}.variants.{key}"
         captioner = _captioner(params, variant.captioner, source, f"{place}.captioner")
         if paper.seeds is not None:
-            if paper.seeds > len(captioner["seeds"]):
-                allowed = f"captioner {variant.captioner} has {len(captioner['seeds'])}"
-                raise InputError(source, f"{name}.seeds is {paper.seeds}", allowed)
-            captioner["seeds"] = captioner["seeds"][: paper.seeds]
+            captioner["seeds"] = _first_seeds(captioner, paper.seeds, source, name)
         own = f"{place}.reward" if variant.reward else f"{name}.reward"
         reward = variant.reward or paper.reward
         weights = _reward(params, reward, captioner["task"], source, own)
@@ -579,6 +581,14 @@ def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, d
         files[f"decode_{name}_{key}"] = _decoding(params, run, run["decoded"])
     files[f"evaluate_{name}"] = _evaluation(params, rewards)
     return files
+
+
+def _first_seeds(run: dict[str, Any], number: int, source: Path, place: str) -> list[int]:
+    """The first of a captioner's seeds; `place` is the parameter that says how many."""
+    if number > len(run["seeds"]):
+        allowed = f"captioner {run['captioner']} has {len(run['seeds'])}"
+        raise InputError(source, f"{place}.seeds is {number}", allowed)
+    return run["seeds"][:number]
 
 
 def _variance(params: Params, variance: Variance, source: Path) -> dict[str, Any]:

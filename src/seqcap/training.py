@@ -151,7 +151,8 @@ def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Traine
     objective = objectives.build(config["objective"], config["settings"], context)
     captioner.dropout = settings["dropout"]
     step = Step(captioner, objective).to(device)
-    optimizer = torch.optim.Adam(step.parameters(), lr=settings["learning_rate"], fused=True)
+    betas = (settings["beta1"], 0.999)
+    optimizer = torch.optim.Adam(step.parameters(), lr=settings["learning_rate"], betas=betas, fused=True)
     parallel = DistributedDataParallel(step) if world > 1 else step
     # From here on every process draws its own samples.
     torch.manual_seed(seed * 1000 + rank)

@@ -192,7 +192,7 @@ FIGURES = {
     "smoothing_curves": FigureKind(
         curves,
         "Loss smoothing: learning curves",
-        "From step 0, the MLE checkpoint (dashed line across: its value). Thin: a seed; thick: their mean. MLE, "
-        "trained further like the rest, is in every panel. Not in the paper.",
+        "From step 0 on, what they start from (dashed line across: its value). Thin: a seed; thick: their mean. MLE, "
+        "trained as long as the rest, is in every panel. Not in the paper.",
     ),
 }
