@@ -585,10 +585,11 @@ def _paper(params: Params, name: str, paper: Paper, source: Path) -> dict[str, d
 
 def _first_seeds(run: dict[str, Any], number: int, source: Path, place: str) -> list[int]:
     """The first of a captioner's seeds; `place` is the parameter that says how many."""
-    if number > len(run["seeds"]):
-        allowed = f"captioner {run['captioner']} has {len(run['seeds'])}"
+    seeds: list[int] = run["seeds"]
+    if number > len(seeds):
+        allowed = f"captioner {run['captioner']} has {len(seeds)}"
         raise InputError(source, f"{place}.seeds is {number}", allowed)
-    return run["seeds"][:number]
+    return seeds[:number]
 
 
 def _variance(params: Params, variance: Variance, source: Path) -> dict[str, Any]:

@@ -25,8 +25,8 @@ LIMITS = (
     "How many sequences the paper samples per caption (L) is not printed; here as many as `samples` in params.yaml.",
     "Where params.yaml says `pretrained: true`, every loss starts from the MLE captioner and is trained for a few more "
     "epochs, MLE too; the paper trains each from scratch. Gains are over MLE that was trained as long.",
-    "On generated data, temperatures are those that smooth a small vocabulary about as much as the paper's a large one; "
-    "rates and epochs were chosen on val with four of the losses.",
+    "On generated data, temperatures are those that smooth a small vocabulary about as much as the paper's a large "
+    "one; rates and epochs were chosen on val with four of the losses.",
     "The paper has many rows, and its claims' p-values here are not corrected for their number.",
 )
 
