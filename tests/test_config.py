@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from seqcap.config import read_params, resolve, write_configs
+from seqcap.config import resolve, write_configs
 from seqcap.data.pairs import Config as Corpus
 from seqcap.errors import InputError
+from seqcap.params import read_params
 
 ROOT = Path(__file__).parents[1]
 

@@ -8,8 +8,9 @@ import pytest
 from pipeline_files import ROOT, copy_project, run, start, write_params
 from ruamel.yaml import YAML
 
-from seqcap.config import read_params, resolve
+from seqcap.config import resolve
 from seqcap.errors import InputError
+from seqcap.params import read_params
 from seqcap.pipeline import _drop_stages, _left_out, _overlay, run_experiment, stage_graph
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqcap.artifacts import PARAPHRASES, write_table
-from seqcap.config import read_params
+from seqcap.params import read_params
 from seqcap.rewards import Bleu, CiderD, Lexicon, Meteor, References, RougeL
 from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.mixture import METRICS, Mixture

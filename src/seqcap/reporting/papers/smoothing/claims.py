@@ -245,7 +245,7 @@ def errors() -> list[str]:
     if min(c40) < max(c5):
         return []
     return [
-        f"Table 2, SPICE c40: {min(c40)} to {max(c40)}, beside {min(c5)} to {max(c5)} with c5. Forty captions state far "
-        "more than one caption can, so recall, and SPICE with it, falls from c5 to c40, as it does here. The column "
-        f"looks like a thousandfold, not a hundredfold: {min(c40) / 1000:.4f} to {max(c40) / 1000:.4f}."
+        f"Table 2, SPICE c40: {min(c40)} to {max(c40)}, beside {min(c5)} to {max(c5)} with c5. Forty captions state "
+        "far more than one caption can, so recall, and SPICE with it, must fall from c5 to c40. The column looks like "
+        f"a thousandfold, not a hundredfold: {min(c40) / 1000:.4f} to {max(c40) / 1000:.4f}."
     ]
