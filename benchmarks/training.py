@@ -1,12 +1,14 @@
-"""Images per second of the XE, self-critical and exploration steps at COCO's shapes, against textbook PyTorch.
+"""Images per second of the objectives' training steps at COCO's shapes, against textbook PyTorch.
 
     python benchmarks/training.py
 
 LSTM of 512, vocabulary 9,487, 5 samples and 5 references an image, captions of COCO val2014 (inside pycocoevalcap's
 SPICE jar), random features. "Textbook" is what most repositories do with the public packages alone: an LSTMCell looped
 over all steps, torch.distributions.Categorical, every padded step projected onto the vocabulary, pycocoevalcap's Cider
-as the reward. Both start from the same captioner, trained for some steps so that samples have the lengths of captions.
-Each case runs in a process of its own, for its peak memory. Takes about 6 minutes; writes results/training.json.
+as the reward; for loss smoothing a target row of the whole vocabulary at every step, and captions changed one by one
+with NumPy (lazy, so that both feed each caption once). Both start from the same captioner, trained for some steps so
+that samples have the lengths of captions. Each case runs in a process of its own, for its peak memory. Takes about 10
+minutes; writes results/training.json.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +36,24 @@ from torch.distributions import Categorical
 from seqcap.artifacts import load_weights, save_weights, write_json
 from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.models.lstm import Config, Model
-from seqcap.objectives import cross_entropy, self_critical, sequence_exploration
+from seqcap.objectives import (
+    cross_entropy,
+    self_critical,
+    sequence_exploration,
+    sequence_smoothing,
+    token_smoothing,
+)
 from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.smoothing import FIRST_WORD
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 
 HIDDEN, CHANNELS, VOCABULARY, SAMPLES, TIME, IMAGES = 512, 2048, 9487, 5, 20, 5000
+# Loss smoothing's: Tok rfreq and Seq on COCO.
+TAU, BETA, SEQUENCE_TAU, ALPHA = 0.18, 0.18, 0.1, 0.4
 CASES = [
     (task, code, batch, threads)
-    for task in ("xe", "self_critical", "exploration")
+    for task in ("xe", "self_critical", "exploration", "token_smoothing", "sequence_smoothing")
     for code in ("seqcap", "textbook")
     for batch in (10, 50)
     for threads in (1, 2)
@@ -64,6 +76,8 @@ class Data:
             for j, caption in enumerate(captions):
                 self.captions[i, j, : len(caption) + 1] = torch.tensor([*caption, EOS])
         self.frequencies = torch.bincount(self.captions[self.captions != PAD], minlength=VOCABULARY)
+        self.embeddings = torch.randn(VOCABULARY, 300, generator=torch.Generator().manual_seed(1))
+        self.embeddings[:FIRST_WORD] = 0
 
     def batch(self, size: int, step: int) -> Batch:
         chosen = np.random.default_rng(step).permutation(IMAGES)[:size]
@@ -99,6 +113,13 @@ class Textbook:
         for captions in self.texts:
             self.scorer += (captions[0], captions)
         self.scorer.compute_doc_freq()
+        self.rng = np.random.default_rng(0)
+        vectors, frequencies = nn.functional.normalize(data.embeddings, dim=1), data.frequencies.float()
+        rare = torch.minimum(frequencies[:, None], frequencies) / torch.maximum(frequencies[:, None], frequencies)
+        similar = (vectors @ vectors.T - BETA * rare.nan_to_num()) / TAU
+        similar[:, :FIRST_WORD] = -torch.inf
+        self.targets = torch.softmax(similar, dim=1)
+        self.targets[:FIRST_WORD] = torch.eye(VOCABULARY)[:FIRST_WORD]
 
     def cell(self, tokens: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         h, c = torch.lstm_cell(self.model.embedding(tokens), state, *self.model.lstm.all_weights[0])
@@ -108,16 +129,50 @@ class Textbook:
         h = self.model.image(features).repeat_interleave(times, 0)
         return torch.full((len(h),), BOS), (h, torch.zeros_like(h))
 
-    def xe(self, batch: Batch) -> Tensor:
+    def forced(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Captions [n, time], and log-probabilities [n, time, V] at each of their tokens."""
         captions = batch.captions.flatten(0, 1)
         inputs, state = self.start(batch.features, captions.shape[0] // len(batch.features))
-        losses = []
+        log_probs = []
         for t in range(captions.shape[1]):
             log_p, state = self.cell(inputs, state)
             inputs = captions[:, t]
-            losses.append(-log_p.gather(1, inputs[:, None]).squeeze(1))
+            log_probs.append(log_p)
+        return captions, torch.stack(log_probs, 1)
+
+    @staticmethod
+    def mean(losses: Tensor, captions: Tensor) -> Tensor:
         mask = (captions != PAD).float()
-        return (torch.stack(losses, 1) * mask).sum() / mask.sum()
+        return (losses * mask).sum() / mask.sum()
+
+    def xe(self, batch: Batch) -> Tensor:
+        captions, log_p = self.forced(batch)
+        return self.mean(-log_p.gather(2, captions[:, :, None]).squeeze(2), captions)
+
+    def token_smoothing(self, batch: Batch) -> Tensor:
+        captions, log_p = self.forced(batch)
+        hard = -log_p.gather(2, captions[:, :, None]).squeeze(2)
+        smooth = -(self.targets[captions] * log_p).sum(2)
+        return self.mean(ALPHA * smooth + (1 - ALPHA) * hard, captions)
+
+    def sequence_smoothing(self, batch: Batch) -> Tensor:
+        captions, log_p = self.forced(batch)
+        loss = (1 - ALPHA) * self.mean(-log_p.gather(2, captions[:, :, None]).squeeze(2), captions)
+        for _ in range(SAMPLES):
+            changed = torch.stack([self.change(caption) for caption in captions])
+            loss = loss + ALPHA / SAMPLES * self.mean(-log_p.gather(2, changed[:, :, None]).squeeze(2), captions)
+        return loss
+
+    def change(self, caption: Tensor) -> Tensor:
+        """A caption with some words substituted, d of them with p(d) ~ C(T, d) (V - 1)^d exp(-d / tau)."""
+        words = np.flatnonzero(caption.numpy() >= FIRST_WORD)
+        number, alternatives = len(words), VOCABULARY - FIRST_WORD - 1
+        p = np.array([comb(number, d) * (alternatives * np.exp(-1 / SEQUENCE_TAU)) ** d for d in range(number + 1)])
+        d = self.rng.choice(number + 1, p=p / p.sum())
+        changed = caption.clone()
+        for place in self.rng.choice(words, d, replace=False):
+            changed[place] = int(self.rng.integers(FIRST_WORD, VOCABULARY))
+        return changed
 
     def sample(self, features: Tensor, times: int, greedy: bool) -> tuple[Tensor, Tensor]:
         inputs, state = self.start(features, times)
@@ -156,13 +211,18 @@ def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> di
     model.train()
     if code == "textbook":
         textbook = Textbook(model, data)
-        step = optimise(list(model.parameters()), getattr(textbook, {"xe": "xe"}.get(task, "self_critical")), False)
+        step = optimise(list(model.parameters()), getattr(textbook, task), False)
     else:
-        context = Context(CiderD(References(data.references)), TIME, HIDDEN, 1, None, data.frequencies)
+        reward = CiderD(References(data.references))
+        context = Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies)
+        token = token_smoothing.Config(tau=TAU, beta=BETA, alpha=ALPHA)
+        sequence = sequence_smoothing.Config(tau=SEQUENCE_TAU, alpha=ALPHA, samples=SAMPLES, lazy=True)
         objective = {
             "xe": lambda: cross_entropy.Model(cross_entropy.Config(), context),
             "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), context),
             "exploration": lambda: sequence_exploration.Model(sequence_exploration.Config(samples=SAMPLES), context),
+            "token_smoothing": lambda: token_smoothing.Model(token, context),
+            "sequence_smoothing": lambda: sequence_smoothing.Model(sequence, context),
         }[task]()
         step = optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
     step(data.batch(size, 0))
