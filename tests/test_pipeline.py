@@ -162,6 +162,16 @@ def test_an_experiment_without_a_part_of_a_paper_has_none_of_its_stages(tmp_path
     assert "artifacts/smoothing/scores.parquet" not in deps
 
 
+def test_only_what_the_reports_need_is_run(tmp_path):
+    folder = copy_project(tmp_path / "copy")
+    whole = stage_graph(folder)
+    assert "pairs@de_en" in whole
+    _drop_stages(folder / "dvc.yaml", ["smoothing"])
+    left = stage_graph(folder)
+    assert not [name for name in left if name.startswith(("pairs", "embeddings", "pretrain_translator"))]
+    assert {name for name in whole if name.endswith(("_sle", "_spider"))} <= set(left)
+
+
 def imported(path):
     """The seqcap modules' files that a file imports, anywhere in it."""
     names = set()
