@@ -11,7 +11,7 @@ from seqcap.errors import InputError
 from seqcap.reporting import claims, published
 from seqcap.reporting.claims import FAILS, HOLDS, NOT_RUN, UNSURE, Result
 from seqcap.reporting.figures import FigureKind
-from seqcap.reporting.inputs import IMAGE, LIKELIHOOD, REPORTS, ReportConfig, Run
+from seqcap.reporting.inputs import IMAGE, LIKELIHOOD, REPORTS, ReportConfig, Run, Variant
 from seqcap.reporting.tables import best_caption_by_seed, estimate, markdown_table
 
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
@@ -240,15 +240,25 @@ def _errors(run: Run) -> list[str]:
 
 
 def _limits(run: Run, results: Sequence[Result]) -> list[str]:
-    single = dict.fromkeys(variant.label for variant in run.variants if len(variant.seeds) == 1)
+    single = [variant for variant in run.variants if len(variant.seeds) == 1]
     limits = list(run.paper.limits)
     if single:
-        who = ", ".join(single) if any(len(variant.seeds) > 1 for variant in run.variants) else "every variant"
+        who = "every variant" if len(single) == len(run.variants) else _who(run.variants, single)
         limits.append(f"One training seed: {who}. Their intervals cover the choice of test images, not training.")
     reasons = dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN)
     if reasons:
         limits.append(f"Not run: {'; '.join(reasons)}.")
     return ["### Limits", "", *(f"- {limit}" for limit in limits)]
+
+
+def _who(variants: Sequence[Variant], chosen: Sequence[Variant]) -> str:
+    """Some variants by their labels, or by their captioner where they are all of its."""
+    words: list[str] = []
+    for captioner in dict.fromkeys(variant.captioner for variant in chosen):
+        its = [variant for variant in variants if variant.captioner == captioner]
+        some = [variant.label for variant in its if variant in chosen]
+        words += [f"all of captioner `{captioner}`"] if len(some) == len(its) > 1 else some
+    return ", ".join(words)
 
 
 def _where(run: Run) -> list[str]:

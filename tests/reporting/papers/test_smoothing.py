@@ -282,18 +282,23 @@ def test_three_seeds_decide_about_bleu(smoothing):
 
 
 def test_remarks(smoothing):
-    best, lazy, printed, gradient = PAPER.remarks(smoothing.read(), [])
+    best, lazy, printed, gradient, determined = PAPER.remarks(smoothing.read(), [])
     assert "without attention: Tok-Seq | CIDER | Vrefs, +15." in best
     assert "the best there: Tok-Seq | BLEU-4 | Vbatch, +1.36" in best
     # Computed by hand from Table 1: Hamming V 94.26 - 96.37, CIDER V 96.32 - 94.40.
     assert "(in print -2.11 to +1.92)" in lazy
     assert "in 6 pairs" in lazy
-    assert "without attention 21 of 21 losses beat MLE in CIDEr and 21 in BLEU-4" in printed
-    assert "with attention 14 of 21 losses beat MLE in CIDEr and 4 in BLEU-4" in printed
+    assert "without attention 21 of 21 losses beat MLE in CIDEr (here 20 of 21) and 21 in BLEU-4 (here " in printed
+    assert "with attention 14 of 21 losses beat MLE in CIDEr (here " in printed
+    assert "and 4 in BLEU-4 (here " in printed
     assert "Seq, lazy | CIDER (without attention) and Seq, lazy | CIDER (with attention)" in printed
     assert "5.8% by policy gradient" in gradient
     assert "gains 6.8% without attention (here 1" in gradient
     assert "2.1% with attention (here 1" in gradient
+    assert determined.startswith("*Translation of generated sentences.* MLE reaches a BLEU of ")
+    # De-En is read from files in this run.
+    assert "En-Fr: a generated sentence" in determined
+    assert "De-En" not in determined
 
 
 def test_spice_of_forty_references_is_printed_in_another_scale():
