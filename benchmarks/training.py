@@ -51,9 +51,10 @@ from seqcap.rewards.sequences import References
 HIDDEN, CHANNELS, VOCABULARY, SAMPLES, TIME, IMAGES = 512, 2048, 9487, 5, 20, 5000
 # Loss smoothing's: Tok rfreq and Seq on COCO.
 TAU, BETA, SEQUENCE_TAU, ALPHA = 0.18, 0.18, 0.1, 0.4
+TASKS = ("xe", "self_critical", "exploration", "token_smoothing", "sequence_smoothing")
 CASES = [
     (task, code, batch, threads)
-    for task in ("xe", "self_critical", "exploration", "token_smoothing", "sequence_smoothing")
+    for task in TASKS
     for code in ("seqcap", "textbook")
     for batch in (10, 50)
     for threads in (1, 2)
@@ -251,17 +252,20 @@ def pretrain(weights: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="measure these, keep the others")
     parser.add_argument("--case", help="JSON of one case; internal")
     parser.add_argument("--weights", type=Path, help="internal")
     arguments = parser.parse_args()
     if arguments.case:
         print(json.dumps(run_case(*json.loads(arguments.case), arguments.weights)))
         return
-    results = []
+    path = Path(__file__).parent / "results" / "training.json"
+    before = json.loads(path.read_text())["cases"] if path.exists() else []
+    results = [case for case in before if case["task"] not in arguments.tasks]
     with tempfile.TemporaryDirectory() as folder:
         weights = Path(folder) / "captioner.safetensors"
         pretrain(weights)
-        for case in CASES:
+        for case in [case for case in CASES if case[0] in arguments.tasks]:
             environment = os.environ | {"OMP_NUM_THREADS": str(case[3])}
             command = [sys.executable, __file__, "--case", json.dumps(case), "--weights", str(weights)]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -271,7 +275,7 @@ def main() -> None:
         "cases": results,
         "machine": {"cores": os.cpu_count(), "python": platform.python_version(), "torch": torch.__version__},
     }
-    write_json(Path(__file__).parent / "results" / "training.json", report)
+    write_json(path, report)
     print("\n| step | batch | threads | seqcap, images/s | textbook, images/s | ratio | GB | textbook GB |")
     print("|---|---|---|---|---|---|---|---|")
     found = {(r["task"], r["code"], r["batch"], r["threads"]): r for r in results}
