@@ -226,7 +226,7 @@ class Losses(Section):
     pretrained: bool
     reward: Name
     training: dict[str, Any]
-    losses: dict[Name, dict[Name, Loss]]
+    losses: dict[Name, Annotated[dict[Name, Loss], Field(min_length=1)]] = Field(min_length=1)
 
 
 class Server(Section):
