@@ -1,17 +1,20 @@
 """Captions of whole splits, by single captioners and by all seeds together."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from small_task import CHANNELS, write_task
 
 from seqcap import decoding, models
-from seqcap.artifacts import DATA, DECODED, FEATURES, IMAGES, read_table, save_weights, write_rows
+from seqcap.artifacts import DATA, DECODED, IMAGES, read_table, save_weights, write_rows
 from seqcap.captioning import decode_split
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.models.ensemble import Ensemble
 
+FEATURES = Path("artifacts/image/features")
 SHAPES = {"lstm": (CHANNELS,), "attention": (2, 2, CHANNELS)}
 MODELS = {"lstm": {"hidden": 6, "image_input": "every_step"}, "attention": {"hidden": 6}}
 TEST = list(range(30, 36))
@@ -38,8 +41,8 @@ def task(tmp_path, monkeypatch):
 
 def config(**changes):
     # Batches of 4: a split of six takes a whole one and a rest.
-    base = {"variant": "v", "split": "test", "seeds": [1, 2], "max_length": 6, "beam": 3, "samples": 2, "batch_size": 4}
-    return base | changes
+    base = {"variant": "v", "task": "image", "split": "test", "seeds": [1, 2], "weights": "weights"}
+    return base | {"max_length": 6, "beam": 3, "samples": 2, "batch_size": 4} | changes
 
 
 def tokens(rows, seed, decoder):
@@ -51,8 +54,8 @@ def tokens(rows, seed, decoder):
 
 
 def test_each_seed_decodes_by_itself(task):
-    rows = decode_split(config(), task / "weights")
-    assert rows == decode_split(config(seeds=[1]), task / "weights") + decode_split(config(seeds=[2]), task / "weights")
+    rows = decode_split(config())
+    assert rows == decode_split(config(seeds=[1])) + decode_split(config(seeds=[2]))
     captioner, _ = models.load(task / "weights/seed2.safetensors")
     store = FeatureStore(FEATURES / "pooled.parquet")
     given = torch.from_numpy(store.get(store.rows_of(TEST)))
@@ -66,7 +69,7 @@ def test_each_seed_decodes_by_itself(task):
 
 
 def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
-    rows = decode_split(config(seeds=[2, 1, 3], ensemble=True), task / "weights")
+    rows = decode_split(config(seeds=[2, 1, 3], ensemble=True))
     assert {row["seed"] for row in rows} == {2}
     assert len(rows) == 6 * (1 + 3 + 2)
     ensemble, _ = Ensemble.load([task / f"weights/seed{seed}.safetensors" for seed in (2, 1, 3)], torch.device("cpu"))
@@ -79,12 +82,12 @@ def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
     words = Vocabulary.read(DATA / "vocabulary.json")
     expected = {(image, 0): words.decode(found.tokens[i].tolist()) for i, image in enumerate(TEST)}
     assert tokens(rows, 2, "greedy") == expected
-    assert expected != tokens(decode_split(config(seeds=[2]), task / "weights"), 2, "greedy")
+    assert expected != tokens(decode_split(config(seeds=[2])), 2, "greedy")
 
 
 def test_an_ensemble_of_one_seed_is_that_seed(task):
-    alone = decode_split(config(seeds=[3]), task / "weights")
-    assert decode_split(config(seeds=[3], ensemble=True), task / "weights") == alone
+    alone = decode_split(config(seeds=[3]))
+    assert decode_split(config(seeds=[3], ensemble=True)) == alone
 
 
 def test_cocos_own_splits_are_told_by_file_names(task):
@@ -92,10 +95,10 @@ def test_cocos_own_splits_are_told_by_file_names(task):
     for row in rows:
         row["file"] = f"{'val' if row['image_id'] in (3, 29, 31) else 'train'}2014/{row['image_id']}.png"
     write_rows(DATA / "images.parquet", rows, IMAGES)
-    decoded = decode_split(config(split="val2014", seeds=[1]), task / "weights")
+    decoded = decode_split(config(split="val2014", seeds=[1]))
     assert {row["image_id"] for row in decoded} == {3, 29, 31}
 
 
 def test_a_split_without_images_is_one_line(task):
     with pytest.raises(InputError, match="has no images in split 'server'"):
-        decode_split(config(split="server"), task / "weights")
+        decode_split(config(split="server"))
