@@ -1,7 +1,5 @@
 """Translations decoded and scored: sacrebleu's BLEU, against this package's own, and on paper."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from small_task import translation_config, write_translation_task
@@ -47,13 +45,13 @@ def decoded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_translation_task(tmp_path, 12)
     longer = translation_config()["training"] | {"epochs": 25}
-    train_all(translation_config(training=longer), Path("weights"))
-    config = {"variant": "mle", "task": "de_en", "split": "test", "seeds": [1], "max_length": 12}
-    config |= {"beam": 3, "samples": 0, "batch_size": 3}
-    write_json("configs/decode_paper_mle.json", config)
-    write_json("configs/decode_paper_pictures.json", config | {"variant": "pictures", "task": "image"})
-    rows = decode_split(config, Path("weights"))
+    train_all([translation_config(training=longer) | {"weights": "weights"}])
+    config = {"variant": "mle", "task": "de_en", "split": "test", "seeds": [1], "max_length": 12, "weights": "weights"}
+    rows = decode_split(config | {"beam": 3, "samples": 0, "batch_size": 3})
     write_rows("artifacts/paper/decode/mle.parquet", rows, DECODED)
+    write_json("configs/evaluate_translation_paper.json", {"splits": {"de_en": "test"}})
+    write_json("configs/paper_mle.json", {"task": "de_en", "decoded": "artifacts/paper/decode/mle.parquet"})
+    write_json("configs/paper_pictures.json", {"task": "image", "decoded": "nowhere.parquet"})
     return rows
 
 
