@@ -94,7 +94,7 @@ def resolve(params: Params, source: Path = PARAMS) -> dict[str, dict[str, Any]]:
             "image_size": features.image_size,
         },
         "report": {
-            "datasets": {"image": image.dataset} | {name: params.tasks[name].dataset for name in LANGUAGES},
+            "datasets": {"image": image.dataset} | {name: _corpus_name(params, name) for name in LANGUAGES},
             "split": image.evaluate_on,
             "scale": params.scale,
             "papers": {},
@@ -358,6 +358,12 @@ def _reward(params: Params, reward: str, task: str, source: Path, place: str) ->
     if task != "image" and english:
         raise InputError(source, f"{place} is {reward!r}, with {english[0]}", f"{english[0]} is not for translations")
     return weights
+
+
+def _corpus_name(params: Params, name: str) -> str:
+    """What a translation task's data are called: files go by their folder."""
+    task = params.tasks[name]
+    return Path(task.root).name if task.dataset == "text" and task.root is not None else task.dataset
 
 
 def _corpus(params: Params, name: str, source: Path) -> dict[str, Any]:

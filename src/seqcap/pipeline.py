@@ -111,10 +111,10 @@ def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int
     _drop_stages(folder / "dvc.yaml", _left_out(overlay))
     repro(folder, jobs)
     shutil.rmtree(publish, ignore_errors=True)
-    # What an earlier experiment published is not part of this one.
-    others = shutil.ignore_patterns(
-        *(path.name for path in (folder / "reports").glob("*/report.md") for path in [path.parent])
-    )
+    # What an earlier experiment published is not part of this one, nor is what the clone has of papers left out.
+    published = (path.parent.name for path in (folder / "reports").glob("*/report.md"))
+    left_out = (f"*{paper}{end}" for paper, value in overlay.items() if value is None for end in ("_*", ".csv"))
+    others = shutil.ignore_patterns(*published, *left_out)
     shutil.copytree(folder / "reports", publish, ignore=others)
 
 

@@ -291,7 +291,7 @@ def write_claims(results: Sequence[tuple[Run, Sequence[Result]]], folder: Path =
                 writer.writerow([*named, *numbers, p, outcome.agreement, outcome.verdict])
     lines = ["# Claims", ""]
     for run, outcomes in results:
-        lines += [f"**{run.paper.label}** on {run.config.dataset}: {counted(outcomes)}.", ""]
+        lines += [f"**{run.paper.label}** on {run.datasets}: {counted(outcomes)}.", ""]
         lines += [*claims_table(run, outcomes), ""]
     with artifacts.atomic(folder / "claims.md") as path:
         path.write_text("\n".join([*lines, *READING, ""]), encoding="utf-8")

@@ -324,6 +324,11 @@ class Run:
             return f"{published_on}: not part of this run"
         return self.config.stand_in(published_on, task)
 
+    @property
+    def datasets(self) -> str:
+        """The names of the datasets that it is about."""
+        return ", ".join(dict.fromkeys(self.config.datasets[variant.task] for variant in self.variants))
+
     @cached_property
     def by_name(self) -> dict[str, Variant]:
         return {variant.variant: variant for variant in self.variants}

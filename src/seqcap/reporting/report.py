@@ -35,10 +35,11 @@ def build_report(results: Results) -> str:
         InputError: a table or a figure has not been made yet.
     """
     config = results[0][0].config
+    names = dict.fromkeys(run.datasets for run, _ in results)
     sections = [
-        [f"# seqcap: our numbers beside the published ones ({config.dataset})"],
+        [f"# seqcap: our numbers beside the published ones ({', '.join(names)})"],
         _overview(results, config),
-        _reading(config),
+        _reading(results, config),
         *(section for run, of_paper in results for section in _paper(run, of_paper)),
     ]
     return "\n".join("\n".join(section).rstrip("\n") + "\n" for section in sections if section)
@@ -53,7 +54,7 @@ def _overview(results: Results, config: ReportConfig) -> list[str]:
     return [f"What the papers claim, and how it fares here. Scale: {config.scale}.", "", *markdown_table(matrix)]
 
 
-def _reading(config: ReportConfig) -> list[str]:
+def _reading(results: Results, config: ReportConfig) -> list[str]:
     """What holds for every paper."""
     lines = [
         "## How to read this",
@@ -64,7 +65,8 @@ def _reading(config: ReportConfig) -> list[str]:
         "",
         "Random samples are one draw with a fixed seed; the intervals take them as given.",
     ]
-    if config.dataset != "coco":
+    images = any(variant.task == IMAGE for run, _ in results for variant in run.variants)
+    if images and config.dataset != "coco":
         lines += [
             "",
             f"Levels on {config.dataset} and on COCO cannot be compared: CIDEr depends on the references, their "
@@ -116,7 +118,7 @@ def _settings(settings: Mapping[str, Any]) -> str:
 def _findings(run: Run, results: Sequence[Result]) -> list[str]:
     """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
     labels = {name: variant.label for name, variant in run.scored.items()}
-    lines = ["### Findings", "", f"The paper's claims on {run.config.dataset}: {claims.counted(results)}.", ""]
+    lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {claims.counted(results)}.", ""]
     for result in results:
         claim = result.claim
         if claim.key not in run.paper.headlines or result.verdict == NOT_RUN:
