@@ -1,7 +1,8 @@
-# make repro   everything, ending with reports/report.md
-# make test    the whole test suite
-# make lint    ruff and mypy
-# All three first set up .venv from the pinned requirements.
+# make repro   runs the whole pipeline, up to reports/report.md
+# make test    runs all tests
+# make lint    runs ruff and mypy
+# make bench   measures speed, see benchmarks/results
+# Each first sets up .venv with the pinned requirements.
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -11,7 +12,7 @@ export DVC_NO_ANALYTICS := 1
 .PHONY: repro test lint bench flickr8k multi30k
 
 repro: $(BIN)/.installed
-	dvc repro
+	seqcap repro --jobs 2
 	@echo "The report is reports/report.md"
 
 test: $(BIN)/.installed
@@ -26,12 +27,12 @@ bench: $(BIN)/.installed
 	python benchmarks/rewards.py
 	python benchmarks/training.py
 
-# The same graph on Flickr8k (FLICKR8K: its folder), in a clone of its own; publishes reports/flickr8k/.
+# Runs the graph on Flickr8k in a clone under runs/, and copies its reports to reports/flickr8k. FLICKR8K: its folder.
 FLICKR8K ?= ../shared/data/flickr8k
 flickr8k: $(BIN)/.installed
 	seqcap repro --jobs 2 --experiment experiments/flickr8k.yaml --root $(abspath $(FLICKR8K)) --publish reports/flickr8k
 
-# The same graph with Multi30k's German and English sentences (MULTI30K: their folder); publishes reports/multi30k/.
+# The same with Multi30k's German and English sentences, in reports/multi30k. MULTI30K: their folder.
 MULTI30K ?= ../shared/data/multi30k
 multi30k: $(BIN)/.installed
 	seqcap repro --jobs 2 --experiment experiments/multi30k.yaml --root $(abspath $(MULTI30K)) --publish reports/multi30k

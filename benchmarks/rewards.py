@@ -51,13 +51,19 @@ from seqcap.data.scenes.english import realise
 from seqcap.data.scenes.graph import Scene, pick, sample
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS
 from seqcap.metrics import meteor as jar
-from seqcap.metrics.quality import METRICS
+from seqcap.metrics.registry import QUALITY
 from seqcap.metrics.tokenizer import tokenize
-from seqcap.rewards import Bleu, CiderD, DocumentFrequencies, Lexicon, Meteor, References, RougeL, pairwise_bleu
+from seqcap.rewards import PARSES
+from seqcap.rewards.bleu import Bleu, pairwise_bleu
+from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
+from seqcap.rewards.meteor import Lexicon, Meteor
 from seqcap.rewards.meteor_resources import filter_paraphrases
-from seqcap.rewards.mixture import PARSES, Mixture
-from seqcap.spice import CachedParser, Parser, SpiceReward
-from seqcap.spice.parser import normalised
+from seqcap.rewards.mixture import Material, Mixture
+from seqcap.rewards.rouge import RougeL
+from seqcap.rewards.sequences import References
+from seqcap.spice.cache import CachedParser
+from seqcap.spice.parser import Parser, normalised
+from seqcap.spice.reward import SpiceReward
 
 Ints = npt.NDArray[np.int64]
 Captions = Sequence[Sequence[Sequence[int]]]
@@ -441,7 +447,7 @@ def spice(coco_words: Corpus) -> list[Row]:
         )
         rewards: dict[str, SpiceReward | Mixture] = {
             "SPICE (spaCy)": SpiceReward(References(corpus.references), corpus.words, CachedParser(PARSES, parser)),
-            "SPIDEr (spaCy)": Mixture(SPIDER, corpus.references, corpus.words, Path()),
+            "SPIDEr (spaCy)": Mixture(SPIDER, Material(corpus.references, corpus.words)),
         }
         for name, reward in rewards.items():
             fresh = max(one_pass(reward.score, made, size) for made in sets)
@@ -496,7 +502,7 @@ def score(corpus: Corpus) -> list[Row]:
 
     annotations = [record(image, ids) for image, captions in enumerate(references) for ids in captions]
     results = [record(image, hypothesis(references, image, rng)) for image in range(len(references))]
-    fast = [metric for metric in METRICS if metric not in ("SPICE", "SPIDEr")]
+    fast = [metric for metric in QUALITY if metric not in ("SPICE", "SPIDEr")]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("references.json", "candidates.json")]

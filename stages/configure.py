@@ -1,6 +1,6 @@
-"""Checks params.yaml and writes configs/: one file per stage and training run."""
+"""Checks the parameter files and writes configs/: one file per stage."""
 
-from seqcap.config import write_configs
+from seqcap.configure import write_configs
 from seqcap.errors import one_line_errors
 from seqcap.params import read_params
 

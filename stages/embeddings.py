@@ -1,31 +1,32 @@
 """Word embeddings of a task's vocabulary, trained on its training captions or read from a file of GloVe's:
-`embeddings.py <task>` -> artifacts/<task>/embeddings.parquet. Of a translation task, those of the target language."""
+`embeddings.py <task>` -> artifacts/words/<task>/embeddings.parquet. Translation tasks use the target language."""
 
 import sys
-from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.artifacts import LANGUAGES, PAIRS, REFERENCES, read_json, read_table, write_table
+from seqcap.artifacts import VOCABULARY, read_table, write_table
+from seqcap.config.data import EmbeddingsConfig
 from seqcap.data.vocabulary import Vocabulary
-from seqcap.embeddings import Config, coverage, read_text, train
 from seqcap.errors import one_line_errors
+from seqcap.glove import coverage, read_text, train
+from seqcap.tasks import ARTIFACTS, KINDS
 
 
 def main(task: str) -> None:
-    folder = Path("artifacts") / task
-    config = read_json(f"configs/embeddings_{task}.json")
-    glove = Config(**{name: config[name] for name in Config.model_fields})
-    vocabulary = Vocabulary.read(folder / "data/vocabulary.json")
-    file, schema, column = ("pairs", PAIRS, "target") if task in LANGUAGES else ("references", REFERENCES, "tokens")
-    rows = read_table(folder / f"data/{file}.parquet", schema)
-    captions = rows.filter(pc.equal(rows["split"], "train"))[column]
-    if config["source"] is None:
-        table = train(captions, vocabulary, glove)
+    config = EmbeddingsConfig.read("embeddings", task)
+    data, kind = ARTIFACTS / task / "data", KINDS[config.kind]
+    vocabulary = Vocabulary.read(data / VOCABULARY)
+    schema = pa.schema([("split", pa.string()), (kind.captions_column, pa.list_(pa.string()))])
+    rows = read_table(data / f"{kind.captions_file}.parquet", schema)
+    captions = rows.filter(pc.equal(rows["split"], "train"))[kind.captions_column]
+    if config.source is None:
+        table = train(captions, vocabulary, config.glove)
     else:
-        table = read_text(config["source"], vocabulary, glove.dimension)
+        table = read_text(config.source, vocabulary, config.glove.dimension)
     print(coverage(table, captions, vocabulary))
-    write_table(folder / "embeddings.parquet", table, table.schema)
+    write_table(ARTIFACTS / f"words/{task}/embeddings.parquet", table, table.schema)
 
 
 if __name__ == "__main__":

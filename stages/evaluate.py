@@ -1,15 +1,15 @@
-"""Scores a paper's captions: `evaluate.py <paper>`."""
+"""Scores what the runs of an evaluation decoded: `evaluate.py <evaluation>` -> artifacts/<paper>/results/."""
 
+import importlib
 import sys
-from pathlib import Path
 
-from seqcap.artifacts import SCORES, write_json, write_rows
+from seqcap.artifacts import SCORES, write_rows
+from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import one_line_errors
-from seqcap.evaluation import evaluate
+from seqcap.tasks import ARTIFACTS, KINDS
 
 if __name__ == "__main__":
     with one_line_errors():
-        paper = sys.argv[1]
-        rows, reasons = evaluate(paper)
-        write_rows(Path(f"artifacts/{paper}/scores.parquet"), rows, SCORES)
-        write_json(Path(f"artifacts/{paper}/reasons.json"), reasons)
+        config = EvaluationConfig.read("evaluate", sys.argv[1])
+        rows = importlib.import_module(KINDS[config.kind].evaluator).evaluate(config)
+        write_rows(ARTIFACTS / config.paper / "results" / f"{config.name}.parquet", rows, SCORES)

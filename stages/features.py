@@ -1,42 +1,37 @@
-"""Features of every image of the task -> artifacts/image/features/{pooled,grid}.parquet."""
+"""Features of every image of a task: `features.py <task>` -> artifacts/<task>/features/{pooled,grid}.parquet."""
 
 import os
+import sys
 from pathlib import Path
 
 import torch
 
 from seqcap import machine
-from seqcap.artifacts import IMAGES, read_json, read_table
+from seqcap.artifacts import IMAGES, read_table
+from seqcap.config.data import FeaturesConfig
 from seqcap.data.images import ImageSource
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import Encoder
 from seqcap.features.extraction import Job, extract
+from seqcap.tasks import ARTIFACTS
 
-ARTIFACTS = Path("artifacts/image")
 
-
-def main() -> None:
+def main(task: str) -> None:
     machine.relaunch()
-    config = read_json("configs/features_image.json")
+    config = FeaturesConfig.read("features", task)
     rank, world = machine.join_group()
     # Unlike training, this stage runs alone: it takes every core it may use.
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // world))
     # The fastest of cuDNN's algorithms do not give the same bytes twice.
     torch.backends.cudnn.deterministic = True
-    images = read_table(ARTIFACTS / "data" / "images.parquet", IMAGES)
-    job = Job(
-        image_ids=images["image_id"].to_pylist(),
-        files=images["file"].to_pylist(),
-        grid=config["grid"],
-        dtype=config["dtype"],
-        batch_size=config["batch_size"],
-        image_size=config["image_size"],
-    )
-    encoder = Encoder.load(ARTIFACTS / "encoder.safetensors")
-    source = ImageSource(config["root"])
-    extract(encoder, source, job, ARTIFACTS / "features", Path("scratch"), machine.device(), rank, world)
+    images = read_table(ARTIFACTS / task / "data/images.parquet", IMAGES)
+    settings = config.model_dump(include={"grid", "dtype", "batch_size", "image_size"})
+    job = Job(image_ids=images["item"].to_pylist(), files=images["file"].to_pylist(), **settings)
+    encoder = Encoder.load(ARTIFACTS / f"encoder/{task}.safetensors")
+    output = ARTIFACTS / task / "features"
+    extract(encoder, ImageSource(config.root), job, output, Path("scratch"), machine.device(), rank, world)
 
 
 if __name__ == "__main__":
     with one_line_errors():
-        main()
+        main(sys.argv[1])

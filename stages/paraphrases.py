@@ -1,11 +1,16 @@
-"""METEOR's paraphrases of the image task's vocabulary -> artifacts/image/paraphrases.parquet."""
+"""METEOR's paraphrases of a task's words: `paraphrases.py <task>` -> artifacts/words/<task>/paraphrases.parquet."""
 
-from seqcap.artifacts import PARAPHRASES, write_table
+import sys
+
+from seqcap.artifacts import PARAPHRASES, VOCABULARY, write_table
+from seqcap.config.data import WordsConfig
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import one_line_errors
 from seqcap.rewards.meteor_resources import filter_paraphrases
+from seqcap.tasks import ARTIFACTS
 
 if __name__ == "__main__":
     with one_line_errors():
-        words = Vocabulary.read("artifacts/image/data/vocabulary.json").words[len(SPECIALS) :]
-        write_table("artifacts/image/paraphrases.parquet", filter_paraphrases(words), PARAPHRASES)
+        task = WordsConfig.read("paraphrases", sys.argv[1]).task
+        words = Vocabulary.read(ARTIFACTS / task / "data" / VOCABULARY).words[len(SPECIALS) :]
+        write_table(ARTIFACTS / f"words/{task}/paraphrases.parquet", filter_paraphrases(words), PARAPHRASES)

@@ -1,14 +1,9 @@
-"""Stage `report`: tables, figures and scores of every paper -> reports/report.md and metrics.json."""
+"""The report: every paper's section -> reports/report.md, claims.csv, claims.md, curves.csv and metrics.json."""
 
+from seqcap.config.report import ReportConfig
 from seqcap.errors import one_line_errors
-from seqcap.reporting.papers import read_runs
 from seqcap.reporting.report import write_report
-
-
-def main() -> None:
-    write_report(read_runs())
-
 
 if __name__ == "__main__":
     with one_line_errors():
-        main()
+        write_report(ReportConfig.read("report"))

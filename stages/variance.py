@@ -1,9 +1,13 @@
-"""How noisy the policy gradient is -> artifacts/spider/variance.parquet."""
+"""How noisy the policy gradient is: `variance.py <name>` -> artifacts/<paper>/results/<name>.parquet."""
 
-from seqcap.artifacts import VARIANCE, read_json, write_rows
+import sys
+
+from seqcap.artifacts import VARIANCE, write_rows
+from seqcap.config.training import VarianceConfig
 from seqcap.errors import one_line_errors
 from seqcap.variance import measure
 
 if __name__ == "__main__":
     with one_line_errors():
-        write_rows("artifacts/spider/variance.parquet", measure(read_json("configs/variance_spider.json")), VARIANCE)
+        config = VarianceConfig.read("variance", sys.argv[1])
+        write_rows(f"artifacts/{config.paper}/results/{sys.argv[1]}.parquet", measure(config), VARIANCE)

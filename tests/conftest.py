@@ -1,19 +1,62 @@
-"""Fixtures shared by the whole suite."""
+"""Fixtures shared by the whole suite, and how it is shared out among processes."""
+
+from __future__ import annotations
 
 import importlib.util
+import json
 import os
+import runpy
 import shutil
-from collections.abc import Iterator
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 # Two processes of two threads each are many times slower on two cores than two of one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 from seqcap.metrics.meteor import Meteor
 
+if TYPE_CHECKING:
+    # Imported where they are used: spaCy alone takes 3 seconds, and most of the suite needs none of them.
+    import pyarrow as pa
+    from xdist.remote import Producer
+
+    from seqcap.spice.parser import Parser
+
 ROOT = Path(__file__).parents[1]
+
+
+# Folders and files whose tests load the same things: Java's METEOR, spaCy, METEOR's tables.
+TOGETHER = dict.fromkeys(("evaluation", "rewards", "spice", "test_scoring.py"), "metrics")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """A process a core, as `-n auto` says, but none beside pytest's own where files or tests are named."""
+    named = [Path(argument.split("::")[0]) for argument in config.args]
+    return None if any(path.is_dir() for path in named) else 0
+
+
+class _ByFolder(LoadFileScheduling):
+    """Gives a process whole folders of tests: what they load, and fixtures build, is there once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        _, part, *_ = (*Path(nodeid.split("::")[0]).parts, "")
+        return TOGETHER.get(part, part)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    return _ByFolder(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.fixture(scope="session")
+def full() -> bool:
+    """Whether tests say what they say of many more examples: `SEQCAP_FULL=1 pytest`."""
+    return bool(os.environ.get("SEQCAP_FULL"))
 
 
 @pytest.fixture(scope="session")
@@ -52,3 +95,80 @@ def meteor(java: str) -> Iterator[Meteor]:
     """The one real METEOR process of the test session: it takes 10 seconds to start."""
     with Meteor() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def coco_annotations(pycocoevalcap_folder: Path) -> dict[int, list[str]]:
+    """All captions of COCO val2014 by image id: real ones that every installation has, in pycocoevalcap's SPICE jar."""
+    with zipfile.ZipFile(pycocoevalcap_folder / "spice" / "spice-1.0.jar") as archive:
+        annotations = json.loads(archive.read("coco/annotations/captions_val2014.json"))["annotations"]
+    images: dict[int, list[str]] = {}
+    for annotation in annotations:
+        images.setdefault(annotation["image_id"], []).append(annotation["caption"])
+    return images
+
+
+@pytest.fixture(scope="session")
+def parser() -> Parser:
+    """The one SPICE parser of the test session: it takes 3 seconds to load."""
+    from seqcap.spice.parser import Parser
+
+    return Parser(processes=1)
+
+
+@pytest.fixture(scope="session")
+def paraphrases() -> Callable[[Iterable[str]], pa.Table]:
+    """`filter_paraphrases` for tests that are not about it: METEOR's table is read (2 seconds) for all words at once.
+
+    A table that was made for more words serves fewer: rewards/test_meteor_reward.py shows it.
+    """
+    from seqcap.rewards.meteor_resources import filter_paraphrases
+
+    known: set[str] = set()
+    tables: list[pa.Table] = []
+
+    def paraphrases_of(words: Iterable[str]) -> pa.Table:
+        if not known.issuperset(words := set(words)):
+            known.update(words)
+            tables[:] = [filter_paraphrases(known)]
+        return tables[0]
+
+    return paraphrases_of
+
+
+@pytest.fixture
+def loaded_once(
+    paraphrases: Callable[[Iterable[str]], pa.Table], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """What METEOR and SPICE load when they are asked for is what an earlier test has loaded."""
+    monkeypatch.setattr("seqcap.rewards.meteor_resources.filter_paraphrases", paraphrases)
+    monkeypatch.setattr("seqcap.spice.cache.Parser", lambda: request.getfixturevalue("parser"))
+
+
+class Done(NamedTuple):
+    """How a command ended: as `subprocess.CompletedProcess` says it."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """Runs `python -m seqcap ARGUMENTS`, or a script, in this process: to start another takes seconds."""
+
+    def run(*arguments: object, script: Path | None = None) -> Done:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", [str(script or "seqcap"), *map(str, arguments)])
+            capfd.readouterr()
+            try:
+                if script is None:
+                    runpy.run_module("seqcap", run_name="__main__", alter_sys=False)
+                else:
+                    runpy.run_path(str(script), run_name="__main__")
+                status = 0
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        return Done(status, *capfd.readouterr())
+
+    return run

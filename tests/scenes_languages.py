@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
@@ -69,8 +70,15 @@ def dictate(language: ModuleType, what: Plan, said: Mapping[str, Any], monkeypat
 
 def plans(count: int) -> list[Plan]:
     """Plans of random scenes, at all levels of detail."""
-    made = []
-    for number in range(count):
-        rng = np.random.default_rng([8, number])
-        made.append(plan(sample(rng), pick(rng, DETAILS), 0.05, rng))
-    return made
+    return [_plan(number) for number in range(count)]
+
+
+@cache
+def _plan(number: int) -> Plan:
+    rng = np.random.default_rng([8, number])
+    return plan(sample(rng), pick(rng, DETAILS), 0.05, rng)
+
+
+def sentences(realise: Callable[[Plan, np.random.Generator], list[str]], count: int) -> list[tuple[Plan, list[str]]]:
+    """Plans, and what a language says of them."""
+    return [(what, realise(what, np.random.default_rng([1, number]))) for number, what in enumerate(plans(count))]

@@ -1,6 +1,5 @@
 """A task small enough to train on in a second: features that say which caption is right."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from seqcap import artifacts
-from seqcap.data.pairs import Config, prepare
+from seqcap.config.data import Corpus
+from seqcap.config.training import TrainingRun
+from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
@@ -24,12 +25,12 @@ def write_task(folder: Path) -> None:
         for _ in range(number):
             image = len(images)
             colour, animal = image % 3, 3 + image // 3 % 3
-            images.append({"image_id": image, "split": split, "file": f"{image}.png"})
+            images.append({"item": image, "split": split, "file": f"{image}.png"})
             feature = rng.normal(0, 0.1, CHANNELS)
             feature[[colour, animal]] += 3
             pooled.append(feature)
             for tokens in (["a", WORDS[colour], WORDS[animal]], ["the", WORDS[animal], "is", WORDS[colour]]):
-                row = {"image_id": image, "split": split, "caption_id": len(references)}
+                row = {"item": image, "split": split, "caption_id": len(references)}
                 references.append(row | {"text": " ".join(tokens), "tokens": tokens})
     data = folder / "artifacts/image/data"
     artifacts.write_rows(data / "images.parquet", images, artifacts.IMAGES)
@@ -67,7 +68,7 @@ def write_translation_task(folder: Path, subwords: int | None = None) -> None:
         for language, side in (("de", 0), ("en", 1)):
             lines = [" ".join(pair[side]) + "\n" for pair in chosen]
             (corpus / f"{split}.{language}").write_text("".join(lines), encoding="utf-8")
-    config = Config(
+    config = Corpus(
         source="de",
         target="en",
         splits={name: name for name in artifacts.SPLITS},
@@ -77,45 +78,57 @@ def write_translation_task(folder: Path, subwords: int | None = None) -> None:
         max_words=None,
         max_length=20,
     )
-    prepare(corpus, config, folder / "artifacts/de_en/data")
+    write_pairs(corpus, config, folder / "artifacts/de_en/data")
     artifacts.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
 
 
-def translation_config(**changes: Any) -> dict[str, Any]:
-    """As `run_config`, for the translation task."""
-    config = run_config(
-        task="de_en",
-        architecture="translator",
-        model={"embedding": 12, "hidden": 16, "readout": 12},
-        max_length=12,
-        reward={},
-    )
-    return config | changes
+def write_embeddings(folder: Path, task: str = "image") -> Path:
+    """Writes artifacts/words/<task>/embeddings.parquet under `folder`: colours near colours, animals near animals."""
+    rng = np.random.default_rng(0)
+    vectors = np.repeat(np.eye(2), 3, axis=0) + rng.normal(0, 0.1, (6, 2))
+    rows = [{"word": word, "vector": vector} for word, vector in zip(WORDS, vectors.tolist(), strict=True)]
+    path = folder / f"artifacts/words/{task}/embeddings.parquet"
+    artifacts.write_rows(path, rows, artifacts.embeddings_schema(2))
+    return path
 
 
-def run_config(**changes: Any) -> dict[str, Any]:
-    """A training run's configuration; cross-entropy from scratch unless changed."""
-    config: dict[str, Any] = {
-        "variant": "small",
+def run_config(**changes: Any) -> TrainingRun:
+    """A training run on the images: cross-entropy from scratch unless changed.
+
+    Args:
+        changes: fields of `TrainingRun`; of `training` only what is different.
+    """
+    training = {"epochs": 4, "batch_size": 5, "learning_rate": 0.02, "dropout": 0.2, "decay": 0.9, "decay_every": 2}
+    values: dict[str, Any] = {
+        "name": "small",
+        "paper": "paper",
         "task": "image",
+        "kind": "images",
+        "captioner": "lstm",
         "architecture": "lstm",
         "model": {"hidden": 16, "image_input": "every_step"},
-        "seeds": [1],
-        "max_length": 6,
         "objective": "cross_entropy",
         "settings": {},
         "reward": {"cider": 1.0},
-        "embeddings": None,
-        "start_from": None,
-        "training": {
-            "epochs": 4,
-            "batch_size": 5,
-            "learning_rate": 0.02,
-            "dropout": 0.2,
-            "decay": 0.9,
-            "decay_every": 2,
-            "beta1": 0.9,
-            "clip": 5.0,
-        },
+        "seeds": (1,),
+        "max_length": 6,
+        "start": None,
+        "reads": {},
+        "weights": "weights",
     }
-    return json.loads(json.dumps(config | changes))  # type: ignore[no-any-return]
+    training |= {"clip": 5.0} | changes.pop("training", {})
+    return TrainingRun(**(values | {"training": training} | changes))
+
+
+def translation_config(**changes: Any) -> TrainingRun:
+    """As `run_config`, on the translations."""
+    translator = {
+        "task": "de_en",
+        "kind": "sentences",
+        "captioner": "translator",
+        "architecture": "translator",
+        "model": {"embedding": 12, "hidden": 16, "readout": 12},
+        "max_length": 12,
+        "reward": {},
+    }
+    return run_config(**(translator | changes))

@@ -11,7 +11,7 @@ import torch
 from seqcap import artifacts
 from seqcap.errors import InputError
 
-ROW = {"image_id": 1, "split": "test", "caption_id": 2, "text": "a dog", "tokens": ["a", "dog"]}
+ROW = {"item": 1, "split": "test", "caption_id": 2, "text": "a dog", "tokens": ["a", "dog"]}
 
 
 def test_rows_survive_a_round_trip(tmp_path):
@@ -22,15 +22,15 @@ def test_rows_survive_a_round_trip(tmp_path):
 
 def test_a_missing_column_is_named(tmp_path):
     path = tmp_path / "references.parquet"
-    pq.write_table(pa.table({"image_id": [1], "split": ["test"]}), path)
+    pq.write_table(pa.table({"item": [1], "split": ["test"]}), path)
     with pytest.raises(InputError, match=r"references\.parquet: has no column 'caption_id'"):
         artifacts.read_table(path, artifacts.REFERENCES)
 
 
 def test_a_column_of_another_type_is_named(tmp_path):
     path = tmp_path / "images.parquet"
-    pq.write_table(pa.table({"image_id": ["one"], "split": ["test"], "file": ["x"]}), path)
-    with pytest.raises(InputError, match="column 'image_id' is string; expected int64"):
+    pq.write_table(pa.table({"item": ["one"], "split": ["test"], "file": ["x"]}), path)
+    with pytest.raises(InputError, match="column 'item' is string; expected int64"):
         artifacts.read_table(path, artifacts.IMAGES)
 
 

@@ -9,6 +9,7 @@ from small_task import CHANNELS, write_task
 from seqcap import decoding, models
 from seqcap.artifacts import DATA, DECODED, IMAGES, read_table, save_weights, write_rows
 from seqcap.captioning import decode_split
+from seqcap.config.decoding import DecodingRun
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
@@ -41,15 +42,14 @@ def task(tmp_path, monkeypatch):
 
 def config(**changes):
     # Batches of 4: a split of six takes a whole one and a rest.
-    base = {"variant": "v", "task": "image", "split": "test", "seeds": [1, 2], "weights": "weights"}
-    return base | {"max_length": 6, "beam": 3, "samples": 2, "batch_size": 4} | changes
+    base = {"name": "v", "task": "image", "kind": "images", "split": "test", "seeds": [1, 2], "ensemble": False}
+    base |= {"weights": "weights", "decoded": "decoded.parquet", "max_length": 6, "beam": 3, "samples": 2}
+    return DecodingRun(**(base | {"batch_size": 4} | changes))
 
 
 def tokens(rows, seed, decoder):
     return {
-        (row["image_id"], row["rank"]): row["tokens"]
-        for row in rows
-        if (row["seed"], row["decoder"]) == (seed, decoder)
+        (row["item"], row["rank"]): row["tokens"] for row in rows if (row["seed"], row["decoder"]) == (seed, decoder)
     }
 
 
@@ -93,10 +93,10 @@ def test_an_ensemble_of_one_seed_is_that_seed(task):
 def test_cocos_own_splits_are_told_by_file_names(task):
     rows = read_table(DATA / "images.parquet", IMAGES).to_pylist()
     for row in rows:
-        row["file"] = f"{'val' if row['image_id'] in (3, 29, 31) else 'train'}2014/{row['image_id']}.png"
+        row["file"] = f"{'val' if row['item'] in (3, 29, 31) else 'train'}2014/{row['item']}.png"
     write_rows(DATA / "images.parquet", rows, IMAGES)
     decoded = decode_split(config(split="val2014", seeds=[1]))
-    assert {row["image_id"] for row in decoded} == {3, 29, 31}
+    assert {row["item"] for row in decoded} == {3, 29, 31}
 
 
 def test_a_split_without_images_is_one_line(task):

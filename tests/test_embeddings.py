@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -13,17 +11,19 @@ import pyarrow.parquet as pq
 import pytest
 from small_task import WORDS, write_task
 
-from seqcap import embeddings
+from seqcap import glove
 from seqcap.artifacts import embeddings_schema, write_json, write_table
+from seqcap.config.data import Glove
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
-from seqcap.embeddings import Config, cooccurrences, coverage, read, read_text, train
+from seqcap.embeddings import read
 from seqcap.errors import InputError
+from seqcap.glove import cooccurrences, coverage, read_text, train
 
 ROOT = Path(__file__).parents[1]
 COLOURS = ["red", "green", "blue", "white", "black"]
 ANIMALS = ["dog", "cat", "bird", "horse", "cow"]
 PLACES = ["beach", "street", "field", "park"]
-SMALL = Config(window=5, dimension=8, epochs=60, x_max=10, learning_rate=0.05, seed=1)
+SMALL = Glove(window=5, dimension=8, epochs=60, x_max=10, learning_rate=0.05, seed=1)
 
 
 def captions() -> pa.Array:
@@ -98,7 +98,7 @@ def test_vectors_reproduce_the_logarithms_of_the_counts():
     before = error()
     for _ in range(400):
         order = rng.permutation(len(counts))
-        embeddings._epoch(i, j, logs, weights, order, vectors, biases, *squares, np.float32(0.05))
+        glove._epoch(i, j, logs, weights, order, vectors, biases, *squares, np.float32(0.05))
     assert error() < 0.005 * before
 
 
@@ -111,7 +111,7 @@ def test_one_update_is_adagrads():
     squares = np.full_like(vectors, 4), np.full_like(biases, 4)
     one = np.ones(1, np.int64)
     logs, weights = np.array([1.5], np.float32), np.array([0.3], np.float32)
-    embeddings._epoch(one * 0, one, logs, weights, one * 0, vectors, biases, *squares, np.float32(0.1))
+    glove._epoch(one * 0, one, logs, weights, one * 0, vectors, biases, *squares, np.float32(0.1))
     error = 0.3 * (word @ context + 0.2 - 0.1 - 1.5)
     np.testing.assert_allclose(vectors[0, 0], word - 0.1 * error * context / 2, rtol=1e-5)
     np.testing.assert_allclose(vectors[1, 1], context - 0.1 * error * word / 2, rtol=1e-5)
@@ -260,29 +260,36 @@ def test_a_text_file_that_cannot_be_read_is_one_line(tmp_path, name):
 # The stage
 
 
-def stage(folder: Path, **changes) -> subprocess.CompletedProcess:
-    write_task(folder)
-    config = {"source": None, "window": 15, "dimension": 6, "epochs": 5, "x_max": 10, "learning_rate": 0.05, "seed": 0}
-    write_json(folder / "configs/embeddings_image.json", config | changes)
-    command = [sys.executable, str(ROOT / "stages/embeddings.py"), "image"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+@pytest.fixture
+def stage(tmp_path, monkeypatch, command):
+    """Runs the stage in a folder with a task's data, with changes to its configuration."""
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+
+    def run(source=None, **changes):
+        glove = {"window": 15, "dimension": 6, "epochs": 5, "x_max": 10, "learning_rate": 0.05, "seed": 0} | changes
+        config = {"task": "image", "kind": "images", "glove": glove, "source": source, "fingerprint": {}, "code": {}}
+        write_json(tmp_path / "configs/embeddings/image.json", config)
+        return command("image", script=ROOT / "stages/embeddings.py")
+
+    return run
 
 
-def test_the_stage_trains(tmp_path):
-    done = stage(tmp_path)
+def test_the_stage_trains(tmp_path, stage):
+    done = stage()
     assert done.returncode == 0, done.stderr
     assert "100.0% of the words" in done.stdout
     vocabulary = Vocabulary.read(tmp_path / "artifacts/image/data/vocabulary.json")
-    assert read(tmp_path / "artifacts/image/embeddings.parquet", vocabulary)[len(SPECIALS) :].any(1).all()
+    assert read(tmp_path / "artifacts/words/image/embeddings.parquet", vocabulary)[len(SPECIALS) :].any(1).all()
 
 
-def test_the_stage_reads_pretrained_vectors(tmp_path):
+def test_the_stage_reads_pretrained_vectors(tmp_path, stage):
     lines = [" ".join([word, *map(str, np.arange(6) + i)]) for i, word in enumerate(WORDS)]
     (tmp_path / "glove.txt").write_text("\n".join(lines))
-    done = stage(tmp_path, source="glove.txt")
+    done = stage(source="glove.txt")
     assert done.returncode == 0, done.stderr
     assert "6 of 9 words have a vector" in done.stdout
-    done = stage(tmp_path, source="glove.txt", dimension=50)
+    done = stage(source="glove.txt", dimension=50)
     assert done.returncode == 2
     assert json.dumps(done.stderr).count("\\n") == 1
     assert "glove.txt: line 1 has 6 values" in done.stderr

@@ -1,9 +1,5 @@
 """`seqcap caption` on image files."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -23,7 +19,7 @@ def trained(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     encoder = with_weights("scenes_cnn", "random", 1)
-    encoder.save("artifacts/image/encoder.safetensors", {"weights": "random", "image_size": 32})
+    encoder.save("artifacts/encoder/image.safetensors", {"weights": "random", "image_size": 32})
     vocabulary = Vocabulary.build([WORDS], 1)
     vocabulary.write("artifacts/image/data/vocabulary.json")
     features = encoder(torch.zeros(1, 3, 32, 32, dtype=torch.uint8))
@@ -60,29 +56,23 @@ def test_pictures_of_any_size_are_captioned(trained, architecture):
     assert found == list(caption_files(files, weights * 3, 3))
 
 
-def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "seqcap", *arguments], capture_output=True, text=True, check=False, env=dict(os.environ)
-    )
-
-
-def test_the_command_prints_a_line_per_picture(trained):
+def test_the_command_prints_a_line_per_picture(trained, command):
     done = command("caption", "one.png", "two.jpg", "--weights", "lstm.safetensors", "--beam", "2")
     assert done.returncode == 0, done.stderr
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["one.png", "two.jpg"]
 
 
-def test_captioners_of_two_kinds_caption_together(trained):
+def test_captioners_of_two_kinds_caption_together(trained, command):
     weights = [trained / "lstm.safetensors", trained / "attention.safetensors"]
     files = [trained / "one.png", trained / "two.jpg"]
     together = list(caption_files(files, weights, 2))
     assert together == list(caption_files(files, weights[::-1], 2))
-    done = command("caption", "one.png", "two.jpg", "--beam", "2", "--weights", *map(str, weights))
+    done = command("caption", "one.png", "two.jpg", "--beam", "2", "--weights", *weights)
     assert done.returncode == 0, done.stderr
     assert [line.split("\t")[1] for line in done.stdout.splitlines()] == [caption for _, caption in together]
 
 
-def test_captioners_of_two_vocabularies_get_one_line(trained):
+def test_captioners_of_two_vocabularies_get_one_line(trained, command):
     tensors, metadata = load_weights(trained / "lstm.safetensors")
     tensors |= {name: value[:-1] for name, value in tensors.items() if name.startswith(("embedding", "output"))}
     save_weights("other.safetensors", tensors, metadata | {"vocabulary_size": metadata["vocabulary_size"] - 1})
@@ -99,10 +89,10 @@ def test_captioners_of_two_vocabularies_get_one_line(trained):
         (("broken.jpg", "--weights", "lstm.safetensors"), "broken.jpg"),
         (("absent.jpg", "--weights", "lstm.safetensors"), "absent.jpg"),
         (("one.png", "--weights", "nothing.safetensors"), "nothing.safetensors"),
-        (("one.png", "--weights", "artifacts/image/encoder.safetensors"), "encoder.safetensors: holds no captioner"),
+        (("one.png", "--weights", "artifacts/encoder/image.safetensors"), "image.safetensors: holds no captioner"),
     ],
 )
-def test_bad_files_get_one_line(trained, arguments, named):
+def test_bad_files_get_one_line(trained, command, arguments, named):
     (trained / "broken.jpg").write_bytes((trained / "two.jpg").read_bytes()[:300])
     done = command("caption", *arguments)
     assert done.returncode == 2

@@ -1,14 +1,13 @@
 """`seqcap score`: files in, a table and JSON out, one line for every wrong file."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from seqcap.artifacts import DECODED, REFERENCES, write_rows
+from seqcap.cli import main
 from seqcap.errors import InputError
 from seqcap.metrics.files import read_candidates, read_references
 from seqcap.metrics.official import NO_SPICE
@@ -49,7 +48,7 @@ def test_references_of_every_layout_are_the_same(tmp_path):
     assert read_references(karpathy, "test") == expected
     assert read_references(karpathy, "train") == {7: [["not", "this", "one"]]}
     rows = [
-        {"image_id": image, "split": "test", "caption_id": 0, "text": "", "tokens": tokens}
+        {"item": image, "split": "test", "caption_id": 0, "text": "", "tokens": tokens}
         for image, of_image in expected.items()
         for tokens in of_image
     ]
@@ -59,7 +58,7 @@ def test_references_of_every_layout_are_the_same(tmp_path):
 
 def test_decoded_captions_are_a_system_for_each_decoder(tmp_path):
     rows = [
-        {"variant": "sll", "seed": 1, "image_id": image, "decoder": decoder, "rank": rank}
+        {"variant": "sll", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
         | {"text": "", "tokens": ["a", str(rank)], "log_prob": 0.0}
         for image in (2, 1)
         for decoder, ranks in (("greedy", 1), ("sample", 2))
@@ -96,7 +95,7 @@ def test_several_captions_an_image_have_an_oracle_and_diversity(tmp_path):
 ODD = ["", "dog", "a " * 200, "\U0001f600", "a\ndog", "a\0dog", "?!...", "qwzx vrbn", "ａ　ｄｏｇ"]
 
 
-def test_odd_captions_have_defined_scores(tmp_path, monkeypatch):
+def test_odd_captions_have_defined_scores(tmp_path, monkeypatch, loaded_once):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     texts = {image: ["a dog runs", ODD[(image + 1) % len(ODD)]] for image in range(len(ODD))}
     path = results(tmp_path, list(enumerate(ODD)))
@@ -113,9 +112,10 @@ def test_images_may_be_named_by_files(tmp_path):
     assert system.scores["ROUGE_L"].value == pytest.approx(1)
 
 
-def test_official_agrees_and_says_what_it_lacks(tmp_path, java):
+def test_official_agrees_and_says_what_it_lacks(tmp_path):
+    """METEOR's Java is started once for all tests: metrics/test_meteor.py."""
     references, candidates = coco(tmp_path), results(tmp_path, [(1, "a dog"), (2, "cats on mats"), (3, "")])
-    metrics = ["BLEU1", "BLEU4", "METEOR", "ROUGE_L", "CIDEr"]
+    metrics = ["BLEU1", "BLEU4", "ROUGE_L", "CIDEr"]
     (ours,) = scored(references, candidates, metrics)
     (theirs,) = scored(references, candidates, [*metrics, "SPICE"], official=True)
     for metric in metrics:
@@ -150,19 +150,9 @@ def test_wrong_files_are_named(tmp_path, references, candidates, named):
         scored(tmp_path / "refs.json", tmp_path / "cands.json")
 
 
-def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "seqcap", "score", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=dict(os.environ),
-    )
-
-
-def test_the_command_prints_a_table_and_writes_json(tmp_path):
+def test_the_command_prints_a_table_and_writes_json(tmp_path, command):
     references, candidates = coco(tmp_path), results(tmp_path, [(1, "a dog runs"), (3, "a bus")])
-    files = ("--references", references, "--candidates", candidates, "--metrics", *FAST)
+    files = ("score", "--references", references, "--candidates", candidates, "--metrics", *FAST)
     done = command(*files, "--json", tmp_path / "out.json", "--per-image")
     assert done.returncode == 0, done.stderr
     assert "CIDEr" in done.stdout
@@ -170,8 +160,26 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path):
     assert written["images"] == 2
     assert set(written["scores"]["CIDEr"]) == {"value", "low", "high"}
     assert [row["image_id"] for row in written["captions"]] == [1, 3]
-    wrong = command(*files[:4], "--metrics", "BLEU7")
+    # In a process of its own: metrics/test_registry.py.
+    wrong = command(*files[:5], "--metrics", "BLEU7")
     assert wrong.returncode == 2
     assert len(wrong.stderr.strip().splitlines()) == 1
     assert "'BLEU7' is not known" in wrong.stderr
-    assert command("--references", tmp_path / "none.json", *files[2:4]).returncode == 2
+    assert command("score", "--references", tmp_path / "none.json", *files[3:5]).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "--references", "a", "--candidates", "b", "--split", "dev"], "train, val, test, server"),
+        (["submit", "decoded", "--out", "folder", "--split", "test"], "test2014, val2014"),
+        (["submit", "decoded", "--out", "folder", "--decoder", "best"], "greedy, beam, sample"),
+    ],
+)
+def test_options_that_are_not_allowed_are_told_before_files_are_read(monkeypatch, capsys, arguments, message):
+    monkeypatch.setattr(sys, "argv", ["seqcap", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    option, value = arguments[-2:]
+    assert capsys.readouterr().err.endswith(f"argument {option}: {value!r} is not one of {message}\n")

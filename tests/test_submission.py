@@ -1,9 +1,6 @@
 """Files for COCO's server: what they hold, who reads them, and what they must not hold."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from pycocotools.coco import COCO
@@ -25,7 +22,7 @@ def decoded_rows(images, **changes):
     for image in images:
         for decoder, rank in (("beam", 1), ("beam", 0), ("greedy", 0)):
             words = ["a", "dog", decoder, str(rank), str(image)]
-            row = {"variant": "seq_cider", "seed": 1, "image_id": image, "decoder": decoder, "rank": rank}
+            row = {"variant": "seq_cider", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
             rows.append(row | {"text": " ".join(words), "tokens": words, "log_prob": -1.0} | changes)
     return rows
 
@@ -35,7 +32,7 @@ def coco(tmp_path, monkeypatch):
     """A pipeline on COCO."""
     monkeypatch.chdir(tmp_path)
     rows = [
-        {"image_id": i, "split": SPLIT_OF[i], "file": f"{y}/COCO_{y}_{COCO_IDS[i]:012d}.jpg", "coco_id": COCO_IDS[i]}
+        {"item": i, "split": SPLIT_OF[i], "file": f"{y}/COCO_{y}_{COCO_IDS[i]:012d}.jpg", "coco_id": COCO_IDS[i]}
         for i, y in YEAR.items()
     ]
     write_rows(DATA / "images.parquet", rows, IMAGES)
@@ -81,13 +78,7 @@ def test_cocos_own_loader_reads_it(coco):
     }
 
 
-def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "seqcap", *arguments], capture_output=True, text=True, check=False, env=dict(os.environ)
-    )
-
-
-def test_the_command_writes_what_score_reads(coco):
+def test_the_command_writes_what_score_reads(coco, command):
     done = command("submit", "decoded.parquet", "--split", "val2014", "--out", "results", "--seed", "1")
     assert done.returncode == 0, done.stderr
     path = done.stdout.strip()
@@ -102,16 +93,16 @@ def test_the_command_writes_what_score_reads(coco):
     assert scores["scores"]["BLEU1"]["value"] == pytest.approx(13 / 15)
 
 
-def test_other_datasets_go_by_their_own_ids_and_whole_splits(tmp_path, monkeypatch):
+def test_other_datasets_go_by_their_own_ids_and_whole_splits(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     splits = ["train", "train", "test", "test", "server", "server"]
-    rows = [{"image_id": i, "split": split, "file": f"{i}.png"} for i, split in enumerate(splits)]
+    rows = [{"item": i, "split": split, "file": f"{i}.png"} for i, split in enumerate(splits)]
     write_rows(DATA / "images.parquet", rows, IMAGES)
     write_rows("decoded.parquet", decoded_rows((5, 4)), DECODED)
     path = submit(**options(tmp_path, split="test2014"))
     assert [result["image_id"] for result in json.loads(path.read_text())] == [4, 5]
     references = [
-        {"image_id": i, "split": "server", "caption_id": i, "text": "a dog", "tokens": ["a", "dog"]} for i in (4, 5)
+        {"item": i, "split": "server", "caption_id": i, "text": "a dog", "tokens": ["a", "dog"]} for i in (4, 5)
     ]
     write_rows("references.parquet", references, REFERENCES)
     done = command(
@@ -142,7 +133,7 @@ GREEDY = {"decoder": "greedy"}
     [
         (decoded_rows(VAL) + decoded_rows([1]), {}, "image 1 has two captions of rank 0"),
         (
-            [r for r in decoded_rows(VAL) if (r["image_id"], r["rank"]) != (2, 0)],
+            [r for r in decoded_rows(VAL) if (r["item"], r["rank"]) != (2, 0)],
             {},
             "image 2 has no caption of rank 0",
         ),
@@ -170,7 +161,7 @@ def test_what_the_server_would_refuse_is_one_line(coco, rows, changes, message):
 
 
 def test_an_image_without_a_coco_id_is_one_line(coco):
-    rows = [{"image_id": i, "split": "val", "file": f"val2014/{i}.jpg", "coco_id": i or None} for i in VAL]
+    rows = [{"item": i, "split": "val", "file": f"val2014/{i}.jpg", "coco_id": i or None} for i in VAL]
     write_rows(DATA / "images.parquet", rows, IMAGES)
     with pytest.raises(InputError, match="image 0 has no coco_id"):
         submit(**options(coco))

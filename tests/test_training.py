@@ -1,41 +1,48 @@
 """The training loop: it learns, it is exact to repeat and to resume, and it keeps a second process out."""
 
-import json
 import os
-import signal
-import subprocess
+import runpy
+import socket
 import sys
 import time
 from pathlib import Path
 
+import children
 import numpy as np
 import pytest
-from small_task import WORDS, run_config, translation_config, write_task, write_translation_task
+from small_task import WORDS, run_config, translation_config, write_embeddings, write_task, write_translation_task
 
 from seqcap import training
-from seqcap.artifacts import CURVES, REFERENCES, embeddings_schema, read_table, write_json, write_rows
+from seqcap.artifacts import CURVES, REFERENCES, embeddings_schema, read_json, read_table, write_json, write_rows
+from seqcap.config import config_path, write_config
+from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.models import load
-from seqcap.training import Run, locked, scratch, train, train_all
+from seqcap.training import State, locked, scratch, train, train_all
 
-ROOT = Path(__file__).parents[1]
-PRETRAINED = Path("artifacts/image/pretrain/lstm")
-SHORT = {
-    "epochs": 2,
-    "batch_size": 6,
-    "learning_rate": 0.005,
-    "dropout": 0.0,
-    "decay": 1.0,
-    "decay_every": 1,
-    "beta1": 0.9,
-    "clip": 5.0,
-}
+PRETRAINED = Path("artifacts/pretrain/lstm")
+SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "dropout": 0.0, "decay": 1.0, "decay_every": 1}
 
 
-def curves_of(config, folder):
-    """Trains one variant; its seeds' learning curves."""
-    [trained] = train_all([config | {"weights": str(folder)}])
+def curves_of(run, folder):
+    """Trains one run into a folder; its seeds' learning curves."""
+    [trained] = train_all([run.model_copy(update={"weights": str(folder)})])
     return [row for seed in trained for row in seed.curves]
+
+
+def write_group(name, *runs):
+    """The configuration of a group of runs."""
+    write_config(config_path("train", name), TrainConfig(runs=runs, code={}))
+
+
+def run_stage(monkeypatch, *arguments):
+    """stages/train.py in this process."""
+    monkeypatch.setattr(sys, "argv", [str(children.STAGES / "train.py"), *arguments])
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+def same_bytes(one, two, seed=1):
+    return Path(one, f"seed{seed}.safetensors").read_bytes() == Path(two, f"seed{seed}.safetensors").read_bytes()
 
 
 @pytest.fixture
@@ -47,7 +54,7 @@ def task(tmp_path, monkeypatch):
 
 @pytest.fixture
 def pretrained(task):
-    curves_of(run_config(training=run_config()["training"] | {"epochs": 8}), PRETRAINED)
+    curves_of(run_config(training={"epochs": 8}), PRETRAINED)
     return task
 
 
@@ -55,28 +62,19 @@ def values(curves, quantity):
     return [row["value"] for row in curves if row["quantity"] == quantity]
 
 
-def variant(objective, **settings):
-    return run_config(
-        variant=objective,
-        objective=objective,
-        settings=settings,
-        training=SHORT,
-        start_from=str(PRETRAINED),
-    )
+def going_on(objective, **changes):
+    """A run that goes on from the pretrained captioner, for a short time."""
+    shortly = SHORT | changes.pop("training", {})
+    return run_config(name=objective, objective=objective, training=shortly, start=str(PRETRAINED), **changes)
 
 
-def test_cross_entropy_learns_the_task(task):
-    longer = run_config()["training"] | {"epochs": 25}
-    curves = curves_of(run_config(training=longer), Path("out"))
+def test_cross_entropy_learns_the_task_and_the_best_epoch_is_kept(task):
+    curves = curves_of(run_config(training={"epochs": 25}), "out")
     assert values(curves, "val_cider")[0] < 1
     assert max(values(curves, "val_cider")) > 3
     assert values(curves, "train_loss")[-1] < 0.5 * values(curves, "train_loss")[0]
-    assert not any(Path("scratch").iterdir())
-
-
-def test_the_best_epoch_on_val_is_kept(task):
-    curves = curves_of(run_config(), Path("out"))
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
+    assert not any(Path("scratch").iterdir())
 
 
 @pytest.mark.parametrize(
@@ -90,8 +88,8 @@ def test_the_best_epoch_on_val_is_kept(task):
     ],
 )
 def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pretrained, objective, settings):
-    longer = SHORT | {"epochs": 50, "learning_rate": 0.01}
-    curves = curves_of(variant(objective, **settings) | {"training": longer}, Path("out"))
+    longer = {"epochs": 50, "learning_rate": 0.01}
+    curves = curves_of(going_on(objective, settings=settings, training=longer), "out")
     steps = [row["step"] for row in curves if row["quantity"] == "train_reward"]
     assert steps[0] == 0
     assert values(curves, "val_cider")[0] == load(PRETRAINED / "seed1.safetensors")[1]["val_cider"]
@@ -108,74 +106,90 @@ def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pret
     ],
 )
 def test_smoothed_cross_entropy_learns_the_task(task, objective, settings):
-    write_embeddings(Path("embeddings.parquet"))
-    longer = run_config()["training"] | {"epochs": 25}
-    config = run_config(objective=objective, settings=settings, training=longer, embeddings="embeddings.parquet")
-    curves = curves_of(config, Path("out"))
+    reads = {"embeddings": str(write_embeddings(task))}
+    curves = curves_of(run_config(objective=objective, settings=settings, training={"epochs": 25}, reads=reads), "out")
     assert max(values(curves, "val_cider")) > 2.5
     assert values(curves, "train_loss")[-1] < 0.6 * values(curves, "train_loss")[0]
 
 
-def write_embeddings(path):
-    """Colours near colours, animals near animals."""
-    rng = np.random.default_rng(0)
-    vectors = np.repeat(np.eye(2), 3, axis=0) + rng.normal(0, 0.1, (6, 2))
-    rows = [{"word": word, "vector": vector} for word, vector in zip(WORDS, vectors.tolist(), strict=True)]
-    write_rows(path, rows, embeddings_schema(2))
-
-
 def test_what_training_spoils_is_not_replaced_by_what_it_started_from(pretrained):
-    spoilt = variant("cross_entropy") | {"training": SHORT | {"epochs": 2, "learning_rate": 0.5}}
-    start, *trained = values(curves_of(spoilt, Path("out")), "val_cider")
+    spoilt = going_on("cross_entropy", training={"learning_rate": 0.5})
+    start, *trained = values(curves_of(spoilt, "out"), "val_cider")
     assert start > max(trained)
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(trained)
 
 
-def test_no_epochs_copy_the_pretrained_captioner(pretrained):
-    config = variant("cross_entropy") | {"training": SHORT | {"epochs": 0}}
-    curves_of(config, Path("out"))
+def test_rewards_of_any_sign_select_an_epoch(pretrained):
+    """All scores are far below zero, and the best of them is not the last."""
+    run = going_on("cross_entropy", reward={"cider": -5.0}, training={"epochs": 4, "learning_rate": 0.05})
+    curves = curves_of(run, "out")
+    start, *trained = values(curves, "val_reward")
+    assert max(start, *trained) < -1
+    assert max(trained) > trained[-1]
+    weights, metadata = load(Path("out/seed1.safetensors"))
+    assert metadata["val_reward"] == max(trained)
+    assert "val_cider" not in metadata
     before, _ = load(PRETRAINED / "seed1.safetensors")
-    after, _ = load(Path("out/seed1.safetensors"))
+    assert (weights.output.weight != before.output.weight).any()
+    assert values(curves, "train_reward")[0] < 0
+
+
+def test_no_epochs_copy_the_pretrained_captioner(pretrained):
+    curves_of(going_on("cross_entropy", reward={"cider": -5.0}, training={"epochs": 0}), "out")
+    before, _ = load(PRETRAINED / "seed1.safetensors")
+    after, metadata = load(Path("out/seed1.safetensors"))
     assert all((before.state_dict()[k] == v).all() for k, v in after.state_dict().items())
-
-
-def test_two_runs_give_the_same_bytes(pretrained):
-    config = variant("sequence_exploration", samples=3)
-    curves = [curves_of(config, Path(name)) for name in ("one", "two")]
-    assert curves[0] == curves[1]
-    assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
+    assert metadata["val_reward"] < -1
 
 
 @pytest.mark.parametrize(
     ("objective", "settings"),
     [
-        ("self_critical", {"samples": 3}),
+        ("sequence_exploration", {"samples": 3}),
         # These have a part of their own that learns, and a schedule.
         ("rollout_policy_gradient", {"baseline_steps": 6}),
         ("mixer", {"epochs_per_stage": 1}),
     ],
 )
 def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch, objective, settings):
-    config = variant(objective, **settings)
-    expected = curves_of(config, Path("one"))
-    saves = []
-
-    def save_and_die(run, path):
-        original(run, path)
-        saves.append(path)
-        raise KeyboardInterrupt
-
-    original = Run.save
-    monkeypatch.setattr(Run, "save", save_and_die)
+    run = going_on(objective, settings=settings)
+    expected = curves_of(run, "one")
+    die_after_each_save(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
-        curves_of(config, Path("two"))
-    assert saves[0].exists()
+        curves_of(run, "two")
+    assert list(Path("scratch").glob("*/seed1_rank0.safetensors"))
     assert not Path("two/seed1.safetensors").exists()
     monkeypatch.undo()
     os.chdir(pretrained)
-    resumed = curves_of(config, Path("two"))
-    assert resumed == expected
-    assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
+    assert curves_of(run, "two") == expected
+    assert same_bytes("one", "two")
+    # What was not interrupted gives the same bytes, too.
+    assert curves_of(run, "three") == expected
+    assert same_bytes("one", "three")
+
+
+def test_a_run_resumes_from_before_its_first_epochs_end(task, monkeypatch):
+    """Nothing is kept yet at that point."""
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", -1)
+    monkeypatch.setattr(training, "LOG_STEPS", 2)
+    expected = curves_of(run_config(), "one")
+    with monkeypatch.context() as patch:
+        die_after_each_save(patch)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                curves_of(run_config(), "two")
+    assert curves_of(run_config(), "two") == expected
+    assert same_bytes("one", "two")
+
+
+def die_after_each_save(patch):
+    original = State.save
+
+    def save_and_die(state, path):
+        original(state, path)
+        raise KeyboardInterrupt
+
+    patch.setattr(State, "save", save_and_die)
 
 
 @pytest.fixture(params=[None, 12])
@@ -187,8 +201,7 @@ def translation(request, tmp_path, monkeypatch):
 
 
 def test_a_translator_learns_and_the_best_epoch_is_kept(translation):
-    longer = run_config()["training"] | {"epochs": 25}
-    curves = curves_of(translation_config(training=longer), Path("out"))
+    curves = curves_of(translation_config(training={"epochs": 25}), "out")
     assert values(curves, "val_bleu")[0] < 0.1
     assert max(values(curves, "val_bleu")) > 0.8
     assert not values(curves, "val_cider")
@@ -198,30 +211,24 @@ def test_a_translator_learns_and_the_best_epoch_is_kept(translation):
 @pytest.mark.parametrize(
     ("objective", "settings"),
     [
-        ("entropy_regularised", {"gamma": 0.05}),
-        ("token_smoothing", {"tau": 0.2}),
-        ("sequence_smoothing", {"tau": 0.5, "reward": "mixture", "substitutes": "references"}),
         ("token_sequence_smoothing", {"token": {"tau": 0.2}, "sequence": {"tau": 0.5, "substitutes": "batch"}}),
         ("self_critical", {"samples": 3}),
     ],
 )
-def test_every_kind_of_objective_trains_a_translator(tmp_path, monkeypatch, objective, settings):
+def test_both_kinds_of_objective_train_a_translator(tmp_path, monkeypatch, objective, settings):
     monkeypatch.chdir(tmp_path)
     write_translation_task(tmp_path)
-    words = ["red", "green", "blue", "dog", "cat", "bird"]
-    rows = [{"word": w, "vector": v} for w, v in zip(words, np.repeat(np.eye(2), 3, axis=0).tolist(), strict=True)]
-    write_rows(Path("embeddings.parquet"), rows, embeddings_schema(2))
-    start = Path("artifacts/de_en/pretrain/translator")
-    curves_of(translation_config(training=run_config()["training"] | {"epochs": 6}), start)
-    config = translation_config(
+    start = Path("artifacts/pretrain/translator")
+    curves_of(translation_config(training={"epochs": 6}), start)
+    run = translation_config(
         objective=objective,
         settings=settings,
         reward={"bleu4": 1.0},
-        embeddings="embeddings.parquet",
-        start_from=str(start),
+        reads={"embeddings": str(write_embeddings(tmp_path, "de_en"))},
+        start=str(start),
         training=SHORT | {"epochs": 20},
     )
-    curves = curves_of(config, Path("out"))
+    curves = curves_of(run, "out")
     assert values(curves, "val_bleu")[0] == load(start / "seed1.safetensors")[1]["val_bleu"]
     losses, rewards = values(curves, "train_loss"), values(curves, "train_reward")
     if objective == "self_critical":
@@ -231,104 +238,141 @@ def test_every_kind_of_objective_trains_a_translator(tmp_path, monkeypatch, obje
 
 
 def test_a_translator_resumes_to_the_same_bytes(translation, monkeypatch):
-    config = translation_config()
-    expected = curves_of(config, Path("one"))
-    original = Run.save
-
-    def save_and_die(run, path):
-        original(run, path)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Run, "save", save_and_die)
+    run = translation_config()
+    expected = curves_of(run, "one")
+    die_after_each_save(monkeypatch)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            curves_of(config, Path("two"))
+            curves_of(run, "two")
     monkeypatch.undo()
     os.chdir(translation)
-    assert curves_of(config, Path("two")) == expected
-    assert Path("one/seed1.safetensors").read_bytes() == Path("two/seed1.safetensors").read_bytes()
+    assert curves_of(run, "two") == expected
+    assert same_bytes("one", "two")
 
 
-def test_seeds_side_by_side_are_the_seeds_one_by_one(task):
-    config = run_config(seeds=[1, 2])
-    one = curves_of(config, Path("one"))
+def test_runs_and_seeds_side_by_side_are_those_one_by_one(task, monkeypatch):
+    """The stage script on a group: every run of it as if it were alone, and how long its epochs take."""
+    runs = [run_config(name=name, weights=f"group/{name}", seeds=(1, 2)) for name in ("first", "second")]
+    runs[1] = runs[1].model_copy(update={"model": {"hidden": 12, "image_input": "initial_state"}})
+    write_group("both", *runs)
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
-    two = curves_of(config, Path("two"))
-    assert one == two
-    for seed in (1, 2):
-        name = f"seed{seed}.safetensors"
-        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
-    assert Path("one/seed1.safetensors").read_bytes() != Path("one/seed2.safetensors").read_bytes()
+    run_stage(monkeypatch, "train", "both")
+    write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+    for run in runs:
+        curves = curves_of(run, Path("alone", run.name))
+        assert all(same_bytes(run.weights, Path("alone", run.name), seed) for seed in run.seeds)
+        assert read_table(Path(run.weights, "curves.parquet"), CURVES).to_pylist() == curves
+    weights = {path.read_bytes() for path in Path("group").rglob("*.safetensors")}
+    assert len(weights) == 4
+    times = read_json("artifacts/timing/both.json")
+    assert set(times) == {"first", "second"}
+    assert all(0 < seconds < 60 for seconds in times.values())
 
 
-def test_kill_9_and_run_again(task):
+def test_kill_9_and_run_again(task, monkeypatch):
     """The stage script, killed without warning after its first checkpoint, ends where an undisturbed one does."""
-    longer = run_config()["training"] | {"epochs": 60}
     for name in ("killed", "whole"):
-        write_json(f"{name}.json", run_config(training=longer, weights=name))
-    command = [sys.executable, str(ROOT / "stages/train.py")]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    process = subprocess.Popen([*command, "killed.json"], env=environment, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+        write_group(name, run_config(training={"epochs": 60}, weights=name))
+    process = children.start("train.py", "train", "killed")
+    deadline = time.monotonic() + 300
     while not list(Path("scratch").glob("*/*.safetensors")):
         assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+        assert process.is_alive()
+        time.sleep(0.01)
+    process.kill()
+    process.join()
     assert not Path("killed").exists()
+    assert list(Path("scratch").glob("*/*.safetensors"))
     for name in ("killed", "whole"):
-        subprocess.run([*command, f"{name}.json"], env=environment, check=True, capture_output=True)
+        run_stage(monkeypatch, "train", name)
     for file in ("seed1.safetensors", "curves.parquet"):
         assert Path("killed", file).read_bytes() == Path("whole", file).read_bytes()
 
 
 def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
-    """torchrun with gloo: each rank samples for its share of the batch, and their gradients are averaged."""
-    write_json("config.json", variant("self_critical", samples=3) | {"weights": "out"})
-    write_json(
-        "artifacts/machine.json",
-        {"device": "cpu", "workers": 1, "launcher": f"{sys.executable} -m torch.distributed.run --nproc-per-node=2"},
-    )
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, str(ROOT / "stages/train.py"), "config.json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    """As torchrun starts them: each samples for its share of the batch, and their gradients are averaged."""
+    write_group("group", going_on("self_critical", settings={"samples": 3}, weights="out"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    group = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    ranks = [children.start("train.py", "train", "group", RANK=rank, LOCAL_RANK=rank, **group) for rank in ("0", "1")]
+    for process in ranks:
+        process.join(timeout=300)
+        assert process.exitcode == 0
     curves = read_table("out/curves.parquet", CURVES).to_pylist()
     # 24 images in batches of 6, two epochs; one process writes, once.
     assert max(row["step"] for row in curves) == 8
     assert len(values(curves, "val_cider")) == 3
-    assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
+    assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider")[1:])
+
+
+def test_a_launcher_is_given_the_whole_command(task):
+    write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "echo --nproc-per-node=2"})
+    process = children.start("train.py", "train", "group", output="said.txt")
+    process.join(timeout=300)
+    assert Path("said.txt").read_text() == f"--nproc-per-node=2 {children.STAGES / 'train.py'} train group\n"
 
 
 def test_a_run_that_is_going_on_is_not_joined(task, monkeypatch):
     monkeypatch.setattr(training, "LOCK_SECONDS", 0)
-    kept = scratch(run_config())
+    kept = scratch(run_config(), {})
     with locked(kept / "seed1_rank0.lock"), pytest.raises(InputError, match="being trained already"):
-        train(run_config(), 1, Path("out/seed1.safetensors"), kept)
+        train(run_config(), 1, kept)
 
 
-def test_checkpoints_of_other_inputs_are_not_taken_up(task):
-    config = run_config()
-    before = scratch(config)
+def test_checkpoints_of_other_inputs_are_not_taken_up(pretrained):
+    run = going_on("token_smoothing")
+    seen = {scratch(run, {})}
+
+    def is_new(run, code=None):
+        folder = scratch(run, code or {})
+        before = len(seen)
+        seen.add(folder)
+        return len(seen) > before
+
     rows = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pylist()
     write_rows("artifacts/image/data/references.parquet", rows[:-1], REFERENCES)
-    assert scratch(config) != before
-    assert scratch(config | {"max_length": 5}) != scratch(config)
-    write_embeddings(Path("embeddings.parquet"))
-    with_embeddings = config | {"embeddings": "embeddings.parquet"}
-    before = scratch(with_embeddings)
-    write_rows(Path("embeddings.parquet"), [{"word": "red", "vector": [1.0, 0.0]}], embeddings_schema(2))
-    assert scratch(with_embeddings) != before
+    assert is_new(run)
+    assert is_new(run.model_copy(update={"max_length": 5}))
+    assert is_new(run, {"src/seqcap/training.py": "0123"})
+    curves_of(run_config(training={"epochs": 1}), PRETRAINED)
+    assert is_new(run)
+    # A file and a folder that are read.
+    Path("listener").mkdir()
+    embeddings = write_embeddings(pretrained)
+    reading = run.model_copy(update={"reads": {"embeddings": str(embeddings), "listener": "listener"}})
+    assert is_new(reading)
+    write_rows(embeddings, [{"word": "red", "vector": [1.0, 0.0]}], embeddings_schema(2))
+    assert is_new(reading)
+    Path("listener/seed1.safetensors").write_bytes(b"weights")
+    assert is_new(reading)
+    Path("listener/seed1.safetensors").write_bytes(b"other weights")
+    assert is_new(reading)
+    assert not is_new(reading)
 
 
-def test_a_policy_without_reward_is_one_line(pretrained):
-    """References that share no word with what the captioner says: the document frequencies do not match."""
+def test_checkpoints_are_taken_up_where_no_weight_changes(task):
+    """Neither a label nor how captions are decoded is part of a run."""
+    run = run_config()
+    for change in ({"weights": "elsewhere"}, {"seeds": (1, 2)}, {"paper": "other"}):
+        assert scratch(run.model_copy(update=change), {}) == scratch(run, {})
+    assert not {"label", "decoded", "beam", "samples"} & set(type(run).model_fields)
+
+
+def test_a_reward_that_says_nothing_is_one_line(pretrained):
+    """References that share no word with what the captioner says: every caption earns 0."""
     path = Path("artifacts/image/data/references.parquet")
     rows = [row | {"tokens": ["something", "else"]} for row in read_table(path, REFERENCES).to_pylist()]
     write_rows(path, rows, REFERENCES)
-    with pytest.raises(InputError, match="no reward at step 0"):
-        curves_of(variant("self_critical", samples=3), Path("out"))
+    with pytest.raises(InputError, match=r"pretrain/lstm: every caption .* at step 0 earns the same reward, 0;"):
+        curves_of(going_on("self_critical", settings={"samples": 3}), "out")
+    curves_of(going_on("cross_entropy", reward={}), "out")
+
+
+def test_meteor_without_its_paraphrases_is_one_line(task):
+    with pytest.raises(InputError, match=r"paraphrases: are not read, but the reward has meteor; .*reads?"):
+        curves_of(run_config(reward={"meteor": 1.0}), "out")
 
 
 def test_an_empty_split_is_one_line(task):
@@ -336,7 +380,7 @@ def test_an_empty_split_is_one_line(task):
     rows = [row for row in read_table(path, REFERENCES).to_pylist() if row["split"] != "val"]
     write_rows(path, rows, REFERENCES)
     with pytest.raises(InputError, match="no captions in split 'val'"):
-        curves_of(run_config(), Path("out"))
+        curves_of(run_config(), "out")
 
 
 def test_weights_of_something_else_are_one_line(task):
@@ -347,18 +391,10 @@ def test_weights_of_something_else_are_one_line(task):
         load(Path("encoder.safetensors"))
 
 
-def test_variants_train_side_by_side_to_the_same_bytes_as_alone(pretrained):
-    """A group: every run of it as if it were alone, and how long its epochs take."""
-    configs = [variant("self_critical", samples=s) | {"variant": f"s{s}", "weights": f"group/s{s}"} for s in (2, 3)]
-    write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
-    write_json("group.json", {"runs": configs})
-    command = [sys.executable, str(ROOT / "stages/train.py"), "group.json", "timing.json"]
-    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, check=True, capture_output=True)
-    for config in configs:
-        curves_of(config, Path("alone") / config["variant"])
-        weights = Path(config["weights"]) / "seed1.safetensors"
-        assert weights.read_bytes() == (Path("alone") / config["variant"] / "seed1.safetensors").read_bytes()
-        assert read_table(weights.with_name("curves.parquet"), CURVES).num_rows > 0
-    times = json.loads(Path("timing.json").read_text())
-    assert set(times) == {"s2", "s3"}
-    assert all(0 < time["seconds_per_epoch"] < 60 for time in times.values())
+def test_an_objective_sees_what_the_run_reads(task):
+    job = training.Job(run_config(reads={"listener": "listener"}), 1)
+    captioner = training.begin(job).step.captioner
+    context = training.context(job, captioner)
+    assert context.reads == {"listener": Path("listener")}
+    assert context.embeddings is None
+    assert set(WORDS) < set(context.vocabulary.words)

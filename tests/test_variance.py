@@ -6,6 +6,7 @@ import pytest
 from small_task import run_config, write_task
 
 from seqcap.artifacts import VARIANCE, read_table, write_rows
+from seqcap.config.training import VarianceConfig
 from seqcap.training import train_all
 from seqcap.variance import measure
 
@@ -21,17 +22,21 @@ def measured(tmp_path_factory):
         write_task(folder)
         train_all([run_config(weights="pretrained")])
         settings = {"paths": 1, "baseline_hidden": 16, "baseline_steps": 200}
-        config = {
-            "settings": [settings | {"rollouts": rollouts} for rollouts in ROLLOUTS],
-            "reward": {"cider": 1.0},
-            "start_from": "pretrained",
-            "max_length": 6,
-            "seed": 1,
-            "images": 6,
-            "replicates": 40,
-            "batch_size": 6,
-            "learning_rate": 0.01,
-        }
+        config = VarianceConfig(
+            code={},
+            paper="paper",
+            task="image",
+            kind="images",
+            settings=tuple(settings | {"rollouts": rollouts} for rollouts in ROLLOUTS),
+            reward={"cider": 1.0},
+            start="pretrained",
+            max_length=6,
+            seed=1,
+            images=6,
+            replicates=40,
+            batch_size=6,
+            learning_rate=0.01,
+        )
         yield config, measure(config)
 
 
@@ -40,7 +45,7 @@ def test_every_setting_has_its_replicates(measured, tmp_path):
     write_rows(tmp_path / "variance.parquet", rows, VARIANCE)
     frame = read_table(tmp_path / "variance.parquet", VARIANCE).to_pandas()
     sizes = frame.groupby(["rollouts", "baseline"]).size()
-    assert sizes.to_dict() == {(k, b): config["replicates"] for k in ROLLOUTS for b in (False, True)}
+    assert sizes.to_dict() == {(k, b): config.replicates for k in ROLLOUTS for b in (False, True)}
     assert (frame.squared_distance > 0).all()
     assert frame.squared_mean.nunique() == 1
     assert 0 < frame.squared_mean[0] < frame.squared_distance.mean()
@@ -53,9 +58,10 @@ def test_rollouts_and_the_baseline_lower_the_variance(measured):
 
 
 def test_the_same_configuration_measures_the_same(measured):
-    config, rows = measured
-    again = measure(config)
-    assert [row["squared_distance"] for row in again] == [row["squared_distance"] for row in rows]
-    other = measure(config | {"seed": 1, "replicates": 3})
-    assert len(other) == 3 * 2 * len(ROLLOUTS)
-    assert not np.isnan([row["squared_distance"] for row in other]).any()
+    config, _ = measured
+    quick = tuple(setting | {"baseline_steps": 3} for setting in config.settings)
+    config = config.model_copy(update={"replicates": 3, "settings": quick})
+    rows, again = measure(config), measure(config)
+    assert len(rows) == 3 * 2 * len(ROLLOUTS)
+    assert not np.isnan([row["squared_distance"] for row in rows]).any()
+    assert rows == again

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import stat
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,25 +28,23 @@ if TYPE_CHECKING:
 # Where the image task's captions and splits are.
 DATA = Path("artifacts/image/data")
 
-# The translation tasks, their source and target languages. The one other task is `image`.
-LANGUAGES = {"de_en": ("de", "en"), "en_fr": ("en", "fr")}
 
 SPLITS = ("train", "val", "test")
-# A split that some datasets have besides: images with many references each, or with none that are public, as those of
-# COCO's server. Nothing is trained, standardised or chosen on it.
+# An extra split of some datasets: images with many references each, or without public ones, like those of COCO's
+# server. Nothing is trained, standardised or selected on it.
 SERVER = "server"
-# COCO's own splits that its server takes captions of, each whole.
+# COCO's own splits. Its server takes captions of a whole split.
 COCO_SPLITS = ("test2014", "val2014")
 DECODERS = ("greedy", "beam", "sample")
 
 # One row per image: `file` is the name inside the image folder or tar; `coco_id` is what COCO calls the image, null in
 # other datasets.
-IMAGES = pa.schema([("image_id", pa.int64()), ("split", pa.string()), ("file", pa.string()), ("coco_id", pa.int64())])
+IMAGES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("file", pa.string()), ("coco_id", pa.int64())])
 
 # One row per human (or generated) caption. `tokens` are words, not ids.
 REFERENCES = pa.schema(
     [
-        ("image_id", pa.int64()),
+        ("item", pa.int64()),
         ("split", pa.string()),
         ("caption_id", pa.int64()),
         ("text", pa.string()),
@@ -54,7 +56,7 @@ REFERENCES = pa.schema(
 # `reference` is the target as words. Beside them in a task's data/: the vocabularies, and the merges of subwords.
 PAIRS = pa.schema(
     [
-        ("pair_id", pa.int64()),
+        ("item", pa.int64()),
         ("split", pa.string()),
         ("source", pa.list_(pa.string())),
         ("target", pa.list_(pa.string())),
@@ -65,13 +67,13 @@ PAIRS = pa.schema(
 SOURCE_VOCABULARY, VOCABULARY = "source_vocabulary.json", "vocabulary.json"
 SOURCE_SUBWORDS, SUBWORDS = "source_subwords.json", "subwords.json"
 
-# One row per decoded caption; rank counts from 0 within (variant, seed, image, decoder).
+# One row per decoded caption; rank counts from 0 within (variant, seed, item, decoder).
 # log_prob is the sum over tokens up to and including EOS, in nats.
 DECODED = pa.schema(
     [
         ("variant", pa.string()),
         ("seed", pa.int64()),
-        ("image_id", pa.int64()),
+        ("item", pa.int64()),
         ("decoder", pa.string()),
         ("rank", pa.int64()),
         ("text", pa.string()),
@@ -80,12 +82,12 @@ DECODED = pa.schema(
     ]
 )
 
-# One row per score; corpus metrics have a null image_id, metrics of a set of captions a null rank.
+# One row per score; corpus metrics have a null item, metrics of a set of captions a null rank.
 SCORES = pa.schema(
     [
         ("variant", pa.string()),
         ("seed", pa.int64()),
-        ("image_id", pa.int64()),
+        ("item", pa.int64()),
         ("decoder", pa.string()),
         ("rank", pa.int64()),
         ("metric", pa.string()),
@@ -135,7 +137,7 @@ def features_schema(shape: tuple[int, ...], dtype: pa.DataType) -> pa.Schema:
     for extent in shape:
         size *= extent
     return pa.schema(
-        [("image_id", pa.int64()), ("features", pa.list_(dtype, size))],
+        [("item", pa.int64()), ("features", pa.list_(dtype, size))],
         metadata={b"shape": json.dumps(list(shape)).encode()},
     )
 
@@ -146,14 +148,31 @@ def embeddings_schema(dimension: int) -> pa.Schema:
 
 
 def in_split(split: str, image_split: str, file: str) -> bool:
-    """Whether an image (a row of `IMAGES`) is of a split: one of ours, or one of COCO's own, which its file names."""
+    """Whether an image (a row of `IMAGES`) is in a split: one of ours, or one of COCO's, which its file name holds."""
     return split in file if split in COCO_SPLITS else split == image_split
 
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Yields a temporary path beside `path` that takes its name when the block ends without an error."""
+    """Yields a temporary path whose content becomes that of `path` when the block ends without an error.
+
+    A link stays a link: the file that it points to is replaced, or created. A device, a FIFO and the file that this
+    process prints to are not replaced either: the content is written to them.
+
+    Raises:
+        InputError: see `check_output`.
+    """
     path = Path(path)
+    found = check_output(path)
+    if found is not None and (not stat.S_ISREG(found.st_mode) or _printed_to(found) is not None):
+        # Not beside it: nothing else belongs in /dev. Not directly into it: some formats are not written front to back.
+        with tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder) / "content"
+            yield temporary
+            _send(temporary, path, found)
+        return
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -161,6 +180,45 @@ def atomic(path: str | Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_output(path: Path) -> os.stat_result | None:
+    """The status of the file that is already at `path`, with links followed; None if there is none.
+
+    Raises:
+        InputError: it is a folder, or cannot be reached.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(path, f"cannot be written ({error.strerror})", "choose another file") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(path, "is a folder", "name a file in it")
+    return found
+
+
+def _printed_to(found: os.stat_result) -> int | None:
+    """The descriptor (standard output or standard error) that writes to a file; None if neither does."""
+    for descriptor in (1, 2):
+        try:
+            if os.path.samestat(found, os.fstat(descriptor)):
+                return descriptor
+        except OSError:  # closed
+            continue
+    return None
+
+
+def _send(content: Path, path: Path, found: os.stat_result) -> None:
+    """Writes a file's content to `path`, after what was printed there before; `found` is the status of `path`."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    descriptor = _printed_to(found)
+    # A newly opened file would overwrite what this process has printed there.
+    target: int | Path = path if descriptor is None else os.dup(descriptor)
+    with content.open("rb") as source, open(target, "wb") as sink:  # noqa: PTH123
+        shutil.copyfileobj(source, sink)
 
 
 def write_json(path: str | Path, value: Any) -> None:
@@ -249,8 +307,8 @@ def read_table(path: str | Path, schema: pa.Schema) -> pa.Table:
 
 
 def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata: dict[str, Any]) -> None:
-    """Writes tensors as safetensors. The metadata travel as one sorted JSON string: several keys would be
-    written in an order that changes from process to process, and the bytes with it."""
+    """Writes tensors as safetensors. The metadata are one sorted JSON string: the order of several keys would change
+    from process to process, and the bytes with it."""
     from safetensors.torch import save_file
 
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())}

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
 
-from seqcap.artifacts import COCO_SPLITS, DATA, DECODERS, SERVER, SPLITS
 from seqcap.errors import one_line_errors
-from seqcap.pipeline import repro, run_experiment
+
+# Everything else is imported by the command that needs it: a mistake in the command line is told at once.
 
 
 def main() -> None:
@@ -19,11 +20,11 @@ def main() -> None:
     command.add_argument("--jobs", type=int, default=1, help="independent stages at a time")
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
-    command.add_argument("--publish", type=Path, help="where the experiment's reports go")
+    command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
     command = commands.add_parser("score", help="score captions against references: no Java, no downloads")
     command.add_argument("--references", type=Path, required=True, help="COCO or Karpathy JSON, or our Parquet")
     command.add_argument("--candidates", type=Path, required=True, help="COCO results JSON, or our decoded Parquet")
-    command.add_argument("--split", default="test", choices=(*SPLITS, SERVER), help="of Karpathy's and our references")
+    command.add_argument("--split", default="test", help="of Karpathy's and our references: train, val, test or server")
     command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
     command.add_argument("--json", type=Path, metavar="OUT", help="write everything as JSON, x1 scale")
     command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
@@ -40,50 +41,74 @@ def main() -> None:
     command.add_argument("--beam", type=int, default=5, help="beam width")
     command = commands.add_parser("submit", help="write captions as COCO's server takes them")
     command.add_argument("decoded", type=Path, help="our decoded Parquet")
-    command.add_argument("--decoder", default="beam", choices=DECODERS, help="whose first captions are submitted")
+    command.add_argument("--decoder", default="beam", help="whose first captions are submitted: greedy, beam or sample")
     command.add_argument("--variant", help="of the file; not needed where it holds one")
     command.add_argument("--seed", type=int, help="of the file; not needed where it holds one")
     command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the file goes")
     command.add_argument("--name", help="of the algorithm, in the file's name; by default the variant's")
-    command.add_argument("--split", default=COCO_SPLITS[0], choices=COCO_SPLITS, help="which of COCO's splits it is")
-    command.add_argument("--images", type=Path, default=DATA / "images.parquet", help="the dataset's images")
+    command.add_argument("--split", default="test2014", help="which of COCO's splits it is: test2014 or val2014")
+    command.add_argument("--images", type=Path, help="the dataset's images; by default those of task `image`")
     arguments = parser.parse_args()
     with one_line_errors():
         if arguments.command == "caption":
-            # Only this command needs torch, which takes seconds to import.
             from seqcap.inference import caption_files
 
             for path, caption in caption_files(arguments.images, arguments.weights, arguments.beam):
                 print(f"{path}\t{caption}")
         elif arguments.command == "submit":
-            from seqcap.submission import submit
-
-            options = {name: value for name, value in vars(arguments).items() if name != "command"}
-            print(submit(**options))
+            submit(parser, arguments)
         elif arguments.command == "score":
             score(parser, arguments)
-        elif arguments.experiment is None:
-            repro(Path(), arguments.jobs)
-        elif arguments.publish is None:
-            parser.error("--experiment needs --publish")
         else:
-            run_experiment(arguments.experiment, arguments.root, arguments.publish, arguments.jobs)
+            run(parser, arguments)
+
+
+def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """The `repro` command."""
+    from seqcap.pipeline import repro, run_experiment
+
+    if arguments.experiment is None:
+        repro(Path(), arguments.jobs)
+    elif arguments.publish is None:
+        parser.error("--experiment needs --publish")
+    else:
+        run_experiment(arguments.experiment, arguments.root, arguments.publish, arguments.jobs)
+
+
+def submit(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """The `submit` command."""
+    from seqcap import submission
+    from seqcap.artifacts import COCO_SPLITS, DECODERS
+
+    check_choice(parser, "--decoder", arguments.decoder, DECODERS)
+    check_choice(parser, "--split", arguments.split, COCO_SPLITS)
+    options = {name: value for name, value in vars(arguments).items() if name != "command" and value is not None}
+    print(submission.submit(**options))
 
 
 def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `score` command."""
-    from seqcap.metrics.quality import METRICS
-    from seqcap.scoring import as_table, score_files, write_scores
+    from seqcap.metrics import registry
 
+    metrics = arguments.metrics or registry.QUALITY
+    registry.check(metrics)
     if arguments.per_image and arguments.json is None:
         parser.error("--per-image needs --json")
-    systems = score_files(
-        arguments.references,
-        arguments.candidates,
-        arguments.split,
-        arguments.metrics or METRICS,
-        arguments.official,
-    )
+    from seqcap.artifacts import SERVER, SPLITS, check_output
+
+    check_choice(parser, "--split", arguments.split, (*SPLITS, SERVER))
+    if arguments.json is not None:
+        # Before the work, which can take long.
+        check_output(arguments.json)
+    from seqcap.scoring import as_table, score_files, write_scores
+
+    systems = score_files(arguments.references, arguments.candidates, arguments.split, metrics, arguments.official)
     print(as_table(systems))
     if arguments.json is not None:
         write_scores(arguments.json, systems, arguments.per_image)
+
+
+def check_choice(parser: argparse.ArgumentParser, option: str, value: str, allowed: Collection[str]) -> None:
+    """Ends with the usage and one line if an option's value is not allowed. Argparse would need all that is at once."""
+    if value not in allowed:
+        parser.error(f"argument {option}: {value!r} is not one of {', '.join(allowed)}")

@@ -164,8 +164,8 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Ca
     """The `width` best captions of a beam search, ranked by log p(y|x) without length normalisation.
 
     At each step a hypothesis may end only where its ending ranks among the best `width` continuations; the best
-    `width` that go on fill the beam again. Without this pruning the search finds what is indeed most probable under a
-    captioner of few training images: "a girl". An image stops exactly when no live hypothesis can still enter its
+    `width` that continue fill the beam again. Without this pruning the search finds what really is most probable under
+    a captioner with few training images: "a girl". An image stops exactly when no live hypothesis can still enter its
     best `width` finished ones, since log-probabilities only fall. A beam wider than the number of captions is
     exhaustive search.
 

@@ -18,7 +18,7 @@ from seqcap.features.encoders import Encoder
 from seqcap.models.base import ImageCaptioner
 from seqcap.models.ensemble import Ensemble
 
-ENCODER = Path("artifacts/image/encoder.safetensors")
+ENCODER = Path("artifacts/encoder/image.safetensors")
 
 
 def caption_files(files: list[Path], weights: Sequence[Path], width: int) -> Iterator[tuple[Path, str]]:

@@ -1,44 +1,73 @@
-"""params.yaml as typed parameters: what may be written where, and one line for whatever may not."""
+"""Reads the parameter files as typed values. Whatever is not allowed in them ends in one line.
+
+`params.yaml` holds what papers share, `papers/<paper>.yaml` what one paper trains, and `scales/<scale>.yaml` what
+another scale changes of both. DVC loops over `tasks`, `features`, `captioners`, `papers`, `evaluations`, `groups` and
+`variances` of the same files, so a scale must not change the graph.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from seqcap.config.data import Glove
+from seqcap.config.training import Training
 from seqcap.data import scenes
 from seqcap.data.scenes.parallel import ParallelConfig
 from seqcap.errors import InputError
+from seqcap.rewards import MODULES
 
 PARAMS = Path("params.yaml")
-SCALES = ("laptop", "paper")
+PAPERS = Path("papers")
+SCALES = Path("scales")
+# The sections that are mappings of named entries: first those that dvc.yaml loops over.
+ENTRIES = ("tasks", "features", "captioners", "papers", "evaluations", "groups", "variances", "runs", "ensembles")
 
 M = TypeVar("M", bound=BaseModel)
 
 
 class Section(BaseModel):
-    """A part of params.yaml; keys that are not listed are errors."""
+    """A part of the parameters; keys that are not listed are errors."""
 
-    model_config = ConfigDict(extra="forbid", strict=False)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _name(value: str) -> str:
-    # DVC joins matrix axes with hyphens, and names become file names.
+    # DVC joins names with @ and hyphens, and names become file names.
     if not re.fullmatch(r"[a-z0-9_]+", value):
         raise ValueError("only lower-case letters, digits and underscores are allowed")
     return value
 
 
+def _path(value: str) -> str:
+    if Path(value).is_absolute() or ".." in Path(value).parts:
+        raise ValueError("only a path below artifacts/ is allowed")
+    return value
+
+
+def _metric(value: str) -> str:
+    if value not in MODULES:
+        raise ValueError(f"allowed: {', '.join(MODULES)}")
+    return value
+
+
 Name = Annotated[str, AfterValidator(_name)]
+Metric = Annotated[str, AfterValidator(_metric)]
+# Below artifacts/.
+Artifact = Annotated[str, AfterValidator(_path)]
+Seeds = Annotated[int, Field(ge=1, le=100)]
 
 
 class ImageTask(Section):
-    """The dataset that stands for COCO."""
+    """Pictures and their captions."""
 
+    kind: Literal["images"]
     dataset: Literal["scenes", "flickr8k", "flickr30k", "coco"]
     root: str | None
     min_count: int = Field(ge=1)
@@ -54,11 +83,14 @@ class Splits(Section):
     test: str = Field(min_length=1)
 
 
-class TranslationTask(Section):
-    """The corpus that stands for IWSLT'14 or WMT'14."""
+class SentenceTask(Section):
+    """Sentences and their translations."""
 
+    kind: Literal["sentences"]
     dataset: Literal["scenes", "text"]
     root: str | None
+    source: Annotated[str, Field(pattern="^[a-z]{2,3}$")]
+    target: Annotated[str, Field(pattern="^[a-z]{2,3}$")]
     splits: Splits
     tokenise: bool
     subwords: Annotated[int, Field(ge=1, le=200_000)] | None
@@ -66,39 +98,28 @@ class TranslationTask(Section):
     # The rewards know 16-bit ids.
     max_words: Annotated[int, Field(ge=1, le=65_000)] | None
     max_length: int = Field(ge=2, le=1000)
-    beam: int = Field(ge=1, le=100)
     evaluate_on: Literal["val", "test"]
 
-
-class Tasks(Section):
-    """Which dataset stands for each of the papers' tasks."""
-
-    image: ImageTask
-    de_en: TranslationTask
-    en_fr: TranslationTask
-
-    def __getitem__(self, name: str) -> ImageTask | TranslationTask:
-        """The task of that name."""
-        return getattr(self, name)  # type: ignore[no-any-return]
+    @field_validator("target")
+    @classmethod
+    def _another(cls, target: str, info: ValidationInfo) -> str:
+        if target == info.data.get("source"):
+            raise ValueError("the source is the same; name two languages")
+        return target
 
 
-class EmbeddingFiles(Section):
-    """Text files of word vectors, by task."""
-
-    image: str | None
-    de_en: str | None
-    en_fr: str | None
+Task = Annotated[ImageTask | SentenceTask, Field(discriminator="kind")]
 
 
 class Embeddings(Section):
-    """Word embeddings of every task's captions; `glove` is checked by `seqcap.embeddings`."""
+    """Word embeddings of every task; `files` by task."""
 
-    files: EmbeddingFiles
-    glove: dict[str, Any]
+    files: dict[Name, str | None]
+    glove: Glove
 
 
 class Features(Section):
-    """Visual features."""
+    """Visual features of a task's pictures."""
 
     backbone: Literal[
         "scenes_cnn",
@@ -119,187 +140,300 @@ class Features(Section):
     learning_rate: float = Field(gt=0, lt=1)
 
 
-class Training(Section):
-    """One training run.
-
-    Attributes:
-        beta1: Adam's, how slowly the mean of gradients changes.
-    """
-
-    epochs: int = Field(ge=0)
-    batch_size: int = Field(ge=1)
-    learning_rate: float = Field(gt=0, lt=1)
-    dropout: float = Field(ge=0, lt=1)
-    decay: float = Field(gt=0, le=1)
-    decay_every: int = Field(ge=1)
-    clip: float = Field(gt=0)
-    beta1: float = Field(0.9, ge=0, lt=1)
-
-
 class CaptionerParams(Section):
     """A captioner and its cross-entropy training; `model` is checked by the architecture's own Config."""
 
-    task: Literal["image", "de_en", "en_fr"] = "image"
+    task: Name
     architecture: Name
-    seeds: int = Field(ge=1, le=100)
+    seeds: Seeds
     model: dict[str, Any]
     pretrain: Training
 
 
 class Decoding(Section):
-    """How captions are produced for evaluation."""
+    """How captions are produced, whatever paper they are for."""
 
-    beam: int = Field(ge=1, le=100)
-    samples: int = Field(ge=2, le=100)
     batch_size: int = Field(ge=1)
 
 
-class Variant(Section):
-    """One objective on one captioner; `settings` is checked by the objective's own Config."""
+class PaperParams(Section):
+    """A paper's part of the report; `pictures`: the task whose pictures its figures show."""
 
-    label: str = Field(min_length=1)
+    pictures: Name
+
+
+class EvaluationParams(Section):
+    """What some groups of runs decode, how they decode it, and how it is scored.
+
+    Attributes:
+        split: null: the task's `evaluate_on`.
+        references: null: all metrics, against all references of an item. Numbers: the metrics of COCO's server, against
+            that many references.
+        beam, samples: width of the beam, and random captions of each item; 0: none.
+    """
+
+    paper: Name
+    task: Name
+    split: Literal["train", "val", "test", "server"] | None = None
+    references: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] | None = None
+    beam: int = Field(ge=1, le=100)
+    samples: int = Field(ge=0, le=100)
+
+
+class Group(Section):
+    """Runs that train in one stage, side by side.
+
+    Attributes:
+        start: the pretrained captioner that they continue from, a path below artifacts/; "<task>/data": they start from
+            scratch.
+        reads: what else they read, a path below artifacts/; "<task>/data/vocabulary.json": nothing else.
+    """
+
+    paper: Name
+    evaluation: Name
+    task: Name
     captioner: Name
-    objective: Name
+    start: Artifact
+    reads: Artifact
+
+
+class RunParams(Section):
+    """One training run: an objective on its group's captioner.
+
+    Attributes:
+        like: runs whose values it takes over. Later ones win over earlier ones, and its own values over all.
+        group: null: it is not trained. Other runs of its file may be `like` it.
+        label: its name in the report.
+        settings: checked by the objective's own Config.
+        reward: one of `rewards`.
+        seeds: how many of the captioner's seeds, from the first on; null: all of them.
+    """
+
+    group: Name | None = None
+    label: str = Field("", max_length=100)
+    objective: Name = ""
     settings: dict[str, Any] = {}
     reward: Name | None = None
+    seeds: Seeds | None = None
     training: dict[str, Any] = {}
 
 
-Metric = Literal["bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "meteor", "spice"]
+class EnsembleParams(Section):
+    """The first `members` seeds of a run, which decode together. A group with ensembles decodes nothing else."""
+
+    run: Name
+    label: str = Field(min_length=1)
+    members: Seeds
 
 
-class Paper(Section):
-    """One paper's variants, all trained from the pretrained captioners.
-
-    Attributes:
-        seeds: how many of the captioner's seeds are trained further; null: all.
-        reward, training: of variants that name none of their own.
-    """
-
-    seeds: Annotated[int, Field(ge=1, le=100)] | None = None
-    reward: Name
-    training: Training
-    variants: dict[Name, Variant]
-
-
-class Variance(Section):
+class VarianceParams(Section):
     """The measurement of the policy gradient's variance."""
 
+    paper: Name
+    task: Name
     captioner: Name
+    start: Artifact
     reward: Name
     settings: dict[str, Any]
-    rollouts: list[Annotated[int, Field(ge=1)]]
+    rollouts: list[Annotated[int, Field(ge=1)]] = Field(min_length=1)
     images: int = Field(ge=1)
     replicates: int = Field(ge=2)
     batch_size: int = Field(ge=1)
     learning_rate: float = Field(gt=0, lt=1)
 
 
-class Spider(Paper):
-    """Policy gradient of SPIDEr."""
-
-    variance: Variance
-
-
-class Loss(Section):
-    """One loss; `settings` is checked by the objective's own Config, for every captioner that is trained with it."""
-
-    label: str = Field(min_length=1)
-    objective: Name
-    settings: dict[str, Any] = {}
-    reward: Name | None = None
-
-
-class Losses(Section):
-    """Losses, each trained on each of some captioners.
-
-    A value written as a mapping of captioners is a value for each.
-
-    Attributes:
-        seeds: how many of a captioner's seeds are trained.
-        pretrained: whether they go on from the pretrained captioner, or each from nothing.
-        losses: by group; the losses of a group train side by side, in one stage for each captioner.
-    """
-
-    captioners: list[Name] = Field(min_length=1)
-    seeds: int = Field(ge=1, le=100)
-    pretrained: bool
-    reward: Name
-    training: dict[str, Any]
-    losses: dict[Name, Annotated[dict[Name, Loss], Field(min_length=1)]] = Field(min_length=1)
-
-
-class Server(Section):
-    """One loss, as a single model and as an ensemble of seeds, as COCO's server scores it."""
-
-    captioner: Name
-    loss: Name
-    seeds: int = Field(ge=2, le=100)
-
-
-class Smoothing(Section):
-    """Loss smoothing; a part that is left out is not run."""
-
-    captions: Losses | None = None
-    translation: Losses | None = None
-    server: Server | None = None
-
-
-class Params(Section):
-    """params.yaml with `scale` and `$alpha` resolved."""
+class Shared(Section):
+    """params.yaml."""
 
     alpha: float = Field(ge=0, le=1)
-    scale: Literal["laptop", "paper"]
+    scale: Name
     seed: int = Field(ge=0, lt=2**31)
     device: Literal["auto", "cpu", "cuda"]
     workers: Literal["auto"] | Annotated[int, Field(ge=1)]
     launcher: str = Field(min_length=1)
-    tasks: Tasks
+    tasks: dict[Name, Task]
     scenes: scenes.Config
     parallel: ParallelConfig
+    features: dict[Name, Features]
     embeddings: Embeddings
-    features: Features
     captioners: dict[Name, CaptionerParams]
-    translators: dict[Name, CaptionerParams]
-    decoding: Decoding
     rewards: dict[Name, dict[Metric, float]]
-    # A paper that is left out is not run.
-    sle: Paper | None = None
-    spider: Spider | None = None
-    smoothing: Smoothing | None = None
-
-    @property
-    def all_captioners(self) -> dict[str, CaptionerParams]:
-        """Those of images and those of sentences."""
-        return self.captioners | self.translators
+    decoding: Decoding
 
 
-def read_params(path: Path = PARAMS) -> Params:
-    """Reads and checks params.yaml.
+class PaperFile(Section):
+    """papers/<paper>.yaml. DVC merges these files, so names must differ between all papers."""
+
+    papers: dict[Name, PaperParams]
+    evaluations: dict[Name, EvaluationParams]
+    groups: dict[Name, Group]
+    runs: dict[Name, RunParams]
+    ensembles: dict[Name, EnsembleParams] = {}
+    variances: dict[Name, VarianceParams] = {}
+
+
+class Params(Section):
+    """All parameters, with `scale`, `like` and `$alpha` resolved.
+
+    Attributes:
+        runs: those that have a group.
+        sources: paper, evaluation, group, run, ensemble or variance -> the file that it comes from.
+    """
+
+    shared: Shared
+    papers: dict[str, PaperParams] = {}
+    evaluations: dict[str, EvaluationParams] = {}
+    groups: dict[str, Group] = {}
+    runs: dict[str, RunParams] = {}
+    ensembles: dict[str, EnsembleParams] = {}
+    variances: dict[str, VarianceParams] = {}
+    sources: dict[str, Path] = {}
+
+    def source(self, name: str) -> Path:
+        """The file to name in an error about a paper, evaluation, group, run, ensemble or variance."""
+        return self.sources.get(name, PARAMS)
+
+
+def read_params(root: Path = Path()) -> Params:
+    """Reads and checks the parameter files of the project in `root`.
 
     Raises:
-        InputError: one line naming the key, its value and what is allowed.
+        InputError: one line naming the file, the key, its value and what is allowed.
+    """
+    files = {PARAMS: read_yaml(root / PARAMS)}
+    files |= {PAPERS / path.name: read_yaml(path) for path in sorted((root / PAPERS).glob("*.yaml"))}
+    for path, content in files.items():
+        _check_entries(content, path)
+    graph = {path: _graph(content) for path, content in files.items()}
+    scale = files[PARAMS].get("scale")
+    allowed = ["laptop", *sorted(path.stem for path in (root / SCALES).glob("*.yaml"))]
+    if scale not in allowed:
+        raise InputError(PARAMS, f"scale is {scale!r}", f"allowed: {', '.join(allowed)}")
+    if scale != "laptop":
+        _apply_scale(files, root, SCALES / f"{scale}.yaml")
+    for path, content in files.items():
+        if graph[path] != _graph(content):
+            raise InputError(SCALES / f"{scale}.yaml", f"changes the graph of {path}", "change it in that file")
+    alpha = files[PARAMS].get("alpha")
+    shared = validated(Shared, files.pop(PARAMS), PARAMS)
+    merged: dict[str, dict[str, Any]] = {name: {} for name in PaperFile.model_fields}
+    sources: dict[str, Path] = {}
+    for path, content in files.items():
+        runs = content.get("runs", {})
+        content["runs"] = {name: _fill(inherited(name, runs, path), alpha) for name in runs}
+        paper = validated(PaperFile, content, path)
+        for section, entries in merged.items():
+            for name, value in getattr(paper, section).items():
+                if section == "runs" and value.group is None:
+                    # It is not trained: others of its file are `like` it.
+                    continue
+                if sources.get(name, path) != path:
+                    raise InputError(path, f"{section}.{name} is in {sources[name]}, too", "give it another name")
+                entries[name] = value
+                sources[name] = path
+    return Params(shared=shared, sources=sources, **merged)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML file that is a mapping.
+
+    Raises:
+        InputError: it cannot be read, or is something else.
     """
     try:
-        raw = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        content = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "run from the repository's root") from None
     except (UnicodeDecodeError, YAMLError) as error:
         raise InputError(path, f"is not YAML ({error})", "see the line named") from None
-    if not isinstance(raw, dict):
+    if not isinstance(content, dict):
         raise InputError(path, "is not a mapping of parameters", "restore it from git")
-    scale = raw.get("scale")
-    if scale not in SCALES:
-        raise InputError(path, f"scale is {scale!r}", f"allowed: {', '.join(SCALES)}")
-    return validated(Params, _resolve(raw, scale, raw.get("alpha")), path)
+    return content
 
 
-def _resolve(value: Any, scale: str, alpha: Any) -> Any:
-    """Picks the column of `scale` wherever laptop and paper differ, and fills in `$alpha`."""
+def _check_entries(content: Mapping[str, Any], source: Path, prefix: str = "") -> None:
+    """Checks the shape of what is read before all is validated."""
+    for section in ENTRIES:
+        entries = content.get(section, {})
+        if not isinstance(entries, dict):
+            raise InputError(source, f"{prefix}{section} is {entries!r:.80}", "expected a mapping")
+        for name, entry in entries.items():
+            if not isinstance(entry, dict):
+                raise InputError(source, f"{prefix}{section}.{name} is {entry!r:.80}", "expected a mapping")
+
+
+def inherited(name: str, runs: Mapping[str, Any], source: Path, below: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A run's values, over those of the runs that `like` names.
+
+    Raises:
+        InputError: `like` names a run that does not exist, or leads back to the run itself.
+    """
+    own = runs[name]
+    like = own.get("like", [])
+    values: dict[str, Any] = {}
+    for other in like if isinstance(like, list) else [like]:
+        if other not in list(runs):
+            raise InputError(source, f"runs.{name}.like is {other!r}", f"allowed: {', '.join(runs)}")
+        if other in (*below, name):
+            raise InputError(source, f"runs.{name}.like leads back to {other!r}", "let one of them be like no other")
+        values = overlaid(values, inherited(other, runs, source, (*below, name)))
+    return overlaid(values, {key: value for key, value in own.items() if key != "like"})
+
+
+def overlaid(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """`values` with `changes` over them, key by key."""
+    both = {key for key, value in changes.items() if isinstance(value, dict) and isinstance(values.get(key), dict)}
+    return values | {key: overlaid(values[key], value) if key in both else value for key, value in changes.items()}
+
+
+def _graph(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What dvc.yaml reads from a file, except where groups start: a scale may change that to their task's data."""
+    graph = {}
+    for section, keys in (
+        ("tasks", ()),
+        ("features", ()),
+        ("papers", ()),
+        ("captioners", ("task",)),
+        ("evaluations", ("paper", "task")),
+        ("groups", ("paper", "evaluation", "task", "reads")),
+        ("variances", ("paper", "task", "start")),
+    ):
+        graph[section] = {name: [value.get(key) for key in keys] for name, value in content.get(section, {}).items()}
+    return graph
+
+
+def _apply_scale(files: dict[Path, dict[str, Any]], root: Path, path: Path) -> None:
+    """Replaces values of the files by those of a scale.
+
+    Raises:
+        InputError: it names a file that does not exist, or lets a group start from other weights.
+    """
+    for name, changes in read_yaml(root / path).items():
+        file = Path(str(name))
+        if file not in files:
+            # This checkout does not have the paper.
+            if file.parent == PAPERS:
+                continue
+            raise InputError(path, f"{name!r} is no parameter file", f"allowed: {', '.join(map(str, files))}")
+        if not isinstance(changes, dict):
+            raise InputError(path, f"{name} is {changes!r}", "expected a mapping")
+        _check_entries(changes, path, f"{name}: ")
+        content = files[file]
+        for section in set(ENTRIES) & set(changes):
+            # An experiment may have removed some of them.
+            changes[section] = {key: v for key, v in changes[section].items() if key in content.get(section, {})}
+        for key, group in changes.get("groups", {}).items():
+            before = content["groups"][key]
+            if group.get("start", before.get("start")) not in (before.get("start"), f"{before.get('task')}/data"):
+                what = f"{name}: groups.{key}.start is {group['start']!r}"
+                raise InputError(path, what, "a scale can only start it anew")
+        files[file] = overlaid(content, changes)
+
+
+def _fill(value: Any, alpha: Any) -> Any:
+    """Fills in `$alpha`."""
     if isinstance(value, dict):
-        if set(value) == set(SCALES):
-            return _resolve(value[scale], scale, alpha)
-        return {key: _resolve(item, scale, alpha) for key, item in value.items()}
+        return {key: _fill(item, alpha) for key, item in value.items()}
     return alpha if value == "$alpha" else value
 
 
@@ -313,12 +447,17 @@ def validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
         return model.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        # Pydantic adds "[key]" and union tags to the path of a mapping's key: only real keys name a parameter.
-        key = ".".join([*([prefix] if prefix else []), *(str(part) for part in first["loc"] if part != "[key]")])
+        # Pydantic adds "[key]" and a task's kind to the path of a key: only real keys name a parameter.
+        loc = first["loc"][:2] + first["loc"][3:] if first["loc"][:1] == ("tasks",) else first["loc"]
+        key = ".".join([*([prefix] if prefix else []), *(str(part) for part in loc if part != "[key]")])
         if first["type"] == "extra_forbidden":
             raise InputError(source, f"{key} is not a parameter", f"remove it{_near(model, first['loc'])}") from None
         if first["type"] == "missing":
             raise InputError(source, f"{key} is missing", "restore it from git") from None
+        discriminator = str(first.get("ctx", {}).get("discriminator", "")).strip("'")
+        if discriminator:
+            what = f"{key}.{discriminator} is {first['input'].get(discriminator)!r}"
+            raise InputError(source, what, first["msg"]) from None
         shown = repr(first["input"])
         raise InputError(source, f"{key} is {shown[:80]}", first["msg"].removeprefix("Value error, ")) from None
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -15,9 +16,19 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from seqcap.artifacts import atomic
 from seqcap.errors import InputError
 
 RUNS = Path("runs")
+PARAMS = "params.yaml"
+# Marks a folder that an experiment was published to. It holds the name of the experiment's file.
+MARKER = ".published"
+# The mappings of the parameter files that an experiment may add entries to, and remove entries from.
+SECTIONS = ("captioners", "ensembles", "evaluations", "groups", "papers", "rewards", "runs", "variances")
+# How many uncommitted files a warning lists.
+LISTED = 20
+# With these variables git works on another repository than the one it is called for. Git's hooks set some of them.
+REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
 
 
 def repro(folder: Path, jobs: int) -> None:
@@ -69,119 +80,309 @@ def stage_graph(folder: Path) -> dict[str, set[str]]:
     return {name: depends[name] for name in found}
 
 
-def run_experiment(experiment: Path, root: Path | None, publish: Path, jobs: int) -> None:
+def run_experiment(experiment: Path, root: Path | None, publish_to: Path, jobs: int) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out.
 
-    Called again it resumes, with the code of the commit that is then the last. A paper, or a part of one, that the
-    experiment sets to null is left out, with its stages.
+    A second call resumes, with the code of what is then the last commit.
 
     Args:
-        experiment: YAML file of the parameters that differ from params.yaml.
+        experiment: YAML file that maps files of parameters to what changes in them, see `apply_overlay`.
         root: folder of the dataset of the task that the experiment changes, if it has one.
-        publish: where the clone's reports/ are copied to.
+        publish_to: where the clone's reports/ are copied to: a new or empty folder, or an earlier publication.
         jobs: stages at a time.
 
     Raises:
-        InputError: the experiment is not readable, names unknown parameters or not one task to give `root` to, or a
-            stage failed.
+        InputError: the experiment cannot be read, names unknown parameters or, with `root`, not exactly one task;
+            `publish_to` or runs/<name> holds something else; or a stage failed.
     """
+    overlay = _read_overlay(experiment, root)
+    folder = RUNS / experiment.stem
+    # Checked here, before hours of work.
+    check_publication(publish_to, folder)
+    _recover(publish_to.resolve())
+    _warn_of_uncommitted(experiment)
+    update_clone(folder)
+    apply_overlay(folder, overlay, experiment)
+    repro(folder, jobs)
+    left_out = [Path(name).stem for name, changes in overlay.items() if changes is None]
+    publish(folder, publish_to, experiment, left_out)
+
+
+def _read_overlay(experiment: Path, root: Path | None) -> dict[str, Any]:
+    """What an experiment changes. `root` becomes the root of the one task in it."""
     try:
         overlay = YAML(typ="safe").load(experiment.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, YAMLError) as error:
         raise InputError(experiment, f"cannot be read ({error})", "check the path and its YAML") from None
     if not isinstance(overlay, dict):
-        raise InputError(experiment, "is not a mapping of parameters", "write it like params.yaml")
-    changed = list(overlay.get("tasks") or {})
-    if root is not None and len(changed) != 1:
+        raise InputError(experiment, "is not a mapping of files", "write what changes below the names of the files")
+    if root is None:
+        return overlay
+    params = overlay.get(PARAMS)
+    tasks = params.get("tasks") if isinstance(params, dict) else None
+    changed = list(tasks.values()) if isinstance(tasks, dict) else []
+    if len(changed) != 1:
         raise InputError(experiment, f"changes {len(changed)} tasks, but there is one root", "change one task")
-    folder = RUNS / experiment.stem
-    if folder.exists():
-        _git("-C", folder, "fetch", "--quiet", "origin", "HEAD")
-        _git("-C", folder, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
-    else:
-        _git("clone", "--quiet", Path.cwd(), folder)
+    if not isinstance(changed[0], dict):
+        raise InputError(experiment, "changes nothing of its task", "write it as a mapping")
+    changed[0]["root"] = str(root.resolve())
+    return overlay
+
+
+def apply_overlay(folder: Path, overlay: Mapping[str, Any], source: Path) -> None:
+    """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong.
+
+    Args:
+        folder: the checkout.
+        overlay: file -> what changes in it. The files are params.yaml and those of papers/. Mappings are merged,
+            anything else replaces. null removes an entry of one of `SECTIONS`, and with it the groups of an evaluation,
+            the runs of a group and the ensembles of a run; a paper whose file is null has no entries at all.
+        source: where the overlay is from, for messages.
+
+    Raises:
+        InputError: a file is not one of parameters, or has no such parameter.
+    """
     yaml = YAML()
     yaml.width = 120
-    params = yaml.load((folder / "params.yaml").read_text(encoding="utf-8"))
-    _overlay(params, overlay, experiment)
-    if root is not None:
-        params["tasks"][changed[0]]["root"] = str(root.resolve())
-    with (folder / "params.yaml").open("w", encoding="utf-8") as file:
-        yaml.dump(params, file)
-    _drop_stages(folder / "dvc.yaml", _left_out(overlay))
-    repro(folder, jobs)
-    shutil.rmtree(publish, ignore_errors=True)
-    # What an earlier experiment published is not part of this one, nor is what the clone has of papers left out.
-    published = (path.parent.name for path in (folder / "reports").glob("*/report.md"))
-    left_out = (f"*{paper}{end}" for paper, value in overlay.items() if value is None for end in ("_*", ".csv"))
-    others = shutil.ignore_patterns(*published, *left_out)
-    shutil.copytree(folder / "reports", publish, ignore=others)
+    changed: dict[Path, Any] = {}
+    for name, changes in overlay.items():
+        path = _parameter_file(folder, name, source)
+        try:
+            params = yaml.load(path.read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, YAMLError) as error:
+            raise InputError(path, f"cannot be read ({error})", "correct its YAML and commit it") from None
+        if not isinstance(params, dict):
+            raise InputError(path, "is not a mapping of parameters", "correct and commit it")
+        if changes is None and name != PARAMS:
+            # One {} each: YAML would write a shared one as an alias.
+            params.update({key: {} for key in params})
+        elif isinstance(changes, Mapping):
+            _merge(params, changes, source, name)
+            _drop_orphans(params)
+        else:
+            raise InputError(source, f"{name}: is not a mapping of parameters", "write it like the file")
+        changed[path] = params
+    for path, params in changed.items():
+        with atomic(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            yaml.dump(params, file)
 
 
-def _overlay(params: Any, changes: Mapping[str, Any], source: Path, prefix: str = "") -> None:
-    """Replaces values of `params` by those of `changes`, keeping comments; null removes a captioner or a variant."""
-    removable = prefix in ("captioners.", "translators.") or prefix.endswith(".variants.")
+def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
+    """The parameter file of that name in a checkout."""
+    path = folder / str(name)
+    known = re.fullmatch(r"params\.yaml|papers/[^/]+\.yaml", str(name))
+    # A link would lead the change out of the checkout.
+    if not known or path.resolve() != folder.resolve() / str(name) or not path.is_file():
+        raise InputError(source, f"{name} is no file of parameters", f"name {PARAMS} or a committed file of papers/")
+    return path
+
+
+def _merge(params: Any, changes: Mapping[str, Any], source: Path, name: str, parents: tuple[str, ...] = ()) -> None:
+    """Replaces values of `params`, which `parents` lead to in the file `name`, by those of `changes`."""
+    in_section = len(parents) == 1 and parents[0] in SECTIONS
+    # An entry may get keys that it leaves to a default or to the run that it is like. `configure` checks them.
+    may_be_new = bool(parents) and parents[0] in SECTIONS
     for key, value in changes.items():
-        if key not in params:
-            raise InputError(source, f"{prefix}{key} is not in params.yaml", "correct the name")
-        if value is None and removable:
+        place = (*parents, str(key))
+        if key not in params and (not may_be_new or (value is None and in_section)):
+            raise InputError(source, f"{name}: {'.'.join(place)} is not a parameter", "correct the name")
+        if value is None and in_section:
             del params[key]
-        elif isinstance(value, Mapping) and isinstance(params[key], Mapping) and not _per_scale(params[key]):
-            _overlay(params[key], value, source, f"{prefix}{key}.")
+        elif isinstance(value, Mapping) and isinstance(params.get(key), Mapping):
+            _merge(params[key], value, source, name, place)
         else:
             params[key] = value
 
 
-def _left_out(overlay: Mapping[str, Any]) -> list[str]:
-    """How the stages of papers and of their parts that are null end: <paper>, or <part>_<paper>."""
-    parts = [
-        f"{part}_{paper}"
-        for paper, changes in overlay.items()
-        if isinstance(changes, Mapping)
-        for part, value in changes.items()
-        if value is None
-    ]
-    return [paper for paper, value in overlay.items() if value is None] + parts
+def _drop_orphans(params: Any) -> None:
+    """Removes from a paper's file what a removed evaluation or group leaves behind.
+
+    Its runs stay without a group, since others may be like them.
+    """
+    groups, runs, ensembles = (params.get(section) or {} for section in ("groups", "runs", "ensembles"))
+    for group in [name for name, group in groups.items() if group["evaluation"] not in params["evaluations"]]:
+        del groups[group]
+    for run in runs.values():
+        if run.get("group") is not None and run["group"] not in groups:
+            run["group"] = None
+    for name in [name for name, ensemble in ensembles.items() if not _is_trained(ensemble["run"], runs)]:
+        del ensembles[name]
 
 
-def _drop_stages(path: Path, endings: Sequence[str]) -> None:
-    """Removes the stages named <what>_<ending>, and what the others depend on of their outputs."""
-    yaml = YAML()
-    yaml.width = 120
-    graph = yaml.load(path.read_text(encoding="utf-8"))
-    stages = graph["stages"]
-    dropped = {name: stages.pop(name) for name in list(stages) if name.endswith(tuple(f"_{e}" for e in endings))}
-    gone, left = ([out for stage in group.values() for out in _outputs(stage)] for group in (dropped, stages))
-
-    def is_gone(dep: str) -> bool:
-        # A folder is still made while a stage is left that writes into it.
-        return any(_within(out, dep) for out in gone) and not any(_within(out, dep) for out in left)
-
-    for stage in stages.values():
-        deps = stage.get("do", stage)["deps"]
-        deps[:] = [dep for dep in deps if not is_gone(dep)]
-    curves = graph["plots"][0]["Learning curves"]["y"]
-    for file in [file for file in curves if is_gone(file)]:
-        del curves[file]
-    with path.open("w", encoding="utf-8") as file:
-        yaml.dump(graph, file)
+def _is_trained(name: str, runs: Any) -> bool:
+    """Whether a run has a group: its own, or that of a run that it is like."""
+    run = runs.get(name)
+    if run is None:
+        return False
+    if "group" in run:
+        return run["group"] is not None
+    like = run.get("like", [])
+    return any(_is_trained(other, runs) for other in ([like] if isinstance(like, str) else like))
 
 
-def _outputs(stage: Mapping[str, Any]) -> list[str]:
-    """What a stage of dvc.yaml writes; templates are as they are written there."""
-    outs = stage.get("do", stage)["outs"]
-    return [out if isinstance(out, str) else next(iter(out)) for out in outs]
+def update_clone(folder: Path) -> None:
+    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit.
+
+    Raises:
+        InputError: git failed, or something else is there.
+    """
+    for leftover in _leftovers(folder, "tmp"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    if not os.path.lexists(folder):
+        temporary = _beside(folder, "tmp")
+        try:
+            _git("clone", "--quiet", Path.cwd(), temporary)
+            # Renamed when it is complete: git would take half a clone for a folder of the user's checkout.
+            temporary.rename(folder)
+        except OSError as error:
+            raise InputError(folder, f"cannot be made ({error.strerror})", "run the experiment again") from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return
+    here, git_folder = Path.cwd().resolve(), folder.resolve() / ".git"
+    # Without these options git also looks in the folders above, and finds the user's own checkout.
+    repository = (f"--git-dir={git_folder}", f"--work-tree={folder.resolve()}")
+    try:
+        origin = _git(*repository, "config", "--get", "remote.origin.url").strip() if git_folder.is_dir() else None
+    except InputError:
+        origin = None
+    if origin is None or Path(origin).resolve() != here or folder.resolve() == here:
+        raise InputError(folder, "is not a clone of this checkout", "move it away")
+    fix = f"correct that, or move {folder} away"
+    _git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
+    _git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
 
 
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")
+def _warn_of_uncommitted(experiment: Path) -> None:
+    """Lists the uncommitted changes of the checkout, which the experiment does not run with."""
+    commit = _git("rev-parse", "--short", "HEAD").strip()
+    paths = ["."]
+    if experiment.resolve().is_relative_to(Path.cwd()):
+        # The experiment itself is read from the checkout.
+        paths.append(f":(exclude,literal){experiment.resolve().relative_to(Path.cwd())}")
+    changes = _git("--no-optional-locks", "status", "--porcelain", "--", *paths).splitlines()
+    if not changes:
+        return
+    lines = [f"warning: the experiment runs commit {commit}, without these uncommitted changes:", *changes[:LISTED]]
+    if len(changes) > LISTED:
+        lines.append(f"and {len(changes) - LISTED} more")
+    print(*lines, sep="\n", file=sys.stderr, flush=True)
 
 
-def _per_scale(value: Mapping[str, Any]) -> bool:
-    return set(value) == {"laptop", "paper"}
+def check_publication(target: Path, clone: Path) -> None:
+    """Checks that a folder may be replaced by a publication: it is new, empty or an earlier publication.
+
+    Args:
+        target: the folder.
+        clone: it holds what is to be published.
+
+    Raises:
+        InputError: it holds something else, which would be lost.
+    """
+    if target.is_symlink():
+        raise InputError(target, "is a link", "name a folder")
+    if target.exists() and not target.is_dir():
+        raise InputError(target, "is a file", "name a folder")
+    place, here, clone = target.resolve(), Path.cwd().resolve(), clone.resolve()
+    if here.is_relative_to(place) or clone.is_relative_to(place) or place.is_relative_to(clone):
+        raise InputError(target, f"holds the checkout, or is part of {clone}", "name a folder of its own")
+    above = next(parent for parent in place.parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError(target, f"cannot be made in {above}", "name a folder elsewhere")
+    if target.exists() and any(target.iterdir()) and not (target / MARKER).is_file():
+        raise InputError(target, "holds files, but no earlier publication", "name a new folder, or move it away")
 
 
-def _git(*arguments: str | Path) -> None:
-    done = subprocess.run(["git", *map(str, arguments)], capture_output=True, text=True, check=False)
+def publish(clone: Path, target: Path, experiment: Path, left_out: Collection[str]) -> None:
+    """Copies the reports out of a clone, and replaces an earlier publication.
+
+    After a kill, the folder holds the earlier publication or the new one. If the kill came between them, the earlier
+    one lies beside the folder under another name, and the next call puts it back.
+
+    Args:
+        clone: has the reports in reports/.
+        target: the folder that is published to.
+        experiment: the experiment's file.
+        left_out: papers whose folders are not copied.
+
+    Raises:
+        InputError: see `check_publication`; or the copy failed.
+    """
+    reports = clone / "reports"
+    check_publication(target, clone)
+    place = target.resolve()
+    fresh = _beside(place, "tmp")
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        # The clone's reports/ also holds what other experiments published. It is left out.
+        published = {name for name in names if (Path(folder) / name / MARKER).is_file()}
+        return published | set(left_out) if Path(folder) == reports else published
+
+    try:
+        _recover(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(reports, fresh, ignore=ignored)
+        (fresh / MARKER).write_text(f"{_name_of(experiment)}\n", encoding="utf-8")
+        check_publication(target, clone)
+        if place.exists():
+            place.rename(_beside(place, "old"))
+        fresh.rename(place)
+    except OSError as error:
+        raise InputError(target, f"cannot be published to ({error})", f"the reports are in {reports}") from None
+    finally:
+        _recover(place)
+
+
+def _name_of(experiment: Path) -> str:
+    """An experiment's name in its publication: its path in the checkout, or the file's name if it is elsewhere."""
+    path, here = experiment.resolve(), Path.cwd().resolve()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
+
+
+def _recover(place: Path) -> None:
+    """Cleans up after a kill: removes half a copy beside a publication, and puts the earlier one back if it is gone."""
+    for half in _leftovers(place, "tmp"):
+        shutil.rmtree(half, ignore_errors=True)
+    for before in _leftovers(place, "old"):
+        if place.exists():
+            # Renamed first: under this name nobody puts it back, even if a kill leaves half of it.
+            shutil.rmtree(before.rename(_beside(place, "tmp")), ignore_errors=True)
+        else:
+            before.rename(place)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    """This process's own name for something beside `path`."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{ending}")
+
+
+def _leftovers(path: Path, ending: str) -> list[Path]:
+    """What `_beside` named for this process, or for one that no longer runs."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.(\d{{1,9}})\.{ending}")
+    found = [(entry, name.fullmatch(entry.name)) for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    return [entry for entry, match in found if match and not _is_of_another(int(match[1]))]
+
+
+def _is_of_another(process: int) -> bool:
+    """Whether another process with this id is running."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
+    """What a git command prints."""
+    environment = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
+    command = ["git", *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
+    )
     if done.returncode != 0:
-        raise InputError("git", " ".join(done.stderr.split()), "run from a git checkout with a commit")
+        raise InputError("git", " ".join(done.stderr.split()), fix)
+    return done.stdout

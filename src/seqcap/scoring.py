@@ -1,4 +1,4 @@
-"""`seqcap score`: captions of files against references of files, without a pipeline around them."""
+"""`seqcap score`: scores captions in files against references in files, without the pipeline."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import numpy as np
 
 from seqcap.artifacts import write_json
 from seqcap.errors import InputError
-from seqcap.metrics import diversity, official, quality
+from seqcap.metrics import diversity, quality
 from seqcap.metrics.captions import Caption, Floats
 from seqcap.metrics.files import Captions, read_candidates, read_references
 from seqcap.metrics.quality import Measured
+from seqcap.metrics.registry import METRICS
 
 RESAMPLES = 1000
-# How metrics that our own parser stands behind are shown, always.
-SHOWN = {"SPICE": "SPICE (spaCy)", "SPIDEr": "SPIDEr (spaCy)"}
-# Metrics that are already in percent, or counts.
-UNSCALED = ("vocabulary", "length", "unique", "bad_endings")
+# Metrics that are shown as they are: percentages and numbers of words.
+UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def score_files(
     Args:
         references: see `files.read_references`; `split` is that of a Karpathy or Parquet file.
         candidates: see `files.read_candidates`.
-        metrics: of `quality.METRICS`.
+        metrics: of `registry.QUALITY`.
         by_official: by pycocoevalcap and its jars instead of the engine.
 
     Raises:
@@ -105,11 +104,14 @@ def score_system(
     truth = {index: references[image_id] for image_id, index in order.items()}
     sets = {index: captions[image_id] for image_id, index in order.items()}
     flat = [(index, tokens) for index, of_image in sets.items() for tokens in of_image]
+    reasons: dict[str, str] = {}
     if by_official:
+        from seqcap.metrics import official
+
         measured, reasons = official.measure(truth, flat, metrics)
     else:
-        measured, reasons = quality.measure(truth, flat, metrics, cache_folder() / "scene_graphs.parquet")
-    measured = {SHOWN.get(metric, metric): values for metric, values in measured.items()}
+        measured = quality.measure(truth, flat, metrics, cache_folder() / "scene_graphs.parquet")
+    measured = {METRICS[metric].shown: values for metric, values in measured.items()}
     scores = {metric: _mean(values, number) for metric, values in measured.items()}
     if number > 1:
         for metric, values in measured.items():
@@ -180,7 +182,11 @@ def as_table(systems: Sequence[System]) -> str:
 
 
 def write_scores(path: Path, systems: Sequence[System], per_image: bool) -> None:
-    """Writes everything as JSON, x1 scale; with `per_image` every caption's scores too."""
+    """Writes everything as JSON, x1 scale; with `per_image` every caption's scores too.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
     value = {
         system.name: {
             "images": system.images,
@@ -195,4 +201,7 @@ def write_scores(path: Path, systems: Sequence[System], per_image: bool) -> None
         }
         for system in systems
     }
-    write_json(path, value)
+    try:
+        write_json(path, value)
+    except OSError as error:
+        raise InputError(path, f"cannot be written ({error.strerror})", "choose another file") from None

@@ -31,7 +31,7 @@ def submit(
     """Writes a results file, and replaces the one that is there.
 
     Images go by COCO's own ids (`coco_id` of `artifacts.IMAGES`, which Karpathy's JSON calls `cocoid`), and every image
-    of COCO's `split` must have a caption. In a dataset without such ids they go by `image_id`, and the captions must be
+    of COCO's `split` must have a caption. In a dataset without such ids they go by `item`, and the captions must be
     of whole splits of that dataset.
 
     Args:
@@ -47,8 +47,8 @@ def submit(
         path of the file.
 
     Raises:
-        InputError: a malformed file, a name with other characters than A-Z, a-z, 0-9, _ and -, nothing or several to
-            choose from, an image with two first captions or none, or of another split, or one without a COCO id.
+        InputError: a file is malformed; `name` has other characters than A-Z, a-z, 0-9, _ and -; there is nothing, or
+            more than one thing, to choose; or an image has no first caption or two, another split or no COCO id.
     """
     table = read_table(decoded, DECODED)
     table = _chosen(decoded, table, "variant", variant)
@@ -90,11 +90,11 @@ def _first(path: Path, table: pa.Table) -> dict[int, str]:
     """Image -> its caption of rank 0."""
     first = table.filter(pc.equal(table["rank"], 0))
     captions: dict[int, str] = {}
-    for image, text in zip(first["image_id"].to_pylist(), first["text"].to_pylist(), strict=True):
+    for image, text in zip(first["item"].to_pylist(), first["text"].to_pylist(), strict=True):
         if image in captions:
             raise InputError(path, f"image {image} has two captions of rank 0", "decode it again")
         captions[image] = text
-    for image in table["image_id"].to_pylist():
+    for image in table["item"].to_pylist():
         if image not in captions:
             raise InputError(path, f"image {image} has no caption of rank 0", "decode it again")
     return captions
@@ -104,9 +104,9 @@ def _submitted_ids(path: Path, split: str, decoded: set[int]) -> dict[int, int]:
     """The images that a results file must have: image id -> id in the file."""
     rows = read_table(path, IMAGES).to_pylist()
     if all(row["coco_id"] is None for row in rows):
-        splits = {row["split"] for row in rows if row["image_id"] in decoded}
-        return {row["image_id"]: row["image_id"] for row in rows if row["split"] in splits}
-    ids = {row["image_id"]: row["coco_id"] for row in rows if in_split(split, row["split"], row["file"])}
+        splits = {row["split"] for row in rows if row["item"] in decoded}
+        return {row["item"]: row["item"] for row in rows if row["split"] in splits}
+    ids = {row["item"]: row["coco_id"] for row in rows if in_split(split, row["split"], row["file"])}
     for image, coco_id in ids.items():
         if coco_id is None:
             raise InputError(path, f"image {image} has no coco_id", "give it its cocoid in dataset_coco.json")

@@ -3,31 +3,31 @@
     for each batch of images (or sentences):
         loss, logs = objective(captioner, batch)
         loss.backward(); clip; Adam
-    greedy captions of val after every epoch: the weights of the epoch with the best reward are kept
-    (cross-entropy is judged by CIDEr, translation by BLEU)
+    greedy captions of val after every epoch: the weights of the best epoch are kept (`seqcap.validation`)
 
-Before the first step val is scored, too, for the curves. The starting point is none of those that are chosen from: what
-is reported of an objective is what it makes of the captioner, for better or worse.
+Before the first step val is scored, too, for the curves. The starting weights are never kept, unless there is no epoch:
+what is reported of an objective is what it makes of the captioner, for better or worse.
 
-A run can be killed at any moment: every minute, and after every epoch, everything that the rest of the run depends on
-(weights, Adam's moments, the random generators, the curves) is written to scratch/, from where the same command
-resumes, to the same bytes as an uninterrupted run on the same device.
+A run can be killed at any moment. Every minute, and after every epoch, everything that the rest of the run depends on
+(weights, Adam's moments, random generators, curves) is written to scratch/. From there the same command resumes, to the
+same bytes as an uninterrupted run on the same device.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from multiprocessing import current_process, get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -37,20 +37,133 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
-from tqdm import tqdm
 
-from seqcap import decoding, embeddings, machine, models, objectives, tasks
+from seqcap import decoding, machine, models, objectives, tasks, validation
 from seqcap.artifacts import load_weights, save_weights
+from seqcap.config.training import TrainingRun
 from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context
+from seqcap.progress import progress
+from seqcap.rewards.mixture import Material, Mixture
 from seqcap.tasks.base import Inputs, Split
 
 SCRATCH = Path("scratch")
 CHECKPOINT_SECONDS = 60
 LOG_STEPS = 10
 LOCK_SECONDS = 20
+# What a worker imports before its first step; torch's optimizers import the last one when they are first built.
+PRELOADED = ["seqcap.training", "torch._dynamo"]
+# What of a run's configuration never changes its weights.
+OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run leaves besides its weights.
+
+    Attributes:
+        curves: rows of `artifacts.CURVES`.
+        seconds_per_epoch: of training steps alone, by their median; None where there were none. It is measured, not
+            computed: no two runs have the same.
+    """
+
+    curves: list[dict[str, Any]]
+    seconds_per_epoch: float | None
+
+
+def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str] = {}) -> list[list[Trained]]:
+    """Trains runs with each of their seeds: one after the other on a GPU or under a launcher, side by side in processes
+    of one thread each on a CPU. Weights go to <weights>/seed<k>.safetensors.
+
+    Args:
+        code: hashes of the code that they run (`TrainConfig.code`): what was begun by other code is not resumed.
+
+    Returns:
+        per run, what came of each seed.
+
+    Raises:
+        InputError: as `train`.
+    """
+    rank, world = machine.join_group()
+    folders = [scratch(run, code) for run in runs]
+    for kept in folders:
+        kept.mkdir(parents=True, exist_ok=True)
+    jobs = [(run, seed, kept) for run, kept in zip(runs, folders, strict=True) for seed in run.seeds]
+    processes = 1 if world > 1 or machine.device().type == "cuda" else min(machine.workers(), len(jobs))
+    if processes == 1:
+        trained = [train(*job) for job in jobs]
+    else:
+        # Forked from a server that imports all this once, and that never trains: no thread of it is lost in a fork.
+        workers = get_context("forkserver")
+        workers.set_forkserver_preload(PRELOADED)
+        with ProcessPoolExecutor(processes, workers) as pool:
+            trained = list(pool.map(train, *zip(*jobs, strict=True)))
+    if world > 1:
+        dist.barrier()
+    if rank == 0:
+        for kept in folders:
+            shutil.rmtree(kept)
+    found = iter(trained)
+    return [[next(found) for _ in run.seeds] for run in runs]
+
+
+def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
+    """Trains a run with one seed.
+
+    Args:
+        seed: of weights, batches, dropout and samples.
+        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out.
+
+    Raises:
+        InputError: malformed inputs, another process training the same run, or a reward that says nothing.
+    """
+    job = Job(run, seed)
+    state = begin(job)
+    with locked(kept / f"seed{seed}_rank{job.rank}.lock"):
+        checkpoint = kept / f"seed{seed}_rank{job.rank}.safetensors"
+        if checkpoint.exists():
+            state.restore(checkpoint, job.device)
+        else:
+            score_start(job, state)
+        seconds = learn(job, state, checkpoint)
+        if job.rank == 0:
+            metadata = {
+                "architecture": run.architecture,
+                "model": run.model,
+                "vocabulary_size": len(job.task.vocabulary),
+                "feature_shape": list(job.task.feature_shape),
+                "max_length": run.max_length,
+                job.criteria.decisive: state.best_value,
+            }
+            save_weights(Path(run.weights) / f"seed{seed}.safetensors", state.best, metadata)
+    return Trained(state.curves, float(np.median(seconds)) * job.batches if seconds else None)
+
+
+class Job:
+    """A run with one seed, and what it works with.
+
+    Attributes:
+        rank, world: this process among the launcher's, and the number of them.
+        reward: against the training references.
+        batches: steps of an epoch.
+        steps: of all epochs.
+    """
+
+    def __init__(self, run: TrainingRun, seed: int) -> None:
+        self.run, self.seed = run, seed
+        self.rank, self.world = machine.join_group()
+        self.device = machine.device()
+        if self.device.type == "cpu":
+            torch.set_num_threads(1)
+        self.task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
+        self.training, self.validation = (self.task.split(name, run.max_length) for name in ("train", "val"))
+        words, paraphrases = self.task.vocabulary.words, run.reads.get("paraphrases")
+        self.reward = Mixture(run.reward, Material(self.training.references, words, paraphrases))
+        self.criteria = validation.criteria(self.task, run, self.validation)
+        self.batches = -(-len(self.training) // run.training.batch_size)
+        self.steps = run.training.epochs * self.batches
 
 
 class Step(nn.Module):
@@ -64,201 +177,33 @@ class Step(nn.Module):
         return self.objective(self.captioner, batch)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True)
-class Trained:
-    """What a training run leaves besides its weights.
-
-    Attributes:
-        curves: rows of `artifacts.CURVES`.
-        seconds_per_epoch: of training steps alone, by their median; None where there were none. It is measured, not
-            computed: no two runs have the same.
-    """
-
-    curves: list[dict[str, Any]]
-    seconds_per_epoch: float | None
-
-
-def train_all(configs: Sequence[dict[str, Any]]) -> list[list[Trained]]:
-    """Trains variants with each of their seeds: one after the other on a GPU or under a launcher, side by side in
-    processes of one thread each on a CPU.
-
-    Args:
-        configs: training runs as configs/*.json describe them; weights go to <weights>/seed<k>.safetensors.
-
-    Returns:
-        per variant, what came of each seed.
-
-    Raises:
-        InputError: as `train`.
-    """
-    rank, world = machine.join_group()
-    folders = [scratch(config) for config in configs]
-    jobs = []
-    for config, kept in zip(configs, folders, strict=True):
-        kept.mkdir(parents=True, exist_ok=True)
-        weights = Path(config["weights"])
-        jobs += [(config, seed, weights / f"seed{seed}.safetensors", kept) for seed in config["seeds"]]
-    processes = 1 if world > 1 or machine.device().type == "cuda" else min(machine.workers(), len(jobs))
-    if processes == 1:
-        trained = [train(*job) for job in jobs]
-    else:
-        with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-            trained = list(pool.map(train, *zip(*jobs, strict=True)))
-    if world > 1:
-        dist.barrier()
-    if rank == 0:
-        for kept in folders:
-            shutil.rmtree(kept)
-    found = iter(trained)
-    return [[next(found) for _ in config["seeds"]] for config in configs]
-
-
-def train(config: dict[str, Any], seed: int, output: Path, kept: Path) -> Trained:
-    """Trains one variant with one seed.
-
-    Args:
-        config: a configs/*.json of a training run.
-        seed: of weights, batches, dropout and samples.
-        output: the safetensors file to write.
-        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out.
-
-    Raises:
-        InputError: malformed inputs, another process training the same run, or a policy that earns no reward.
-    """
-    rank, world = machine.join_group()
-    device = machine.device()
-    if device.type == "cpu":
-        torch.set_num_threads(1)
-    settings, max_length = config["training"], config["max_length"]
-    task = tasks.load(config["task"], models.model_class(config["architecture"]))
-    training, validation = (task.split(name, max_length) for name in ("train", "val"))
-    reward = task.reward(config["reward"], training)
-    criteria = task.criteria(config["reward"], validation)
-    words = len(task.vocabulary)
-
-    torch.manual_seed(seed)
-    captioner = models.build(config["architecture"], config["model"], words, task.feature_shape)
-    if config["start_from"] is None:
-        task.fit(captioner, training)
-    else:
-        start, _ = models.load(Path(config["start_from"]) / f"seed{seed}.safetensors")
-        captioner.load_state_dict(start.state_dict())
-    batches = -(-len(training) // settings["batch_size"])
-    path = config["embeddings"]
-    vectors = None if path is None else torch.from_numpy(embeddings.read(path, task.vocabulary))
-    hidden = captioner.output.in_features
-    context = Context(reward, max_length, hidden, batches, vectors, training.frequencies(words))
-    objective = objectives.build(config["objective"], config["settings"], context)
-    captioner.dropout = settings["dropout"]
-    step = Step(captioner, objective).to(device)
-    betas = (settings["beta1"], 0.999)
-    optimizer = torch.optim.Adam(step.parameters(), lr=settings["learning_rate"], betas=betas, fused=True)
-    parallel = DistributedDataParallel(step) if world > 1 else step
-    # From here on every process draws its own samples.
-    torch.manual_seed(seed * 1000 + rank)
-
-    total = settings["epochs"] * batches
-    run = Run(step, optimizer, curves=[], best={k: v.clone() for k, v in captioner.state_dict().items()})
-
-    def record(quantity: str, value: float) -> None:
-        images = run.at * settings["batch_size"]
-        row = {"variant": config["variant"], "seed": seed, "step": run.at, "images": images}
-        run.curves.append(row | {"quantity": quantity, "value": value})
-
-    def validate() -> float:
-        captions = short_captions(captioner, validation.inputs, len(validation), max_length, device, greedy=True)
-        for name, criterion in criteria.items():
-            value = criterion(captions)
-            record(name, value)
-        record("val_distinct", len(np.unique(captions, axis=0)) / len(captions))
-        if value > run.best_value and (run.at > 0 or total == 0):
-            run.best_value = value
-            run.best = {k: v.detach().clone() for k, v in captioner.state_dict().items()}
-        return value
-
-    with locked(kept / f"seed{seed}_rank{rank}.lock"):
-        checkpoint = kept / f"seed{seed}_rank{rank}.safetensors"
-        if checkpoint.exists():
-            run.restore(checkpoint, device)
-        else:
-            validate()
-            if config["start_from"] is not None:
-                some = min(200, len(training))
-                captions = short_captions(captioner, training.inputs, some, max_length, device, greedy=False)
-                mean = float(reward.score(captions, np.arange(some)).mean())
-                record("train_reward", mean)
-                if total > 0 and mean <= 0:
-                    raise InputError(
-                        config["start_from"], "its captions earn no reward at step 0", "train cross-entropy for longer"
-                    )
-        saved = time.monotonic()
-        label = f"{config['variant']} seed {seed}"
-        progress = tqdm(total=total, initial=run.at, desc=label, unit="step", disable=rank > 0, mininterval=1)
-        logs: dict[str, list[float]] = {}
-        parent = os.getppid()
-        seconds: list[float] = []
-        for batch in data_batches(training, settings["batch_size"], run.at, total, seed, rank, world, device):
-            for group in optimizer.param_groups:
-                epoch = run.at // batches
-                group["lr"] = settings["learning_rate"] * settings["decay"] ** (epoch // settings["decay_every"])
-            step.train()
-            started = time.monotonic()
-            loss, values = parallel(batch)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(step.parameters(), settings["clip"])
-            optimizer.step()
-            seconds.append(time.monotonic() - started)
-            run.at += 1
-            progress.update()
-            for name, value in values.items():
-                logs.setdefault(name, []).append(value)
-            epoch_ends = run.at % batches == 0
-            if epoch_ends or run.at % LOG_STEPS == 0:
-                for name, numbers in logs.items():
-                    record(name, float(np.mean(numbers)))
-                logs = {}
-                if epoch_ends:
-                    progress.set_postfix({list(criteria)[-1]: f"{validate():.3f}"})
-                if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
-                    run.save(checkpoint)
-                    saved = time.monotonic()
-            if current_process().name != "MainProcess" and os.getppid() != parent:
-                # The parent was killed: a worker must not train on behind the next run's back.
-                os._exit(1)
-        progress.close()
-        if rank == 0:
-            metadata = {
-                "architecture": config["architecture"],
-                "model": config["model"],
-                "vocabulary_size": words,
-                "feature_shape": list(task.feature_shape),
-                "max_length": max_length,
-                list(criteria)[-1]: run.best_value,
-            }
-            save_weights(output, run.best, metadata)
-    return Trained(run.curves, float(np.median(seconds)) * batches if seconds else None)
-
-
 @dataclass
-class Run:
-    """Everything that the rest of a training run depends on.
+class State:
+    """Everything that the rest of a run depends on.
 
     Attributes:
+        parallel: `step`, or under a launcher what averages its gradients over all processes.
         at: steps done.
-        best_value: the best validation score so far, of the weights `best`.
         curves: rows of `artifacts.CURVES`.
+        best, best_value: weights of the best epoch so far and their score on val; none before the first epoch's end.
     """
 
     step: Step
+    parallel: nn.Module
     optimizer: torch.optim.Optimizer
-    curves: list[dict[str, Any]]
-    best: dict[str, Tensor]
-    best_value: float = -1.0
     at: int = 0
+    curves: list[dict[str, Any]] = field(default_factory=list)
+    best: dict[str, Tensor] = field(default_factory=dict)
+    best_value: float | None = None
+
+    def keep(self, value: float) -> None:
+        """Keeps the captioner as it is now, with its score on val, if it is better than what was kept before."""
+        if self.best_value is None or value > self.best_value:
+            self.best_value = value
+            self.best = {name: tensor.detach().clone() for name, tensor in self.step.captioner.state_dict().items()}
 
     def save(self, path: Path) -> None:
-        """Writes the run's state."""
+        """Writes the state."""
         tensors = {f"step.{k}": v for k, v in self.step.state_dict().items()}
         tensors |= {f"best.{k}": v for k, v in self.best.items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
@@ -277,7 +222,7 @@ class Run:
             kind, rest = name.split(".", 1)
             groups.setdefault(kind, {})[rest] = tensor
         self.step.load_state_dict(groups["step"])
-        self.best = {name: tensor.to(device) for name, tensor in groups["best"].items()}
+        self.best = {name: tensor.to(device) for name, tensor in groups.get("best", {}).items()}
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in groups.get("adam", {}).items():
             index, moment = name.split(".")
@@ -288,6 +233,143 @@ class Run:
         if torch.cuda.is_available() and "cuda" in groups["random"]:
             torch.cuda.set_rng_state(groups["random"]["cuda"])
         self.at, self.best_value, self.curves = metadata["at"], metadata["best_value"], metadata["curves"]
+
+
+def begin(job: Job) -> State:
+    """The state before the first step."""
+    run, settings = job.run, job.run.training
+    torch.manual_seed(job.seed)
+    captioner = models.build(run.architecture, dict(run.model), len(job.task.vocabulary), job.task.feature_shape)
+    if run.start is None:
+        job.task.fit(captioner, job.training)
+    else:
+        start, _ = models.load(Path(run.start) / f"seed{job.seed}.safetensors")
+        captioner.load_state_dict(start.state_dict())
+    objective = objectives.build(run.objective, dict(run.settings), context(job, captioner))
+    captioner.dropout = settings.dropout
+    step = Step(captioner, objective).to(job.device)
+    betas = (settings.beta1, 0.999)
+    optimizer = torch.optim.Adam(step.parameters(), lr=settings.learning_rate, betas=betas, fused=True)
+    parallel = DistributedDataParallel(step) if job.world > 1 else step
+    # From here on every process draws its own samples.
+    torch.manual_seed(job.seed * 1000 + job.rank)
+    return State(step, parallel, optimizer)
+
+
+def context(job: Job, captioner: Captioner) -> Context:
+    """What the objective may use."""
+    reads = {what: Path(path) for what, path in job.run.reads.items()}
+    vocabulary, vectors = job.task.vocabulary, None
+    if "embeddings" in reads:
+        # By name: what reads none does not depend on how they are made.
+        embeddings: Any = importlib.import_module("seqcap.embeddings")
+        vectors = torch.from_numpy(embeddings.read(reads["embeddings"], vocabulary))
+    return Context(
+        reward=job.reward,
+        max_length=job.run.max_length,
+        hidden=captioner.output.in_features,
+        steps_per_epoch=job.batches,
+        embeddings=vectors,
+        frequencies=job.training.frequencies(len(vocabulary)),
+        vocabulary=vocabulary,
+        reads=reads,
+    )
+
+
+def score_start(job: Job, state: State) -> None:
+    """Records how good the captioner is before the first step.
+
+    Raises:
+        InputError: training is to go on by a reward that is the same for whatever the captioner says.
+    """
+    value = validate(job, state)
+    if job.steps == 0:
+        state.keep(value)
+    run = job.run
+    if run.start is None or not run.reward:
+        return
+    some = min(200, len(job.training))
+    captions = short_captions(state.step.captioner, job.training.inputs, some, run.max_length, job.device, greedy=False)
+    rewards = job.reward.score(captions, np.arange(some))
+    record(job, state, "train_reward", float(rewards.mean()))
+    if job.steps > 0 and rewards.min() == rewards.max():
+        what = f"every caption sampled from it at step 0 earns the same reward, {rewards.min():g}"
+        raise InputError(run.start, what, "train cross-entropy for longer")
+
+
+def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
+    """Trains to the end, and keeps the best epoch's weights in the state.
+
+    Returns:
+        seconds that each step took.
+    """
+    settings, parent = job.run.training, parent_process()
+    seconds: list[float] = []
+    logs: dict[str, list[float]] = {}
+    saved = time.monotonic()
+    label = f"{job.run.name} seed {job.seed}"
+    bar = progress(total=job.steps, initial=state.at, desc=label, unit="step", disable=job.rank > 0)
+    for batch in data_batches(
+        job.training, settings.batch_size, state.at, job.steps, job.seed, job.rank, job.world, job.device
+    ):
+        started = time.monotonic()
+        for name, number in update(job, state, batch).items():
+            logs.setdefault(name, []).append(number)
+        seconds.append(time.monotonic() - started)
+        bar.update()
+        epoch_ends = state.at % job.batches == 0
+        if epoch_ends or state.at % LOG_STEPS == 0:
+            for name, numbers in logs.items():
+                record(job, state, name, float(np.mean(numbers)))
+            logs = {}
+            if epoch_ends:
+                value = validate(job, state)
+                state.keep(value)
+                bar.set_postfix({job.criteria.decisive: f"{value:.3f}"})
+            if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
+                state.save(checkpoint)
+                saved = time.monotonic()
+        if parent is not None and not parent.is_alive():
+            # It was killed: a worker must not train on behind the next run's back.
+            os._exit(1)
+    bar.close()
+    return seconds
+
+
+def update(job: Job, state: State, batch: Batch) -> dict[str, float]:
+    """One training step; returns what the objective logs."""
+    settings = job.run.training
+    epoch = state.at // job.batches
+    for group in state.optimizer.param_groups:
+        group["lr"] = settings.learning_rate * settings.decay ** (epoch // settings.decay_every)
+    state.step.train()
+    loss, logs = state.parallel(batch)
+    state.optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    nn.utils.clip_grad_norm_(state.step.parameters(), settings.clip)
+    state.optimizer.step()
+    state.at += 1
+    return logs  # type: ignore[no-any-return]
+
+
+def validate(job: Job, state: State) -> float:
+    """Records the scores of greedy captions of val; returns the one that decides."""
+    held_out = job.validation
+    captions = short_captions(
+        state.step.captioner, held_out.inputs, len(held_out), job.run.max_length, job.device, greedy=True
+    )
+    values = {name: criterion(captions) for name, criterion in job.criteria.measured.items()}
+    values["val_distinct"] = len(np.unique(captions, axis=0)) / len(captions)
+    for name, value in values.items():
+        record(job, state, name, value)
+    return values[job.criteria.decisive]
+
+
+def record(job: Job, state: State, quantity: str, value: float) -> None:
+    """Adds a point to a learning curve."""
+    images = state.at * job.run.training.batch_size
+    row = {"variant": job.run.name, "seed": job.seed, "step": state.at, "images": images}
+    state.curves.append(row | {"quantity": quantity, "value": value})
 
 
 def data_batches(
@@ -340,21 +422,20 @@ def short_captions(
     return captions
 
 
-def scratch(config: dict[str, Any]) -> Path:
-    """The folder of a run's checkpoints: its name changes with everything that the run depends on (configuration,
-    data, features, embeddings, the weights it starts from, code), so that nothing resumes what it should not."""
-    digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
-    inputs = tasks.files(config["task"])
-    if config["embeddings"] is not None:
-        inputs.append(Path(config["embeddings"]))
-    if config["start_from"] is not None:
-        inputs += sorted(Path(config["start_from"]).glob("*.safetensors"))
+def scratch(run: TrainingRun, code: Mapping[str, str]) -> Path:
+    """The folder of a run's checkpoints. Its name changes with everything that the weights depend on (configuration,
+    code, data, features, what else is read, the weights to start from), so that nothing resumes what it should not."""
+    settings = run.model_dump(mode="json", exclude=OTHER_FIELDS)
+    digest = hashlib.sha256(json.dumps([settings, dict(code)], sort_keys=True).encode())
+    inputs = tasks.files(run.task)
+    for path in map(Path, run.reads.values()):
+        inputs += sorted(path.rglob("*")) if path.is_dir() else [path]
+    if run.start is not None:
+        inputs += sorted(Path(run.start).glob("*.safetensors"))
     for path in inputs:
         status = path.stat() if path.exists() else None
         digest.update(f"{path} {status and (status.st_size, status.st_mtime_ns)}".encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return SCRATCH / f"{config['variant']}-{digest.hexdigest()[:16]}"
+    return SCRATCH / f"{run.name}-{digest.hexdigest()[:16]}"
 
 
 @contextmanager

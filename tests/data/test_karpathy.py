@@ -58,7 +58,7 @@ def root(tmp_path: Path) -> Path:
 def test_rows_fit_the_schemas_and_splits_are_mapped(root: Path) -> None:
     write(root, dataset())
     images, references = karpathy.read(root, "coco")
-    assert [(row["image_id"], row["split"], row["file"]) for row in images] == [
+    assert [(row["item"], row["split"], row["file"]) for row in images] == [
         (10, "train", "0.png"),
         (11, "train", "1.png"),
         (12, "val", "2.png"),
@@ -68,7 +68,7 @@ def test_rows_fit_the_schemas_and_splits_are_mapped(root: Path) -> None:
     assert pa.Table.from_pylist(images, schema=IMAGES).num_rows == 4
     assert pa.Table.from_pylist(references, schema=REFERENCES).num_rows == 8
     assert references[1] == {
-        "image_id": 10,
+        "item": 10,
         "split": "train",
         "caption_id": 1,
         "text": "A dog runs 1 .",

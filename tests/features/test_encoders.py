@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.error import URLError
 
@@ -16,7 +17,6 @@ from seqcap.artifacts import save_weights
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features.encoders import BACKBONES, IMAGENET_MEAN, IMAGENET_STD, Encoder, with_weights
-from seqcap.features.torchvision_shim import torchvision
 
 CHANNELS = dict.fromkeys(BACKBONES, 2048) | {"resnet18": 512, "resnet34": 512, "mobilenet_v2": 1280, "scenes_cnn": 128}
 
@@ -73,7 +73,9 @@ def test_scenes_cnn_knows_left_from_right() -> None:
 
 
 @pytest.mark.parametrize("backbone", ["resnet18", "mobilenet_v2", "inception_v3"])
-def test_a_checkpoint_gives_what_torchvisions_own_network_gives(backbone: str, tmp_path: Path) -> None:
+def test_a_checkpoint_gives_what_torchvisions_own_network_gives(
+    backbone: str, tmp_path: Path, torchvision: ModuleType
+) -> None:
     torch.manual_seed(0)
     options: dict[str, Any] = {"init_weights": False, "transform_input": True} if backbone == "inception_v3" else {}
     network = torchvision.models.get_model(backbone, **options).eval()
@@ -159,7 +161,7 @@ def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(
 
 
 @pytest.mark.real
-def test_mobilenet_v2_on_photographs(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mobilenet_v2_on_photographs(shared: Path, torchvision: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCH_HOME", str(shared / "torch_home"))
     encoder = with_weights("mobilenet_v2", "imagenet", 1)
     network = torchvision.models.mobilenet_v2(weights="IMAGENET1K_V1").eval()

@@ -97,14 +97,12 @@ def test_wrong_columns_are_named(tmp_path: Path) -> None:
     nulls = pa.array([None] + [[0.0] * 12] * 6, pa.list_(pa.float32(), 12))
     metadata = {"shape": "[12]"}
     cases = {
-        "has no column 'image_id'": good.drop_columns(["image_id"]),
+        "has no column 'item'": good.drop_columns(["item"]),
         "has no column 'features'": good.drop_columns(["features"]),
-        "column 'image_id' is string": pa.table(
-            {"image_id": ids.cast(pa.string()), "features": features}, metadata=metadata
-        ),
-        "column 'features' is int64": pa.table({"image_id": ids, "features": ids}, metadata=metadata),
-        "column 'features' is .*double": pa.table({"image_id": ids, "features": doubles}, metadata=metadata),
-        "column 'features' has nulls": pa.table({"image_id": ids, "features": nulls}, metadata=metadata),
+        "column 'item' is string": pa.table({"item": ids.cast(pa.string()), "features": features}, metadata=metadata),
+        "column 'features' is int64": pa.table({"item": ids, "features": ids}, metadata=metadata),
+        "column 'features' is .*double": pa.table({"item": ids, "features": doubles}, metadata=metadata),
+        "column 'features' has nulls": pa.table({"item": ids, "features": nulls}, metadata=metadata),
         "metadata 'shape'": good.replace_schema_metadata({"shape": "[2, 2]"}),
         "'shape' does not fit": good.replace_schema_metadata(None),
     }

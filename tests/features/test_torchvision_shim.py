@@ -6,11 +6,10 @@ import runpy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
-
-from seqcap.features.torchvision_shim import torchvision
 
 SHIM = "seqcap.features.torchvision_shim"
 
@@ -28,7 +27,7 @@ def another_torchvision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     sys.modules.update(real)
 
 
-def test_networks_can_be_built() -> None:
+def test_networks_can_be_built(torchvision: ModuleType) -> None:
     assert torchvision.models.mobilenet_v2().eval().features(torch.zeros(1, 3, 32, 32)).shape == (1, 1280, 1, 1)
 
 

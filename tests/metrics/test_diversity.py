@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from pycocoevalcap.bleu.bleu import Bleu
 
 from seqcap.errors import InputError
@@ -78,6 +77,9 @@ def test_sets_need_the_same_slots_everywhere(metric: object) -> None:
 
 
 def test_self_bleu_is_nltks(coco_captions: Images) -> None:
+    # Not above: nltk takes 2 seconds to import.
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
     sets = {image_id: captions[:2] for image_id, captions in list(coco_captions.items())[:30]}
     sets[next(iter(sets))] = [["a", "zzz"], ["yyy", "xxx", "www", "vvv"]]
     expected = []

@@ -1,16 +1,23 @@
-"""METEOR: pycocoevalcap's numbers, and a reason instead of a hang wherever Java misbehaves."""
+"""METEOR: pycocoevalcap's numbers and the engine's, and a reason instead of a hang wherever Java misbehaves."""
 
 from __future__ import annotations
 
 import os
+import random
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from seqcap.errors import InputError
+from seqcap.metrics import official
 from seqcap.metrics.meteor import Meteor, MeteorUnavailable
+from seqcap.metrics.quality import FIRST_ID, Coder, measure
+from seqcap.rewards.meteor import Lexicon, corpus_meteor
+from seqcap.rewards.meteor import Meteor as Engine
+from seqcap.rewards.meteor_resources import filter_paraphrases
 
 REFERENCES = {
     1: ["a man rides a brown horse", "someone riding horses on the beach"],
@@ -49,6 +56,58 @@ def test_scores_are_those_of_pycocoevalcap(meteor: Meteor) -> None:
     assert EXPECTED[0] < corpus < 1
     nothing, corpus = meteor.score_captions({1: [["a"]], 2: [[]]}, [(1, []), (2, [])])
     assert [*nothing, corpus] == [0, 0, 0]
+
+
+# What the splitting of tokens, the beam and ties have to get right.
+ODD = [
+    (["it 's a t-shirt , isn 't it ?"], "its a t shirt is n't it ?"),
+    (["a man at 5 p.m. near st. 5", "mr. x 's dog ..."], "a man at 5 pm near st. mr. x"),
+    (["u.s. flag at 3.5 m/s in the cafe"], "us flag at 3.5 m / s in the café ."),
+    (["-lrb- 10:30 -rrb- rock 'n' roll !!"], "10 : 30 rock ' n ' roll ! !"),
+    (["! ? ,", "..."], ". . ."),
+    (["the the the the the the the the cat"], "the cat the the a the the the the the the"),
+    ([""], "a cat"),
+    (["", "a cat"], "cats"),
+    (["a cat"], ""),
+    (["a"], "a"),
+    (
+        ["an view of a toilet of a bathroom that is being remodeled"],
+        "a picture of a bathroom in the process of being remodeled",
+    ),
+    (["running cats"], "ran cat"),
+    (["a man -- two dogs"], "a man - two dogs"),
+]
+
+
+def test_the_engines_scores_are_those_of_java(
+    meteor: Meteor, coco_captions: dict[int, list[list[str]]], full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(0)
+    pairs = [([reference.split() for reference in texts], hypothesis.split()) for texts, hypothesis in ODD]
+    images = list(coco_captions.values())[: 100 if full else 40]
+    for image, (other, *_) in zip(images, [images[-1], *images[:-1]], strict=True):
+        mixed = rng.choices(image[0] + other, k=20)
+        pairs += [(image[1:], image[0]), (image[1:], other), (image[1:], mixed), (image[1:], image[1])]
+    references = dict(enumerate(texts for texts, _ in pairs))
+    captions = list(enumerate(hypothesis for _, hypothesis in pairs))
+    expected, corpus = meteor.score_captions(references, captions)
+    coder = Coder()
+    cooked, rows = coder.cook(references.values()), coder.rows([tokens for _, tokens in captions])
+    table = filter_paraphrases(coder.words)
+    engine = Engine(cooked, Lexicon([""] * FIRST_ID + coder.words, table))
+    np.testing.assert_allclose(engine.score(rows, np.arange(len(rows))), expected, rtol=0, atol=1e-12)
+    assert corpus_meteor(engine.statistics(rows, np.arange(len(rows)))) == pytest.approx(corpus, abs=1e-12)
+    assert (expected[len(ODD) + 3 :: 4] == 1).all()
+
+    # As evaluation asks either of them; few captions, because Java aligns them again.
+    expected, corpus = meteor.score_captions(references, captions[: len(ODD)])
+    monkeypatch.setattr("seqcap.rewards.meteor_resources.filter_paraphrases", lambda _: table)
+    monkeypatch.setattr(official, "Meteor", lambda: nullcontext(meteor))
+    theirs, reasons = official.measure(references, captions[: len(ODD)], ["METEOR"])
+    assert reasons == {}
+    for measured in (theirs, measure(references, captions[: len(ODD)], ["METEOR"])):
+        np.testing.assert_allclose(measured["METEOR"].per_caption, expected, rtol=0, atol=1e-12)
+        assert measured["METEOR"].corpus() == pytest.approx(corpus, abs=1e-12)
 
 
 def fake_java(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,20 +192,21 @@ def test_a_fitted_baseline_lowers_the_variance(captioner):
     objective = rollout_policy_gradient.Model(
         rollout_policy_gradient.Config(rollouts=1, baseline_steps=10_000, baseline_hidden=16), CONTEXT
     )
-    optimizer = torch.optim.Adam(objective.parameters(), lr=0.01)
-    for _ in range(300):
+    # By hand: the first optimizer of a process imports for 2 seconds.
+    parameters = list(objective.parameters())
+    for _ in range(60):
         loss, logs = objective(captioner, batch(20))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        for parameter, slope in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
+            parameter.data -= 0.1 * slope
 
     def variance(model):
         model.steps.fill_(10_000)
         model.eval()
-        drawn = torch.stack([gradient(captioner, model(captioner, batch())[0]) for _ in range(300)])
+        drawn = torch.stack([gradient(captioner, model(captioner, batch())[0]) for _ in range(150)])
         return drawn.var(0).sum().item()
 
-    assert variance(objective) < 0.9 * variance(fitted(1, baseline=False))
+    # It is about 0.3 times as large; of an unfitted baseline, drawn as often, at least 0.6 times.
+    assert variance(objective) < 0.5 * variance(fitted(1, baseline=False))
     assert logs["baseline_loss"] > 0
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from invented_runs import SleRun, SmoothingRun
 
 from seqcap.errors import InputError
-from seqcap.reporting import claims
-from seqcap.reporting.claims import FAILS, HOLDS, NOT_RUN, UNSURE, Claim, Printed, judge, run_claim
-from seqcap.reporting.inputs import Scores
+from seqcap.reporting import claims, papers
+from seqcap.reporting.claims import Claim, Printed, judge, run_claim
+from seqcap.reporting.inputs import Run, Scores
+from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
 
 
 @pytest.mark.parametrize(
@@ -38,20 +38,25 @@ def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3), s
     """Per-image Div2 of a set, the same in every seed."""
     keys = {"variant": name, "decoder": "sample", "rank": None, "metric": "Div2"}
     return [
-        keys | {"seed": seed, "image_id": image + shift, "value": level}
+        keys | {"seed": seed, "item": image + shift, "value": level}
         for seed in seeds
         for image, level in enumerate(levels)
     ]
 
 
 def corpus(name: str, by_seed: list[float]) -> list[dict]:
-    keys = {"variant": name, "decoder": "sample", "rank": None, "metric": "Div2", "image_id": None}
+    keys = {"variant": name, "decoder": "sample", "rank": None, "metric": "Div2", "item": None}
     return [keys | {"seed": seed, "value": value} for seed, value in enumerate(by_seed, start=1)]
 
 
 def outcome(rows: list[dict], direction: int = +1, base: str | None = None) -> claims.Result:
     claim = Claim("C0", "a is more than b", "Div2", "sample", "set", "a", "b", direction, base=base)
-    return run_claim(claim, Scores(pd.DataFrame(rows), {}), ["a", "b", "base"])
+    return run_claim(claim, of(rows, "a", "b", "base"))
+
+
+def of(rows: list[dict], *names: str) -> Run:
+    """A run with these scores."""
+    return Run(SleRun(names=list(names)).config(), papers.load("sle").PAPER, Scores(pd.DataFrame(rows)))
 
 
 HARD = [0.1, 0.5, 0.9, 0.3, 0.7, 0.2, 0.8, 0.4]
@@ -93,10 +98,11 @@ def test_a_corpus_metric_asks_the_seeds():
     assert outcome([*corpus("a", [0.5, 0.6, 0.3]), *corpus("b", [0.4, 0.4, 0.4])]).verdict == UNSURE
 
 
-def test_a_corpus_metric_of_two_seeds_says_why_it_has_no_verdict():
-    result = outcome([*corpus("a", [0.5, 0.6]), *corpus("b", [0.4, 0.4])])
-    assert (result.verdict, result.agreement) == (UNSURE, "2/2")
-    assert result.reason == "a corpus metric of 2 seeds: too few for a verdict"
+@pytest.mark.parametrize(("seeds", "words"), [(1, "1 seed"), (2, "2 seeds")])
+def test_a_corpus_metric_of_few_seeds_says_why_it_has_no_verdict(seeds: int, words: str):
+    result = outcome([*corpus("a", [0.5, 0.6][:seeds]), *corpus("b", [0.4, 0.4][:seeds])])
+    assert (result.verdict, result.agreement) == (UNSURE, f"{seeds}/{seeds}")
+    assert result.reason == f"a corpus metric of {words}: too few for a verdict"
 
 
 def test_a_claim_about_the_size_of_changes():
@@ -120,8 +126,8 @@ def test_a_missing_system_is_not_run():
     result = outcome(system("a", HARD))
     assert result.verdict == NOT_RUN
     assert result.reason == "no scores of variant b"
-    gone = run_claim(result.claim, Scores(pd.DataFrame(system("a", HARD)), {}), ["a"])
-    assert gone.reason == "variant b is not in params.yaml"
+    gone = run_claim(result.claim, of(system("a", HARD), "a"))
+    assert gone.reason == "variant b is not part of this run"
 
 
 def test_a_corpus_score_against_scores_per_image_is_not_run():
@@ -130,8 +136,8 @@ def test_a_corpus_score_against_scores_per_image_is_not_run():
     assert "some variants only" in result.reason
 
 
-def test_different_images_are_an_error():
-    with pytest.raises(InputError, match="different images"):
+def test_different_items_are_an_error():
+    with pytest.raises(InputError, match="different items"):
         outcome([*system("a", HARD), *system("b", HARD, shift=1)])
 
 
@@ -168,39 +174,52 @@ def test_a_cell_that_is_not_printed_is_an_error():
 @pytest.mark.parametrize(
     ("metric", "decoder", "captions", "words"),
     [
-        ("CIDEr", "sample", "every", "CIDEr of 5 samples"),
+        ("CIDEr", "sample", "every", "CIDEr of 3 samples"),
         ("BLEU4", "beam", "best", "BLEU-4 of the best beam caption"),
-        ("Div1", "beam", "set", "Div-1 of the beam's 5"),
+        ("Div1", "beam", "set", "Div-1 of the beam's 4"),
         ("reward_bcmr", "greedy", "best", "reward bcmr of the greedy caption"),
+        # No run of the claim is there: said by the metric.
         ("BLEU", "beam", "best", "sentence BLEU of the best beam translation"),
     ],
 )
 def test_what_is_compared_in_words(metric, decoder, captions, words):
-    assert compare(None, metric, decoder, captions).what == words
+    config = SleRun(names=["nobody"] if metric == "BLEU" else ["a", "b"], beam=4, samples=3).config()
+    run = replace(of(system("a", HARD), "a"), config=config)
+    claim = replace(compare(None, metric, decoder, captions), text="a beats b by {samples}")
+    assert (claim.what(run), claim.words(run)) == (words, "a beats b by 3")
 
 
-def test_claims_of_all_papers_are_written(run, spider):
-    results = [(read, claims.run_claims(read)) for read in (run.read(), spider.read())]
-    claims.write_claims(results)
-    with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == claims.COLUMNS
-    assert [row["paper"] for row in rows] == ["sle"] * len(results[0][1]) + ["spider"] * len(results[1][1])
-    assert {row["verdict"] for row in rows} <= {HOLDS, FAILS, UNSURE, NOT_RUN}
-    for row in rows:
-        assert (row["difference"] == "") == (row["verdict"] == NOT_RUN)
-    text = Path("reports/claims.md").read_text(encoding="utf-8")
-    for _, of_paper in results:
-        assert claims.counted(of_paper) in text
-    assert text.count(claims.READING[0]) == 1
-    assert "- (a) METEOR: Java was not found" in text  # why a claim of SLE was not run
-    assert "- (a) a corpus metric of 2 seeds: too few for a verdict" in text  # and one of SPIDEr's not decided
-    assert "nan" not in text.lower()
+def test_counts_are_those_of_the_runs_evaluation():
+    """Not those of another evaluation of the paper."""
+    paper = SmoothingRun(names=["lstm_mle", "de_en_mle", "de_en_tok"], members={})
+    config = paper.config()
+    wide = config.evaluations["smoothing_de_en"].model_copy(update={"beam": 7})
+    config = config.model_copy(update={"evaluations": config.evaluations | {"smoothing_de_en": wide}})
+    run = replace(paper.read(), config=config)
+    claim = replace(compare(None, "BLEU", "beam", "set"), left="de_en_tok", right="de_en_mle")
+    assert claim.what(run) == "sentence BLEU of the beam's 7"
+    assert replace(claim, captions="best").what(run) == "sentence BLEU of the best beam translation"
 
 
-def test_labels_of_one_paper_do_not_name_the_variants_of_another(run, spider):
-    """Two papers may call different variants by one name."""
-    spider.variants = ["xe", *spider.variants]
-    sle, other = run.read(), spider.read()
-    assert "| XE " in "\n".join(claims.claims_table(sle, claims.run_claims(sle)))
-    assert "| XE " not in "\n".join(claims.claims_table(other, claims.run_claims(other)))
+def test_a_record_is_in_the_printed_scale():
+    run = SleRun(names=["sll", "xe"]).read()
+    printed = Printed("sle", "table1", "CIDEr", ("SLL", "XE"))
+    claim = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, printed)
+    record = run_claim(claim, run).record(run)
+    assert float(record["difference"]) == pytest.approx(40, abs=2)
+    words = ("sle", "C1: SLL beats XE", "CIDEr of 5 samples", "sll", "xe", "3/3", HOLDS)
+    assert (
+        tuple(record[column] for column in ("paper", "claim", "metric", "left", "right", "seeds", "verdict")) == words
+    )
+    gone = run_claim(replace(claim, left="nobody"), run).record(run)
+    assert (gone["difference"], gone["seeds"], gone["verdict"]) == ("", "", NOT_RUN)
+
+
+def test_the_table_has_labels_and_reasons():
+    run = SleRun(names=["sll", "xe"]).read()
+    claim = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1)
+    gone = Claim("C2", "SLL beats XE", "mBleu4", "sample", "set", "sll", "nobody", +1)
+    text = "\n".join(claims.claims_table(run, claims.run_claims([claim, gone], run)))
+    assert "| SLL 1.09" in text
+    assert "| XE 0.69" in text
+    assert "- (a) variant nobody is not part of this run" in text

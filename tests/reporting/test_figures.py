@@ -1,8 +1,7 @@
-"""What figures share: the same bytes twice, images chosen by rule, curves averaged and written."""
+"""What figures share: the same bytes twice, images chosen by rule, curves averaged."""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -11,33 +10,46 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from seqcap.reporting import figures
+from seqcap import artifacts
+from seqcap.reporting import figures, papers
 
 
-@pytest.mark.parametrize("paper", ["run", "smoothing", "spider"])
-def test_every_figure_is_drawn_with_the_same_bytes_twice(paper: str, request: pytest.FixtureRequest):
-    drawn = request.getfixturevalue(paper).read()
-    figures.draw(drawn, Path("one"))
-    figures.draw(drawn, Path("two"))
-    names = sorted(path.name for path in Path("one").iterdir())
-    assert names == sorted(f"{name}.png" for name in drawn.paper.figures)
-    for name in names:
-        assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes(), name
-        pixels = np.asarray(Image.open(Path("one") / name).convert("L"))
+@pytest.mark.parametrize("paper", ["sle", "smoothing", "spider"])
+def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
+    run = request.getfixturevalue(paper).write()
+    kinds = papers.load(paper, "figures").FIGURES
+    figures.write_figures(run, kinds)
+    folder = Path(f"reports/{paper}/figures")
+    assert {path.name for path in folder.iterdir()} == {"figures.json", *(f"{name}.png" for name in kinds)}
+    index = artifacts.read_json(folder / "figures.json")
+    assert index["order"] == list(kinds)
+    for name, kind in kinds.items():
+        pixels = np.asarray(Image.open(folder / f"{name}.png").convert("L"))
         assert pixels.shape[0] > 150
         assert 0.5 < np.mean(pixels > 250) < 0.999  # mostly background, not all of it
+        assert index["figures"][name] == {"title": kind.title, "caption": run.fill(kind.caption)}
 
 
-def test_unknown_variants_get_colours_that_are_free():
+def test_a_figure_has_the_same_bytes_twice(sle):
+    run = sle.write()
+    kinds = papers.load("sle", "figures").FIGURES
+    some = {name: kinds[name] for name in ("sle_fig1", "sle_tradeoff")}
+    for folder in ("one", "two"):
+        figures.write_figures(run, some, Path(folder))
+    for name in some:
+        assert Path(f"one/{name}.png").read_bytes() == Path(f"two/{name}.png").read_bytes()
+
+
+def test_unknown_runs_get_colours_that_are_free():
     colours = figures.palette(["mine", "known", "yours"], {"known": figures.GREEN})
     assert colours["known"] == figures.GREEN
     assert len(set(colours.values())) == 3
 
 
 def test_images_are_chosen_by_rule():
-    images = pd.DataFrame({"image_id": [1, 2, 3, 4], "file": list("abcd"), "longest_reference": [3, 10, 9, 20]})
-    assert figures.choose_images(images, 2)["image_id"].tolist() == [2, 4]
-    assert figures.choose_images(images, 3)["image_id"].tolist() == [2, 4, 1]
+    images = pd.DataFrame({"item": [1, 2, 3, 4], "file": list("abcd"), "longest_reference": [3, 10, 9, 20]})
+    assert figures.choose_images(images, 2)["item"].tolist() == [2, 4]
+    assert figures.choose_images(images, 3)["item"].tolist() == [2, 4, 1]
 
 
 def test_long_curves_are_averaged():
@@ -49,37 +61,25 @@ def test_long_curves_are_averaged():
     assert len(figures.binned(curve.head(50))) == 50
 
 
-def test_a_variant_that_was_not_trained_is_only_in_the_dashed_line(run):
-    read = run.read()
-    axis = Figure().subplots()
-    reward = read.curves[read.curves["quantity"] == "train_reward"]
-    variants = [read.by_name["xe"], read.by_name["sll"]]
-    figures.plot_curves(axis, reward, variants, {"sll": figures.BLUE})
-    figures.plot_start(axis, reward, variants, "XE")
-    assert [line.get_label() for line in axis.get_lines() if not line.get_label().startswith("_")] == [
-        "SLL",
-        "XE (step 0)",
-    ]
-    assert axis.get_lines()[-1].get_ydata()[0] == pytest.approx(0.72)
+def drawn(sle, *names: str) -> Figure:
+    """The rewards of some runs; the last one's mean is dashed."""
+    sle.names = list(names)
+    run, figure = sle.write(), Figure()
+    axis = figure.subplots()
+    reward = run.curves[run.curves["quantity"] == "train_reward"]
+    colours = dict.fromkeys(names, figures.BLUE)
+    figures.plot_curves(axis, reward, run.trained, colours, dashed=names[-1:])
+    figures.plot_start(axis, reward, run.trained, "XE")
+    return figure
 
 
-def test_dashed_curves_are_those_that_are_named(run):
-    read = run.read()
-    axis = Figure().subplots()
-    reward = read.curves[read.curves["quantity"] == "train_reward"]
-    variants = [read.by_name["sll"], read.by_name["sll_me"]]
-    figures.plot_curves(axis, reward, variants, {"sll": figures.BLUE, "sll_me": figures.RED}, dashed=["sll_me"])
-    styles = {line.get_label(): line.get_linestyle() for line in axis.get_lines() if line.get_linewidth() == 2}
+def test_a_run_that_was_not_trained_is_only_in_the_dashed_line(sle):
+    lines = drawn(sle, "xe", "sll").axes[0].get_lines()
+    assert [line.get_label() for line in lines if not line.get_label().startswith("_")] == ["SLL", "XE (step 0)"]
+    assert lines[-1].get_ydata()[0] == pytest.approx(0.72)
+
+
+def test_dashed_curves_are_those_that_are_named(sle):
+    lines = drawn(sle, "sll", "sll_me").axes[0].get_lines()
+    styles = {line.get_label(): line.get_linestyle() for line in lines if line.get_linewidth() == 2}
     assert styles == {"SLL": "-", "SLL-ME": "--"}
-
-
-def test_curves_for_dvc_plots(run):
-    drawn = run.read()
-    figures.write_curves(drawn)
-    with Path("reports/curves_sle.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["step", "variant", "seed", "quantity", "value"]
-    assert len(rows) == len(drawn.curves)
-    assert {"lstm", "attention"} <= {row["variant"] for row in rows}
-    keys = [(row["variant"], row["quantity"], int(row["seed"]), int(row["step"])) for row in rows]
-    assert keys == sorted(keys)

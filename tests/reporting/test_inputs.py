@@ -1,7 +1,8 @@
-"""Reading the run: order, checks, and errors that name the file."""
+"""Reading the run: scores and their checks, what stands for what, and counts in words."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,72 +12,50 @@ import pytest
 from seqcap import artifacts
 from seqcap.errors import InputError
 from seqcap.reporting import inputs
-from seqcap.reporting.inputs import KARPATHY_TEST, ReportConfig, Run, Scores
-from seqcap.reporting.papers import find
+from seqcap.reporting.inputs import Count, Run, Scores
+from seqcap.reporting.papers import KARPATHY_TEST
 
 
 def score(**changes: object) -> dict[str, object]:
-    row = {"variant": "sll", "seed": 1, "image_id": 0, "decoder": "sample", "rank": 0, "metric": "CIDEr", "value": 0.5}
+    row = {"variant": "sll", "seed": 1, "item": 0, "decoder": "sample", "rank": 0, "metric": "CIDEr", "value": 0.5}
     return row | changes
 
 
-def scores(*rows: dict[str, object], reasons: dict[str, str] | None = None) -> Scores:
-    return Scores(pd.DataFrame(rows), reasons or {})
+def scores(*rows: dict[str, object]) -> Scores:
+    return Scores(pd.DataFrame(rows))
 
 
-def test_variants_come_in_the_order_of_params_yaml(run):
-    run.variants = ["sll_sle", "zebra", "xe_att", "sll", "xe"]
-    assert [variant.variant for variant in run.read().variants] == run.variants
+def test_runs_come_in_the_order_of_the_parameters(sle):
+    sle.names = ["sll_sle", "zebra", "xe_att", "sll", "xe"]
+    run = sle.read()
+    assert [entry.name for entry in run.runs] == sle.names == list(run.by_name)
+    assert run.captioners == ["lstm", "attention"]
 
 
-def test_cross_entropy_was_trained_on_no_reward(run):
-    read = run.read().by_name
-    assert (read["xe"].reward, read["sll"].reward) == (None, "cider")
-    config = artifacts.read_json("configs/sle_sll.json")
-    artifacts.write_json("configs/sle_sll.json", config | {"reward_name": None})
-    assert inputs.read_variants("sle", ["sll"])[0].reward is None
+def test_ensembles_are_runs_that_were_not_trained(smoothing):
+    run = smoothing.read()
+    assert list(run.by_name)[-2:] == ["tok_seq_cider", "tok_seq_cider_ensemble"]
+    assert [entry.name for entry in run.trained] == smoothing.names
 
 
-def test_a_variant_without_its_file_is_named(run):
-    run.write()
-    Path("configs/sle_sll.json").unlink()
-    with pytest.raises(InputError, match=r"configs/sle_sll\.json: cannot be read"):
-        Run.read(find("sle"))
+def test_several_evaluations_are_read_as_one(smoothing):
+    smoothing.names = ["lstm_mle", "de_en_mle"]
+    run = smoothing.write()
+    for name, metric in (("lstm_mle", "CIDEr"), ("de_en_mle", "BLEU"), ("tok_seq_cider", "CIDEr c40")):
+        assert run.scores.per_item(name, "beam", metric, "best") is not None
+    assert str(run.scores.source) == "artifacts/smoothing/results"
 
 
-def test_a_paper_that_is_left_out_is_named(run):
-    run.write()
-    with pytest.raises(InputError, match=r"report\.json: papers has no 'spider'; this run has sle"):
-        Run.read(find("spider"))
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"split": None}, "split is None"),
-        ({"show_images": "yes"}, "show_images is 'yes'"),
-        ({"datasets": {"image": "imagenet"}}, r"datasets\.image is 'imagenet'"),
-        ({"datasets": {"de_en": "scenes"}}, r"datasets\.image is None"),
-        ({"datasets": {"image": "scenes", "de_en": 3}}, r"datasets\.de_en is 3"),
-        ({"papers": ["sle"]}, r"papers is \['sle'\]"),
-        ({"papers": {}}, "papers is empty"),
-        ({"papers": {"sle": []}}, r"papers\.sle is \[\]"),
-        ({"papers": {"sle": [1]}}, r"papers\.sle is \[1\]"),
-    ],
-)
-def test_a_wrong_report_config_is_named(run, change: dict[str, object], problem: str):
-    run.write()
-    config = artifacts.read_json("configs/report.json")
-    artifacts.write_json("configs/report.json", config | change)
-    with pytest.raises(InputError, match=problem):
-        ReportConfig.read()
-
-
-def test_a_missing_key_is_named(run):
-    run.write()
-    artifacts.write_json("configs/sle_sll.json", {"variant": "sll"})
-    with pytest.raises(InputError, match=r"sle_sll\.json: has no key 'label'"):
-        inputs.read_variants("sle", run.variants)
+def test_peoples_captions_count_once(tmp_path: Path):
+    files = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
+    for file, own in zip(files, ("a", "b"), strict=True):
+        rows = [score(variant="human", item=item, seed=0) for item in range(2)]
+        artifacts.write_rows(file, [*rows, score(variant=own)], artifacts.SCORES)
+    read = Scores.read(files)
+    people = read.per_item("human", "sample", "CIDEr", "every")
+    assert people is not None
+    assert len(people) == 2
+    assert read.per_item("b", "sample", "CIDEr", "every") is not None
 
 
 @pytest.mark.parametrize(
@@ -88,51 +67,42 @@ def test_a_missing_key_is_named(run):
         ("scenes", "test", "a server", "scenes (generated), test split, stands in for a server"),
     ],
 )
-def test_only_the_papers_own_data_stand_for_nothing(dataset: str, split: str, published_on: str, text: str):
-    assert ReportConfig({"image": dataset}, split, "paper", False, {}).stand_in(published_on) == text
+def test_only_the_papers_own_data_stand_for_nothing(sle, dataset: str, split: str, published_on: str, text: str):
+    run, config = sle.read(), sle.config()
+    tasks = {"image": config.tasks["image"].model_copy(update={"dataset": dataset})}
+    evaluations = {"sle_image": config.evaluations["sle_image"].model_copy(update={"split": split})}
+    run = replace(run, config=config.model_copy(update={"tasks": tasks, "evaluations": evaluations}))
+    assert run.stand_in("image", published_on=published_on) == text
 
 
-def test_translation_names_its_corpus():
-    config = ReportConfig({"image": "coco", "de_en": "multi30k", "en_fr": "scenes"}, "test", "paper", False, {})
-    assert config.stand_in("IWSLT'14", "de_en") == "multi30k, stands in for IWSLT'14"
-    assert config.stand_in("WMT'14", "en_fr").startswith("scenes (sentences")
-    assert config.stand_in(KARPATHY_TEST, split="server").startswith("COCO (Karpathy's splits), server split, stands")
+def test_each_evaluation_names_its_data(smoothing):
+    smoothing.names = ["lstm_mle", "de_en_mle"]
+    run = smoothing.read()
+    assert run.stand_in("de_en", published_on="IWSLT'14") == "multi30k, stands in for IWSLT'14"
+    assert run.stand_in("en_fr", published_on="WMT'14") == "WMT'14: not part of this run"
+    assert run.stand_in("image", "smoothing_server", "a server").startswith("scenes (generated), server split, stands")
+    assert run.stand_in("image").startswith("scenes (generated), test split, stands")
+    assert run.datasets == "scenes, multi30k"
 
 
-def test_a_task_that_is_not_there_is_named(run):
-    run.write()
-    config = artifacts.read_json("configs/sle_sll.json")
-    artifacts.write_json("configs/sle_sll.json", config | {"task": "de_en"})
-    with pytest.raises(InputError, match=r"configs/sle_sll\.json: task is 'de_en'; report\.json has image"):
-        Run.read(find("sle"))
+def test_counts_in_words(sle):
+    sle.beam, sle.samples = 5, 3
+    run = sle.read()
+    assert run.fill("{samples} of {beam.word}, {beam.start}") == "3 of five, Five"
+    assert (run.a_beam(), run.a_beam("sle_image"), run.a_beam("other")) == ("a beam of 5", "a beam of 5", "a beam")
+    assert run.several() == "three or five"
+    assert Count(13).word == "13"
 
 
-def test_several_files_of_scores_are_one(smoothing):
-    read = smoothing.read()
-    for variant, metric in (("lstm_mle", "CIDEr"), ("de_en_mle", "BLEU"), ("tok_seq_cider", "CIDEr c40")):
-        assert read.scores.per_image(variant, "beam", metric, "best") is not None
-    assert str(read.scores.source) == "artifacts/smoothing"
-    assert list(read.scored)[-2:] == ["tok_seq_cider", "tok_seq_cider_ensemble"]
-    assert "tok_seq_cider" not in read.by_name
-
-
-def test_a_missing_column_of_scores_is_named(run):
-    run.write()
-    path = Path("artifacts/sle/scores.parquet")
+def test_a_missing_column_of_scores_is_named(sle):
+    path = Path(sle.write().config.evaluations["sle_image"].scores)
     pq.write_table(pq.read_table(path).drop_columns(["rank"]), path)
-    with pytest.raises(InputError, match=r"scores\.parquet: has no column 'rank'"):
-        Scores.read("sle")
-
-
-def test_reasons_must_be_texts(run):
-    run.write()
-    artifacts.write_json("artifacts/sle/reasons.json", {"SPICE": 3})
-    with pytest.raises(InputError, match=r"reasons\.json"):
-        Scores.read("sle")
+    with pytest.raises(InputError, match=r"results/sle_image\.parquet: has no column 'rank'"):
+        Run.read(sle.config())
 
 
 def test_two_scores_of_one_caption_are_an_error():
-    with pytest.raises(InputError, match="two scores"):
+    with pytest.raises(InputError, match=r"'variant': 'sll'.* is scored twice"):
         scores(score(), score())
 
 
@@ -141,10 +111,10 @@ def test_an_infinite_score_is_an_error():
         scores(score(value=float("inf")))
 
 
-def test_seeds_with_different_images_are_an_error():
-    both = scores(score(), score(image_id=1), score(seed=2))
-    with pytest.raises(InputError, match="different images"):
-        both.per_image("sll", "sample", "CIDEr", "every")
+def test_seeds_with_different_items_are_an_error():
+    both = scores(score(), score(item=1), score(seed=2))
+    with pytest.raises(InputError, match="different items"):
+        both.per_item("sll", "sample", "CIDEr", "every")
 
 
 def test_captions_are_averaged_or_chosen():
@@ -152,47 +122,49 @@ def test_captions_are_averaged_or_chosen():
         score(value=0.2),
         score(rank=1, value=0.4),
         score(rank=None, value=9.0),
-        score(image_id=None, rank=None, value=7.0),
+        score(item=None, rank=None, value=7.0),
     )
     for captions, expected in (("every", 0.3), ("best", 0.2), ("set", 9.0)):
-        images = table.per_image("sll", "sample", "CIDEr", captions)
-        assert images is not None
-        assert images.loc[0, 1] == pytest.approx(expected)
+        items = table.per_item("sll", "sample", "CIDEr", captions)
+        assert items is not None
+        assert items.loc[0, 1] == pytest.approx(expected)
     corpus = table.corpus("sll", "sample", "CIDEr")
     assert corpus is not None
     assert corpus.to_dict() == {1: 7.0}
 
 
-def test_an_undefined_score_is_left_out_of_an_images_mean():
-    table = scores(score(value=None), score(rank=1, value=0.4), score(image_id=1, value=None))
-    images = table.per_image("sll", "sample", "CIDEr", "every")
-    assert images is not None
-    assert images.loc[0, 1] == 0.4
-    assert images[1].isna().tolist() == [False, True]
+def test_an_undefined_score_is_left_out_of_an_items_mean():
+    table = scores(score(value=None), score(rank=1, value=0.4), score(item=1, value=None))
+    items = table.per_item("sll", "sample", "CIDEr", "every")
+    assert items is not None
+    assert items.loc[0, 1] == 0.4
+    assert items[1].isna().tolist() == [False, True]
 
 
 def test_why_missing():
-    table = scores(score(), reasons={"METEOR": "Java was not found", "SPICE": "SPICE: later"})
-    assert table.why_missing("sll", "beam", "METEOR") == "METEOR: Java was not found"
-    assert table.why_missing("sll", "beam", "SPICE") == "SPICE: later"
+    table = scores(score())
     assert table.why_missing("xe", "beam", "Div1") == "no scores of variant xe"
-    assert "no Div1 for sll (beam)" in table.why_missing("sll", "beam", "Div1")
+    assert table.why_missing("sll", "beam", "Div1") == "the evaluate stage wrote no Div1 for sll (beam)"
 
 
-def test_curves_of_cross_entropy_may_be_missing_but_no_others(run):
-    variants = run.read().variants
-    Path("artifacts/sle/train/xe/curves.parquet").unlink()
-    curves = inputs.read_curves(variants)
-    assert {"sll", "lstm", "attention"} <= set(curves["variant"])
-    assert "xe" not in set(curves["variant"])
-    Path("artifacts/sle/train/sll/curves.parquet").unlink()
-    with pytest.raises(InputError, match="train/sll/curves"):
-        inputs.read_curves(variants)
+def test_captions_are_read_on_first_use(sle):
+    sle.names = ["xe", "sll"]
+    run = sle.write()
+    Path(run.by_name["xe"].decoded).unlink()
+    assert "log_prob" in run.decoded["sll"]
+    with pytest.raises(InputError, match=r"xe\.parquet: does not exist"):
+        run.decoded["xe"]
 
 
-def test_images_of_a_split_in_order(run):
-    run.write()
-    images = inputs.read_images("test")
-    assert images["image_id"].tolist() == list(range(run.images))
+def test_curves_are_of_what_was_trained(smoothing):
+    smoothing.names = ["lstm_mle", "lstm_tok"]
+    run = smoothing.write()
+    assert set(run.curves["variant"]) == {"lstm_mle", "lstm_tok"}
+
+
+def test_images_of_a_split_in_order(sle):
+    sle.write_images()
+    images = inputs.read_images("image", "test")
+    assert images["item"].tolist() == list(range(sle.images))
     assert images["longest_reference"].tolist()[:2] == [5, 12]
-    assert inputs.read_images("val").empty
+    assert inputs.read_images("image", "val").empty

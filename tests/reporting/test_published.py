@@ -78,6 +78,7 @@ def test_an_unknown_table_is_an_error():
 def test_a_damaged_table_is_named(monkeypatch: pytest.MonkeyPatch, text: str, problem: str):
     text = text.replace("{header}", ",".join(published.TABLE_COLUMNS))
     monkeypatch.setattr(published, "_text", lambda name: text)
+    published.published_table.cache_clear()
     with pytest.raises(InputError, match=problem) as error:
         published.published_table("sle", "table1")
     assert "sle_table1.csv" in str(error.value)

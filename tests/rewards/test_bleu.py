@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from pycocoevalcap.bleu.bleu import Bleu as PycocoBleu
 
 from seqcap.errors import InputError
-from seqcap.rewards import Bleu, References, multi_reference_bleu, pairwise_bleu
+from seqcap.rewards.bleu import Bleu, multi_reference_bleu, pairwise_bleu
 from seqcap.rewards.reference import bleu
+from seqcap.rewards.sequences import References
 
 EOS = 2
 Captions = list[list[int]]
@@ -39,14 +40,14 @@ def by_pycocoevalcap(pairs: list[tuple[list[int], Captions]]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def samples(coco_captions: list[list[list[str]]]) -> list[Captions]:
-    """Five real captions of 100 images, with empty, short, repetitive and equal ones among them."""
+def samples(coco_captions: list[list[list[str]]], full: bool) -> list[Captions]:
+    """Five real captions of 20 images, with empty, short, repetitive and equal ones among them."""
     ids: dict[str, int] = {}
 
     def encode(words: list[str]) -> list[int]:
         return [ids.setdefault(word, 4 + len(ids)) for word in words]
 
-    images = [[encode(words) for words in image[:5]] for image in coco_captions[:100]]
+    images = [[encode(words) for words in image[:5]] for image in coco_captions[: 100 if full else 20]]
     for index, image in enumerate(images):
         image[index % 5] = [[], image[0][:1], image[0][:2] * 9, image[1], image[0][:3]][index % 5]
     return images
@@ -60,14 +61,15 @@ def test_pairs_score_as_pycocoevalcap_scores_them(samples: list[Captions]) -> No
 def test_each_against_the_others_scores_as_pycocoevalcap_scores_it(samples: list[Captions]) -> None:
     pairs = [(image[j], [image[k] for k in range(5) if k != j]) for image in samples for j in range(5)]
     scores = multi_reference_bleu(block(samples))
-    assert scores.shape == (100, 5, 4)
+    assert scores.shape == (len(samples), 5, 4)
     np.testing.assert_allclose(scores.reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
 
 
 def test_reward_against_references_scores_as_pycocoevalcap_scores_it(samples: list[Captions]) -> None:
-    image = np.arange(100).repeat(2)
-    hypotheses = block([[samples[index][0], samples[(index + 1) % 100][4]] for index in range(100)]).reshape(200, -1)
-    pairs = [(samples[(i + k) % 100][4 * k], samples[i][1:4]) for i in range(100) for k in range(2)]
+    n = len(samples)
+    image = np.arange(n).repeat(2)
+    hypotheses = block([[samples[i][0], samples[(i + 1) % n][4]] for i in range(n)]).reshape(2 * n, -1)
+    pairs = [(samples[(i + k) % n][4 * k], samples[i][1:4]) for i in range(n) for k in range(2)]
     scores = Bleu(References([captions[1:4] for captions in samples])).score(hypotheses, image)
     np.testing.assert_allclose(scores, by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from pycocoevalcap.cider.cider import Cider
 
 from seqcap.errors import InputError
-from seqcap.rewards import CiderD, References
+from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.reference import cider_d, document_frequencies
+from seqcap.rewards.sequences import References
 
 EOS = 2
 

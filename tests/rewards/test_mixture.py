@@ -5,13 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqcap.artifacts import PARAPHRASES, write_table
+from seqcap.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.code import closure
+from seqcap.errors import InputError
 from seqcap.params import read_params
-from seqcap.rewards import Bleu, CiderD, Lexicon, Meteor, References, RougeL
-from seqcap.rewards.meteor_resources import filter_paraphrases
-from seqcap.rewards.mixture import METRICS, Mixture
+from seqcap.rewards import MODULES, modules
+from seqcap.rewards.bleu import Bleu
+from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.meteor import Lexicon, Meteor
+from seqcap.rewards.mixture import Material, Mixture
+from seqcap.rewards.rouge import RougeL
+from seqcap.rewards.sequences import References
 from seqcap.spice.cache import CachedParser
-from seqcap.spice.parser import Parser
 from seqcap.spice.reward import SpiceReward
 
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", "a", "dog", "cat", "runs", "sits", "red", "on", "grass", "puppy"]
@@ -24,10 +29,16 @@ def ids(text):
     return [IDS[word] for word in text.split()]
 
 
+@pytest.fixture(scope="module")
+def paraphrases(tmp_path_factory, paraphrases):
+    path = tmp_path_factory.mktemp("words") / "paraphrases.parquet"
+    write_table(path, paraphrases(WORDS[4:]), PARAPHRASES)
+    return path
+
+
 @pytest.fixture
-def task(tmp_path, monkeypatch):
+def task(tmp_path, monkeypatch, loaded_once):
     monkeypatch.chdir(tmp_path)
-    write_table("paraphrases.parquet", filter_paraphrases(WORDS[4:]), PARAPHRASES)
     references = [[ids(text) for text in texts] for texts in REFERENCES]
     rows = np.zeros((3, 7), dtype=np.int64)
     for row, text in zip(rows, HYPOTHESES, strict=True):
@@ -35,39 +46,66 @@ def task(tmp_path, monkeypatch):
     return references, rows
 
 
-def parts(references, rows):
+def parts(references, rows, paraphrases):
     cooked, image = References(references, eos=False), np.arange(3)
-    lexicon = Lexicon(WORDS, filter_paraphrases(WORDS[4:]))
+    lexicon = Lexicon(WORDS, read_table(paraphrases, PARAPHRASES))
     values = {f"bleu{n + 1}": Bleu(cooked).score(rows, image)[:, n] for n in range(4)}
     values["cider"] = CiderD(References(references)).score(rows, image)
     values["rouge_l"] = RougeL(cooked).score(rows, image)
     values["meteor"] = Meteor(cooked, lexicon).score(rows, image)
-    values["spice"] = SpiceReward(cooked, WORDS, CachedParser(None, Parser(processes=1))).score(rows, image)
+    values["spice"] = SpiceReward(cooked, WORDS, CachedParser(None)).score(rows, image)
     return values
 
 
-def test_a_mixture_is_the_weighted_sum_of_its_metrics(task, tmp_path):
+def test_a_mixture_is_the_weighted_sum_of_its_metrics(task, paraphrases):
     references, rows = task
-    values = parts(references, rows)
-    assert set(values) == set(METRICS)
+    values = parts(references, rows, paraphrases)
+    assert set(values) == set(MODULES)
     assert all(value.max() > 0 for value in values.values())
-    for name, weights in [*((m, {m: 1.0}) for m in METRICS), *read_params_rewards().items()]:
-        mixture = Mixture(weights, references, WORDS, tmp_path / "paraphrases.parquet")
+    material = Material(references, WORDS, paraphrases)
+    signs = {"cider": 1.0, "bleu4": -3.0, "meteor": -0.5}
+    for name, weights in [*((m, {m: 1.0}) for m in MODULES), *committed().items(), ("signs", signs)]:
         expected = sum(weight * values[metric] for metric, weight in weights.items())
-        np.testing.assert_allclose(mixture.score(rows, np.arange(3)), expected, rtol=0, atol=1e-12, err_msg=name)
+        score = Mixture(weights, material).score(rows, np.arange(3))
+        np.testing.assert_allclose(score, expected, rtol=0, atol=1e-12, err_msg=name)
 
 
-def read_params_rewards():
-    return read_params(Path(__file__).parents[2] / "params.yaml").rewards
-
-
-def test_no_weights_pay_nothing_and_need_no_files(task):
+def test_metrics_are_summed_in_one_order(task, paraphrases):
+    """To the last bit, however the weights are ordered: BLEU, CIDEr, ROUGE-L, METEOR, SPICE."""
     references, rows = task
-    assert Mixture({}, references, WORDS, None).score(rows, np.arange(3)).tolist() == [0, 0, 0]
+    values = parts(references, rows, paraphrases)
+    weights = dict.fromkeys(MODULES, 0.1) | {"bleu2": 0.7, "rouge_l": 1 / 3, "meteor": -5.1}
+    bleus = [f"bleu{n}" for n in range(1, 5)]
+    expected = np.stack([values[name] for name in bleus], 1) @ np.array([weights[name] for name in bleus])
+    for metric in ("cider", "rouge_l", "meteor", "spice"):
+        expected = expected + weights[metric] * values[metric]
+    backwards = dict(reversed(weights.items()))
+    material = Material(references, WORDS, paraphrases)
+    assert Mixture(backwards, material).score(rows, np.arange(3)).tolist() == expected.tolist()
+
+
+def committed():
+    return read_params(Path(__file__).parents[2]).shared.rewards
+
+
+def test_no_weights_need_no_files_but_pay_nothing_either(task):
+    references, rows = task
+    for weights in ({}, {"meteor": 0.0}):
+        mixture = Mixture(weights, Material(references, WORDS))
+        with pytest.raises(InputError, match="reward: is asked for by the objective, but the run is paid none"):
+            mixture.score(rows, np.arange(3))
+
+
+def test_meteor_needs_its_paraphrases(task):
+    references, _ = task
+    with pytest.raises(InputError, match="paraphrases: are not read, but the reward has meteor"):
+        Mixture({"meteor": 1.0}, Material(references, WORDS))
+    with pytest.raises(InputError, match=r"nowhere\.parquet"):
+        Mixture({"meteor": 1.0}, Material(references, WORDS, "nowhere.parquet"))
 
 
 def test_committed_rewards_are_those_of_the_paper():
-    rewards = read_params_rewards()
+    rewards = committed()
     assert rewards["cider"] == {"cider": 1}
     assert rewards["spider"] == {"cider": 1, "spice": 1}
     assert rewards["bcmr"]["meteor"] == 5
@@ -77,9 +115,21 @@ def test_only_cider_counts_the_end_of_a_caption(task):
     """Three right words and EOS are no 4-gram; CIDEr-D pays for EOS unless told otherwise."""
     references = [[ids("a red dog"), ids("red dog runs")], [ids("a cat")], [ids("cat sits")]]
     ended, cut = np.array([[*ids("a red dog"), 2]]), np.array([ids("a red dog")])
+    material = Material(references, WORDS)
     for metric, counts in (("bleu4", False), ("rouge_l", False), ("cider", True)):
-        mixture = Mixture({metric: 1.0}, references, WORDS, None)
+        mixture = Mixture({metric: 1.0}, material)
         assert (mixture.score(ended, [0])[0] != mixture.score(cut, [0])[0]) == counts
-    assert Mixture({"bleu4": 1.0}, references, WORDS, None).score(ended, [0])[0] < 0.1
-    plain = Mixture({"cider": 1.0}, references, WORDS, None, eos=False)
+    assert Mixture({"bleu4": 1.0}, material).score(ended, [0])[0] < 0.1
+    plain = Mixture({"cider": 1.0}, Material(references, WORDS, eos=False))
     assert plain.score(ended, [0])[0] == plain.score(cut, [0])[0] > 0
+
+
+def test_a_run_depends_on_the_metrics_that_it_is_paid():
+    """By what they import; CIDEr-D is the criterion of all runs on pictures. The plain versions are the tests' own."""
+    common = ["seqcap.training", "seqcap.validation.captions"]
+    needed = {metric: set(closure([*common, *modules({metric: 1.0})])) for metric in MODULES}
+    for metric, own in (("rouge_l", "rouge"), ("meteor", "meteor"), ("meteor", "meteor_kernels"), ("cider", "ciderd")):
+        paid = {other for other, files in needed.items() if f"src/seqcap/rewards/{own}.py" in files}
+        assert paid == (set(MODULES) if metric == "cider" else {metric})
+    assert {metric for metric, files in needed.items() if "src/seqcap/spice/rules.py" in files} == {"spice"}
+    assert not any("reference.py" in file for files in needed.values() for file in files)

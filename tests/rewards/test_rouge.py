@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocoevalcap.rouge.rouge import Rouge
 
-from seqcap.rewards import References, RougeL
 from seqcap.rewards.reference import rouge_l
+from seqcap.rewards.rouge import RougeL
+from seqcap.rewards.sequences import References
 
 EOS = 2
 

@@ -1,15 +1,11 @@
-"""One parser for the whole session: it takes 3 seconds to load."""
+"""The session's parser, as the metric and the reward take it."""
 
 from __future__ import annotations
 
 import pytest
 
-from seqcap.spice import CachedParser, Parser
-
-
-@pytest.fixture(scope="session")
-def parser() -> Parser:
-    return Parser(processes=1)
+from seqcap.spice.cache import CachedParser
+from seqcap.spice.parser import Parser
 
 
 @pytest.fixture(scope="session")

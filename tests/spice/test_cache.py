@@ -14,7 +14,7 @@ import pytest
 
 from seqcap.artifacts import SCENE_GRAPHS, read_table, write_rows
 from seqcap.errors import InputError
-from seqcap.spice import CachedParser
+from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Tuples
 
 
@@ -34,7 +34,7 @@ class Counting:
             yield tuple((word,) for word in text.split())
 
 
-def cached(path: Path | None, **options: Any) -> CachedParser:
+def cached(path: str | Path | None, **options: Any) -> CachedParser:
     return CachedParser(path, Counting(**options))  # type: ignore[arg-type]
 
 
@@ -84,28 +84,31 @@ def test_what_was_parsed_before_a_kill_is_kept(tmp_path: Path, monkeypatch: pyte
     assert sorted(file.name for file in tmp_path.iterdir()) == [".parses.parquet.lock", "parses.parquet"]
 
 
+def parse_twenty(path: str | Path, name: str) -> None:
+    parser = cached(path)
+    for number in range(20):
+        parser.parse([f"{name} {number}", f"both {number}"])
+
+
 def test_processes_share_a_file(tmp_path: Path) -> None:
     """Two runs that read the file before either wrote lose nothing of each other."""
     path = tmp_path / "parses.parquet"
     script = """
 import sys
-from tests_cache_helper import cached
-from pathlib import Path
-parser = cached(Path(sys.argv[1]))
-for number in range(20):
-    parser.parse([f"{sys.argv[2]} {number}", f"both {number}"])
+from test_cache import cached, parse_twenty
+cached(sys.argv[1] + ".first").parse(["all is imported"])
+print(flush=True)
+parse_twenty(sys.argv[1], "right")
 """
-    (tmp_path / "tests_cache_helper.py").write_text(
-        "import sys\nsys.path.insert(0, sys.argv[3])\nfrom test_cache import cached\n"
-    )
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(path), name, str(Path(__file__).parent)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
-        )
-        for name in ("left", "right")
-    ]
-    assert [process.wait(timeout=60) for process in processes] == [0, 0]
+    cached(f"{path}.first").parse(["all is imported"])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])}
+    command = [sys.executable, "-c", script, str(path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        # Both begin now.
+        parse_twenty(path, "left")
+        assert other.wait(timeout=60) == 0
     texts = read_table(path, SCENE_GRAPHS)["text"].to_pylist()
     assert sorted(texts) == sorted(f"{name} {number}" for name in ("left", "right", "both") for number in range(20))
 

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import zipfile
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -16,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from seqcap.spice import CachedParser, CategoryScores, Spice
+from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Concept, Match, Tuples, match, meteor_synonyms
+from seqcap.spice.metric import CategoryScores, Spice
 
 # pycocoevalcap's README; its parser is not ours.
 PUBLISHED = 0.133
@@ -37,15 +37,13 @@ def words(caption: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def scored(
-    golden: Path, pycocoevalcap_folder: Path, uncached: CachedParser, tmp_path_factory: pytest.TempPathFactory
+    golden: Path,
+    coco_annotations: dict[int, list[str]],
+    uncached: CachedParser,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Golden:
     hypotheses = {row["image_id"]: words(row["caption"]) for row in json.loads(golden.read_text())}
-    with zipfile.ZipFile(pycocoevalcap_folder / "spice" / "spice-1.0.jar") as archive:
-        annotations = json.loads(archive.read("coco/annotations/captions_val2014.json"))["annotations"]
-    references: dict[int, list[list[str]]] = {image_id: [] for image_id in sorted(hypotheses)}
-    for annotation in annotations:
-        if annotation["image_id"] in hypotheses:
-            references[annotation["image_id"]].append(words(annotation["caption"]))
+    references = {image_id: [words(text) for text in coco_annotations[image_id]] for image_id in sorted(hypotheses)}
     parser = CachedParser(tmp_path_factory.mktemp("golden") / "parses.parquet", uncached.parser)
     categories = Spice(references, parser).categories(hypotheses)
     parsed = parser.parse(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.spice import NAME, CachedParser, Spice
+from seqcap.spice.cache import CachedParser
+from seqcap.spice.metric import NAME, Spice
 
 REFERENCES = {
     7: ["a brown dog is sleeping on a couch", "a dog on a sofa", "there is a puppy on the couch"],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.spice import CachedParser, Parser
-from seqcap.spice.parser import MAX_CHARACTERS, normalised
+from seqcap.spice.cache import CachedParser
+from seqcap.spice.parser import MAX_CHARACTERS, Parser, normalised
 
 # A tuple is written object.attribute or object>relation>object; underscores stand for spaces.
 CAPTIONS = {
@@ -157,8 +160,20 @@ def test_a_missing_model_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_several_processes_parse_alike(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_parse_alike(parser: Parser, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
+    """One process parses three chunks; a second would say the same, and takes 5 seconds to start."""
+    asked: list[int] = []
+
+    def pool(workers: int, *arguments: Any) -> ProcessPoolExecutor:
+        asked.append(workers)
+        return ProcessPoolExecutor(workers if full else 1, *arguments)
+
     monkeypatch.setattr("seqcap.spice.parser.MANY", 4)
     monkeypatch.setattr("seqcap.spice.parser.CHUNK", 20)
+    monkeypatch.setattr("seqcap.spice.parser.ProcessPoolExecutor", pool)
+    monkeypatch.setattr(parser, "_processes", 2)
     captions = [normalised(caption) for caption in CAPTIONS]
-    assert list(Parser(processes=2).parse(captions)) == list(parser.parse(captions))
+    found = list(parser.parse(captions))
+    assert asked == [2]
+    monkeypatch.setattr(parser, "_processes", 1)
+    assert found == list(parser.parse(captions))

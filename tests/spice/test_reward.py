@@ -9,8 +9,10 @@ import pytest
 
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
-from seqcap.rewards import References
-from seqcap.spice import CachedParser, Spice, SpiceReward
+from seqcap.rewards.sequences import References
+from seqcap.spice.cache import CachedParser
+from seqcap.spice.metric import Spice
+from seqcap.spice.reward import SpiceReward
 
 REFERENCES = [
     ["a brown dog is sleeping on a couch", "a dog on a sofa"],

@@ -13,9 +13,9 @@ from PIL import Image
 
 from seqcap.errors import InputError
 
-# Pillow also opens formats that run programs (EPS calls Ghostscript): photographs come in these.
+# The formats of photographs. Pillow also opens formats that run programs (EPS calls Ghostscript).
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
-# Seven times a 12-megapixel photograph: beyond it is a decompression bomb, or a wrong file.
+# Seven times a 12-megapixel photograph. A larger image is a decompression bomb or a wrong file.
 MAX_PIXELS = 80_000_000
 
 
@@ -65,7 +65,7 @@ class ImageSource:
             os.close(self._descriptor)
 
     def missing(self, files: list[str]) -> list[str]:
-        """Those of the files that are not here, in the order given.
+        """The files that are not here, in the order given.
 
         Raises:
             InputError: a name leaves the folder, or fits several members of the tar.

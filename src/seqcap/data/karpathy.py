@@ -45,43 +45,12 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
         raise InputError(path, "has no list `images`", "use a file in Karpathy's layout")
     images: list[dict[str, Any]] = []
     references: list[dict[str, Any]] = []
-    image_ids: set[int] = set()
-    coco_ids: set[int] = set()
-    caption_ids: set[int] = set()
+    seen: dict[str, set[int]] = {"imgid": set(), "cocoid": set(), "sentid": set()}
     for position, record in enumerate(content["images"]):
-        where = f"image {position}"
-        image_id = _field(path, where, record, "imgid", int)
-        file = _field(path, where, record, "filename", str)
-        where = f"image {position} (imgid {image_id}, {file!r})"
-        if "filepath" in record:
-            file = f"{_field(path, where, record, 'filepath', str)}/{file}"
-        if relative_parts(file) is None:
-            raise InputError(path, f"{where}: file name {file!r} leaves the folder", FIX)
-        if image_id in image_ids:
-            raise InputError(path, f"{where}: imgid {image_id} occurs twice", FIX)
-        image_ids.add(image_id)
-        coco_id = None
-        if "cocoid" in record:
-            coco_id = _field(path, where, record, "cocoid", int)
-            if coco_id in coco_ids:
-                raise InputError(path, f"{where}: cocoid {coco_id} occurs twice", FIX)
-            coco_ids.add(coco_id)
-        named = _field(path, where, record, "split", str)
-        if named not in SPLIT_OF:
-            raise InputError(path, f"{where}: split {named!r}", f"use one of {', '.join(SPLIT_OF)}")
-        sentences = _field(path, where, record, "sentences", list)
-        split = SPLIT_OF[named]
-        if not sentences and split != SERVER:
-            raise InputError(path, f"{where} has no sentences", "give it a caption or drop the image")
-        for number, sentence in enumerate(sentences):
-            row = _reference(path, f"{where} sentence {number}", sentence)
-            if row["caption_id"] in caption_ids:
-                raise InputError(path, f"{where} sentence {number}: sentid {row['caption_id']} occurs twice", FIX)
-            caption_ids.add(row["caption_id"])
-            if split is not None:
-                references.append({"image_id": image_id, "split": split, **row})
-        if split is not None:
-            images.append({"image_id": image_id, "split": split, "file": file, "coco_id": coco_id})
+        image, captions = _image(path, f"image {position}", record, seen)
+        if image["split"] is not None:
+            images.append(image)
+            references += captions
     for split in SPLITS:
         if not any(image["split"] == split for image in images):
             raise InputError(path, f"has no {split} image", "use a file with train, val and test images")
@@ -92,6 +61,43 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
             source.path, f"{len(missing)} of {len(images)} images are missing, first {missing[0]!r}", "restore them"
         )
     return images, references
+
+
+def _image(
+    path: Path, where: str, record: Any, seen: dict[str, set[int]]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """An image's rows; its split is None if it is not used. `seen`: the ids of those before, by their keys."""
+    image_id = _field(path, where, record, "imgid", int)
+    file = _field(path, where, record, "filename", str)
+    where = f"{where} (imgid {image_id}, {file!r})"
+    if "filepath" in record:
+        file = f"{_field(path, where, record, 'filepath', str)}/{file}"
+    if relative_parts(file) is None:
+        raise InputError(path, f"{where}: file name {file!r} leaves the folder", FIX)
+    _check_new(path, where, "imgid", image_id, seen)
+    coco_id = None
+    if "cocoid" in record:
+        coco_id = _field(path, where, record, "cocoid", int)
+        _check_new(path, where, "cocoid", coco_id, seen)
+    named = _field(path, where, record, "split", str)
+    if named not in SPLIT_OF:
+        raise InputError(path, f"{where}: split {named!r}", f"use one of {', '.join(SPLIT_OF)}")
+    split = SPLIT_OF[named]
+    sentences = _field(path, where, record, "sentences", list)
+    if not sentences and split != SERVER:
+        raise InputError(path, f"{where} has no sentences", "give it a caption or drop the image")
+    captions = []
+    for number, sentence in enumerate(sentences):
+        row = _reference(path, f"{where} sentence {number}", sentence)
+        _check_new(path, f"{where} sentence {number}", "sentid", row["caption_id"], seen)
+        captions.append({"item": image_id, "split": split, **row})
+    return {"item": image_id, "split": split, "file": file, "coco_id": coco_id}, captions
+
+
+def _check_new(path: Path, where: str, key: str, value: int, seen: dict[str, set[int]]) -> None:
+    if value in seen[key]:
+        raise InputError(path, f"{where}: {key} {value} occurs twice", FIX)
+    seen[key].add(value)
 
 
 def _reference(path: Path, where: str, sentence: Any) -> dict[str, Any]:

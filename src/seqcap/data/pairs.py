@@ -1,7 +1,7 @@
 """Parallel text: pairs of a sentence and its translation, from plain text files to words, subwords and vocabularies.
 
 A corpus is a folder with one file per split and language, `<split>.<language>` or `<split>.<language>.gz`, UTF-8, one
-sentence a line; the same line of both files is a pair. So are, with the names that `splits` gives them:
+sentence a line; the same line of both files is a pair. Some corpora, and what `splits` must say of them:
 
     IWSLT'14 as fairseq's prepare-iwslt14.sh leaves it   train, valid, test          tokenised (undone BPE, see below)
     WMT'14                                               train, valid, newstest2014  as downloaded or tokenised
@@ -14,60 +14,51 @@ tokenised already, pieces joined by "@@ " (subword-nmt) become words again.
 from __future__ import annotations
 
 import gzip
+import importlib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict
 from sacremoses import MosesTokenizer
-from tqdm import tqdm
 
 from seqcap.artifacts import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY, write_table
-from seqcap.data.scenes.parallel import Language
+from seqcap.config.data import Corpus, SentenceData
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
+from seqcap.progress import progress
 
-# Sentences that are held as Python objects at a time.
+# How many sentences are held as Python objects at a time.
 CHUNK = 100_000
+
+CONFIG = SentenceData
 
 Words = list[str]
 
 
-class Config(BaseModel):
-    """How a corpus is read.
+def prepare(config: SentenceData, folder: Path) -> None:
+    """Generates or reads a task's sentence pairs, and writes them into `folder` (`write_pairs`).
 
-    Attributes:
-        source, target: languages, the files' suffixes.
-        splits: train, val and test -> the names of their files.
-        tokenise: whether the text is raw.
-        subwords: merges of a byte-pair encoding of each language; None: whole words.
-        min_count: how often a word (or piece) must occur in the training text to be in the vocabulary.
-        max_words: size of a vocabulary without its special tokens; None: all words.
-        max_length: words (or pieces) of a training sentence, in either language; longer pairs are dropped.
+    Raises:
+        InputError: as `write_pairs`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    source: Language
-    target: Language
-    splits: Mapping[str, str]
-    tokenise: bool
-    subwords: int | None
-    min_count: int
-    max_words: int | None
-    max_length: int
+    if config.parallel is not None:
+        # Imported by name: a corpus that is read from disk does not depend on the code that writes about scenes.
+        scenes = importlib.import_module("seqcap.data.scenes.parallel")
+        generated = scenes.ParallelConfig(**config.parallel)
+        scenes.write_parallel(folder, generated, config.seed, config.corpus.source, config.corpus.target)
+    write_pairs(config.root, config.corpus, folder)
 
 
-def prepare(root: str | Path, config: Config, folder: Path) -> None:
+def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
     """Reads a corpus and writes it into `folder`: `pairs.parquet` (`artifacts.PAIRS`), both vocabularies and, where
     there are subwords, both languages' merges.
 
     Vocabularies and merges come from the training text alone. Pairs with an empty line are left out, and so are
-    training pairs that are too long; how many is printed.
+    training pairs that are too long; their numbers are printed.
 
     Raises:
         InputError: names the file, and the line where there is one: a file that is missing, damaged or not UTF-8, files
@@ -79,7 +70,7 @@ def prepare(root: str | Path, config: Config, folder: Path) -> None:
     tables = {}
     for split, table in read.items():
         pieces = {side: _split(table[side], merges[side]) for side in merges}
-        columns = {"pair_id": table["pair_id"], "split": pa.array([split] * len(table)), **pieces}
+        columns = {"item": table["item"], "split": pa.array([split] * len(table)), **pieces}
         tables[split] = pa.table(columns | {"reference": table["target"]})
     tables["train"] = _short(tables["train"], config, root)
     write_table(folder / "pairs.parquet", pa.concat_tables(tables.values()), PAIRS)
@@ -92,8 +83,8 @@ def prepare(root: str | Path, config: Config, folder: Path) -> None:
             learnt.write(folder / name)
 
 
-def _read_split(root: Path, config: Config, split: str) -> pa.Table:
-    """pair_id (the line, counted through all splits of 10^9 lines at most), source and target, list<string> each."""
+def _read_split(root: Path, config: Corpus, split: str) -> pa.Table:
+    """item (the line, counted through all splits of 10^9 lines at most), source and target, list<string> each."""
     stem = config.splits[split]
     paths = [_file(root, stem, language) for language in (config.source, config.target)]
     tokenisers = [_tokeniser(language, config.tokenise) for language in (config.source, config.target)]
@@ -102,15 +93,15 @@ def _read_split(root: Path, config: Config, split: str) -> pa.Table:
     sides: tuple[list[Words], list[Words]] = ([], [])
 
     def flush() -> None:
-        kinds = [PAIRS.field(name).type for name in ("pair_id", "source", "target")]
+        kinds = [PAIRS.field(name).type for name in ("item", "source", "target")]
         arrays = [pa.array(values, kind) for values, kind in zip((ids, *sides), kinds, strict=True)]
-        chunks.append(pa.table(arrays, ["pair_id", "source", "target"]))
+        chunks.append(pa.table(arrays, ["item", "source", "target"]))
         for values in (ids, *sides):
             values.clear()
 
     empty = 0
     offset = SPLITS.index(split) * 10**9
-    for line, texts in enumerate(tqdm(_pairs(paths), desc=f"{stem}", unit="pair", mininterval=1)):
+    for line, texts in enumerate(progress(_pairs(paths), desc=stem, unit="pair")):
         words = [tokenise(text) for tokenise, text in zip(tokenisers, texts, strict=True)]
         if not all(words):
             empty += 1
@@ -173,10 +164,10 @@ def _lines(path: Path) -> Iterator[str]:
 def _tokeniser(language: str, raw: bool) -> Callable[[str], Words]:
     """Text -> its lower-cased words."""
     if not raw:
-        # What subword-nmt has split: "low@@ er".
+        # Joins what subword-nmt has split: "low@@ er".
         return lambda text: f"{' '.join(text.split())} ".replace("@@ ", "").lower().split()
     moses = MosesTokenizer(language)
-    # Its list of abbreviations knows capitals: lower-casing comes last.
+    # Its list of abbreviations has capitals, so lower-casing comes last.
     return lambda text: moses.tokenize(" ".join(text.split()), return_str=True, escape=False).lower().split()
 
 
@@ -198,7 +189,7 @@ def _split(sentences: pa.ChunkedArray, merges: Subwords | None) -> pa.ChunkedArr
     return pa.chunked_array(chunks, kind)
 
 
-def _short(table: pa.Table, config: Config, root: str | Path) -> pa.Table:
+def _short(table: pa.Table, config: Corpus, root: str | Path) -> pa.Table:
     """Without the pairs that are too long."""
     lengths = [pc.list_value_length(table[side]) for side in ("source", "target")]
     kept = table.filter(pc.less_equal(pc.max_element_wise(*lengths), config.max_length))

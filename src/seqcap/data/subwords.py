@@ -16,7 +16,7 @@ from seqcap.artifacts import read_json, write_json
 from seqcap.data.vocabulary import SPECIALS, UNK
 from seqcap.errors import InputError
 
-# A piece that ends a word ends in this, so that words can be put together again.
+# Marks the last piece of a word, so that words can be put together again.
 END = "</w>"
 
 
@@ -46,8 +46,8 @@ class Subwords:
         """
         tokenizer = Tokenizer(BPE(end_of_word_suffix=END))
         tokenizer.pre_tokenizer = WhitespaceSplit()
-        # Its size is that of the alphabet and the merges together, and the alphabet's is not known before: it learns as
-        # many merges more as there may be characters, and they are cut off. Merging is greedy: the first ones stay.
+        # `vocab_size` counts the alphabet and the merges together, and the size of the alphabet is not known before. So
+        # it learns too many merges, and the last are cut off. Merging is greedy: the first merges stay the same.
         trainer = BpeTrainer(vocab_size=merges + 50_000, end_of_word_suffix=END, show_progress=False, min_frequency=2)
         tokenizer.train_from_iterator(sentences, trainer)
         found = json.loads(tokenizer.to_str())["model"]
@@ -66,7 +66,7 @@ class Subwords:
 
     @staticmethod
     def join(pieces: Iterable[str]) -> list[str]:
-        """The words of pieces: undoes `split`. Pieces whose word is not ended make a word all the same."""
+        """The words of pieces: undoes `split`. Pieces without an end of word make a word, too."""
         words, open_ = [], ""
         for piece in pieces:
             open_ += piece.removesuffix(END)

@@ -37,8 +37,8 @@ class ScenesCNN(nn.Module):
     """A small network for the generated scenes: 64 px in, 128 channels of 8x8 out.
 
     Two coordinate channels tell it where things are (Liu et al., "CoordConv", NeurIPS 2018, section 3): without
-    them it cannot learn which object is left of which. It goes down to 16x16 at once: on one core, epochs buy more
-    than resolution (mean average precision of .46 in the time in which two strides of 2 reach .33).
+    them it cannot learn which object is left of which. It reduces the image to 16x16 at once: on one core, more epochs
+    help more than resolution (a mean average precision of .46, where two strides of 2 reach .33 in the same time).
     """
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 import numpy as np
 import numpy.typing as npt
@@ -21,16 +21,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from PIL import Image
-from tqdm import tqdm
 
 from seqcap.artifacts import features_schema, parquet_stream
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
+from seqcap.progress import progress
 
-# Images of a part: at COCO's scale a part is lost in seconds on a GPU, and there are about 500 of them.
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+# Images per part. At COCO's scale there are about 500 parts, and a kill loses a few seconds of a GPU's work.
 PART = 256
-# Images of a row group: what a reader that cannot hold the file in memory reads at once.
+# Images per row group. A reader that cannot hold the file in memory reads one row group at a time.
 ROW_GROUP = 32
 # Batches decoded ahead of the network, and the threads that decode (Pillow releases the GIL while it does).
 AHEAD, DECODERS = 2, 4
@@ -59,7 +62,7 @@ class Job:
     image_size: int
 
     def key(self, encoder: Encoder, source: ImageSource) -> str:
-        """Names the scratch folder: parts made by another encoder, or from other images, are not taken up."""
+        """Names the scratch folder, so that parts by another encoder, or of other images, are not used."""
         digest = hashlib.sha256(json.dumps([*vars(self).values(), encoder.backbone]).encode())
         for name, tensor in encoder.body.state_dict().items():
             digest.update(name.encode() + tensor.cpu().numpy().tobytes())
@@ -80,8 +83,8 @@ def extract(
 ) -> None:
     """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
 
-    Parts of `PART` images are written atomically to `scratch/features-<key of the job>`; a later call takes up those
-    already there. Batches never straddle parts, so the bytes do not depend on where a run was killed. Under torchrun
+    Parts of `PART` images are written atomically to `scratch/features-<key of the job>`; a later call uses those that
+    are already there. No batch spans two parts, so the bytes do not depend on where a run was killed. Under torchrun
     each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be initialised.
 
     Raises:
@@ -91,7 +94,7 @@ def extract(
     if job.image_size < encoder.smallest:
         raise InputError(
             "params.yaml",
-            f"features.image_size is {job.image_size}",
+            f"the features' image_size is {job.image_size}",
             f"{encoder.backbone} needs at least {encoder.smallest} pixels",
         )
     encoder = encoder.to(device).eval()
@@ -101,9 +104,9 @@ def extract(
     with _only_run(folder) if rank == 0 else nullcontext():
         todo = [(s, p) for s, p in list(zip(starts, parts, strict=True))[rank::world] if not p.exists()]
         total = sum(len(job.files[start : start + PART]) for start, _ in todo)
-        with tqdm(total=total, desc="features", unit="image", disable=rank != 0, mininterval=1) as progress:
+        with progress(total=total, desc="features", unit="image", disable=rank != 0) as done:
             for start, part in todo:
-                _write_part(encoder, source, job, start, part, device, progress)
+                _write_part(encoder, source, job, start, part, device, done)
         if world > 1:
             torch.distributed.barrier()
         if rank == 0:
@@ -113,7 +116,7 @@ def extract(
 
 @contextmanager
 def _only_run(folder: Path) -> Iterator[None]:
-    """Holds the scratch folder: killing dvc alone leaves its stage running, and a second one must not join it."""
+    """Locks the scratch folder: if only dvc is killed, its stage runs on, and a second one must not join it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("a+") as lock:
         try:
@@ -143,7 +146,7 @@ def _write_part(
     start: int,
     part: Path,
     device: torch.device,
-    progress: tqdm[Never],
+    done: tqdm[Never],
 ) -> None:
     ids = job.image_ids[start : start + PART]
     files = job.files[start : start + PART]
@@ -153,7 +156,7 @@ def _write_part(
             features = encoder(images.to(device))
             pooled.append(encoder.pooled(features).cpu().numpy())
             grid.append(encoder.grid(features, job.grid).flatten(1).cpu().numpy())
-            progress.update(len(images))
+            done.update(len(images))
     columns = [pa.array(ids, pa.int64())]
     schemas = _schemas(encoder, job)
     for name, batches in (("pooled", pooled), ("grid", grid)):
@@ -165,7 +168,7 @@ def _write_part(
             file = files[int(np.argmin(finite))]
             raise InputError(source.path, f"image {file!r} has a {name} feature out of {job.dtype}", "use float32")
         columns.append(pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schemas[name].field(1).type))
-    schema = pa.schema([("image_id", pa.int64()), *((name, s.field(1).type) for name, s in schemas.items())])
+    schema = pa.schema([("item", pa.int64()), *((name, s.field(1).type) for name, s in schemas.items())])
     with parquet_stream(part, schema) as writer:
         writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
@@ -175,7 +178,7 @@ def _batches(source: ImageSource, files: list[str], size: int, side: int) -> Ite
 
     def decode(file: str) -> npt.NDArray[np.uint8]:
         image = source.read(file)
-        # Squashed, not cropped: captions also speak of what is at the edges.
+        # Squashed, not cropped: captions also describe what is at the edges.
         return np.asarray(image.resize((side, side), Image.Resampling.BICUBIC) if image.size != (side, side) else image)
 
     with ThreadPoolExecutor(DECODERS) as pool:
@@ -197,5 +200,5 @@ def _merge(parts: list[Path], output: Path, encoder: Encoder, job: Job) -> None:
     for name, schema in schemas.items():
         with parquet_stream(output / f"{name}.parquet", schema) as writer:
             for part in parts:
-                ids, features = pq.read_table(part, columns=["image_id", name], memory_map=True).columns
+                ids, features = pq.read_table(part, columns=["item", name], memory_map=True).columns
                 writer.write_table(pa.Table.from_arrays([ids, features], schema=schema), row_group_size=ROW_GROUP)

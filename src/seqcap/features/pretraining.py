@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -12,10 +14,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from tqdm import tqdm
 
+from seqcap import machine
+from seqcap.artifacts import IMAGES, read_table
+from seqcap.config.data import EncoderConfig
+from seqcap.data import scenes
 from seqcap.data.images import ImageSource
 from seqcap.features.encoders import Encoder
+from seqcap.progress import progress
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,33 @@ class Examples:
         """
         images = [np.asarray(source.read(file).resize((side, side))) for file in files]
         return cls(torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2), torch.from_numpy(np.stack(labels)))
+
+
+def train_on_scenes(encoder: Encoder, config: EncoderConfig, data: Path) -> float:
+    """Trains an encoder in place on the labels of a task's scenes.
+
+    Args:
+        data: folder of the task's data.
+
+    Returns:
+        mean average precision on the validation scenes, 0-1.
+
+    Raises:
+        InputError: a picture or its scene is missing or damaged.
+    """
+    # Unlike training, this stage runs alone: it takes every core it may use.
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    torch.backends.cudnn.deterministic = True
+    graphs = scenes.read_scenes(data / scenes.SCENES_FILE)
+    source = ImageSource(config.root)
+    images = read_table(data / "images.parquet", IMAGES).to_pylist()
+    examples = {}
+    for split in ("train", "val"):
+        rows = [row for row in images if row["split"] == split]
+        labels = [scenes.labels(graphs[row["item"]]) for row in rows]
+        examples[split] = Examples.read(source, [row["file"] for row in rows], labels, config.image_size)
+    settings = config.model_dump(include={"epochs", "learning_rate", "batch_size", "seed"})
+    return pretrain(encoder, examples["train"], examples["val"], **settings, device=machine.device())
 
 
 def pretrain(
@@ -71,8 +104,8 @@ def pretrain(
     steps = len(train.images) // batch_size
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=epochs * steps, pct_start=0.2)
     best, best_weights = -1.0, encoder.state_dict()
-    progress = tqdm(range(epochs), desc="encoder", unit="epoch")
-    for _ in progress:
+    epochs_done = progress(range(epochs), desc="encoder", unit="epoch")
+    for _ in epochs_done:
         encoder.train()
         for rows in torch.randperm(len(train.images))[: steps * batch_size].view(steps, batch_size):
             logits = classifier(encoder.pooled(encoder(_shifted(train.images[rows]).to(device))))
@@ -82,7 +115,7 @@ def pretrain(
             optimizer.step()
             schedule.step()
         precision = _evaluate(encoder, classifier, val, batch_size, device)
-        progress.set_postfix(loss=f"{loss.item():.4f}", mean_average_precision=f"{precision:.4f}")
+        epochs_done.set_postfix(loss=f"{loss.item():.4f}", mean_average_precision=f"{precision:.4f}")
         if precision > best:
             best, best_weights = precision, copy.deepcopy(encoder.state_dict())
     encoder.load_state_dict(best_weights)
@@ -91,8 +124,8 @@ def pretrain(
 
 
 def _shifted(images: Tensor) -> Tensor:
-    """The images, all moved by the same few pixels in a random direction, their edges repeated: 2,000 scenes alone
-    are soon known by heart. No mirror images: they would make "left of" wrong."""
+    """The images, all moved by the same few pixels in a random direction, their edges repeated. Otherwise the encoder
+    soon memorises 2,000 scenes. No mirror images: they would make "left of" wrong."""
     height, width = images.shape[2:]
     reach = width // 32
     down, right = torch.randint(-reach, reach + 1, (2,)).tolist()

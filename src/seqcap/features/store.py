@@ -22,8 +22,8 @@ class FeatureStore:
 
     Args:
         path: pooled.parquet or grid.parquet.
-        memory_limit_bytes: up to this size (as stored) all features are held in memory; beyond it this much of the
-            row groups used last.
+        memory_limit_bytes: up to this size (as stored) all features are held in memory. Of a larger file, the row
+            groups used last are held, up to this size.
 
     Attributes:
         image_ids: [n] int64, in the file's order.
@@ -41,7 +41,7 @@ class FeatureStore:
         self.shape, dtype = _layout(self.path, self._file.schema_arrow)
         self.dim = self.shape[-1]
         self._size = int(np.prod(self.shape))
-        self.image_ids = self._column("image_id", None)
+        self.image_ids = self._column("item", None)
         self._order = np.argsort(self.image_ids, kind="stable")
         ordered = self.image_ids[self._order]
         if (ordered[1:] == ordered[:-1]).any():
@@ -136,13 +136,13 @@ class FeatureStore:
 
 def _layout(path: Path, schema: pa.Schema) -> tuple[tuple[int, ...], npt.DTypeLike]:
     """Shape and type of a feature file, after checking its columns."""
-    expected = "expected columns image_id (int64) and features (fixed-size list of float16 or float32)"
-    for name in ("image_id", "features"):
+    expected = "expected columns item (int64) and features (fixed-size list of float16 or float32)"
+    for name in ("item", "features"):
         if name not in schema.names:
             raise InputError(path, f"has no column {name!r}", expected)
     kind = schema.field("features").type
-    if schema.field("image_id").type != pa.int64():
-        raise InputError(path, f"column 'image_id' is {schema.field('image_id').type}", expected)
+    if schema.field("item").type != pa.int64():
+        raise InputError(path, f"column 'item' is {schema.field('item').type}", expected)
     if not pa.types.is_fixed_size_list(kind) or kind.value_type not in (pa.float16(), pa.float32()):
         raise InputError(path, f"column 'features' is {kind}", expected)
     try:

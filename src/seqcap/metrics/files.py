@@ -1,4 +1,4 @@
-"""Captions of files in the formats that captioning uses, as what the metrics take.
+"""Reads captions from the file formats of the field into the form that the metrics take.
 
 COCO: `{"annotations": [{"image_id": 1, "caption": "a dog"}]}`, or the bare list that the COCO server takes; Karpathy:
 `{"images": [{"imgid": 1, "split": "test", "sentences": [{"raw": "A dog."}]}]}`; and this package's own Parquet files.
@@ -35,7 +35,7 @@ def read_references(path: Path, split: str) -> Captions:
     """
     if path.suffix == ".parquet":
         table = read_table(path, REFERENCES).to_pylist()
-        captions = _collected((row["image_id"], list(row["tokens"])) for row in table if row["split"] == split)
+        captions = _collected((row["item"], list(row["tokens"])) for row in table if row["split"] == split)
     else:
         value = read_json(path)
         if isinstance(value, dict) and isinstance(value.get("images"), list) and "annotations" not in value:
@@ -50,8 +50,8 @@ def read_references(path: Path, split: str) -> Captions:
 def read_candidates(path: Path) -> dict[str, Captions]:
     """The captions to score, tokenized: system -> image -> its captions, the best first.
 
-    A JSON file is one system, named as the file; a Parquet file of decoded captions one for each variant, seed and
-    decoder.
+    A JSON file is one system with the file's name. A Parquet file of decoded captions holds one system for each
+    variant, seed and decoder.
 
     Raises:
         InputError: the file cannot be read, has another layout, or holds no caption.
@@ -61,7 +61,7 @@ def read_candidates(path: Path) -> dict[str, Captions]:
         rows = read_table(path, DECODED).to_pylist()
         for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
             name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
-            systems.setdefault(name, {}).setdefault(row["image_id"], []).append(list(row["tokens"]))
+            systems.setdefault(name, {}).setdefault(row["item"], []).append(list(row["tokens"]))
     else:
         systems[path.stem] = _collected(_of_coco(path, read_json(path)))
     if not any(systems.values()):

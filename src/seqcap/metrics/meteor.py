@@ -34,7 +34,7 @@ from seqcap.metrics.captions import (
 )
 
 SEPARATOR = "|||"
-# The language of the machine decides how Java prints numbers and folds case: METEOR crashes under some.
+# Java prints numbers and folds case by the machine's language. METEOR crashes under some languages.
 JAVA = ("-Xmx2G", "-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8")
 
 
@@ -139,7 +139,7 @@ class Meteor:
                 raise InputError("captions", f"image {image_id} has no references", "score only images that have them")
             hypothesis = _without_separator(joined(image_id, tokens))
             questions.append(f"SCORE {SEPARATOR} {texts[image_id]} {SEPARATOR} {hypothesis}")
-        # Decoders often agree: aligning a caption with its references is what takes time, and is done once.
+        # Decoders often agree. Alignment with the references takes time, so each distinct caption is aligned once.
         distinct = list(dict.fromkeys(questions))
         return questions, dict(zip(distinct, self._ask(distinct, answers=len(distinct)), strict=True))
 

@@ -1,6 +1,6 @@
 """pycocoevalcap's own scorers and METEOR's jar: the oracles of the engine's tests, and `seqcap score --official`.
 
-Tokens are taken as they are: run a tokenizer before, not here. "CIDEr" is what pycocoevalcap calls so: CIDEr-D.
+Captions must be tokenized already. "CIDEr" means CIDEr-D here, as in pycocoevalcap.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pycocoevalcap.rouge.rouge import Rouge
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, check_captions, joined, joined_references
 from seqcap.metrics.meteor import Meteor, MeteorUnavailable
-from seqcap.metrics.quality import METRICS, ImageCaption, Measured, bleu_orders, check_metrics, chosen
+from seqcap.metrics.quality import ImageCaption, Measured, bleu_orders, chosen
+from seqcap.metrics.registry import QUALITY, check
 from seqcap.rewards.kernels import ORDERS, STATISTICS
 from seqcap.rewards.meteor import meteor_from_statistics, summable
 
@@ -23,11 +24,14 @@ NO_SPICE = "the official SPICE needs Stanford's parser models, which no package 
 
 
 def measure(
-    references: References, captions: Sequence[ImageCaption], metrics: Collection[str] = METRICS
+    references: References, captions: Sequence[ImageCaption], metrics: Collection[str] = QUALITY
 ) -> tuple[dict[str, Measured], dict[str, str]]:
-    """As `quality.measure`, by the official programs. METEOR needs Java; SPICE has no value, and so no SPIDEr."""
+    """As `quality.measure`, by the official programs; and for each metric that has no value the reason.
+
+    METEOR needs Java. SPICE and SPIDEr have no value.
+    """
     check_captions(references, captions)
-    check_metrics(metrics)
+    check(metrics)
     texts = joined_references(references)
     spoken = [(image_id, joined(image_id, tokens)) for image_id, tokens in captions]
     measured: dict[str, Measured] = {}
@@ -97,7 +101,7 @@ class CiderEvaluator:
         Raises:
             InputError: an image without references, or a token with white space.
         """
-        # Decoders often agree: what is the same caption of the same image is scored once.
+        # Decoders often agree: the same caption of the same image is scored once.
         distinct: dict[tuple[int, str], float] = {}
         for image_id, tokens in captions:
             if image_id not in self._cooked:

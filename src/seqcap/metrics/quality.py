@@ -1,7 +1,7 @@
 """Quality of captions against references, by the engine that also rewards training; no Java.
 
 BLEU, ROUGE-L and CIDEr are pycocoevalcap's (`official.py`), METEOR is the jar's, and SPICE is "SPICE (spaCy)": its
-parser is not the official one. Tokens are taken as they are: run a tokenizer before, not here.
+parser is not the official one. Captions must be tokenized already.
 """
 
 from __future__ import annotations
@@ -16,24 +16,18 @@ import numpy.typing as npt
 
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, check_captions
+from seqcap.metrics.registry import QUALITY, check
 from seqcap.rewards.bleu import Bleu, bleu_from_statistics
 from seqcap.rewards.ciderd import CiderD
-from seqcap.rewards.meteor import Lexicon, Meteor, meteor_from_statistics
-from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import LARGEST_ID, PAD
 from seqcap.rewards.sequences import References as CookedReferences
-from seqcap.spice.cache import CachedParser
-from seqcap.spice.metric import Spice
 
 Ints = npt.NDArray[np.int64]
 # (image id, tokens): one caption to score.
 ImageCaption = tuple[int, Caption]
 
 FIRST_ID = 4
-
-# What `measure` knows. SPIDEr is the sum CIDEr + SPICE (Liu et al., ICCV 2017); others report half of it.
-METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ def _bleu_order(totals: Floats, order: int) -> Floats:
 
 
 class Coder:
-    """Words as ids, counted up as they come: what the engine scores."""
+    """Gives words ids in the order in which they come. The engine scores ids."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
@@ -108,28 +102,29 @@ class Coder:
 def measure(
     references: References,
     captions: Sequence[ImageCaption],
-    metrics: Collection[str] = METRICS,
+    metrics: Collection[str] = QUALITY,
     parses: Path | None = None,
-) -> tuple[dict[str, Measured], dict[str, str]]:
+) -> dict[str, Measured]:
     """Scores captions, any number per image and in any order.
 
     CIDEr's document frequencies are those of all references given. With one image it is 0: every weight is log 1.
+    METEOR and SPICE, with all that they read, are imported only if they are asked for.
 
     Args:
         references: image id -> tokens of its references.
         captions: what to score. An empty caption scores 0.
-        metrics: of `METRICS`.
+        metrics: of `registry.QUALITY`.
         parses: file of SPICE's parses, read and added to; None keeps none.
 
     Returns:
-        metric -> its values, x1 scale, in the order of `captions`; and metric -> why it has none.
+        metric -> its values, x1 scale, in the order of `captions`.
 
     Raises:
         InputError: no image, an image without references, a caption of an image that has none, a token that is empty
             or holds white space, or a metric that is not known.
     """
     check_captions(references, captions)
-    check_metrics(metrics)
+    check(metrics)
     coder = Coder()
     place = {image_id: index for index, image_id in enumerate(references)}
     cooked = coder.cook(references.values())
@@ -139,6 +134,9 @@ def measure(
     if any(metric.startswith("BLEU") for metric in metrics):
         measured |= bleu_orders(Bleu(cooked).statistics(rows, image))
     if "METEOR" in metrics:
+        from seqcap.rewards.meteor import Lexicon, Meteor, meteor_from_statistics
+        from seqcap.rewards.meteor_resources import filter_paraphrases
+
         lexicon = Lexicon([""] * FIRST_ID + coder.words, filter_paraphrases(coder.words))
         measured["METEOR"] = Measured(*Meteor(cooked, lexicon).measure(rows, image), meteor_from_statistics)
     if "ROUGE_L" in metrics:
@@ -146,8 +144,11 @@ def measure(
     if {"CIDEr", "SPIDEr"} & set(metrics):
         measured["CIDEr"] = Measured.mean(CiderD(cooked).score(rows, image))
     if {"SPICE", "SPIDEr"} & set(metrics):
+        from seqcap.spice.cache import CachedParser
+        from seqcap.spice.metric import Spice
+
         measured["SPICE"] = Measured.mean(Spice(references, CachedParser(parses)).score_captions(captions))
-    return chosen(measured, metrics), {}
+    return chosen(measured, metrics)
 
 
 def bleu_orders(statistics: Floats) -> dict[str, Measured]:
@@ -160,18 +161,7 @@ def bleu_orders(statistics: Floats) -> dict[str, Measured]:
 
 
 def chosen(measured: dict[str, Measured], metrics: Collection[str]) -> dict[str, Measured]:
-    """The wanted metrics in the order of `METRICS`, with SPIDEr made of its two parts."""
+    """The wanted metrics in the order of `QUALITY`, with SPIDEr made of its two parts."""
     if "SPIDEr" in metrics and {"CIDEr", "SPICE"} <= set(measured):
         measured["SPIDEr"] = Measured.mean(measured["CIDEr"].per_caption + measured["SPICE"].per_caption)
-    return {metric: measured[metric] for metric in METRICS if metric in metrics and metric in measured}
-
-
-def check_metrics(metrics: Collection[str]) -> None:
-    """Checks that metrics are known.
-
-    Raises:
-        InputError: names the first that is not.
-    """
-    for metric in metrics:
-        if metric not in METRICS:
-            raise InputError("metrics", f"{metric!r} is not known", f"choose among {', '.join(METRICS)}")
+    return {metric: measured[metric] for metric in QUALITY if metric in metrics and metric in measured}

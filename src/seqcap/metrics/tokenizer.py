@@ -62,8 +62,8 @@ _ALNUM = r"(?:[^\W_²³¹¼½¾\U00010000-\U0010ffff]|[\u0300-\u036f])"
 _WORD = rf"{_LETTER}{_ALNUM}*"
 _CLITIC = rf"['’](?i:[sdm]|ll|re|ve)(?!{_LETTER})"
 
-# Within a word between white space. The lexer's longest alternative wins, but the first of a regular expression, so
-# the order matters. Characters that no alternative matches are dropped: emoji, control and formatting characters.
+# Within a word between white space. In the lexer the longest alternative wins, in a regular expression the first: their
+# order matters. Characters that no alternative matches are dropped: emoji, control and formatting characters.
 _TOKEN = re.compile(
     rf"""
     # A quotation mark of two apostrophes; addresses, user names, hash tags, markup.

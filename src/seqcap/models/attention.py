@@ -24,7 +24,7 @@ class Model(ImageCaptioner):
         super().__init__(config, vocabulary_size, feature_shape)
         hidden = config.hidden
         self.cells = nn.Linear(feature_shape[-1], hidden)
-        # Cells of a grid look alike wherever they lie: what tells "above" from "below" is where they are.
+        # A cell's features do not say where it lies. Its learnt position tells "above" from "below".
         number = 1
         for extent in feature_shape[:-1]:
             number *= extent

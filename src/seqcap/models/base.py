@@ -38,8 +38,8 @@ def repeat(tensors: Tensors, times: int) -> Tensors:
 class Captioner(nn.Module, ABC):
     """A model of p(y|x), one token at a time: of captions given an image, or of translations given a sentence.
 
-    Dropout masks are drawn once per input in `encode` and travel in the memory: a caption sampled under a memory and
-    scored under the same memory meets the same masks, without which policy gradients are biased.
+    Dropout masks are drawn once per input in `encode` and are part of the memory. So a caption is sampled and scored
+    under the same masks if both use the same memory. Otherwise policy gradients would be biased.
 
     Attributes:
         dropout: rate on word embeddings and on the decoder's output while training; the training loop sets it.
@@ -49,6 +49,9 @@ class Captioner(nn.Module, ABC):
         embedding: size of word embeddings.
         hidden: size of the decoder's output.
     """
+
+    # The kind of task that it reads, of `seqcap.tasks.KINDS`.
+    kind: ClassVar[str]
 
     impossible: Tensor
 
@@ -169,6 +172,7 @@ class ImageCaptioner(Captioner):
         feature_shape: shape of one image's features; the last axis holds the channels.
     """
 
+    kind = "images"
     # Which feature file the captioner reads: "pooled" or "grid".
     features: ClassVar[str]
 

@@ -12,8 +12,8 @@ from seqcap.models.base import IMPOSSIBLE, Captioner, Tensors
 
 
 class Config(BaseModel):
-    """Elbayad et al. 2018: embedding 128, hidden 256 for IWSLT'14; 620 and 2000 for WMT'14. The size of the deep output
-    is not printed; Bahdanau et al. have 500 beside embeddings of 620."""
+    """Elbayad et al. 2018: embedding 128, hidden 256 for IWSLT'14; 620 and 2000 for WMT'14. They do not print the size
+    of the deep output; Bahdanau et al. use 500 with embeddings of 620."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,6 +32,8 @@ class Model(Captioner):
     as in their appendix A.2; s_0 comes from both last states of the encoder, not from the backward one alone.
     """
 
+    kind = "sentences"
+
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, config.embedding, config.readout)
         embedding, hidden = config.embedding, config.hidden
@@ -40,7 +42,7 @@ class Model(Captioner):
         self.first = nn.Linear(2 * hidden, hidden)
         self.keys = nn.Linear(2 * hidden, hidden)
         self.score = nn.Linear(hidden, 1, bias=False)
-        # One matrix for all that is made of the last state: the attention's query and the four gates.
+        # One matrix for everything that is computed from the last state: the attention's query and the four gates.
         self.recurrent = nn.Linear(hidden, 5 * hidden, bias=False)
         self.word_gates = nn.Linear(embedding, 4 * hidden)
         self.context_gates = nn.Linear(2 * hidden, 4 * hidden, bias=False)

@@ -1,6 +1,6 @@
 """Training objectives: one file each, holding its `Config` and its `Objective`, found by module name.
 
-To add one, write `seqcap/objectives/<name>.py` with both classes and name it under a variant in params.yaml.
+To add one, write `seqcap/objectives/<name>.py` with both classes and name it in a run of papers/<paper>.yaml.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ def config_class(name: str) -> type[BaseModel]:
     Raises:
         ModuleNotFoundError: there is no such objective.
     """
-    return importlib.import_module(f"seqcap.objectives.{name}").Config  # type: ignore[no-any-return]
+    module = importlib.import_module(f"seqcap.objectives.{name}")
+    if not hasattr(module, "Config"):
+        raise ModuleNotFoundError(f"{module.__name__} holds no objective", name=module.__name__)
+    return module.Config  # type: ignore[no-any-return]
+
+
+def model_class(name: str) -> type[Objective]:
+    """The `Model` of `seqcap.objectives.<name>`."""
+    return importlib.import_module(f"seqcap.objectives.{name}").Model  # type: ignore[no-any-return]
 
 
 def build(name: str, config: dict[str, Any], context: Context) -> Objective:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from seqcap.data.vocabulary import PAD
+from seqcap.data.vocabulary import PAD, SPECIALS, Vocabulary
 from seqcap.decoding import rollout
 from seqcap.models.base import Captioner, Tensors, repeat
 
@@ -29,13 +31,16 @@ class Context:
     """What an objective may use.
 
     Attributes:
-        reward: the variant's reward against the training references.
+        reward: the run's reward against the training references.
         max_length: tokens of a sampled caption, EOS included.
         hidden: size of the captioner's decoder output, for baselines on it.
         steps_per_epoch: training steps that an epoch takes, for schedules.
-        embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run's
-            configuration names no file of them.
+        embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run does not
+            read them.
         frequencies: how often each token occurs in the training captions, int64 [V].
+        vocabulary: of the captions, V words.
+        reads: every file or folder that the run reads, by name ("embeddings", "paraphrases"). It includes those that
+            `Objective.reads` names.
     """
 
     reward: Reward
@@ -44,6 +49,8 @@ class Context:
     steps_per_epoch: int
     embeddings: Tensor | None
     frequencies: Tensor
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(SPECIALS))
+    reads: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,12 @@ class Objective(nn.Module, ABC):
     """Called with captioner and batch; returns the scalar loss and a dict of numbers to log.
 
     What it trains besides the captioner are its sub-modules. `train_reward` in the logs is drawn as a curve.
+
+    Attributes:
+        reads: the files of a task's artifacts/words/ that it needs: "embeddings". A run then depends on them.
     """
+
+    reads: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]: ...
@@ -78,8 +90,8 @@ class Samples:
     Attributes:
         tokens: ids [b * samples, time], an image's samples next to each other.
         memory: what they were drawn under, one row per caption, with gradient.
-        reward: CIDEr-D [b, samples].
-        baseline: CIDEr-D of the greedy caption, [b] (b1 of Chen & Jin 2020).
+        reward: of each sample, [b, samples].
+        baseline: reward of the greedy caption, [b] (b1 of Chen & Jin 2020).
     """
 
     tokens: Tensor

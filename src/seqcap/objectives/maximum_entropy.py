@@ -12,8 +12,8 @@ from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log
 
 
 class Config(BaseModel):
-    """The paper tried weights of 1e-1, 1e-2 and 1e-3 and reports 1e-2. Over what the entropy is averaged it does not
-    say; here it is summed over a caption's tokens, as log p(y) is."""
+    """The paper tried weights of 1e-1, 1e-2 and 1e-3 and reports 1e-2. It does not say what the entropy is averaged
+    over. Here it is summed over a caption's tokens, like log p(y)."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -13,8 +13,9 @@ from seqcap.objectives.base import Batch, Context, Objective
 
 
 class Config(BaseModel):
-    """Liu et al. 2017 compare with a prefix that shrinks by 3 tokens every 5 epochs, and cross-entropy at a weight of
-    .5 while there is one. What their row MIXER-BCMR-A changes is not known; `final_weight: 0` is our reading."""
+    """Liu et al. 2017 compare with a prefix that shrinks by 3 tokens every 5 epochs. While there is a prefix,
+    cross-entropy has a weight of .5. They do not say what their row MIXER-BCMR-A changes: `final_weight: 0` is our
+    reading."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -28,10 +29,10 @@ class Model(Objective):
     """Loss of a reference y with prefix M: -w sum_{t <= M} log p(y_t) - (1 - w) sum_{t > M} (r - b_t) log p(g_t).
 
     g continues y_1..y_M with random tokens, r is the reward of the whole, b_t a linear baseline on the detached
-    decoder output, fitted to r by squared error. Of each image's references one, drawn at random, takes part in a step,
-    as one path does in `rollout_policy_gradient`. A reference of at most M tokens is plain cross-entropy. M starts at
-    `max_length` - `shrink` (at `max_length` it would be the cross-entropy that training starts from), shrinks to 0, and
-    there w is 0.
+    decoder output, fitted to r by squared error. Each step uses one random reference of each image, as
+    `rollout_policy_gradient` uses one path. A reference of at most M tokens has plain cross-entropy as its loss. M
+    starts at `max_length` - `shrink` (`max_length` would be the cross-entropy that training starts from) and shrinks to
+    0, where w is 0.
     """
 
     steps: Tensor
@@ -87,6 +88,6 @@ class Model(Objective):
         baseline_loss = advantage.square().sum() / len(tokens)
         logs = {"baseline_loss": baseline_loss.item(), "xe_prefix": float(prefix)}
         if len(rows) > 0:
-            # With a prefix of a reference before them, captions earn what is not the captioner's.
+            # After a reference's prefix, part of the reward is not the captioner's own.
             logs["prefixed_reward" if prefix > 0 else "train_reward"] = score[rows].mean().item()
         return weight * cross_entropy + (1 - weight) * reinforce + baseline_loss, logs

@@ -15,8 +15,8 @@ from seqcap.objectives.base import Batch, Context, Objective
 
 
 class Config(BaseModel):
-    """The paper: one path an image (M = 1), K = 3 rollouts from each of its prefixes. How large the baseline is, and
-    for how long it learns alone, it does not say."""
+    """The paper: one path an image (M = 1), K = 3 rollouts from each of its prefixes. It does not say how large the
+    baseline is, nor for how long it learns alone."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,12 +29,12 @@ class Config(BaseModel):
 class Model(Objective):
     """Loss -sum_t (Q_t - B(s_t)) log p(g_t|s_t) + sum_t (Q_t - B(s_t))^2, mean over paths and images.
 
-    g is a path sampled from the captioner, s_t what it has before token t, and Q_t the mean reward of K random
+    g is a path sampled from the captioner, s_t its state before token t, and Q_t the mean reward of K random
     completions of g_1..g_t (of a finished caption: its reward). Q_t has the expectation Q(s_t, g_t) for any K, and
     B(s_t) does not depend on g_t, so the expected gradient is that of -E[reward] exactly (eqs. 5-9).
 
-    B is a perceptron on the decoder's output, detached: fitting B moves nothing of the captioner. Its last layer
-    starts at zero, which is no baseline at all. During the first `baseline_steps` only B learns (algorithm 1).
+    B is a perceptron on the decoder's detached output: fitting B does not change the captioner. Its last layer starts
+    at zero, which means no baseline. During the first `baseline_steps` only B learns (algorithm 1).
     """
 
     steps: Tensor

@@ -23,8 +23,8 @@ from seqcap.objectives.smoothing import (
 
 class Config(BaseModel):
     """The authors' code on COCO: tau .1, .17 or .3 for substitutes from the vocabulary, the batch or the references;
-    alpha .4 (.5 with the references and no attention); tau_r .5. How many samples the paper took is not known: the
-    default of the authors' code is one, which leaves importance weights nothing to weigh, so 5 here."""
+    alpha .4 (.5 with the references and no attention); tau_r .5. The paper does not say how many samples it took. The
+    default of the authors' code is one, but importance weights need several: 5 here."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,7 +48,7 @@ class Model(Objective):
     """alpha E_{y ~ r(. | y*)}[-log p(y)] + (1 - alpha) -log p(y*) (eqs. 8 and 9), with L sequences per caption.
 
     `reward: hamming`: r ~ exp(-d / tau), the distribution that sequences are drawn from: their plain mean (eq. 12).
-    `reward: mixture`: r ~ exp(R / tau_r) over the sequences within Hamming distance, R the variant's reward against
+    `reward: mixture`: r ~ exp(R / tau_r) over the sequences within Hamming distance, R the run's reward against
     all the image's references: self-normalised importance weights exp(R / tau_r) / q (eq. 15).
     `lazy` scores all samples under the ground truth's hidden states (eq. 19), else each is fed to the captioner.
     Mean over the captions' tokens, EOS included, as in `cross_entropy`; samples are as long as their captions.

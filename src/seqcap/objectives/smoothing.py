@@ -1,9 +1,9 @@
 """What the loss-smoothing objectives share (Elbayad, Besacier & Verbeek, ACL 2018): targets around the ground truth.
 
 Token level: a distribution over words instead of one word (`TokenTargets`). Sequence level: sequences around the
-caption instead of the caption (`draw_sequences`, `score_sequences`). Either way what is minimised is the
-cross-entropy against the smoothed target; the KL divergences of the paper's equations are that less the target's own
-entropy, which no gradient sees.
+caption instead of the caption (`draw_sequences`, `score_sequences`). In both cases the loss is the cross-entropy
+against the smoothed target. The KL divergences of the paper's equations are this loss minus the target's own entropy,
+which has no gradient.
 
 Only words are smoothed. PAD, BOS, EOS and <unk> stay what they are and never take another token's place: a target that
 says <unk> would teach the captioner to say it.
@@ -48,8 +48,8 @@ class Scored:
 
 
 def mixed(first: Scored, second: Scored, share: float) -> list[Scored]:
-    """What has the losses (1 - share) first + share second; one where both have the same log-probabilities, so that
-    their [m, V] targets are made and multiplied once."""
+    """Parts whose losses sum to (1 - share) first + share second. If both have the same log-probabilities, they become
+    one part, so that their [m, V] targets are made and multiplied once."""
     weights = (1 - share) * first.weights, share * second.weights
     if first.log_p is second.log_p:
         return [Scored(first.log_p, torch.cat([first.tokens, second.tokens], 1), torch.cat(weights, 1))]
@@ -197,7 +197,7 @@ def draw_sequences(captions: Tensor, vocabulary_size: int, tau: float, samples: 
     first = (torch.arange(time, device=device) < distances[:, :, None]).expand(n, samples, time)
     chosen = torch.zeros_like(first).scatter(2, keys.argsort(2), first)
 
-    # A rank among the pool's other words: from the caption's own word on, all are one further.
+    # A rank among the pool's other words: from the caption's own word on, every word is one place further.
     uniform = torch.rand(n, samples, time, dtype=torch.float64, device=device)
     rank = (uniform * alternatives[:, None, None]).long()
     rank = rank + (rank >= substitutes.own[:, None])
@@ -228,10 +228,10 @@ class Substitutes:
     """The pools that n captions' substitutes come from.
 
     Attributes:
-        words: ids of all pools' words, pool after pool; within one ascending; a last entry belongs to none.
+        words: ids of all pools' words, one pool after the other, each ascending. The last entry belongs to no pool.
         start: [n], where each caption's pool begins in `words`.
         size: [n], how many words it has.
-        own: [n, time], which of its words the caption's own token is; for what is no word, beyond them.
+        own: [n, time], the position of the caption's own token in its pool; past its end for what is not a word.
     """
 
     words: Tensor
@@ -260,7 +260,7 @@ def pool_of(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
         words = keys % vocabulary_size
         own[is_word] = place - start[image]
     start, size = start.repeat_interleave(references), size.repeat_interleave(references)
-    # An empty pool (a batch without a word) must still be a place to look at.
+    # If all pools are empty (a batch without words), there must still be an entry to look up.
     return Substitutes(pad(words, (0, 1)), start, size, own.flatten(0, 1))
 
 

@@ -27,6 +27,8 @@ class Model(Objective):
     with the sampled sequence as the ground truth; r(. | y*) and alpha_1 are those of `sequence_smoothing`.
     """
 
+    reads = ("embeddings",)
+
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__()
         self.token_alpha, self.sequence_alpha = config.token.alpha, config.sequence.alpha

@@ -33,6 +33,8 @@ class Model(Objective):
     <unk> and words without an embedding are not smoothed (`smoothing.TokenTargets`).
     """
 
+    reads = ("embeddings",)
+
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__()
         self.alpha = config.alpha

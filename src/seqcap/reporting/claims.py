@@ -1,55 +1,26 @@
-"""The papers' claims as data, and whether our numbers bear them out.
-
-Verdicts, for a claim "left is higher (or lower) than right":
-
-- **holds**: the difference has the claimed sign, with p < .05 in the paired bootstrap over test images (scores
-  of several seeds averaged per image). A corpus metric (BLEU, mBLEU) has no score per image: it holds when the
-  difference has the claimed sign in every seed, and there are at least three.
-- **does not hold**: the same, with the opposite sign.
-- **not significant**: neither.
-- **not run**: a number is missing; claims.md says why.
-"""
+"""The papers' claims as data, and whether our numbers bear them out."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from seqcap import artifacts
 from seqcap.errors import InputError
+from seqcap.metrics import registry
 from seqcap.reporting import published, statistics
-from seqcap.reporting.inputs import REPORTS, Captions, Run, Scores
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.markdown import letters, markdown_table
+from seqcap.reporting.papers import Captions
 from seqcap.reporting.statistics import Floats
-from seqcap.reporting.tables import letters, markdown_table
-
-COLUMNS = ["paper", "claim", "metric", "left", "right", "difference", "low", "high", "p_value", "seeds", "verdict"]
-HOLDS, FAILS, UNSURE, NOT_RUN = ("holds", "does not hold", "not significant", "not run")
+from seqcap.reporting.verdicts import COLUMNS, FAILS, HOLDS, NOT_RUN, UNSURE
+from seqcap.tasks import KINDS
 
 SIGNIFICANCE = 0.05
 SEEDS_FOR_A_CORPUS_METRIC = 3
-
-# The metric of translations.
-_TRANSLATION = "BLEU"
-_NAMES = {
-    "BLEU1": "BLEU-1",
-    "BLEU2": "BLEU-2",
-    "BLEU3": "BLEU-3",
-    "BLEU4": "BLEU-4",
-    "ROUGE_L": "ROUGE-L",
-    "Div1": "Div-1",
-    "Div2": "Div-2",
-    "mBleu4": "mBLEU-4",
-    "precision_true": "true precision",
-    "recall_true": "true recall",
-    "all_true": "only-true rate",
-    _TRANSLATION: "sentence BLEU",
-}
 
 
 @dataclass(frozen=True)
@@ -72,9 +43,9 @@ class Claim:
 
     Attributes:
         number: the claim it belongs to; a claim about several metrics is several comparisons.
-        text: the claim in words.
-        metric, decoder, captions: what is compared (as in scores.parquet).
-        left, right: variants.
+        text: the claim in words, which `Run.fill` fills in.
+        metric, decoder, captions: what is compared (as in the scores).
+        left, right: runs.
         direction: +1 or -1.
         printed: the paper's numbers; None where it has none.
         base: where given, the claim is that left differs from `base` by more than right does.
@@ -97,7 +68,7 @@ class Claim:
 
     @property
     def names(self) -> list[str]:
-        """The variants that it needs."""
+        """The runs that it needs."""
         return [self.left, self.right] + ([self.base] if self.base else [])
 
     @cached_property
@@ -117,21 +88,33 @@ class Claim:
 
     @property
     def decimals(self) -> int:
-        return 2 if self.scale == 100 else 4
+        return registry.find(self.metric).digits(self.scale)
 
-    @property
-    def what(self) -> str:
+    def words(self, run: Run) -> str:
+        """The claim with this run's numbers of captions."""
+        return run.fill(self.text, self._evaluation(run))
+
+    def what(self, run: Run) -> str:
         """The compared quantity in words."""
-        metric = _NAMES.get(self.metric, self.metric.replace("reward_", "reward "))
+        metric, evaluation = registry.find(self.metric).label, self._evaluation(run)
         if self.decoder == "sample":
-            return f"{metric} of 5 samples"
-        if self.captions == "best":
-            text = "translation" if self.metric == _TRANSLATION else "caption"
-            return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {text}"
-        return f"{metric} of the beam's 5"
+            return f"{metric} of {run.samples(evaluation)} samples"
+        if self.captions != "best":
+            return f"{metric} of the beam's {run.beam(evaluation)}"
+        return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {self._caption(run)}"
+
+    def _evaluation(self, run: Run) -> str:
+        """The evaluation that its runs are in; "" if this run has none of them."""
+        return next((run.by_name[name].evaluation for name in self.names if name in run.by_name), "")
+
+    def _caption(self, run: Run) -> str:
+        """What its runs' captions are called; if this run has none of them, what those of such a metric are."""
+        tasks = [run.by_name[name].task for name in self.names if name in run.by_name]
+        kinds = [run.kind(task) for task in tasks] or [kind for kind in KINDS.values() if kind.quality == self.metric]
+        return kinds[0].caption if kinds else "caption"
 
     def sides(self, labels: dict[str, str] | None = None) -> tuple[str, str]:
-        """What is compared: variants, or the labels they have in `labels`."""
+        """What is compared: runs, or the labels they have in `labels`."""
         left, right, *base = [(labels or {}).get(name, name) for name in self.names]
         return (f"|{left} - {base[0]}|", f"|{right} - {base[0]}|") if base else (left, right)
 
@@ -168,9 +151,22 @@ class Result:
         return "" if value is None else f"{value:{sign}.{self.claim.decimals}f}"
 
     @property
+    def span(self) -> str:
+        """The difference with its interval."""
+        return f"{self.number(self.difference, '+')} [{self.number(self.low, '+')}, {self.number(self.high, '+')}]"
+
+    @property
     def agreement(self) -> str:
         """Seeds with the claimed sign, of all seeds."""
         return f"{self.agreeing}/{self.seeds}" if self.seeds else ""
+
+    def record(self, run: Run) -> dict[str, str]:
+        """Its line of claims.csv."""
+        claim = self.claim
+        named = [run.paper.name, f"{claim.number}: {claim.words(run)}", claim.what(run), *claim.sides()]
+        numbers = [self.number(value) for value in (self.difference, self.low, self.high)]
+        p = "" if self.p_value is None else f"{self.p_value:.4f}"
+        return dict(zip(COLUMNS, [*named, *numbers, p, self.agreement, self.verdict], strict=True))
 
 
 def _difference(values: Floats) -> Floats:
@@ -181,7 +177,7 @@ def _difference(values: Floats) -> Floats:
 
 
 def judge(difference: float, p: float | None, agreeing: int, opposed: int, seeds: int, direction: int) -> str:
-    """The verdict, as defined at the head of this module.
+    """The verdict, as `seqcap.reporting.verdicts` defines it.
 
     Args:
         difference: left minus right.
@@ -199,107 +195,85 @@ def judge(difference: float, p: float | None, agreeing: int, opposed: int, seeds
     return UNSURE
 
 
-def run_claim(claim: Claim, scores: Scores, present: Collection[str]) -> Result:
-    """Compares the claim's variants, where all are `present`, on the seeds they have in common.
+def run_claim(claim: Claim, run: Run) -> Result:
+    """Compares the claim's runs, where all are there, on the seeds they have in common.
 
     Raises:
-        InputError: the variants were scored on different images.
+        InputError: the runs were scored on different items.
     """
-    names = claim.names
+    names, scores = claim.names, run.scores
     for name in names:
-        if name not in present:
-            return Result(claim, NOT_RUN, reason=f"variant {name} is not in params.yaml")
-    images = [scores.per_image(name, claim.decoder, claim.metric, claim.captions) for name in names]
+        if name not in run.by_name:
+            return Result(claim, NOT_RUN, reason=f"variant {name} is not part of this run")
+    items = [scores.per_item(name, claim.decoder, claim.metric, claim.captions) for name in names]
     corpora = [scores.corpus(name, claim.decoder, claim.metric) for name in names]
-    for name, image, corpus in zip(names, images, corpora, strict=True):
-        if image is None and corpus is None:
+    for name, item, corpus in zip(names, items, corpora, strict=True):
+        if item is None and corpus is None:
             return Result(claim, NOT_RUN, reason=scores.why_missing(name, claim.decoder, claim.metric))
 
     p: float | None = None
-    per_image = [image for image in images if image is not None]
-    if len(per_image) == len(names):
-        if any(not image.index.equals(per_image[0].index) for image in per_image):
-            raise InputError(scores.source, f"{', '.join(names)} were scored on different images", "run `dvc repro`")
-        seeds = sorted(set.intersection(*(set(image.columns) for image in per_image)))
-        if not seeds:
-            return Result(claim, NOT_RUN, reason=f"{' and '.join(names)} have no seed in common")
-        means = np.stack([image[seeds].mean(axis=1).to_numpy(dtype=float) for image in per_image], axis=1)
+    # One of each run: scores of items x seeds, or only values by seed.
+    per_item = [item for item in items if item is not None]
+    per_seed = [corpus for corpus in corpora if corpus is not None]
+    by_items = len(per_item) == len(names)
+    if not by_items and len(per_seed) < len(names):
+        return Result(claim, NOT_RUN, reason=f"{claim.metric} is a corpus score for some variants only")
+    if by_items and any(not item.index.equals(per_item[0].index) for item in per_item):
+        raise InputError(scores.source, f"{', '.join(names)} were scored on different items", "run `dvc repro`")
+    sets = [set(item.columns) for item in per_item] if by_items else [set(corpus.index) for corpus in per_seed]
+    seeds = sorted(set.intersection(*sets))
+    if not seeds:
+        return Result(claim, NOT_RUN, reason=f"{' and '.join(names)} have no seed in common")
+    if by_items:
+        means = np.stack([item[seeds].mean(axis=1).to_numpy(dtype=float) for item in per_item], axis=1)
         means = means[~np.isnan(means).any(axis=1)]
         if len(means) == 0:
-            return Result(claim, NOT_RUN, reason=f"{claim.metric} is undefined for every test image")
-        by_seed = np.stack([image[seeds].mean(axis=0).to_numpy(dtype=float) for image in per_image], axis=1)
+            unit = run.kind(run.by_name[claim.left].task).unit
+            return Result(claim, NOT_RUN, reason=f"{claim.metric} is undefined for every test {unit}")
+        by_seed = np.stack([item[seeds].mean(axis=0).to_numpy(dtype=float) for item in per_item], axis=1)
         resampled = _difference(statistics.resampled_means(means))
         p = statistics.p_value(resampled)
         sides = means.mean(axis=0)
         low, high = statistics.interval(resampled)
     else:
-        per_seed = [corpus for corpus in corpora if corpus is not None]
-        if len(per_seed) < len(names):
-            return Result(claim, NOT_RUN, reason=f"{claim.metric} is a corpus score for some variants only")
-        seeds = sorted(set.intersection(*(set(corpus.index) for corpus in per_seed)))
-        if not seeds:
-            return Result(claim, NOT_RUN, reason=f"{' and '.join(names)} have no seed in common")
         by_seed = np.stack([corpus[seeds].to_numpy(dtype=float) for corpus in per_seed], axis=1)
         sides = by_seed.mean(axis=0)
         low, high = statistics.bootstrap_interval(_difference(by_seed))
+    return _result(claim, sides, (low, high), p, _difference(by_seed))
 
-    by_seed_difference = _difference(by_seed)
-    agreeing = statistics.seeds_agreeing(by_seed_difference, claim.direction)
-    opposed = statistics.seeds_agreeing(by_seed_difference, -claim.direction)
+
+def _result(claim: Claim, sides: Floats, span: tuple[float, float], p: float | None, by_seed: Floats) -> Result:
+    """The outcome of what was measured: the sides [2 or 3], the interval of their difference, it itself by seed."""
+    seeds, scale = len(by_seed), claim.scale
+    agreeing = statistics.seeds_agreeing(by_seed, claim.direction)
+    opposed = statistics.seeds_agreeing(by_seed, -claim.direction)
     difference = float(_difference(sides))
-    too_few = p is None and len(seeds) < SEEDS_FOR_A_CORPUS_METRIC
+    too_few = p is None and seeds < SEEDS_FOR_A_CORPUS_METRIC
     if claim.base:
         sides = np.abs(sides[:2] - sides[2])
     return Result(
         claim=claim,
-        verdict=judge(difference, p, agreeing, opposed, len(seeds), claim.direction),
-        left=float(sides[0]) * claim.scale,
-        right=float(sides[1]) * claim.scale,
-        difference=difference * claim.scale,
-        low=low * claim.scale,
-        high=high * claim.scale,
+        verdict=judge(difference, p, agreeing, opposed, seeds, claim.direction),
+        left=float(sides[0]) * scale,
+        right=float(sides[1]) * scale,
+        difference=difference * scale,
+        low=span[0] * scale,
+        high=span[1] * scale,
         p_value=p,
         agreeing=agreeing,
-        seeds=len(seeds),
-        reason=f"a corpus metric of {len(seeds)} seeds: too few for a verdict" if too_few else "",
+        seeds=seeds,
+        reason=f"a corpus metric of {seeds} seed{'s' if seeds > 1 else ''}: too few for a verdict" if too_few else "",
     )
 
 
-def run_claims(run: Run) -> list[Result]:
-    """Every claim of a paper, in the order of its list."""
-    return [run_claim(claim, run.scores, run.scored) for claim in run.paper.claims]
-
-
-def counted(results: Sequence[Result]) -> str:
-    """How many comparisons hold, do not hold, are not significant and were not run, in words."""
-    words = {HOLDS: "hold", FAILS: "do not hold", UNSURE: "are not significant", NOT_RUN: "were not run"}
-    counts = [f"{sum(r.verdict == verdict for r in results)} {word}" for verdict, word in words.items()]
-    return f"of {len(results)} comparisons, {', '.join(counts)}"
-
-
-def write_claims(results: Sequence[tuple[Run, Sequence[Result]]], folder: Path = REPORTS) -> None:
-    """Writes claims.csv (numbers in the printed scale) and claims.md from each paper's results."""
-    with artifacts.atomic(folder / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for run, outcomes in results:
-            for outcome in outcomes:
-                claim = outcome.claim
-                p = "" if outcome.p_value is None else f"{outcome.p_value:.4f}"
-                numbers = [outcome.number(value) for value in (outcome.difference, outcome.low, outcome.high)]
-                named = [run.paper.name, f"{claim.number}: {claim.text}", claim.what, *claim.sides()]
-                writer.writerow([*named, *numbers, p, outcome.agreement, outcome.verdict])
-    lines = ["# Claims", ""]
-    for run, outcomes in results:
-        lines += [f"**{run.paper.label}** on {run.datasets}: {counted(outcomes)}.", ""]
-        lines += [*claims_table(run, outcomes), ""]
-    with artifacts.atomic(folder / "claims.md") as path:
-        path.write_text("\n".join([*lines, *READING, ""]), encoding="utf-8")
+def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
+    """The outcome of every claim, in their order."""
+    return [run_claim(claim, run) for claim in claims]
 
 
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
     """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict."""
-    labels = {name: variant.label for name, variant in run.scored.items()}
+    labels = {name: entry.label for name, entry in run.by_name.items()}
     matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "seeds", "paper", "verdict"]]
     reasons: dict[str, str] = {}
     for result in results:
@@ -308,33 +282,15 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
         verdict = result.verdict
         if result.reason:
             verdict += f" ({reasons.setdefault(result.reason, letters(len(reasons)))})"
-        row = [claim.number, claim.text, claim.what]
+        row = [claim.number, claim.words(run), claim.what(run)]
         if result.difference is None:
             row += [left, right, "–", "–", "–"]
         else:
-            span = f"[{result.number(result.low, '+')}, {result.number(result.high, '+')}]"
-            row += [
-                f"{left} {result.number(result.left)}",
-                f"{right} {result.number(result.right)}",
-                f"{result.number(result.difference, '+')} {span}",
-                _p_text(result.p_value),
-                result.agreement,
-            ]
+            row += [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}"]
+            row += [result.span, _p_text(result.p_value), result.agreement]
         matrix.append([*row, claim.paper_text() or "–", verdict])
     lines = markdown_table(matrix)
     return [*lines, "", *(f"- ({mark}) {reason}" for reason, mark in reasons.items())] if reasons else lines
-
-
-READING = [
-    "*holds*: the difference has the claimed sign with p < .05 (paired bootstrap over test images, scores averaged "
-    "over seeds); for a corpus metric (BLEU, mBLEU) the claimed sign in every one of at least three seeds. *does not "
-    "hold*: the same with the opposite sign. *not significant*: neither. *not run*: a number is missing.",
-    "",
-    "*seeds*: in how many training seeds the difference has the claimed sign. The p-values speak of other test "
-    "images, not of other training runs, and are not corrected for the number of comparisons. *paper*: the published "
-    "difference, in whose scale all numbers are. METEOR and a translation's BLEU are compared by sentence scores, so "
-    "their levels are not the tables' corpus scores.",
-]
 
 
 def _p_text(p: float | None) -> str:

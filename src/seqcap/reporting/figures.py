@@ -6,7 +6,6 @@ Images for figures of captions are chosen by a rule, not by eye: see `choose_ima
 
 from __future__ import annotations
 
-import csv
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +17,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from seqcap import artifacts
-from seqcap.artifacts import DATA
+from seqcap.config.report import ReportedRun
 from seqcap.data.images import ImageSource
-from seqcap.reporting.inputs import REPORTS, Run, Variant
+from seqcap.reporting import REPORTS
+from seqcap.reporting.inputs import Run
+from seqcap.tasks import ARTIFACTS
 
 # Okabe and Ito's colours, told apart with any colour vision.
 BLACK, BLUE, ORANGE, RED = "#000000", "#0072B2", "#E69F00", "#D55E00"
@@ -40,18 +40,22 @@ _CURVE_POINTS = 100
 
 @dataclass(frozen=True)
 class FigureKind:
-    """How a figure is drawn, and its caption in the report."""
+    """How a figure is drawn, its title, and its caption in the report, which `Run.fill` fills in."""
 
     draw: Callable[[Run], Figure]
     title: str
     caption: str
 
 
-def draw(run: Run, folder: Path = REPORTS / "figures") -> None:
-    """Writes every figure of a paper as <folder>/<name>.png."""
+def write_figures(run: Run, figures: Mapping[str, FigureKind], folder: Path | None = None) -> None:
+    """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions."""
+    folder = folder or REPORTS / run.paper.name / "figures"
     with matplotlib.style.context(["default", _STYLE]):
-        for name, kind in run.paper.figures.items():
+        for name, kind in figures.items():
             _save(kind.draw(run), folder / f"{name}.png")
+    # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
+    words = {name: {"title": kind.title, "caption": run.fill(kind.caption)} for name, kind in figures.items()}
+    artifacts.write_json(folder / "figures.json", {"order": list(figures), "figures": words})
 
 
 def _save(figure: Figure, path: Path) -> None:
@@ -68,11 +72,6 @@ def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
     return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
 
 
-def captioners(variants: Sequence[Variant]) -> list[str]:
-    """The captioners of the variants, in the order of these."""
-    return list(dict.fromkeys(variant.captioner for variant in variants))
-
-
 # --- Captions of single images
 
 
@@ -86,12 +85,16 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
     return pd.concat([long, short]).head(count)
 
 
-def captions_of(run: Run, variant: Variant, image_id: int, decoder: str) -> list[str]:
-    """A decoder's captions of one image, first seed, by rank."""
-    decoded = run.decoded[variant.variant]
-    chosen = decoded[
-        (decoded["image_id"] == image_id) & (decoded["decoder"] == decoder) & (decoded["seed"] == variant.seeds[0])
-    ]
+def picture_name(run: Run, item: int) -> str:
+    """What a picture is called above it."""
+    task = run.config.pictures
+    return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
+
+
+def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
+    """A decoder's captions of one image, a run's first seed, by rank."""
+    decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
+    chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
     return [str(text) for text in chosen.sort_values("rank")["text"]]
 
 
@@ -129,19 +132,19 @@ class Row:
         return max(lines * _LINE + 0.5, 1.55)
 
 
-def captions_figure(rows: Sequence[Row], widths: Sequence[int], show_images: bool) -> Figure:
-    """A row per image: the picture at the left, the columns beside it.
+def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Figure:
+    """A row per image: the picture at the left, or its file's name where it may not be shown, the columns beside it.
 
     Args:
+        run: ours.
         rows: from top to bottom.
         widths: of the columns, in characters.
-        show_images: whether the pictures may appear; else their file names do.
     """
     inches = [_CHARACTER * width for width in widths]
     figure = Figure(figsize=(2.2 + sum(inches), sum(row.height for row in rows) + 0.1))
     top = figure.get_figheight() - 0.05
     for row in rows:
-        _picture(figure, 0.1, top, row, show_images)
+        _picture(figure, 0.1, top, row, run)
         left = 1.95
         for heading, column, width in zip(row.headings, row.columns, inches, strict=True):
             _text(figure, left, top - 0.12, heading)
@@ -154,11 +157,16 @@ def captions_figure(rows: Sequence[Row], widths: Sequence[int], show_images: boo
     return figure
 
 
-def beam_caption(run: Run, name: str, image_id: int) -> Line:
-    """A variant's best beam caption of an image, first seed, or why there is none."""
+def absent(name: str) -> Line:
+    """What stands for the captions of a run that is not there."""
+    return Line(f"variant {name} is not part of this run", MUTED)
+
+
+def beam_caption(run: Run, name: str, item: int) -> Line:
+    """A run's best beam caption of an image, first seed, or why there is none."""
     if name not in run.by_name:
-        return Line(f"variant {name} is not in params.yaml", MUTED)
-    return Line(captions_of(run, run.by_name[name], image_id, "beam")[0] or "(empty)")
+        return absent(name)
+    return Line(captions_of(run, name, item, "beam")[0] or "(empty)")
 
 
 def systems_row(
@@ -197,25 +205,21 @@ def _text(figure: Figure, x: float, y: float, line: Line) -> None:
     )
 
 
-def _picture(figure: Figure, left: float, top: float, row: Row, show: bool) -> None:
+def _picture(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
     """The row's name and picture below (left, top), in inches; or words in the picture's place."""
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
         _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
-    elif not show:
+    elif not run.config.tasks[run.config.pictures].show:
         words = f"photograph not shown: {Path(row.file).name}"
         _text(figure, left, top - 0.38, Line(textwrap.fill(words, 24), GREY))
     else:
         side = min(row.height - 0.45, 1.45)
         width, height = figure.get_size_inches()
         axes = figure.add_axes((left / width, (top - 0.38 - side) / height, side / width, side / height))
-        axes.imshow(_pixels(row.file), interpolation="nearest")
+        pictures = ImageSource(ARTIFACTS / run.config.pictures / "data")
+        axes.imshow(np.asarray(pictures.read(row.file)), interpolation="nearest")
         axes.set_axis_off()
-
-
-def _pixels(file: str) -> NDArray[np.uint8]:
-    """One image of the dataset's tar, RGB [height, width, 3]."""
-    return np.asarray(ImageSource(DATA).read(file))
 
 
 # --- Learning curves
@@ -224,37 +228,37 @@ def _pixels(file: str) -> NDArray[np.uint8]:
 def plot_curves(
     axis: Axes,
     curves: pd.DataFrame,
-    variants: Iterable[Variant],
+    entries: Iterable[ReportedRun],
     colours: Mapping[str, str],
     dashed: Collection[str] = (),
 ) -> None:
-    """One quantity of several variants: a thin line per seed, and the mean of seeds on top.
+    """One quantity of several runs: a thin line per seed, and the mean of seeds on top.
 
     Args:
         axis: to draw on.
         curves: of one quantity, columns of `artifacts.CURVES`.
-        variants: those to draw; one that was trained no further than step 0 has no line.
-        colours: variant -> its colour.
-        dashed: variants whose mean is dashed.
+        entries: the runs to draw; one that was trained no further than step 0 has no line.
+        colours: run -> its colour.
+        dashed: runs whose mean is dashed.
     """
-    for variant in variants:
-        mine = curves[curves["variant"] == variant.variant]
+    for entry in entries:
+        mine = curves[curves["variant"] == entry.name]
         if mine.empty or mine["step"].max() == 0:
             continue
-        colour = colours[variant.variant]
+        colour = colours[entry.name]
         for _, seed in mine.groupby("seed"):
             line = binned(seed.sort_values("step"))
             axis.plot(line["step"], line["value"], color=colour, linewidth=0.7, alpha=0.4)
         mean = binned(mine.groupby("step")["value"].mean().reset_index())
-        style = "--" if variant.variant in dashed else "-"
-        axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, linestyle=style, label=variant.label)
+        style = "--" if entry.name in dashed else "-"
+        axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, linestyle=style, label=entry.label)
 
 
-def plot_start(axis: Axes, curves: pd.DataFrame, variants: Iterable[Variant], label: str) -> None:
-    """A dashed line at the variants' mean value at step 0: the pretrained captioner's."""
+def plot_start(axis: Axes, curves: pd.DataFrame, entries: Iterable[ReportedRun], label: str) -> None:
+    """A dashed line at the runs' mean value at step 0: the pretrained captioner's."""
     starts: list[float] = []
-    for variant in variants:
-        starts += curves.loc[(curves["variant"] == variant.variant) & (curves["step"] == 0), "value"].tolist()
+    for entry in entries:
+        starts += curves.loc[(curves["variant"] == entry.name) & (curves["step"] == 0), "value"].tolist()
     if starts:
         axis.axhline(float(np.mean(starts)), color="#666666", linestyle="--", linewidth=1, label=f"{label} (step 0)")
 
@@ -265,16 +269,3 @@ def binned(curve: pd.DataFrame) -> pd.DataFrame:
         return curve
     stretch = np.ceil(curve["step"] / curve["step"].max() * _CURVE_POINTS)
     return curve.groupby(stretch)[["step", "value"]].mean()
-
-
-def write_curves(run: Run, folder: Path = REPORTS) -> None:
-    """Writes every learning curve of a paper for `dvc plots` as curves_<paper>.csv: step, variant, seed, quantity,
-    value."""
-    columns = ["step", "variant", "seed", "quantity", "value"]
-    ordered = run.curves.sort_values(["variant", "quantity", "seed", "step"])[columns]
-    path = folder / f"curves_{run.paper.name}.csv"
-    with artifacts.atomic(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for step, variant, seed, quantity, value in ordered.itertuples(index=False):
-            writer.writerow([step, variant, seed, quantity, f"{value:.6g}"])

@@ -1,12 +1,11 @@
-"""What the report is made from: the run's configs, scores, decoded captions and learning curves, checked on reading."""
+"""What a paper's part of the report is made from: its runs, scores, decoded captions and learning curves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,341 +13,300 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seqcap import artifacts
-from seqcap.artifacts import DATA
+from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.errors import InputError
+from seqcap.reporting import papers
+from seqcap.reporting.papers import KARPATHY_TEST, Captions, Paper
+from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
-if TYPE_CHECKING:
-    from seqcap.reporting.papers import Paper
+# The dataset whose every fact is known.
+SCENES = "scenes"
+# Captions that people wrote are scored as if a run had this name; people have no training seeds.
+HUMAN = "human"
 
-CONFIGS = Path("configs")
-REPORTS = Path("reports")
-SCORES_FILE = "scores.parquet"
-
-# Which of the decoded captions of an image a number is about: all of them, the first, or the set as a whole.
-Captions = Literal["every", "best", "set"]
-# Key of a JSON file -> the types it may have.
-Kinds = dict[str, type | tuple[type, ...]]
-
-KARPATHY_TEST = "COCO Karpathy test"
-# The objective that pretraining has, too: a variant of it may be the pretrained captioner itself.
-LIKELIHOOD = "cross_entropy"
-# The task that every dataset with pictures is for; others translate.
-IMAGE = "image"
-
+# What a paper measured on -> dataset and split that are the same, not a stand-in.
+_SAME = {KARPATHY_TEST: ("coco", "test")}
+# Kind of task -> dataset -> what a reader should know of it. The name of any other dataset says enough.
 _DATASETS = {
-    "scenes": "scenes (generated)",
-    "flickr8k": "Flickr8k (photographs; official splits)",
-    "flickr30k": "Flickr30k (photographs; Karpathy's splits)",
-    "coco": "COCO (Karpathy's splits)",
+    "images": {
+        "scenes": "scenes (generated), {split} split",
+        "flickr8k": "Flickr8k (photographs; official splits), {split} split",
+        "flickr30k": "Flickr30k (photographs; Karpathy's splits), {split} split",
+        "coco": "COCO (Karpathy's splits), {split} split",
+    },
+    "sentences": {"scenes": "scenes (sentences that a grammar writes of generated scenes)"},
 }
-# Of translation; the name of a real corpus says enough.
-_CORPORA = {"scenes": "scenes (sentences that a grammar writes of generated scenes)"}
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
-@dataclass(frozen=True)
-class ReportConfig:
-    """configs/report.json: which papers there are, what stood in for their data, and what may be shown.
-
-    Attributes:
-        datasets: task -> its dataset; that of "image" is "scenes", "flickr8k", "flickr30k" or "coco".
-        split: the split of the images that was decoded and scored.
-        scale: "laptop" or "paper".
-        show_images: whether pictures may appear in figures.
-        papers: paper -> its variants, in the order of params.yaml.
-    """
-
-    datasets: dict[str, str]
-    split: str
-    scale: str
-    show_images: bool
-    papers: dict[str, list[str]]
-
-    @classmethod
-    def read(cls) -> ReportConfig:
-        """Reads configs/report.json from the current directory."""
-        path = CONFIGS / "report.json"
-        kinds: Kinds = {"datasets": dict, "split": str, "scale": str, "show_images": bool, "papers": dict}
-        config = cls(**checked(path, artifacts.read_json(path), kinds))
-        for task, name in config.datasets.items():
-            if not isinstance(name, str):
-                raise InputError(path, f"datasets.{task} is {name!r}", "expected a dataset's name")
-        if config.datasets.get(IMAGE) not in _DATASETS:
-            found = config.datasets.get(IMAGE)
-            raise InputError(path, f"datasets.{IMAGE} is {found!r}", f"allowed: {', '.join(_DATASETS)}")
-        if not config.papers:
-            raise InputError(path, "papers is empty", "params.yaml must define a paper's variants")
-        for paper, names in config.papers.items():
-            if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-                raise InputError(path, f"papers.{paper} is {names!r}", "expected the names of its variants")
-        return config
+class Count(int):
+    """A number of captions in text: `f"{count} samples"`, or `f"the {count.word} captions"`."""
 
     @property
-    def dataset(self) -> str:
-        """The images' dataset."""
-        return self.datasets[IMAGE]
+    def word(self) -> str:
+        """Spelled out, up to twelve."""
+        return _WORDS[self] if self < len(_WORDS) else str(self)
 
-    def stand_in(self, published_on: str, task: str = IMAGE, split: str | None = None) -> str:
-        """Which data stood in for `published_on`, where a paper measured, and of images the split that was scored.
-
-        Args:
-            published_on: the paper's data.
-            task: of `datasets`.
-            split: of the images, where it is not the one that most numbers are of.
-        """
-        if task != IMAGE:
-            return f"{_CORPORA.get(self.datasets[task], self.datasets[task])}, stands in for {published_on}"
-        split = split or self.split
-        here = f"{_DATASETS[self.dataset]}, {split} split"
-        as_published = published_on == KARPATHY_TEST and self.dataset == "coco" and split == "test"
-        return here if as_published else f"{here}, stands in for {published_on}"
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One objective on one captioner: configs/<paper>_<variant>.json.
-
-    Attributes:
-        weights: folder of its weights and learning curves.
-        decoded: file of its captions.
-        task: "image", or the one that it translates for.
-        settings: the objective's own.
-        reward: the name in params.yaml of the reward that it was trained on; None for cross-entropy, which has none.
-    """
-
-    variant: str
-    label: str
-    captioner: str
-    objective: str
-    seeds: list[int]
-    weights: str = ""
-    decoded: str = ""
-    task: str = IMAGE
-    settings: dict[str, Any] = field(default_factory=dict)
-    reward: str | None = None
-
-
-def read_variants(paper: str, names: Sequence[str]) -> list[Variant]:
-    """The named variants of a paper, in the order of their names."""
-    kinds: Kinds = {"variant": str, "label": str, "captioner": str, "objective": str, "seeds": list, "settings": dict}
-    kinds |= {"weights": str, "decoded": str, "task": str, "reward_name": (str, type(None))}
-    variants = []
-    for name in names:
-        path = CONFIGS / f"{paper}_{name}.json"
-        config = checked(path, artifacts.read_json(path), kinds)
-        reward = config.pop("reward_name")
-        # Every variant may have its paper's default reward; cross-entropy does not look at it.
-        variants.append(Variant(**config, reward=None if config["objective"] == LIKELIHOOD else reward))
-    return variants
-
-
-def checked(path: Path, record: Any, kinds: Kinds) -> dict[str, Any]:
-    """The keys of `kinds` in a JSON object read from `path`.
-
-    Raises:
-        InputError: it is no object, or a key is missing or of another type.
-    """
-    if not isinstance(record, dict):
-        raise InputError(path, "is not a JSON object", "run `dvc repro configure`")
-    for key, kind in kinds.items():
-        if key not in record:
-            raise InputError(path, f"has no key {key!r}", f"expected {', '.join(kinds)}")
-        if not isinstance(record[key], kind):
-            raise InputError(path, f"{key} is {record[key]!r}", "run `dvc repro configure`")
-    return {key: record[key] for key in kinds}
+    @property
+    def start(self) -> str:
+        """The same at the start of a sentence."""
+        return self.word.capitalize()
 
 
 class Scores:
-    """The scores of one paper's variants, and why some metrics have none.
+    """The scores of one paper's runs.
 
     Args:
         frame: columns of `artifacts.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
-        reasons: metric -> why it was not computed.
         source: the file they come from, for error messages.
     """
 
-    def __init__(self, frame: pd.DataFrame, reasons: dict[str, str], source: str | Path = "scores") -> None:
+    def __init__(self, frame: pd.DataFrame, source: str | Path = "scores") -> None:
         self.source = source
-        self._reasons = reasons
-        keys = ["variant", "seed", "image_id", "decoder", "rank", "metric"]
-        if frame.duplicated(keys).any():
-            twice = frame.loc[frame.duplicated(keys), keys].iloc[0].to_dict()
-            raise InputError(source, f"holds two scores for {twice}", "run the evaluate stage again")
-        if np.isinf(frame["value"].to_numpy(dtype=float)).any():
-            wrong = frame.loc[np.isinf(frame["value"].to_numpy(dtype=float)), keys].iloc[0].to_dict()
-            raise InputError(source, f"the score of {wrong} is infinite", "run the evaluate stage again")
-        self._groups: dict[tuple[str, str, str], pd.DataFrame] = {
-            (str(variant), str(decoder), str(metric)): group
-            for (variant, decoder, metric), group in frame.groupby(["variant", "decoder", "metric"], sort=False)
-        }
+        keys = ["variant", "seed", "item", "decoder", "rank", "metric"]
+        for wrong, problem in (
+            (frame.duplicated(keys), "scored twice"),
+            (np.isinf(frame["value"].to_numpy(dtype=float)), "infinite"),
+        ):
+            if wrong.any():
+                record = frame.loc[wrong, keys].iloc[0].to_dict()
+                raise InputError(source, f"{record} is {problem}", "run the evaluate stage again")
+        whole = frame["item"].isna()
+        self._items = self._by_metric(frame[~whole])
+        self._corpora = self._by_metric(frame[whole & frame["value"].notna()])
+        self._names = set(frame["variant"])
+        self._averaged: dict[tuple[str, str, str, Captions], pd.DataFrame | None] = {}
+
+    @staticmethod
+    def _by_metric(frame: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
+        """(run, decoder, metric) -> its rows."""
+        groups = frame.groupby(["variant", "decoder", "metric"], sort=False)
+        return {(str(name), str(decoder), str(metric)): group for (name, decoder, metric), group in groups}
 
     @classmethod
-    def read(cls, paper: str, files: Sequence[str] = (SCORES_FILE,)) -> Scores:
-        """Reads the named files of artifacts/<paper>, and the reasons.json that comes with scores.parquet."""
-        folder = Path("artifacts") / paper
-        reasons: Any = {}
-        if SCORES_FILE in files:
-            path = folder / "reasons.json"
-            reasons = artifacts.read_json(path)
-            if not isinstance(reasons, dict) or not all(isinstance(reason, str) for reason in reasons.values()):
-                raise InputError(path, "does not map metrics to reasons", "run `dvc repro`")
-        tables = [artifacts.read_table(folder / file, artifacts.SCORES) for file in files]
-        source = folder / files[0] if len(files) == 1 else folder
-        return cls(_frame(pa.concat_tables(tables)), reasons, source)
+    def read(cls, files: Sequence[str]) -> Scores:
+        """Reads the scores of several evaluations. People's captions count once, as the first of them has them."""
+        frames: list[pd.DataFrame] = []
+        for file in files:
+            frame = _frame(artifacts.read_table(file, artifacts.SCORES))
+            if any((earlier["variant"] == HUMAN).any() for earlier in frames):
+                frame = frame[frame["variant"] != HUMAN]
+            frames.append(frame)
+        return cls(pd.concat(frames, ignore_index=True), files[0] if len(files) == 1 else Path(files[0]).parent)
 
-    def per_image(self, variant: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
-        """Scores [images x seeds], averaged over an image's captions; None where there are none.
+    def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
+        """Scores [items x seeds] of a run, averaged over an item's captions; None where there are none.
 
-        A value is NaN where the metric is undefined for an image (the precision of a caption that states nothing).
+        A value is NaN where the metric is undefined for an item (the precision of a caption that states nothing).
 
         Raises:
-            InputError: two seeds were scored on different images.
+            InputError: two seeds were scored on different items.
         """
-        group = self._groups.get((variant, decoder, metric))
+        key = name, decoder, metric, captions
+        if key not in self._averaged:
+            self._averaged[key] = self._average(*key)
+        return self._averaged[key]
+
+    def _average(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
+        group = self._items.get((name, decoder, metric))
         if group is None:
             return None
-        group = group[group["image_id"].notna()]
-        if captions == "set":
-            group = group[group["rank"].isna()]
-        elif captions == "best":
-            group = group[group["rank"] == 0]
-        else:
-            group = group[group["rank"].notna()]
+        rank = group["rank"]
+        group = group[rank.isna() if captions == "set" else rank == 0 if captions == "best" else rank.notna()]
         if group.empty:
             return None
-        by_image = group.groupby(["image_id", "seed"])
-        if by_image.size().unstack().isna().any(axis=None):
+        means = group.groupby(["item", "seed"])["value"].mean()
+        if len(means) != group["item"].nunique() * group["seed"].nunique():
             raise InputError(
                 self.source,
-                f"the seeds of {variant} have {metric} ({decoder}) for different images",
+                f"the seeds of {name} have {metric} ({decoder}) for different items",
                 "run the decode and evaluate stages again",
             )
-        return by_image["value"].mean().unstack().astype(float)
+        return means.unstack().astype(float)
 
-    def corpus(self, variant: str, decoder: str, metric: str) -> pd.Series[float] | None:
+    def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
         """A corpus metric's value per seed, or None where there is none."""
-        group = self._groups.get((variant, decoder, metric))
-        if group is None:
-            return None
-        group = group[group["image_id"].isna() & group["value"].notna()]
-        return None if group.empty else group.set_index("seed")["value"].sort_index().astype(float)
+        group = self._corpora.get((name, decoder, metric))
+        return None if group is None else group.set_index("seed")["value"].sort_index().astype(float)
 
-    def why_missing(self, variant: str, decoder: str, metric: str) -> str:
+    def best_by_seed(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
+        """Value per seed over the first caption of every item: the corpus value, else the mean of single scores."""
+        corpus = self.corpus(name, decoder, metric)
+        if corpus is not None:
+            return corpus
+        items = self.per_item(name, decoder, metric, "best")
+        return None if items is None else items.mean(axis=0)
+
+    def why_missing(self, name: str, decoder: str, metric: str) -> str:
         """Why there is no such score, in words fit for a table's note."""
-        if metric in self._reasons:
-            return f"{metric}: {self._reasons[metric].removeprefix(f'{metric}: ')}"
-        if not any(name == variant for name, _, _ in self._groups):
-            return f"no scores of variant {variant}"
-        return f"the evaluate stage wrote no {metric} for {variant} ({decoder})"
+        if name not in self._names:
+            return f"no scores of variant {name}"
+        return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
 
 
-def read_decoded(variant: Variant) -> pd.DataFrame:
-    """Decoded captions of one variant, columns of `artifacts.DECODED`."""
-    return _frame(artifacts.read_table(variant.decoded, artifacts.DECODED))
+class Decoded(dict[str, pd.DataFrame]):
+    """Run -> its captions, columns of `artifacts.DECODED` without the tokens; each is read on first use."""
+
+    def __init__(self, runs: Iterable[ReportedRun]) -> None:
+        super().__init__()
+        self._files = {run.name: run.decoded for run in runs}
+
+    def __missing__(self, name: str) -> pd.DataFrame:
+        table = artifacts.read_table(self._files[name], artifacts.DECODED)
+        self[name] = _frame(table.drop_columns(["tokens"]))
+        return self[name]
 
 
-def read_curves(variants: Sequence[Variant]) -> pd.DataFrame:
-    """Learning curves of every variant that was trained, and of the captioners' pretraining; columns of
-    `artifacts.CURVES`.
+@dataclass(frozen=True)
+class Run:
+    """What one paper's part of the report is made from. What only some tables or figures need is read on first use."""
 
-    Cross-entropy variants may have none of their own: they are the pretrained captioner.
-    """
-    paths = []
-    for variant in variants:
-        path = Path(variant.weights) / "curves.parquet"
-        if path.exists() or variant.objective != LIKELIHOOD:
-            paths.append(path)
-    pretrained = {(variant.task, variant.captioner) for variant in variants}
-    paths += [Path(f"artifacts/{task}/pretrain/{captioner}/curves.parquet") for task, captioner in sorted(pretrained)]
-    return pd.concat([_frame(artifacts.read_table(path, artifacts.CURVES)) for path in paths], ignore_index=True)
+    config: PaperConfig
+    paper: Paper
+    scores: Scores
+
+    @classmethod
+    def read(cls, config: PaperConfig) -> Run:
+        """Reads the facts and the scores of a paper.
+
+        Raises:
+            InputError: there is no such paper, or a file is missing or malformed.
+        """
+        scores = Scores.read([evaluation.scores for evaluation in config.evaluations.values()])
+        return cls(config, papers.load(config.paper).PAPER, scores)
+
+    # --- What there is
+
+    @property
+    def runs(self) -> tuple[ReportedRun, ...]:
+        """All that was scored, in the order of the parameters; ensembles come last."""
+        return self.config.runs
+
+    @cached_property
+    def by_name(self) -> dict[str, ReportedRun]:
+        """`runs` by their names."""
+        return {run.name: run for run in self.runs}
+
+    @cached_property
+    def trained(self) -> list[ReportedRun]:
+        """`runs` without the ensembles."""
+        return [run for run in self.runs if not run.members]
+
+    @cached_property
+    def captioners(self) -> list[str]:
+        """The captioners of `trained`, in its order."""
+        return list(dict.fromkeys(run.captioner for run in self.trained))
+
+    @cached_property
+    def decoded(self) -> Decoded:
+        """Run -> its captions."""
+        return Decoded(self.runs)
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """Learning curves of `trained`, columns of `artifacts.CURVES`."""
+        return pd.concat([read_curves(run.weights) for run in self.trained], ignore_index=True)
+
+    @cached_property
+    def images(self) -> pd.DataFrame:
+        """The scored images of the task whose pictures are shown, as `read_images`."""
+        return read_images(self.config.pictures, self.split(self.config.pictures))
+
+    # --- What stands for what
+
+    def kind(self, task: str) -> Kind:
+        """What kind of task it is."""
+        return KINDS[self.config.tasks[task].kind]
+
+    def dataset(self, task: str) -> str:
+        """The name of the dataset that stands for a task."""
+        return self.config.tasks[task].dataset
+
+    @property
+    def datasets(self) -> str:
+        """The names of the datasets that it is about."""
+        return ", ".join(dict.fromkeys(self.dataset(run.task) for run in self.runs))
+
+    @property
+    def knows_facts(self) -> bool:
+        """Whether everything that is true of the pictures is known."""
+        return self.dataset(self.config.pictures) == SCENES
+
+    def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
+        """Which data stood in for the paper's.
+
+        Args:
+            task: one that the paper has data for.
+            evaluation: of that task; "": the one that its runs are decoded in.
+            published_on: what the paper measured on; "": what `Paper.published_on` says.
+        """
+        published_on = published_on or self.paper.published_on.get(task, "")
+        if not any(run.task == task for run in self.runs):
+            return f"{published_on}: not part of this run"
+        split = self.evaluation(evaluation).split if evaluation else self.split(task)
+        dataset = self.dataset(task)
+        here = _DATASETS[self.config.tasks[task].kind].get(dataset, dataset).format(split=split)
+        same = not published_on or _SAME.get(published_on) == (dataset, split)
+        return here if same else f"{here}, stands in for {published_on}"
+
+    def split(self, task: str) -> str:
+        """The split that a task's runs are decoded on: that of the first of them."""
+        names = [run.evaluation for run in self.runs if run.task == task]
+        names += [name for name, evaluation in self.config.evaluations.items() if evaluation.task == task]
+        if not names:
+            raise InputError(f"papers/{self.config.paper}.yaml", f"no evaluation is of task {task}", "add one")
+        return self.evaluation(names[0]).split
+
+    # --- How captions were made
+
+    def evaluation(self, name: str = "") -> ReportedEvaluation:
+        """An evaluation of the paper; without a name that of its first run."""
+        return self.config.evaluations[name or self.runs[0].evaluation]
+
+    def beam(self, evaluation: str = "") -> Count:
+        """The width of an evaluation's beam."""
+        return Count(self.evaluation(evaluation).beam)
+
+    def samples(self, evaluation: str = "") -> Count:
+        """How many random captions of each item an evaluation has."""
+        return Count(self.evaluation(evaluation).samples)
+
+    def several(self, evaluation: str = "") -> str:
+        """How many captions of an item random samples and the beam give, spelled out."""
+        counts = dict.fromkeys((self.samples(evaluation).word, self.beam(evaluation).word))
+        return " or ".join(counts)
+
+    def a_beam(self, evaluation: str = "") -> str:
+        """ "a beam of 5"; "a beam" of an evaluation that is not part of this run."""
+        there = not evaluation or evaluation in self.config.evaluations
+        return f"a beam of {self.beam(evaluation)}" if there else "a beam"
+
+    def fill(self, text: str, evaluation: str = "") -> str:
+        """Text with `{beam}` and `{samples}` filled in; `{beam.word}` spells it out, `{beam.start}` capitalises it."""
+        return text.format(beam=self.beam(evaluation), samples=self.samples(evaluation))
 
 
-def read_images(split: str) -> pd.DataFrame:
-    """A split's images in the order of their ids: image_id, file, longest_reference (words of the longest caption)."""
-    images = _frame(artifacts.read_table(DATA / "images.parquet", artifacts.IMAGES))
-    references = artifacts.read_table(DATA / "references.parquet", artifacts.REFERENCES)
+def read_curves(weights: str | Path) -> pd.DataFrame:
+    """The learning curves beside trained weights, columns of `artifacts.CURVES`."""
+    return _frame(artifacts.read_table(Path(weights) / "curves.parquet", artifacts.CURVES))
+
+
+def read_images(task: str, split: str) -> pd.DataFrame:
+    """A split's images in the order of their ids: item, file, longest_reference (words of the longest caption)."""
+    data = ARTIFACTS / task / "data"
+    images = _frame(artifacts.read_table(data / "images.parquet", artifacts.IMAGES))
+    references = artifacts.read_table(data / "references.parquet", artifacts.REFERENCES)
     lengths = pd.DataFrame(
         {
-            "image_id": references["image_id"].to_numpy(),
+            "item": references["item"].to_numpy(),
             "longest_reference": pc.list_value_length(references["tokens"]).to_numpy(),
         }
     )
-    longest = lengths.groupby("image_id", as_index=False)["longest_reference"].max()
-    chosen = images[images["split"] == split].merge(longest, on="image_id")
-    return chosen.sort_values("image_id").reset_index(drop=True)
+    longest = lengths.groupby("item", as_index=False)["longest_reference"].max()
+    chosen = images[images["split"] == split].merge(longest, on="item")
+    return chosen.sort_values("item").reset_index(drop=True)
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
     frame: pd.DataFrame = table.to_pandas()
     return frame
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one paper's part of the report is made from. What only some tables or figures need is read on first use.
-
-    Attributes:
-        variants: in the order of params.yaml.
-        entries: what is scored beside them, as `Paper.entries`.
-    """
-
-    paper: Paper
-    config: ReportConfig
-    variants: list[Variant]
-    scores: Scores
-    entries: list[Variant] = field(default_factory=list)
-
-    @classmethod
-    def read(cls, paper: Paper) -> Run:
-        """Reads the configs and scores of a paper.
-
-        Raises:
-            InputError: a file is missing or malformed, the paper is not part of this run, or a variant's task is not.
-        """
-        config = ReportConfig.read()
-        if paper.name not in config.papers:
-            raise InputError(
-                CONFIGS / "report.json", f"papers has no {paper.name!r}", f"this run has {', '.join(config.papers)}"
-            )
-        variants = read_variants(paper.name, config.papers[paper.name])
-        for variant in variants:
-            if variant.task not in config.datasets:
-                path = CONFIGS / f"{paper.name}_{variant.variant}.json"
-                raise InputError(path, f"task is {variant.task!r}", f"report.json has {', '.join(config.datasets)}")
-        entries = list(paper.entries())
-        return cls(paper, config, variants, Scores.read(paper.name, paper.score_files(variants)), entries)
-
-    def stand_in(self, task: str = IMAGE) -> str:
-        """Which data stood in for the paper's."""
-        published_on = self.paper.published_on[task]
-        if not any(variant.task == task for variant in self.variants):
-            return f"{published_on}: not part of this run"
-        return self.config.stand_in(published_on, task)
-
-    @property
-    def datasets(self) -> str:
-        """The names of the datasets that it is about."""
-        return ", ".join(dict.fromkeys(self.config.datasets[variant.task] for variant in self.variants))
-
-    @cached_property
-    def by_name(self) -> dict[str, Variant]:
-        return {variant.variant: variant for variant in self.variants}
-
-    @cached_property
-    def scored(self) -> dict[str, Variant]:
-        """Variants and entries by name."""
-        return self.by_name | {entry.variant: entry for entry in self.entries}
-
-    @cached_property
-    def decoded(self) -> dict[str, pd.DataFrame]:
-        """Variant -> its captions, columns of `artifacts.DECODED`."""
-        return {variant.variant: read_decoded(variant) for variant in self.variants}
-
-    @cached_property
-    def curves(self) -> pd.DataFrame:
-        """Learning curves of training and pretraining, columns of `artifacts.CURVES`."""
-        return read_curves(self.variants)
-
-    @cached_property
-    def images(self) -> pd.DataFrame:
-        """The scored split's images, as `read_images`."""
-        return read_images(self.config.split)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib import resources
 from io import StringIO
 from typing import Any
@@ -19,8 +20,11 @@ LITERATURE_COLUMNS = ["system", "source", "metric", "value", "note"]
 SCALES = {"x100": 100.0, "x1": 1.0, "ratio": 1.0, "percent": 100.0}
 
 
+@cache
 def published_table(paper: str, table: str) -> pd.DataFrame:
     """One table of a paper, or a figure's numbers, in its printed order, one record per cell.
+
+    It is read once, for everybody: not to be changed.
 
     Args:
         paper: "sle", "psst", "wtfrl", "spider" or "smoothing".

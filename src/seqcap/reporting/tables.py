@@ -1,13 +1,13 @@
 """Tables with our numbers beside the published ones, as CSV for machines and markdown for readers.
 
-To find where a number comes from: a paper's `rows` say which variant and decoder make a row, its columns which metric
+To find where a number comes from: a paper's `ROWS` say which run and decoder make a row, its columns which metric
 over which captions, and `estimate` how the value and its interval are computed.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,21 +16,20 @@ import numpy as np
 import pandas as pd
 
 from seqcap import artifacts
+from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
-from seqcap.reporting import published, statistics
-from seqcap.reporting.inputs import IMAGE, REPORTS, Captions, Run, Scores, Variant
+from seqcap.metrics import registry
+from seqcap.reporting import REPORTS, published, statistics
+from seqcap.reporting.inputs import HUMAN, Run
+from seqcap.reporting.markdown import letters, markdown_table
+from seqcap.reporting.papers import Captions, Columns, Rows
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
 
 # Which way a column is better, as an arrow; none where neither is.
 _ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 SEEDS = "the lowest and the highest seed"
-HUMAN = Variant(variant="human", label="human captions", captioner="", objective="", seeds=[0])
-
-QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
-# The metrics that a parser of ours stands behind.
-_SPACY = ("SPICE", "SPIDEr")
-SPACY_REMARK = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
+HUMAN_LABEL = "human captions"
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table. `scale` multiplies our numbers into the printed scale; `data` says what was captioned."""
+    """One cell of a table.
+
+    Attributes:
+        printed: the paper's number; "" where it has none.
+        scale: multiplies our numbers into the printed scale.
+        decimals: of our numbers in the CSV file.
+        data: what was captioned.
+    """
 
     block: str
     row: str
@@ -55,13 +61,15 @@ class Cell:
     printed: str
     ours: Estimate
     scale: float
+    decimals: int
     data: str
 
-    @property
-    def decimals(self) -> int:
-        if self.column.startswith("vocabulary"):
-            return 0
-        return 2 if self.scale == 100 else 4
+    @classmethod
+    def of(cls, metric: str, block: str, row: str, column: str, ours: Estimate, data: str, printed: str = "") -> Cell:
+        """A cell in the scale of our own tables, as the registry describes the metric."""
+        known = registry.find(metric)
+        decimals = known.digits(known.scale)
+        return cls(block, row, column, known.direction, printed, ours, known.scale, decimals, data)
 
     @property
     def note(self) -> str:
@@ -82,6 +90,16 @@ class Cell:
         numbers = [self.number(ours.value), self.number(ours.low), self.number(ours.high)]
         return [self.block, self.row, self.column, self.direction, self.printed, *numbers, ours.n, self.note]
 
+    def short(self) -> str:
+        """Our number with its interval, for readers."""
+        ours, decimals = self.ours, max(0, self.decimals - 1)
+        if ours.value is None:
+            return "–"
+        if ours.low is None or ours.high is None:
+            return f"{ours.value * self.scale:.{decimals}f}"
+        value, low, high = (number * self.scale for number in (ours.value, ours.low, ours.high))
+        return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -92,7 +110,7 @@ class Table:
     cells: list[Cell]
     brackets: str = "95% bootstrap interval of the mean over test images"
 
-    def write(self, name: str, folder: Path = REPORTS / "tables") -> None:
+    def write(self, name: str, folder: Path) -> None:
         """Writes <name>.csv and <name>.md."""
         with (
             artifacts.atomic(folder / f"{name}.csv") as path,
@@ -128,11 +146,9 @@ class Table:
             line = [block, row] if with_block else [row]
             for column in columns:
                 cell = cells[column]
-                marks = []
-                for remark in cell.ours.remarks:
-                    marks.append(notes.setdefault(remark, letters(len(notes))))
+                marks = [notes.setdefault(remark, letters(len(notes))) for remark in cell.ours.remarks]
                 mark = f" ({','.join(marks)})" if marks else ""
-                line += ([cell.printed or "–"] if with_paper else []) + [_with_interval(cell) + mark]
+                line += ([cell.printed or "–"] if with_paper else []) + [cell.short() + mark]
             # Corpus metrics have fewer (seeds only): their remark says so.
             matrix.append([*line, max((cell.ours.n for cell in cells.values()), key=len) or "–"])
         lines += markdown_table(matrix)
@@ -143,58 +159,38 @@ class Table:
         return "\n".join(lines) + "\n"
 
 
-def letters(number: int) -> str:
-    """a, b, ..., z, aa, ab, ..."""
-    letter = chr(ord("a") + number % 26)
-    return letter if number < 26 else letters(number // 26 - 1) + letter
+def write_tables(run: Run, tables: Mapping[str, Callable[[Run], Table]], folder: Path | None = None) -> None:
+    """Writes every table of a paper, and tables.json: their order."""
+    folder = folder or REPORTS / run.paper.name / "tables"
+    for name, make in tables.items():
+        make(run).write(name, folder)
+    artifacts.write_json(folder / "tables.json", {"order": list(tables)})
 
 
-def _with_interval(cell: Cell) -> str:
-    ours = cell.ours
-    if ours.value is None:
-        return "–"
-    decimals = max(0, cell.decimals - 1)
-    if ours.low is None or ours.high is None:
-        return f"{ours.value * cell.scale:.{decimals}f}"
-    value, low, high = (number * cell.scale for number in (ours.value, ours.low, ours.high))
-    return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+# --- Our numbers
 
 
-def markdown_table(matrix: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a markdown table whose first row is the header."""
-    escaped = [[text.replace("|", "\\|").replace("*", "\\*") for text in row] for row in matrix]
-    lines = ["| " + " | ".join(row) + " |" for row in escaped]
-    return [lines[0], "|" + "---|" * len(matrix[0]), *lines[1:]]
+def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions) -> Estimate:
+    """A run's mean score with its 95% interval.
 
-
-def estimate(scores: Scores, variant: str, decoder: str, metric: str, captions: Captions) -> Estimate:
-    """A variant's mean score with its 95% interval.
-
-    - A metric with a score per image: the mean over images and seeds; bootstrap over images of the images'
-      means over seeds and captions.
-    - A corpus metric of one caption per image (METEOR): the mean over seeds of the corpus value; the bootstrap
-      over images of its sentence scores gives the interval's width on either side.
+    - A metric with a score per item: the mean over items and seeds; bootstrap over items of the items' means over
+      seeds and captions.
+    - A corpus metric of one caption per item (METEOR): the mean over seeds of the corpus value; the bootstrap over
+      items of its single scores gives the interval's width on either side.
     - A corpus metric of a set (mBLEU-4): the mean over seeds; bootstrap over seeds.
 
     Args:
-        scores: what the evaluate stage wrote.
-        variant, decoder, metric: as in scores.parquet.
-        captions: every caption of an image, the best only, or the set as a whole.
+        run: what the evaluate stage wrote is in its scores.
+        name, decoder, metric: as in the scores.
+        captions: every caption of an item, the best only, or the set as a whole.
     """
-    corpus = scores.corpus(variant, decoder, metric) if captions != "every" else None
-    images = scores.per_image(variant, decoder, metric, captions)
-    if images is None and corpus is None:
-        return Estimate(None, remarks=(scores.why_missing(variant, decoder, metric),))
-    if images is not None:
-        means = images.mean(axis=1).dropna().to_numpy()
-        if len(means) == 0:
-            return Estimate(None, remarks=(f"{metric} is undefined for every test image",))
-        low, high = statistics.bootstrap_interval(means)
-        value = float(means.mean())
-        shift = 0.0 if corpus is None else float(corpus.mean()) - value
-        # On COCO's server a metric is named with its number of references: "SPICE c5".
-        remarks = (SPACY_REMARK,) if metric.split()[0] in _SPACY else ()
-        return Estimate(value + shift, low + shift, high + shift, _count(len(means), images.shape[1]), remarks)
+    corpus = run.scores.corpus(name, decoder, metric) if captions != "every" else None
+    items = run.scores.per_item(name, decoder, metric, captions)
+    if items is None and corpus is None:
+        return missing(run, name, decoder, metric)
+    if items is not None:
+        note = registry.find(metric).note
+        return _over_items(run, name, metric, items, corpus, (note,) if note else ())
     assert corpus is not None
     by_seed = np.asarray(corpus.to_numpy(), dtype=np.float64)
     if len(by_seed) == 1:
@@ -204,133 +200,152 @@ def estimate(scores: Scores, variant: str, decoder: str, metric: str, captions: 
     return Estimate(float(by_seed.mean()), low, high, f"{len(by_seed)} seeds", (note,))
 
 
-def gain(scores: Scores, variant: str, base: str, decoder: str, metric: str) -> Estimate:
-    """How much higher a variant's best captions score than those of `base`, with the 95% interval, on common seeds.
+def gain(run: Run, name: str, base: str, decoder: str, metric: str) -> Estimate:
+    """How much higher a run's best captions score than those of `base`, with the 95% interval, on common seeds.
 
-    The paired bootstrap over images of the difference of their scores gives the interval; of a corpus metric that has
-    sentence scores, too (METEOR, translation's BLEU), these give its width on either side of the corpus difference.
+    The paired bootstrap over items of the difference of their scores gives the interval; of a corpus metric that has
+    single scores, too (METEOR, translation's BLEU), these give its width on either side of the corpus difference.
 
     Raises:
-        InputError: the two were scored on different images.
+        InputError: the two were scored on different items.
     """
-    names = (variant, base)
-    found = [scores.per_image(name, decoder, metric, "best") for name in names]
-    for name, of_name in zip(names, found, strict=True):
-        if of_name is None:
-            return Estimate(None, remarks=(scores.why_missing(name, decoder, metric),))
-    mine, others = (of_name for of_name in found if of_name is not None)
+    absent = next((absent_run(one) for one in (name, base) if one not in run.by_name), None)
+    if absent is not None:
+        return absent
+    found = {one: run.scores.per_item(one, decoder, metric, "best") for one in (name, base)}
+    for one, items in found.items():
+        if items is None:
+            return missing(run, one, decoder, metric)
+    mine, others = (items for items in found.values() if items is not None)
     if not mine.index.equals(others.index):
-        raise InputError(scores.source, f"{variant} and {base} were scored on different images", "run `dvc repro`")
+        raise InputError(run.scores.source, f"{name} and {base} were scored on different items", "run `dvc repro`")
     seeds = sorted(set(mine.columns) & set(others.columns))
     if not seeds:
-        return Estimate(None, remarks=(f"{variant} and {base} have no seed in common",))
-    differences = (mine[seeds] - others[seeds]).mean(axis=1).dropna().to_numpy()
-    if len(differences) == 0:
-        return Estimate(None, remarks=(f"{metric} is undefined for every test image",))
-    low, high = statistics.bootstrap_interval(differences)
-    value = float(differences.mean())
-    shift = 0.0
-    corpora = [scores.corpus(name, decoder, metric) for name in names]
-    if corpora[0] is not None and corpora[1] is not None:
-        shift = float((corpora[0] - corpora[1])[seeds].mean()) - value
-    return Estimate(value + shift, low + shift, high + shift, _count(len(differences), len(seeds)))
+        return Estimate(None, remarks=(f"{name} and {base} have no seed in common",))
+    corpora = [run.scores.corpus(one, decoder, metric) for one in found]
+    corpus = None if corpora[0] is None or corpora[1] is None else (corpora[0] - corpora[1])[seeds]
+    return _over_items(run, name, metric, mine[seeds] - others[seeds], corpus)
 
 
-def _count(images: int, seeds: int) -> str:
-    return f"{images} images x {seeds} seed{'s' if seeds > 1 else ''}"
+def _over_items(
+    run: Run,
+    name: str,
+    metric: str,
+    items: pd.DataFrame,
+    corpus: pd.Series[float] | None,
+    remarks: tuple[str, ...] = (),
+) -> Estimate:
+    """The mean of scores [items x seeds] with its interval, both moved to the corpus value where there is one."""
+    kind = run.kind(run.by_name[name].task if name in run.by_name else run.config.pictures)
+    means = items.mean(axis=1).dropna().to_numpy()
+    if len(means) == 0:
+        return Estimate(None, remarks=(f"{metric} is undefined for every test {kind.unit}",))
+    low, high = statistics.bootstrap_interval(means)
+    value = float(means.mean())
+    shift = 0.0 if corpus is None else float(corpus.mean()) - value
+    seeds = "" if name == HUMAN else f" x {items.shape[1]} seed{'s' if items.shape[1] > 1 else ''}"
+    return Estimate(value + shift, low + shift, high + shift, f"{len(means)} {kind.units}{seeds}", remarks)
 
 
-def best_caption_by_seed(scores: Scores, variant: str, decoder: str, metric: str) -> pd.Series[float] | None:
-    """Value per seed over the first caption of every image: the corpus value, else the mean of sentence scores."""
-    corpus = scores.corpus(variant, decoder, metric)
-    if corpus is not None:
-        return corpus
-    images = scores.per_image(variant, decoder, metric, "best")
-    return None if images is None else images.mean(axis=0)
+def missing(run: Run, name: str, decoder: str, metric: str) -> Estimate:
+    """No number, and why."""
+    return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
+
+
+def absent_run(name: str) -> Estimate:
+    """No number, for want of the run."""
+    return Estimate(None, remarks=(f"variant {name} is not part of this run",))
+
+
+def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimate:
+    """The mean over seeds with the lowest and the highest; `otherwise` where there is none."""
+    if by_seed is None:
+        return otherwise
+    if len(by_seed) == 1:
+        return Estimate(float(by_seed.iloc[0]), n="1 seed")
+    return Estimate(float(by_seed.mean()), float(by_seed.min()), float(by_seed.max()), f"{len(by_seed)} seeds")
+
+
+# --- Tables that papers share
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of ours: a metric of a decoder's captions, which way it is better ("" where neither is), its scale."""
+    """A column of ours: a metric of a decoder's captions."""
 
     decoder: str
     metric: str
     captions: Captions = "best"
-    direction: str = "higher"
-    scale: float = 1.0
+
+    def of(self, run: Run, name: str) -> Estimate:
+        """A run's value, in the metric's own scale."""
+        return estimate(run, name, self.decoder, self.metric, self.captions)
 
 
-def published_cells(run: Run, table: str, columns: Mapping[str, tuple[str, Captions]]) -> list[Cell]:
+def published_cells(run: Run, table: str, rows: Rows, columns: Columns, data: str = "") -> list[Cell]:
     """Every cell of a published table, once and in its order, with our number beside it.
 
     Args:
         run: ours.
         table: as `published.published_table` names it.
-        columns: column, as the paper labels it -> (metric, over which captions of an image).
+        rows: the table's.
+        columns: the table's.
+        data: what stands for the paper's; "": what stands for the first of the paper's tasks.
     """
-    rows: Mapping[Any, tuple[str, str]] = run.paper.rows[table]
+    found: Mapping[Any, tuple[str, str]] = rows
+    data = data or run.stand_in(next(iter(run.paper.published_on)))
     cells = []
-    for published_cell in published.published_table(run.paper.name, table).to_dict("records"):
-        block, row, column = (str(published_cell[key]) for key in ("block", "row", "column"))
-        source = next((rows[label] for label in (row, (block, row), (column, row)) if label in rows), None)
+    for printed in published.published_table(run.paper.name, table).to_dict("records"):
+        block, row, column = (str(printed[key]) for key in ("block", "row", "column"))
+        metric, captions = columns[column]
+        source = next((found[label] for label in (row, (block, row), (column, row)) if label in found), None)
         if source is None:
             ours = Estimate(None, remarks=("another system's published number; not re-run",))
-        elif source[0] not in run.scored:
-            ours = Estimate(None, remarks=(f"variant {source[0]} is not in params.yaml",))
+        elif source[0] not in run.by_name:
+            ours = absent_run(source[0])
         else:
-            ours = estimate(run.scores, *source, *columns[column])
-        cell = Cell(
-            block=block,
-            row=row,
-            column=column,
-            direction=str(published_cell["direction"]),
-            printed=str(published_cell["printed"]),
-            ours=ours,
-            scale=published.SCALES[str(published_cell["scale"])],
-            data=run.stand_in(),
-        )
-        cells.append(cell if cell.printed else cell.remarked("the paper reports no number"))
+            ours = estimate(run, *source, metric, captions)
+        scale = published.SCALES[str(printed["scale"])]
+        decimals = registry.find(metric).digits(scale)
+        number = str(printed["printed"])
+        cell = Cell(block, row, column, str(printed["direction"]), number, ours, scale, decimals, data)
+        cells.append(cell if number else cell.remarked("the paper reports no number"))
     return cells
 
 
-def measured_cells(run: Run, block: str, variant: Variant, columns: Mapping[str, Measure]) -> list[Cell]:
-    """One row of our own: a variant's mean of each measure, with its interval."""
-    cells = []
-    for column, measure in columns.items():
-        ours = estimate(run.scores, variant.variant, measure.decoder, measure.metric, measure.captions)
-        if variant is HUMAN:
-            ours = replace(ours, n=ours.n.split(" x ")[0])  # people have no training seeds
-        cells.append(Cell(block, variant.label, column, measure.direction, "", ours, measure.scale, run.stand_in()))
-    return cells
+def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
+    """One row of our own: the mean of each measure, with its interval, of a run; None: of what people wrote."""
+    name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
+    data = run.stand_in(entry.task if entry else run.config.pictures)
+    return [
+        Cell.of(measure.metric, block, label, column, measure.of(run, name), data)
+        for column, measure in columns.items()
+    ]
 
 
 def no_truth(run: Run, title: str) -> Table:
     """What stands for a table of true statements where nobody knows which are."""
-    reading = f"Not measured on {run.config.dataset}: only generated scenes come with every fact that is true of them."
+    dataset = run.dataset(run.config.pictures)
+    reading = f"Not measured on {dataset}: only generated scenes come with every fact that is true of them."
     return Table(title, reading, [])
 
 
 def quality_table(run: Run, reading: str) -> Table:
-    """Every quality metric of the greedy and of the best beam caption, x100; low and high are over seeds."""
+    """Every quality metric of the greedy and of the best beam caption; low and high are over seeds.
+
+    Tasks whose quality is told by another metric, as translation's is, have no rows.
+    """
     cells = []
     for decoder in ("greedy", "beam"):
-        for variant in run.variants:
-            if variant.task != IMAGE:
+        for entry in run.trained:
+            if run.kind(entry.task).quality not in registry.QUALITY_TABLE:
                 continue
-            for metric in QUALITY:
-                by_seed = best_caption_by_seed(run.scores, variant.variant, decoder, metric)
-                ours = over_seeds(by_seed, run.scores.why_missing(variant.variant, decoder, metric))
-                if metric in _SPACY and by_seed is not None:
-                    ours = replace(ours, remarks=(SPACY_REMARK,))
-                block = f"{variant.captioner}, {decoder}"
-                cells.append(Cell(block, variant.label, metric, "higher", "", ours, 100.0, run.stand_in()))
+            block, data = f"{entry.captioner}, {decoder}", run.stand_in(entry.task)
+            for metric in registry.QUALITY_TABLE:
+                by_seed = run.scores.best_by_seed(entry.name, decoder, metric)
+                ours = over_seeds(by_seed, missing(run, entry.name, decoder, metric))
+                note = registry.find(metric).note
+                if note and by_seed is not None:
+                    ours = replace(ours, remarks=(note,))
+                cells.append(Cell.of(metric, block, entry.label, metric, ours, data))
     return Table(f"{run.paper.label}: all quality metrics of every variant", reading, cells, SEEDS)
-
-
-def over_seeds(by_seed: pd.Series[float] | None, missing: str) -> Estimate:
-    """The mean over seeds with the lowest and the highest; `missing` says why there is none."""
-    if by_seed is None:
-        return Estimate(None, remarks=(missing,))
-    if len(by_seed) == 1:
-        return Estimate(float(by_seed.iloc[0]), n="1 seed")
-    return Estimate(float(by_seed.mean()), float(by_seed.min()), float(by_seed.max()), f"{len(by_seed)} seeds")

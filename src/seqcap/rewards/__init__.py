@@ -1,20 +1,31 @@
-"""Sequence rewards on token ids: fast enough to be computed inside every training step."""
+"""Sequence rewards on token ids: fast enough to be computed inside every training step.
 
-from seqcap.rewards.bleu import Bleu, multi_reference_bleu, pairwise_bleu
-from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
-from seqcap.rewards.meteor import Lexicon, Meteor, corpus_meteor
-from seqcap.rewards.rouge import RougeL
-from seqcap.rewards.sequences import References
+A reward metric is one entry of `MODULES`: the module that computes it, found by name, so that a run loads (and depends
+on) the metrics that it is paid, and no others.
+"""
 
-__all__ = [
-    "Bleu",
-    "CiderD",
-    "DocumentFrequencies",
-    "Lexicon",
-    "Meteor",
-    "References",
-    "RougeL",
-    "corpus_meteor",
-    "multi_reference_bleu",
-    "pairwise_bleu",
-]
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+# Metric -> its module, with `build(material)` (`seqcap.rewards.mixture.Material`). Sums add them up in this order.
+MODULES = {
+    "bleu1": "seqcap.rewards.bleu",
+    "bleu2": "seqcap.rewards.bleu",
+    "bleu3": "seqcap.rewards.bleu",
+    "bleu4": "seqcap.rewards.bleu",
+    "cider": "seqcap.rewards.ciderd",
+    "rouge_l": "seqcap.rewards.rouge",
+    "meteor": "seqcap.rewards.meteor",
+    "spice": "seqcap.spice.reward",
+}
+# SPICE's parses are the same whoever asks: all runs on a machine share them, and no result depends on the file.
+PARSES = Path("scratch/scene_graphs.parquet")
+# Metrics that only work for English.
+ENGLISH = ("meteor", "spice")
+
+
+def modules(weights: Mapping[str, float]) -> Iterator[str]:
+    """The modules of the metrics that have a weight."""
+    yield from dict.fromkeys(MODULES[metric] for metric, weight in weights.items() if weight)

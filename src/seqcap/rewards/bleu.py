@@ -5,12 +5,17 @@ Closest reference length (the shorter of two equally close), its smoothing const
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from seqcap.errors import InputError
 from seqcap.rewards.kernels import ORDERS, STATISTICS, bleu_against, bleu_among, bleu_scores, cook_bleu
 from seqcap.rewards.sequences import References, checked_hypotheses, scored_lengths
+
+if TYPE_CHECKING:
+    from seqcap.rewards.mixture import Material
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,6 +55,11 @@ class Bleu:
         r = self._references
         rows = r.checked(hypotheses, image)
         return bleu_against(*rows, r.captions, r.images, r.union, self._limits, r.grams)
+
+
+def build(material: Material) -> Bleu:
+    """Reward metrics bleu1-bleu4."""
+    return Bleu(material.plain)
 
 
 def bleu_from_statistics(totals: Floats) -> Floats:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from seqcap.rewards.kernels import cider_d, cook_cider, count_documents
 from seqcap.rewards.sequences import References
 
+if TYPE_CHECKING:
+    from seqcap.rewards.mixture import Material
+
 SIGMA = 6.0
 
 
 class DocumentFrequencies:
-    """In how many images' references each n-gram occurs, an n-gram once an image.
+    """For each n-gram, the number of images with a reference that contains it.
 
     Args:
         references: of the images to count over: the training set's for a reward, the scored split's for evaluation.
@@ -33,7 +38,7 @@ class CiderD:
 
     Args:
         references: with a single image every weight is log 1 = 0 and so is every score.
-        frequencies: counted over other references than these, and never over a batch; None: over these.
+        frequencies: document frequencies of other references, never of a batch; None: of these references.
     """
 
     def __init__(self, references: References, frequencies: DocumentFrequencies | None = None) -> None:
@@ -61,3 +66,8 @@ class CiderD:
         """
         rows, lengths, images = self._references.checked(hypotheses, image)
         return cider_d(rows, lengths, images, *self._cooked, SIGMA)
+
+
+def build(material: Material) -> CiderD:
+    """Reward metric cider."""
+    return CiderD(material.ended)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seqcap.artifacts import PARAPHRASES
+from seqcap.artifacts import PARAPHRASES, read_table
 from seqcap.errors import InputError
 from seqcap.rewards.meteor_kernels import (
     CHUNKS,
@@ -32,6 +33,9 @@ from seqcap.rewards.meteor_kernels import (
 )
 from seqcap.rewards.meteor_resources import byte_strings, forms_of, resources, split, stems_of, synsets_of
 from seqcap.rewards.sequences import References, checked_hypotheses, checked_images, scored_lengths
+
+if TYPE_CHECKING:
+    from seqcap.rewards.mixture import Material
 
 Floats = npt.NDArray[np.float64]
 
@@ -133,6 +137,18 @@ class Meteor:
         rows = checked_hypotheses(hypotheses, dimensions=2)
         images = checked_images(image, len(rows), self._images)
         return self._meteor(rows, scored_lengths(rows, eos=False), images)
+
+
+def build(material: Material) -> Meteor:
+    """Reward metric meteor.
+
+    Raises:
+        InputError: the material has no paraphrases, or a file is missing or malformed.
+    """
+    if material.paraphrases is None:
+        fix = "let the group read words/<task>/paraphrases.parquet"
+        raise InputError("paraphrases", "are not read, but the reward has meteor", fix)
+    return Meteor(material.plain, Lexicon(material.words, read_table(material.paraphrases, PARAPHRASES)))
 
 
 def corpus_meteor(statistics: npt.ArrayLike) -> float:

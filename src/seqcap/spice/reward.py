@@ -7,6 +7,7 @@ nothing else: saying a thing again costs nothing, so captions trained on it alon
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from seqcap.rewards.sequences import References, checked_hypotheses, checked_ima
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Graph, match, meteor_synonyms
 from seqcap.spice.references import ReferenceGraphs
+
+if TYPE_CHECKING:
+    from seqcap.rewards.mixture import Material
 
 # The first ids are PAD, BOS, EOS and UNK: no words.
 SPECIALS = 4
@@ -96,3 +100,8 @@ class SpiceReward:
         while len(self._graphs) > self._remembered:
             del self._graphs[next(iter(self._graphs))]
         return graphs
+
+
+def build(material: Material) -> SpiceReward:
+    """Reward metric spice."""
+    return SpiceReward(material.plain, material.words, CachedParser(material.parses))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +13,8 @@ from torch import Tensor
 
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.models.base import Captioner
-from seqcap.rewards.mixture import Mixture
 
 Ids = NDArray[np.int64]
-# Greedy captions, ids [n, time], of a whole split in its order -> their score.
-Criterion = Callable[[Ids], float]
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class Inputs(ABC):
     """What a captioner reads of one split; inputs are numbered from 0.
 
     Attributes:
-        ids: int64 [n], of images or of sentence pairs.
+        ids: int64 [n], of items: images, sentence pairs.
     """
 
     ids: Ids
@@ -65,7 +62,9 @@ class Split(ABC):
 
 
 class Task(ABC):
-    """Args:
+    """A task as one kind of captioner sees it.
+
+    Args:
         folder: artifacts/<task>.
         captioner: the class of what reads it.
 
@@ -105,15 +104,5 @@ class Task(ABC):
         """Gives a new captioner what it must know of the training inputs before it learns."""
 
     @abstractmethod
-    def criteria(self, reward: Mapping[str, float], validation: Split) -> dict[str, Criterion]:
-        """What is measured of the validation captions after every epoch, by the curve's name; the last decides which
-        epoch is kept."""
-
-    @abstractmethod
     def words(self, ids: Sequence[int]) -> list[str]:
         """The words of a decoded caption."""
-
-    def reward(self, weights: Mapping[str, float], split: Split, eos: bool = True) -> Mixture:
-        """The reward of captions of a split; see `Mixture`."""
-        paraphrases = self.folder / "paraphrases.parquet"
-        return Mixture(weights, split.references, self.vocabulary.words, paraphrases, eos)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +15,7 @@ from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.models.base import Captioner, ImageCaptioner
-from seqcap.rewards.ciderd import CiderD
-from seqcap.rewards.mixture import Mixture
-from seqcap.rewards.sequences import References
-from seqcap.tasks.base import Criterion, Ids, Inputs, Split, Task
+from seqcap.tasks.base import Ids, Inputs, Split, Task
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class ImageSplit(Split):
         return torch.bincount(self.tokens[self.tokens != PAD], minlength=size)
 
 
-class Images(Task):
+class Reader(Task):
     """Image captioning, of features that the captioner's class names."""
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
@@ -66,7 +63,7 @@ class Images(Task):
     def inputs(self, split: str) -> ImageInputs:
         path = self.folder / "data/images.parquet"
         images = read_table(path, IMAGES).to_pylist()
-        wanted = [row["image_id"] for row in images if in_split(split, row["split"], row["file"])]
+        wanted = [row["item"] for row in images if in_split(split, row["split"], row["file"])]
         ids = np.array(wanted, dtype=np.int64)
         if len(ids) == 0:
             raise InputError(path, f"has no images in split {split!r}", "choose another split")
@@ -77,7 +74,7 @@ class Images(Task):
         table = read_table(path, REFERENCES)
         by_image: dict[int, list[list[str]]] = {}
         for image_id, where, tokens in zip(
-            table["image_id"].to_pylist(), table["split"].to_pylist(), table["tokens"].to_pylist(), strict=True
+            table["item"].to_pylist(), table["split"].to_pylist(), table["tokens"].to_pylist(), strict=True
         ):
             if where == split:
                 by_image.setdefault(image_id, []).append(tokens)
@@ -97,18 +94,6 @@ class Images(Task):
         assert isinstance(captioner, ImageCaptioner)
         some = np.sort(np.random.default_rng(0).permutation(len(training))[:5000])
         captioner.fit_standardisation(training.inputs.get(some))
-
-    def criteria(self, reward: Mapping[str, float], validation: Split) -> dict[str, Criterion]:
-        """Scores as in evaluation: EOS is no token, document frequencies are the split's own. A policy is kept by the
-        reward that it is paid for."""
-
-        def mean(scorer: CiderD | Mixture) -> Criterion:
-            return lambda captions: float(scorer.score(captions, np.arange(len(captions))).mean())
-
-        criteria = {"val_cider": mean(CiderD(References(validation.references, eos=False)))}
-        if reward not in ({}, {"cider": 1.0}):
-            criteria["val_reward"] = mean(self.reward(reward, validation, eos=False))
-        return criteria
 
     def words(self, ids: Sequence[int]) -> list[str]:
         return self.vocabulary.decode(ids)

@@ -147,15 +147,15 @@ def test_damaged_scenes(folder: Path, tmp_path: Path) -> None:
     graph = json.loads(rows[3]["graph"])
     graph["objects"][0]["colour"] = "beige"
     for bad, problem in (
-        (json.dumps(graph), "image_id 3: objects.0.colour"),
-        ("{", "image_id 3"),
-        (None, "image_id 3"),
+        (json.dumps(graph), "item 3: objects.0.colour"),
+        ("{", "item 3"),
+        (None, "item 3"),
     ):
         artifacts.write_rows(path, [*rows[:3], rows[3] | {"graph": bad}, *rows[4:]], SCENES)
         with pytest.raises(InputError, match=problem):
             read_scenes(path)
     artifacts.write_rows(path, [*rows, rows[0]], SCENES)
-    with pytest.raises(InputError, match="image_id 0 is missing or occurs twice"):
+    with pytest.raises(InputError, match="item 0 is missing or occurs twice"):
         read_scenes(path)
     with pytest.raises(InputError, match="does not exist"):
         read_scenes(tmp_path / "none.parquet")

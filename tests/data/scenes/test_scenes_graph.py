@@ -21,7 +21,10 @@ from seqcap.data.scenes.graph import (
     sample,
 )
 
-SCENES = [sample(np.random.default_rng([9, number])) for number in range(600)]
+
+@pytest.fixture(scope="module")
+def scenes() -> list[Scene]:
+    return [sample(np.random.default_rng([9, number])) for number in range(600)]
 
 
 def box(left: int, top: int, width: int = 40, height: int = 40, *, flying: bool = False) -> SceneObject:
@@ -52,37 +55,37 @@ def test_relations(first: SceneObject, second: SceneObject, expected: set[str]) 
     assert Scene("snow", (first, second)).relations[0, 1] == expected
 
 
-def test_relations_have_their_inverse_and_one_direction() -> None:
+def test_relations_have_their_inverse_and_one_direction(scenes: list[Scene]) -> None:
     directions = {"left_of", "right_of", "above", "below", "behind", "in_front_of"}
-    for scene in SCENES:
+    for scene in scenes:
         for (i, j), names in scene.relations.items():
             assert {INVERSE[name] for name in names} == scene.relations[j, i]
             assert len(names & directions) == 1
 
 
-def test_facts_of_relations_do_not_depend_on_who_is_named_first() -> None:
-    for scene in SCENES[:200]:
+def test_facts_of_relations_do_not_depend_on_who_is_named_first(scenes: list[Scene]) -> None:
+    for scene in scenes[:200]:
         for (i, j), names in scene.relations.items():
             for name in names:
                 assert scene.relation_fact(name, i, j) == scene.relation_fact(INVERSE[name], j, i)
             assert scene.relation_fact("on", i, j) is None or "on" in names
 
 
-def test_samples_cover_everything() -> None:
-    things = [thing for scene in SCENES for thing in scene.objects]
-    assert {scene.background for scene in SCENES} == set(BACKGROUNDS)
+def test_samples_cover_everything(scenes: list[Scene]) -> None:
+    things = [thing for scene in scenes for thing in scene.objects]
+    assert {scene.background for scene in scenes} == set(BACKGROUNDS)
     assert {thing.kind for thing in things} == set(KINDS)
     assert {thing.colour for thing in things} == set(COLOURS)
-    assert {len(scene.objects) for scene in SCENES} == {1, 2, 3, 4}
-    found = {name for scene in SCENES for names in scene.relations.values() for name in names}
+    assert {len(scene.objects) for scene in scenes} == {1, 2, 3, 4}
+    found = {name for scene in scenes for names in scene.relations.values() for name in names}
     assert found == set(INVERSE)
     # Zipf-like: the most frequent kind is seen several times as often as the rarest.
     counts = [sum(thing.kind == kind for thing in things) for kind in KINDS]
     assert max(counts) == counts[KINDS.index("man")] > 3 * min(counts)
 
 
-def test_sampled_objects_hardly_overlap() -> None:
-    for scene in SCENES:
+def test_sampled_objects_hardly_overlap(scenes: list[Scene]) -> None:
+    for scene in scenes:
         for i, a in enumerate(scene.objects):
             for b in scene.objects[:i]:
                 across = min(a.right, b.right) - max(a.left, b.left)
@@ -90,8 +93,8 @@ def test_sampled_objects_hardly_overlap() -> None:
                 assert min(across, along) <= TOUCH
 
 
-def test_json_round_trip() -> None:
-    for scene in SCENES[:100]:
+def test_json_round_trip(scenes: list[Scene]) -> None:
+    for scene in scenes[:100]:
         assert Scene.from_json(json.dumps(scene.to_json())) == scene
 
 

@@ -130,8 +130,8 @@ def check_all_is_said(what: Plan, tokens: list[str], language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_all_is_said(language: str) -> None:
-    for number, what in enumerate(plans(1500)):
+def test_all_is_said(language: str, full: bool) -> None:
+    for number, what in enumerate(plans(1500 if full else 600)):
         rng = np.random.default_rng([2, number])
         tokens = LANGUAGES[language].sentence(what, lambda about, rng=rng: rng)
         check_all_is_said(what, tokens, language)
@@ -142,7 +142,7 @@ def test_long_plans_are_cut_in_all_languages() -> None:
         Mention(noun, (i,), "yellow", "large", "striped", "sitting") for i, noun in enumerate(("man", "woman", "cat"))
     )
     what = Plan(mentions, "left_of", "desert")
-    for number in range(100):
+    for number in range(30):
         told = parallel(what, np.random.default_rng(number), ("de", "fr", "en"))
         assert max(map(len, told)) <= english.MAX_WORDS
         cats = ({"katze", "kätzchen"}, {"chat", "chaton"}, {"cat", "kitten"})
@@ -154,7 +154,7 @@ def test_long_plans_are_cut_in_all_languages() -> None:
         assert len(numbers) == 1
 
 
-def test_languages_share_the_wording() -> None:
+def test_languages_share_the_wording(full: bool) -> None:
     synonyms = [
         ({"welpe", "welpen"}, {"puppy", "puppies"}, {"chiot", "chiots"}),
         ({"typ", "typs", "typen"}, {"guy", "guys"}, {"type", "types"}),
@@ -163,7 +163,7 @@ def test_languages_share_the_wording() -> None:
         ({"bild", "foto"}, {"picture", "photo"}, {"image", "photo"}),
     ]
     seen = Counter[int]()
-    for number, what in enumerate(plans(1500)):
+    for number, what in enumerate(plans(1500 if full else 1000)):
         rng = np.random.default_rng([3, number])
         told = parallel(what, rng, ("de", "en", "fr"))
         for i, words in enumerate(synonyms):
@@ -179,7 +179,7 @@ def test_languages_share_the_wording() -> None:
     assert once[0] == again[2]
 
 
-CONFIG = ParallelConfig(train=300, val=20, test=30)
+CONFIG = ParallelConfig(train=100, val=20, test=30)
 
 
 @pytest.fixture(scope="module")
@@ -212,20 +212,23 @@ def test_files_do_not_depend_on_their_number(folder: Path, tmp_path: Path) -> No
     write_parallel(tmp_path / "again", CONFIG, 5, "de", "en")
     for path in folder.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
-    write_parallel(tmp_path / "turned", CONFIG.model_copy(update={"train": 310, "val": 10}), 5, "en", "de")
+    write_parallel(tmp_path / "turned", CONFIG.model_copy(update={"train": 110, "val": 10}), 5, "en", "de")
     for language in ("de", "en"):
         assert read(tmp_path / "turned" / f"test.{language}") == read(folder / f"test.{language}")
-        assert read(tmp_path / "turned" / f"train.{language}")[:300] == read(folder / f"train.{language}")
+        assert read(tmp_path / "turned" / f"train.{language}")[:100] == read(folder / f"train.{language}")
     write_parallel(tmp_path / "other", CONFIG, 6, "de", "en")
     assert read(tmp_path / "other" / "test.de") != read(folder / "test.de")
 
 
-def test_few_test_sentences_occur_in_training(tmp_path: Path) -> None:
-    write_parallel(tmp_path, ParallelConfig(), 1, "de", "en")
-    for language, vocabulary in (("de", range(250, 310)), ("en", range(150, 180))):
+def test_few_test_sentences_occur_in_training(tmp_path: Path, full: bool) -> None:
+    """Of a quarter of the training sentences, fewer; and fewer words come five times."""
+    config = ParallelConfig()
+    assert (config.train, config.test) == (6000, 500)
+    write_parallel(tmp_path, config if full else config.model_copy(update={"train": 1500, "val": 1}), 1, "de", "en")
+    often = {"de": range(250, 310), "en": range(150, 180)} if full else {"de": range(210, 255), "en": range(140, 170)}
+    for language, vocabulary in often.items():
         training, test = read(tmp_path / f"train.{language}"), read(tmp_path / f"test.{language}")
-        assert (len(training), len(test)) == (6000, 500)
-        assert len(set(test) & set(training)) / len(set(test)) < 0.1
+        assert len(set(test) & set(training)) / len(set(test)) < (0.1 if full else 0.04)
         words = Counter(word for line in training for word in line.split())
         assert sum(count >= 5 for count in words.values()) in vocabulary
 

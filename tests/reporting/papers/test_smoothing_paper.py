@@ -1,58 +1,100 @@
-"""Loss smoothing: its tables, claims, remarks and figures, also of a run that has only a part."""
+"""Loss smoothing: its rows, tables, claims, remarks and figures, also of a run that has only a part."""
 
 from __future__ import annotations
 
+import json
+import runpy
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from invented_runs import TASKS, TRANSLATION_LOSSES, SmoothingRun
 
-from seqcap import artifacts
 from seqcap.errors import InputError
+from seqcap.params import read_params
 from seqcap.reporting import published
-from seqcap.reporting.claims import FAILS, HOLDS, NOT_RUN, UNSURE, run_claims
+from seqcap.reporting.claims import run_claims
 from seqcap.reporting.inputs import Run
-from seqcap.reporting.papers.smoothing import PAPER, figures
-from seqcap.reporting.papers.smoothing.claims import _RESTRICTED, _RUNNER_UP, _SEQ, BEST, CLAIMS
-from seqcap.reporting.papers.smoothing.losses import BLOCKS, CAPTION_LOSSES, MLE, TASKS, TRANSLATION_LOSSES
-from seqcap.reporting.papers.smoothing.tables import PARTS
-from seqcap.reporting.papers.smoothing.timing import read_seconds
+from seqcap.reporting.papers.smoothing import claims, figures, rows, tables
+from seqcap.reporting.papers.smoothing.rows import MLE, PARTS
+from seqcap.reporting.tables import COLUMNS
+from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
 
-TIMING = Path("artifacts/smoothing/timing/all.json")
+REPOSITORY = Path(__file__).resolve().parents[3]
+BEST = "Tok-Seq | CIDER | Vrefs"
+
+
+@cache
+def whole() -> Run:
+    """Both captioners, both tasks and the server's entries, in memory."""
+    return SmoothingRun().read()
+
+
+def of(*systems: str) -> SmoothingRun:
+    """A run of some captioners or tasks, without the server's entries."""
+    made = SmoothingRun(members={})
+    made.names = [name for name in made.names if made.split(name)[0] in systems]
+    return made
 
 
 def lines(run: Run, name: str) -> pd.DataFrame:
-    """A table's CSV file."""
-    PAPER.tables[name](run).write(name)
-    return pd.read_csv(f"reports/tables/{name}.csv", dtype=str, keep_default_na=False)
+    """A table's lines in its CSV file."""
+    return pd.DataFrame([cell.record() for cell in tables.TABLES[name](run).cells], columns=COLUMNS)
 
 
-def only(smoothing, *systems: str) -> Run:
-    """A run of some captioners or tasks, without the server's entries."""
-    smoothing.variants = [name for name in smoothing.variants if smoothing.split(name)[0] in systems]
-    smoothing.members = None
-    return smoothing.read()
+@cache
+def whole_lines(name: str) -> pd.DataFrame:
+    return lines(whole(), name)
+
+
+def texts(figure: figures.Figure) -> list[str]:
+    return [text.get_text() for text in figure.texts]
 
 
 # --- Rows
 
 
-def test_every_loss_is_a_printed_row():
-    table1, table3 = (published.published_table("smoothing", table) for table in ("table1", "table3"))
-    for block in BLOCKS.values():
-        assert list(dict.fromkeys(table1.loc[table1["block"] == block, "row"])) == list(CAPTION_LOSSES.values())
-    assert list(dict.fromkeys(table3["row"])) == list(TRANSLATION_LOSSES.values())
-    assert list(dict.fromkeys(table3["column"])) == list(TASKS.values())
-    assert list(CAPTION_LOSSES)[10:13] == ["seq_cider_v", "seq_cider_batch", "seq_cider_refs"]
+def test_labels_are_the_printed_rows():
+    params = read_params(REPOSITORY)
+    runs = [(params.groups[str(run.group)], run.label) for run in params.runs.values()]
+    for part in PARTS:
+        labels = [
+            label
+            for group, label in runs
+            if group.evaluation == part.evaluation and part.captioner in ("", group.captioner)
+        ]
+        assert sorted(labels) == sorted(part.printed)
+    assert {ensemble.label for ensemble in params.ensembles.values()} == {rows.SINGLE, rows.ENSEMBLE}
+
+
+def test_every_printed_row_is_in_a_part():
+    for table in ("table1", "table3"):
+        cells = published.published_table("smoothing", table)
+        printed = {(cell["block"], cell["row"]) for cell in cells.to_dict("records")}
+        assert printed == {(part.block, row) for part in PARTS if part.table == table for row in part.printed}
+
+
+def test_a_run_makes_the_row_that_it_is_labelled_with():
+    made = rows.rows(whole())
+    assert made["table1"]["with attention", "Seq, lazy | CIDER | Vrefs"] == ("attention_seq_lazy_cider_refs", "beam")
+    assert made["table3"]["IWSLT'14 De-En BLEU", "tok | Glove sim"] == ("de_en_tok", "beam")
+    assert made["table2"]["COCO eval server", "Ours: Tok-Seq CIDER +"] == ("tok_seq_cider_ensemble", "beam")
+
+
+def test_two_runs_of_one_label_are_an_error():
+    run = SmoothingRun(names=["lstm_mle"])
+    twin = run.entry("lstm_mle").model_copy(update={"name": "another"})
+    with pytest.raises(InputError, match=r"smoothing\.yaml: runs lstm_mle and another have the label 'MLE'"):
+        PARTS[0].runs([run.entry("lstm_mle"), twin])
 
 
 # --- Tables
 
 
 @pytest.mark.parametrize("table", ["table1", "table2", "table3"])
-def test_every_published_cell_appears_once_as_printed(smoothing, table: str):
-    ours = lines(smoothing.read(), f"smoothing_{table}")
-    theirs = published.published_table("smoothing", table)
+def test_every_published_cell_appears_once_as_printed(table: str):
+    ours, theirs = whole_lines(f"smoothing_{table}"), published.published_table("smoothing", table)
     keys = ["block", "row", "column"]
     assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
     assert ours["paper"].tolist() == theirs["printed"].tolist()
@@ -60,230 +102,183 @@ def test_every_published_cell_appears_once_as_printed(smoothing, table: str):
     assert filled.all() if table != "table2" else filled.sum() == 2 * 16
 
 
-def test_blocks_of_one_label_are_different_variants(smoothing):
-    cells = lines(smoothing.read(), "smoothing_table1").set_index(["block", "row", "column"])["ours"].astype(float)
-    assert cells["without attention", "MLE", "CIDEr"] == pytest.approx(90, abs=3)
-    assert cells["with attention", "MLE", "CIDEr"] == pytest.approx(100, abs=3)
-    gain = 100 * smoothing.gain("tok_seq_cider_refs")
-    best = cells["with attention", "Tok-Seq | CIDER | Vrefs", "CIDEr"] - cells["with attention", "MLE", "CIDEr"]
-    assert best == pytest.approx(gain, abs=2)
+def test_blocks_of_one_label_are_different_runs():
+    cells = whole_lines("smoothing_table1").set_index(["block", "row", "column"])["ours"].astype(float)
+    assert cells["without attention", MLE, "CIDEr"] == pytest.approx(90, abs=3)
+    assert cells["with attention", MLE, "CIDEr"] == pytest.approx(100, abs=3)
+    best = cells["with attention", BEST, "CIDEr"] - cells["with attention", MLE, "CIDEr"]
+    assert best == pytest.approx(100 * SmoothingRun().gain("tok_seq_cider_refs"), abs=2)
 
 
-def test_entries_say_what_they_are_made_of(smoothing):
-    cells = lines(smoothing.read(), "smoothing_table2").set_index(["row", "column"])
-    ensemble, single = cells.loc["Ours: Tok-Seq CIDER +"], cells.loc["Ours: Tok-Seq CIDER"]
+def test_entries_say_what_they_are_made_of():
+    cells = whole_lines("smoothing_table2").set_index(["row", "column"])
+    ensemble, single = cells.loc[rows.ENSEMBLE], cells.loc[rows.SINGLE]
     assert ensemble["note"].str.contains("an ensemble of 3 seeds, without attention; the paper's is of 5").all()
     assert single["note"].str.contains("seed 1, without attention").all()
     assert single["note"].str.contains("server split, stands in for COCO's evaluation server").all()
     assert single.loc["SPICE c5", "note"].endswith(
-        "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the "
-        "official parser; the paper reports no number; seed 1, without "
-        "attention"
+        "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser; the paper reports no number; "
+        "seed 1, without attention"
     )
     assert float(ensemble.loc["BLEU-1 c40", "ours"]) == pytest.approx(101)
     assert (cells.loc["Up-Down+†◦", "ours"] == "").all()
 
 
-def test_each_task_names_its_data(smoothing):
-    cells = lines(smoothing.read(), "smoothing_table3").set_index(["row", "column"])
+def test_each_task_names_its_data():
+    cells = whole_lines("smoothing_table3").set_index(["row", "column"])
     notes = cells["note"].groupby("column").first()
     assert notes["IWSLT'14 De-En BLEU"] == "multi30k, stands in for IWSLT'14 De-En"
     assert notes["WMT'14 En-Fr BLEU"].startswith("scenes (sentences that a grammar writes")
-    assert cells.loc[("MLE", "WMT'14 En-Fr BLEU"), "ours"] == "30.00"  # the corpus value, not the sentences' mean
+    assert cells.loc[(MLE, "WMT'14 En-Fr BLEU"), "ours"] == "30.00"  # the corpus value, not the sentences' mean
     assert set(cells["n"]) == {"12 sentences x 2 seeds"}
 
 
-def test_gains_are_beside_the_published_gains(smoothing):
-    cells = lines(smoothing.read(), "smoothing_gains").set_index(["block", "row"])
+def test_gains_are_beside_the_published_gains():
+    cells = whole_lines("smoothing_gains").set_index(["block", "row"])
     assert len(cells) == 2 * 21 + 2 * 7
-    assert cells.loc[("CIDEr, without attention", "Tok-Seq | CIDER | Vrefs"), "paper"] == "6.33"
+    assert cells.loc[("CIDEr, without attention", BEST), "paper"] == "6.33"
     assert cells.loc[("CIDEr, with attention", "MLE + gammaH"), "paper"] == "-1.86"
-    assert cells.loc[("BLEU, IWSLT'14 De-En", "tok | Glove sim"), "paper"] == "0.14"
     made = cells.loc[("BLEU, IWSLT'14 De-En", "tok | Glove sim")]
-    assert (made["ours"], made["n"]) == ("1.20", "12 sentences x 2 seeds")
+    assert made[["paper", "ours", "n"]].tolist() == ["0.14", "1.20", "12 sentences x 2 seeds"]
     numbers = cells[["ours_low", "ours", "ours_high"]].astype(float)
     assert numbers.apply(lambda row: row.is_monotonic_increasing, axis=1).all()
 
 
-def test_quality_is_of_captions_only(smoothing):
-    cells = lines(smoothing.read(), "smoothing_quality")
-    assert set(cells["block"]) == {f"{c}, {d}" for c in ("lstm", "attention") for d in ("greedy", "beam")}
-    assert len(cells) == 2 * 44 * 9
-
-
-# --- Time
-
-
-def test_time_is_relative_to_mle_of_the_same_system(smoothing):
-    run = smoothing.read()
-    timing = artifacts.read_json(TIMING)
-    timing["attention_mle"] = {"seconds_per_epoch": 8.0}
-    timing["lstm_tok"] = {"seconds_per_epoch": None}
-    artifacts.write_json(TIMING, timing)
-    cells = lines(run, "smoothing_timing").set_index(["block", "row", "column"])
-    assert cells.loc[("without attention", "Seq | Hamming | V", "ratio to MLE"), "ours"] == "3.0000"
-    assert cells.loc[("with attention", "Seq | Hamming | V", "ratio to MLE"), "ours"] == "1.5000"
-    assert cells.loc[("without attention", "Seq | Hamming | V", "seconds per epoch"), "ours"] == "12.0000"
-    untimed = cells.loc[("without attention", "Tok | Glove sim", "ratio to MLE")]
-    assert (untimed["ours"], untimed["note"]) == ("", "not timed: trained for no epoch")
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ([1], "is not a JSON object"),
-        ({"lstm_mle": 3.0}, "lstm_mle has no seconds_per_epoch"),
-        ({"lstm_mle": {}}, "lstm_mle has no seconds_per_epoch"),
-        ({"lstm_mle": {"seconds_per_epoch": "3"}}, r"lstm_mle\.seconds_per_epoch is '3'"),
-        ({"lstm_mle": {"seconds_per_epoch": True}}, r"lstm_mle\.seconds_per_epoch is True"),
-        ({"lstm_mle": {"seconds_per_epoch": 0}}, r"lstm_mle\.seconds_per_epoch is 0, not a positive"),
-        ({"lstm_mle": {"seconds_per_epoch": float("inf")}}, r"lstm_mle\.seconds_per_epoch is inf"),
-        ({"lstm_mle": {"seconds_per_epoch": float("nan")}}, r"lstm_mle\.seconds_per_epoch is nan"),
-    ],
-)
-def test_malformed_times_are_named(smoothing, content: object, problem: str):
-    run = only(smoothing, "lstm")
-    artifacts.write_json(TIMING, content)
-    with pytest.raises(InputError, match=rf"timing/all\.json: {problem}"):
-        read_seconds(run)
-
-
-# --- The server's entries
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"members": {"mine": [1]}}, "members has 'mine'"),
-        ({"members": {"tok_seq_cider": []}}, r"members\.tok_seq_cider is \[\]"),
-        ({"members": {"tok_seq_cider": ["1"]}}, r"members\.tok_seq_cider is \['1'\]"),
-        ({"members": [1]}, r"members is \[1\]"),
-        ({"captioner": None}, "captioner is None"),
-    ],
-)
-def test_a_wrong_server_config_is_named(smoothing, change: dict[str, object], problem: str):
-    smoothing.variants = ["lstm_mle"]
-    smoothing.write()
-    config = artifacts.read_json("configs/evaluate_server.json")
-    artifacts.write_json("configs/evaluate_server.json", config | change)
-    with pytest.raises(InputError, match=rf"evaluate_server\.json: {problem}"):
-        Run.read(PAPER)
-
-
-def test_a_missing_file_of_scores_is_named(smoothing):
-    smoothing.variants = ["de_en_mle"]
-    smoothing.write()
-    Path("artifacts/smoothing/translation.parquet").unlink()
-    with pytest.raises(InputError, match=r"artifacts/smoothing/translation\.parquet: does not exist"):
-        Run.read(PAPER)
+def test_quality_is_of_captions_only():
+    made = SmoothingRun(names=["lstm_mle", "attention_tok", "de_en_mle"]).read()
+    cells = lines(made, "smoothing_quality")
+    blocks = [
+        (f"{captioner}, {decoder}", row)
+        for decoder in ("greedy", "beam")
+        for captioner, row in (("lstm", MLE), ("attention", "Tok | Glove sim"))
+    ]
+    assert list(dict.fromkeys(zip(cells["block"], cells["row"], strict=True))) == blocks
+    assert len(cells) == 4 * 9
 
 
 # --- A run of a part
 
 
-def test_a_run_of_translation_only(smoothing):
-    run = only(smoothing, "de_en")
-    assert (lines(run, "smoothing_table1")["ours"] == "").all()
-    assert lines(run, "smoothing_table1").loc[0, "note"] == "variant lstm_mle is not in params.yaml"
-    assert (lines(run, "smoothing_table2")["ours"] == "").all()
-    cells = lines(run, "smoothing_table3").set_index(["row", "column"])
-    assert (cells.xs("IWSLT'14 De-En BLEU", level="column")["ours"] != "").all()
-    assert (cells.xs("WMT'14 En-Fr BLEU", level="column")["ours"] == "").all()
-    assert lines(run, "smoothing_quality")["note"].tolist() == ["Not measured: no captioner is part of this run."]
-    assert set(lines(run, "smoothing_timing")["block"]) == {"IWSLT'14 De-En"}
-    assert "no captioners" in figures.figure1(run).texts[0].get_text()
+def test_the_beam_is_that_of_the_evaluations(smoothing: SmoothingRun):
+    smoothing.names, smoothing.beam = ["lstm_mle", "de_en_mle"], 4
+    run = smoothing.write()
+    for name, words in (
+        ("table1", "The first caption of a beam of 4."),
+        ("table2", "The first caption of a beam of 4,"),
+        ("table3", "of a beam (4 on IWSLT'14 De-En);"),
+        ("quality", "first of a beam of 4)"),
+    ):
+        assert words in tables.TABLES[f"smoothing_{name}"](run).reading
+    assert "without attention, best caption of a beam of 4, seed 1" in texts(figures.figure1(run))
+
+
+def test_a_run_of_translation_only(smoothing: SmoothingRun):
+    smoothing.names, smoothing.members = of("de_en").names, {}
+    run = smoothing.write()
+    table1 = lines(run, "smoothing_table1")
+    assert (table1["ours"] == "").all()
+    assert table1.loc[0, "note"] == "variant MLE, without attention is not part of this run"
+    assert "The first caption of a beam." in tables.table1(run).reading
+    ours = lines(run, "smoothing_table2").set_index("row").loc[rows.SINGLE, "note"]
+    assert ours.str.contains("variant Ours: Tok-Seq CIDER is not part of this run").all()
+    cells = lines(run, "smoothing_table3").set_index("column")["ours"]
+    assert (cells["IWSLT'14 De-En BLEU"] != "").all()
+    assert (cells["WMT'14 En-Fr BLEU"] == "").all()
+    assert tables.quality(run).reading == "Not measured: no captioner is part of this run."
+    assert "no captioners" in texts(figures.figure1(run))[0]
     assert len(figures.curves(run).axes) == 5
     titles = [axis.get_title("left") for axis in figures.gains(run).axes]
     assert titles[0] == "without attention (the paper's only)"
     assert titles[3] == "IWSLT'14 De-En"
-    run_kinds = {result.claim.number for result in run_claims(run) if result.verdict != NOT_RUN}
-    assert run_kinds == {"L7", "L8", "L9"}
-    words = PAPER.remarks(run, [])
+    results = run_claims(claims.claims(run), run)
+    assert {result.claim.number for result in results if result.verdict != NOT_RUN} == {"L7", "L8", "L9"}
+    assert results[0].claim.sides() == ("Tok | Glove sim, without attention", "MLE, without attention")
+    assert results[0].reason == "variant Tok | Glove sim, without attention is not part of this run"
+    words = claims.remarks(run, [])
     assert [text.split("*")[1] for text in words] == ["Which loss gains most.", "In print", "Against policy gradient."]
-    assert ("image", "IWSLT'14 De-En") not in PAPER.stand_ins(run)
-    assert run.stand_in("image") == "COCO Karpathy test: not part of this run"
+    assert [theirs for theirs, _ in claims.stand_ins(run)] == [
+        "an encoder-decoder with attention (Bahdanau et al.)",
+        "GloVe, trained on the captions",
+    ]
 
 
-def test_a_run_without_attention(smoothing):
-    run = only(smoothing, "lstm")
-    texts = [text.get_text() for text in figures.figure1(run).texts]
-    assert any(text.startswith("without attention, best caption of a beam of 3") for text in texts)
-    cells = lines(run, "smoothing_table1").set_index("block")["ours"]
-    assert (cells["without attention"] != "").all()
-    assert (cells["with attention"] == "").all()
-    gains = lines(run, "smoothing_gains").set_index("block")
-    assert (gains.loc["CIDEr, with attention", "note"].str.contains("is not in params.yaml")).all()
-
-
-def test_a_run_without_mle_has_no_gains(smoothing):
-    smoothing.variants.remove("lstm_mle")
-    notes = lines(smoothing.read(), "smoothing_gains").set_index("block")["note"]
-    assert set(notes["CIDEr, without attention"]) == {"variant lstm_mle is not in params.yaml"}
+def test_a_run_without_attention_and_without_mle():
+    made = of("lstm")
+    made.names.remove("lstm_mle")
+    run = made.read()
+    cells = lines(run, "smoothing_table1").set_index(["block", "row"])["ours"]
+    assert (cells.loc["without attention"].drop(MLE) != "").all()
+    assert (cells.loc["with attention"] == "").all()
+    notes = lines(run, "smoothing_gains").set_index("block")["note"]
+    assert set(notes["CIDEr, without attention"]) == {"variant MLE, without attention is not part of this run"}
+    assert not [text for text in claims.remarks(run, []) if "here" in text]
 
 
 # --- Claims
 
 
 def test_claims_compare_the_papers_best_rows():
-    parts = {part.system: part for part in PARTS}
-    for captioner in BLOCKS:
-        printed = parts[captioner].printed
-        families = {
-            "hamming": [loss for loss in printed if loss.startswith("seq") and "hamming" in loss],
-            "cider": [loss for loss in printed if loss.startswith("seq") and "cider" in loss],
-        }
-        assert _SEQ[captioner] == tuple(max(losses, key=printed.__getitem__) for losses in families.values())
-        for loss in _RESTRICTED[captioner]:
-            stem = loss.rpartition("_")[0]
-            assert loss == max((f"{stem}_{pool}" for pool in ("batch", "refs")), key=printed.__getitem__)
-        ranked = sorted(printed, key=printed.__getitem__, reverse=True)
-        assert ranked[:2] == [BEST, _RUNNER_UP[captioner]]
+    sides: dict[tuple[str, str | None], list[tuple[str, ...]]] = {}
+    for claim in claims.claims(whole()):
+        if claim.metric == "CIDEr" and claim.printed is not None:
+            sides.setdefault((claim.number, claim.printed.block), []).append(claim.printed.rows)
+    without, attention = "without attention", "with attention"
+    assert sides["L3", without] == [("Seq, lazy | Hamming | Vbatch", MLE), ("Seq | CIDER | Vrefs", MLE)]
+    assert sides["L3", attention] == [("Seq | Hamming | Vrefs", MLE), ("Seq | CIDER | Vbatch", MLE)]
+    assert [left for left, _ in sides["L4", without]] == [
+        "Seq | Hamming | Vbatch",
+        "Seq | CIDER | Vrefs",
+        "Tok-Seq | Hamming | Vrefs",
+        BEST,
+    ]
+    assert sides["L4", attention][2] == ("Tok-Seq | Hamming | Vbatch", "Tok-Seq | Hamming | V")
+    assert sides["L5", attention][:2] == [
+        ("Tok-Seq | Hamming | Vbatch", "Tok | Glove sim"),
+        ("Tok-Seq | Hamming | Vbatch", "Seq | Hamming | Vbatch"),
+    ]
+    assert sides["L6", without] == [(BEST, MLE), (BEST, "Tok-Seq | Hamming | Vrefs")]
+    assert sides["L6", attention] == [(BEST, MLE), (BEST, "Seq | CIDER | Vbatch")]
 
 
 def test_claims_of_translation_are_every_loss_over_mle():
-    compared = {(claim.left, claim.right) for claim in CLAIMS if claim.metric == "BLEU"}
+    compared = {(claim.left, claim.right) for claim in claims.claims(whole()) if claim.metric == "BLEU"}
     assert compared == {
-        (f"{task}_{loss}", f"{task}_{MLE}") for task in TASKS for loss in TRANSLATION_LOSSES if loss != MLE
+        (f"{task}_{loss}", f"{task}_mle") for task in TASKS for loss in TRANSLATION_LOSSES if loss != "mle"
     }
 
 
-def outcomes(smoothing) -> dict[tuple[str, str, str, str], str]:
+def outcomes(run: Run) -> dict[tuple[str, str, str, str], str]:
     return {
         (result.claim.number, result.claim.metric, result.claim.left, result.claim.right): result.verdict
-        for result in run_claims(smoothing.read())
+        for result in run_claims(claims.claims(run), run)
     }
 
 
-def test_the_runs_claims_hold_as_it_was_made(smoothing):
-    smoothing.images = 60
-    verdicts = outcomes(smoothing)
+def test_claims_hold_as_the_run_was_made():
+    verdicts = outcomes(SmoothingRun(images=30).read())
     assert {verdict for (_, metric, _, _), verdict in verdicts.items() if not metric.startswith("BLEU")} == {HOLDS}
     assert verdicts["L8", "BLEU", "de_en_seq_bleu4_batch", "de_en_mle"] == HOLDS
     assert verdicts["L1", "BLEU4", "lstm_tok", "lstm_mle"] == UNSURE  # two seeds
     assert verdicts["L10", "CIDEr c5", "tok_seq_cider_ensemble", "tok_seq_cider"] == HOLDS
 
 
-def test_claims_fail_where_the_run_is_made_the_other_way(smoothing, monkeypatch: pytest.MonkeyPatch):
-    made = smoothing.scores()
-    swapped = {"lstm_tok": "lstm_mle", "lstm_mle": "lstm_tok"}
-    rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in made]
-    monkeypatch.setattr(smoothing, "scores", lambda: rows)
-    verdicts = outcomes(smoothing)
-    assert verdicts["L1", "CIDEr", "lstm_tok", "lstm_mle"] == FAILS
-    assert verdicts["L1", "CIDEr", "attention_tok", "attention_mle"] == HOLDS
-
-
-def test_three_seeds_decide_about_bleu(smoothing):
-    smoothing.seeds = (1, 2, 3)
-    assert outcomes(smoothing)["L1", "BLEU4", "lstm_tok", "lstm_mle"] == HOLDS
+def test_a_claim_fails_where_the_labels_are_swapped():
+    made = SmoothingRun(names=["lstm_mle", "lstm_tok"], seeds=(1, 2, 3)).config()
+    first, second, *others = made.runs
+    runs = (first.model_copy(update={"label": second.label}), second.model_copy(update={"label": first.label}))
+    run = SmoothingRun(names=["lstm_mle", "lstm_tok"], seeds=(1, 2, 3)).read()
+    run = Run(made.model_copy(update={"runs": (*runs, *others)}), run.paper, run.scores)
+    verdicts = outcomes(run)
+    assert verdicts["L1", "CIDEr", "lstm_mle", "lstm_tok"] == FAILS
+    assert verdicts["L1", "BLEU4", "lstm_mle", "lstm_tok"] == FAILS  # three seeds decide about a corpus metric
 
 
 # --- Remarks
 
 
-def test_remarks(smoothing):
-    best, lazy, printed, gradient, determined = PAPER.remarks(smoothing.read(), [])
-    assert "without attention: Tok-Seq | CIDER | Vrefs, +15." in best
+def test_remarks():
+    best, lazy, printed, gradient, determined = claims.remarks(whole(), [])
+    assert f"without attention: {BEST}, +15." in best
     assert "the best there: Tok-Seq | BLEU-4 | Vbatch, +1.36" in best
     # Computed by hand from Table 1: Hamming V 94.26 - 96.37, CIDER V 96.32 - 94.40.
     assert "(in print -2.11 to +1.92)" in lazy
@@ -301,8 +296,14 @@ def test_remarks(smoothing):
     assert "De-En" not in determined
 
 
+def test_the_servers_references_are_those_of_its_evaluation():
+    theirs, ours = claims.stand_ins(whole())[-1]
+    assert theirs == "COCO's evaluation server, references of 5 and 40 people; an ensemble of 5 seeds"
+    assert ours == "the server split with 5 and 40 references per image; an ensemble of 3 seeds"
+
+
 def test_spice_of_forty_references_is_printed_in_another_scale():
-    (error,) = PAPER.errors()
+    (error,) = claims.errors()
     assert error.startswith("Table 2, SPICE c40: 59.8 to 67.3, beside 17.2 to 19.7 with c5.")
     assert error.endswith("0.0598 to 0.0673.")
 
@@ -310,41 +311,54 @@ def test_spice_of_forty_references_is_printed_in_another_scale():
 # --- Figures
 
 
-def test_examples_are_of_the_captioner_with_attention(smoothing):
-    run = smoothing.read()
-    texts = [text.get_text() for text in figures.figure1(run).texts]
-    assert texts.count("with attention, best caption of a beam of 3, seed 1") == 5
-    assert texts.count("Tok-Seq") == 5
-    beam = run.decoded["attention_mle"].query("decoder == 'beam' and seed == 1 and image_id == 1 and rank == 0")
-    assert any(text.replace("\n    ", " ") == beam["text"].item() for text in texts)
+def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
+    smoothing.names = ["lstm_mle", "attention_mle", "attention_seq_cider_refs", "attention_tok_seq_cider_refs"]
+    run = smoothing.write()
+    shown = texts(figures.figure1(run))
+    assert shown.count("with attention, best caption of a beam of 3, seed 1") == 5
+    assert shown.count("Tok-Seq") == 5
+    assert shown.count("variant Tok | Glove sim, with attention is not part of this run") == 5
+    beam = run.decoded["attention_mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
+    assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
 
 
-def test_a_variant_that_was_removed_says_so(smoothing):
-    smoothing.variants.remove("attention_tok")
-    texts = [text.get_text() for text in figures.figure1(smoothing.read()).texts]
-    assert texts.count("variant attention_tok is not in params.yaml") == 5
-
-
-def test_gains_show_ours_and_the_papers(smoothing):
-    panel = figures.gains(smoothing.read()).axes[0]
+def test_gains_show_ours_and_the_papers():
+    panel = figures.gains(of("lstm").read()).axes[0]
     hollow = [line for line in panel.get_lines() if line.get_marker() == "D"]
     assert [line.get_xdata()[0] for line in hollow][-1] == 6.33
     assert len(hollow) == len(panel.containers) == 21
     assert panel.containers[-1].lines[0].get_xdata()[0] == pytest.approx(16, abs=1)
 
 
-def test_curves_are_a_row_per_system_and_a_column_per_family(smoothing):
-    panels = figures.curves(smoothing.read()).axes
-    assert len(panels) == 4 * 5
+def test_curves_are_a_row_per_part_and_a_column_per_family(smoothing: SmoothingRun):
+    smoothing.names, smoothing.members = of("lstm", "de_en").names, {}
+    run = smoothing.write()
+    panels = figures.curves(run).axes
+    assert len(panels) == 2 * 5
     assert [axis.get_title("left") for axis in panels[:2]] == ["token level", "Seq, Hamming (dashed: lazy)"]
-    styles = [line.get_linestyle() for line in panels[1].get_lines() if line.get_linewidth() == 2]
-    assert styles == ["-"] * 4 + ["--"] * 3  # MLE and three full, three lazy
-    thick = [line for line in panels[14].get_lines() if line.get_linewidth() == 2]
-    assert len(thick) == 2  # Tok-Seq with BLEU-4 has one pool of substitutes, beside MLE
-
-
-def test_curves_without_validation_are_an_error(smoothing):
-    run = only(smoothing, "lstm")
+    thick = [[line for line in panel.get_lines() if line.get_linewidth() == 2] for panel in panels]
+    # MLE in each. Without attention: three of tokens, three full and three lazy of each reward, three of each Tok-Seq.
+    assert [len(lines) for lines in thick] == [4, 7, 7, 4, 4, 3, 3, 2, 2, 2]
+    assert [line.get_linestyle() for line in thick[1]] == ["-"] * 4 + ["--"] * 3
     run.curves["quantity"] = "something"
-    with pytest.raises(InputError, match="lstm has no val_cider"):
+    with pytest.raises(InputError, match="without attention has no val_cider"):
         figures.curves(run)
+
+
+# --- Seconds per epoch
+
+
+def test_the_benchmark_compares_with_mle_of_the_same_part(tmp_path: Path):
+    benchmark = runpy.run_path(str(REPOSITORY / "benchmarks/epochs.py"))
+    times = {"lstm_mle": 4.0, "lstm_tok": None, "lstm_entropy": 6.0, "de_en_tok": 2.0, "pretrained": 1.0}
+    (tmp_path / "group.json").write_text(json.dumps(times))
+    cases = benchmark["compared"](SmoothingRun().config(), benchmark["read_seconds"](tmp_path))
+    assert [tuple(case.values()) for case in cases] == [
+        ("without attention", MLE, 4.0, 1.0),
+        ("without attention", "MLE + gammaH", 6.0, 1.5),
+        ("IWSLT'14 De-En", "tok | Glove sim", 2.0, None),
+    ]
+    for wrong in ('"3"', "true", "0", "NaN", "Infinity"):
+        (tmp_path / "group.json").write_text(f'{{"lstm_mle": {wrong}}}')
+        with pytest.raises(InputError, match=r"group\.json: lstm_mle is .*, not a positive number"):
+            benchmark["read_seconds"](tmp_path)

@@ -8,21 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seqcap import artifacts
 from seqcap.errors import InputError
 from seqcap.reporting import published
-from seqcap.reporting.claims import FAILS, HOLDS, NOT_RUN, UNSURE, run_claims
-from seqcap.reporting.papers.spider import PAPER, figures
-from seqcap.reporting.papers.spider.tables import MIXER_A
+from seqcap.reporting.claims import run_claims
+from seqcap.reporting.papers.spider import MIXER_A, figures
+from seqcap.reporting.papers.spider.claims import CLAIMS
+from seqcap.reporting.papers.spider.tables import TABLES
 from seqcap.reporting.papers.spider.variance import Noise, in_words, read_variance
-
-VARIANCE = Path("artifacts/spider/variance.parquet")
+from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
 
 
 def lines(spider, name: str) -> pd.DataFrame:
     """A table's CSV file."""
-    PAPER.tables[name](spider.read()).write(name)
-    return pd.read_csv(f"reports/tables/{name}.csv", dtype=str, keep_default_na=False)
+    TABLES[name](spider.read()).write(name, Path())
+    return pd.read_csv(f"{name}.csv", dtype=str, keep_default_na=False)
 
 
 # --- Tables
@@ -95,7 +94,7 @@ def test_style_shows_who_rambles(spider):
 
 
 def outcomes(spider) -> dict[tuple[str, str, str, str, str], str]:
-    results = run_claims(spider.read())
+    results = run_claims(CLAIMS, spider.read())
     return {(*r.claim.key, r.claim.left, r.claim.right): r.verdict for r in results}
 
 
@@ -112,10 +111,10 @@ def test_the_runs_claims_hold_as_it_was_made(spider):
 
 
 def test_claims_fail_where_the_run_is_made_the_other_way(spider, monkeypatch: pytest.MonkeyPatch):
-    made = spider.scores()
+    made = spider.scores("spider_image")
     swapped = {"pg_spice": "mle", "mle": "pg_spice"}
     rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in made]
-    monkeypatch.setattr(spider, "scores", lambda: rows)
+    monkeypatch.setattr(spider, "scores", lambda evaluation: rows)
     verdicts = outcomes(spider)
     assert verdicts["S1", "reward_spice", "greedy", "pg_spice", "mle"] == FAILS
     assert verdicts["S5", "words", "beam", "pg_spice", "mle"] == FAILS
@@ -132,7 +131,7 @@ def test_judgement_is_not_run_where_facts_are_unknown(spider):
 
 
 def test_the_stand_in_is_beside_the_difference_that_people_made():
-    judged = {(claim.left, claim.right): claim for claim in PAPER.claims if claim.number == "S6"}
+    judged = {(claim.left, claim.right): claim for claim in CLAIMS if claim.number == "S6"}
     assert judged["pg_spider", "mle"].paper_text() == "+10.56"
     assert judged["pg_spider", "mle"].scale == 100
 
@@ -150,6 +149,7 @@ def test_a_variance_relative_to_another():
 
 
 def test_variance_in_words(spider):
+    spider.write_variance(spider.variance())
     words = in_words(read_variance(spider.read()))
     # K rollouts divide six tenths of the variance by K; the baseline takes four fifths of it.
     assert float(words.split("leave ")[1].split()[0]) == pytest.approx(0.6, abs=0.1)
@@ -172,18 +172,16 @@ def test_variance_says_only_what_was_measured():
     ],
 )
 def test_an_impossible_variance_is_named(spider, change: dict[str, float], problem: str):
-    read = spider.read()
     first, *rest = spider.variance()
-    artifacts.write_rows(VARIANCE, [first | change, *rest], artifacts.VARIANCE)
+    spider.write_variance([first | change, *rest])
     with pytest.raises(InputError, match=rf"variance\.parquet: {problem}"):
-        read_variance(read)
+        read_variance(spider.read())
 
 
 def test_no_replicates_is_an_error(spider):
-    read = spider.read()
-    artifacts.write_rows(VARIANCE, [], artifacts.VARIANCE)
+    spider.write_variance([])
     with pytest.raises(InputError, match="has no replicates"):
-        read_variance(read)
+        read_variance(spider.read())
 
 
 def heights_of(line) -> np.ndarray:
@@ -192,6 +190,7 @@ def heights_of(line) -> np.ndarray:
 
 
 def test_variance_falls_with_rollouts_in_the_figure(spider):
+    spider.write_variance(spider.variance())
     absolute, relative = figures.variance(spider.read()).axes
     drawn = {container.get_label(): heights_of(container) for container in absolute.containers}
     assert set(drawn) == {"no baseline", "baseline"}
@@ -204,29 +203,29 @@ def test_variance_falls_with_rollouts_in_the_figure(spider):
 
 
 def test_examples_are_ours_above_the_papers(spider):
-    read = spider.read()
+    read = spider.write()
     texts = [text.get_text() for text in figures.table2(read).texts]
     assert texts.count("best caption of a beam of 5, seed 1") == 4
     assert texts.count("as printed in the paper (COCO)") == 4
     assert sum(text.strip() == "PG-SPICE" for text in texts) == 8
     assert "a man sitting at a table with a book ." in texts
-    beam = read.decoded["mle"].query("decoder == 'beam' and seed == 1 and image_id == 1 and rank == 0")
+    beam = read.decoded["mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
     assert any(text.replace("\n    ", " ") == beam["text"].item() for text in texts)
 
 
 def test_photographs_are_not_shown(spider):
-    spider.show_images = False
-    read = spider.read()
+    spider.show = False
+    read = spider.write()
     Path("artifacts/image/data/images.tar").unlink()
     figure = figures.table2(read)
     assert figure.axes == []
     assert any("1.png" in text.get_text() for text in figure.texts)
 
 
-def test_a_variant_that_was_removed_says_so(spider):
-    spider.variants.remove("pg_spice")
-    texts = [text.get_text() for text in figures.table2(spider.read()).texts]
-    assert texts.count("variant pg_spice is not in params.yaml") == 4
+def test_a_run_that_is_not_there_says_so(spider):
+    spider.names.remove("pg_spice")
+    texts = [text.get_text() for text in figures.table2(spider.write()).texts]
+    assert texts.count("variant pg_spice is not part of this run") == 4
 
 
 def heights(axis) -> list[float]:
@@ -246,7 +245,7 @@ def test_judged_bars_beside_the_stand_in(spider):
 
 
 def test_a_stand_in_that_is_missing_has_no_bar(spider):
-    spider.missing_metrics = {"all_true": "not computed"}
+    spider.missing = {"all_true"}
     _, ours = figures.figure3(spider.read()).axes
     assert np.isnan(heights(ours)).all()
     assert [text.get_text() for text in ours.texts if text.get_text()] == [" no number"] * 9
@@ -261,7 +260,7 @@ def test_on_photographs_the_stand_in_is_not_measured(spider):
 
 
 def test_each_reward_has_its_panel(spider):
-    panels = figures.curves(spider.read()).axes
+    panels = figures.curves(spider.write()).axes
     titles = [axis.get_title("left").partition(":")[0] for axis in panels]
     assert titles == [
         "validation CIDEr, greedy captions",
@@ -273,7 +272,7 @@ def test_each_reward_has_its_panel(spider):
 
 
 def test_curves_without_validation_are_an_error(spider):
-    read = spider.read()
+    read = spider.write()
     read.curves["quantity"] = "something"
     with pytest.raises(InputError, match="has no val_cider"):
         figures.curves(read)

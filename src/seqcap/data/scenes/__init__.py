@@ -3,7 +3,7 @@
 Pictures of the split "server" have forty captions, as some of COCO's test images do (Chen et al., "Microsoft COCO
 Captions: data collection and evaluation server", 2015: c5 and c40).
 
-It stands in for COCO where no photographs can be had, and shows what COCO cannot: whether a caption is true.
+It stands in for COCO where there are no photographs. It also shows what COCO cannot show: whether a caption is true.
 The same configuration and seed give the same files, byte for byte.
 """
 
@@ -18,7 +18,6 @@ from typing import Annotated, Any
 import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from tqdm import tqdm
 
 from seqcap import artifacts
 from seqcap.data.scenes.captions import DETAILS, DetailWeights, plan
@@ -28,6 +27,7 @@ from seqcap.data.scenes.english import realise
 from seqcap.data.scenes.graph import Scene, SceneObject, pick, sample
 from seqcap.data.scenes.labels import LABEL_NAMES, labels
 from seqcap.errors import InputError
+from seqcap.progress import progress
 
 __all__ = [
     "LABEL_NAMES",
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 # One row per picture; `graph` is the scene as JSON.
-SCENES = pa.schema([("image_id", pa.int64()), ("split", pa.string()), ("graph", pa.string())])
+SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("graph", pa.string())])
 
 CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "scenes.parquet"
 
@@ -55,14 +55,14 @@ class Config(BaseModel):
 
     Attributes:
         train, val, test: numbers of pictures.
-        server: number of pictures with many captions, as those behind COCO's server; 0: no such split.
+        server: number of pictures with many captions, like those of COCO's server; 0: no such split.
         size: width and height of a picture, in pixels.
         captions: captions per picture.
         server_captions: captions per picture of `server`.
         noise: largest change of a pixel's channel by noise, of 255.
-        wrong_colours: probability that an annotator tells a colour wrong.
-        detail: how many captions are generic : medium : detailed. With 4 : 4 : 2 self-critical training turns generic,
-            as on COCO; with 1 : 4 : 5 it does not, and with 8 : 1 : 1 cross-entropy already is.
+        wrong_colours: probability that an annotator names a colour wrong.
+        detail: the ratio of generic : medium : detailed captions. With 4 : 4 : 2, self-critical training makes captions
+            generic, as on COCO. With 1 : 4 : 5 it does not. With 8 : 1 : 1 those of cross-entropy are generic already.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -84,7 +84,7 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
 
     - `dataset_scenes.json`: captions in Karpathy's layout; `filename` is the name inside the tar's `images/`.
     - `images.tar`: `images/000000.png` and so on, RGB.
-    - `scenes.parquet`: see `SCENES`; image_id is the JSON's imgid.
+    - `scenes.parquet`: see `SCENES`; item is the JSON's imgid.
 
     Every picture has random numbers of its own, from (seed, imgid): a picture's scene and noise do not depend on the
     number of pictures, nor on the captions. The server's pictures come last, so that the others are the same with and
@@ -99,7 +99,7 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
         artifacts.atomic(folder / IMAGES_FILE) as temporary,
         tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
     ):
-        for image_id, split in enumerate(tqdm(splits, desc="scenes", unit="picture")):
+        for image_id, split in enumerate(progress(splits, desc="scenes", unit="picture")):
             graph_rng, noise_rng, caption_rng = (
                 np.random.default_rng(child) for child in np.random.SeedSequence([seed, image_id]).spawn(3)
             )
@@ -125,7 +125,7 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
                 }
             )
             graph = json.dumps(scene.to_json(), sort_keys=True, separators=(",", ":"))
-            rows.append({"image_id": image_id, "split": split, "graph": graph})
+            rows.append({"item": image_id, "split": split, "graph": graph})
     artifacts.write_json(folder / CAPTIONS_FILE, {"dataset": "scenes", "images": images})
     artifacts.write_rows(folder / SCENES_FILE, rows, SCENES)
 
@@ -152,23 +152,21 @@ def read_scenes(path: str | Path) -> dict[int, Scene]:
     """Reads the scene graphs that `write` wrote.
 
     Returns:
-        image_id -> scene, in the order of the file.
+        item -> scene, in the order of the file.
 
     Raises:
-        InputError: the file is missing or damaged, an image_id occurs twice, or a graph is not a scene.
+        InputError: the file is missing or damaged, an item occurs twice, or a graph is not a scene.
     """
     table = artifacts.read_table(path, SCENES)
     scenes: dict[int, Scene] = {}
-    for image_id, graph in zip(table["image_id"].to_pylist(), table["graph"].to_pylist(), strict=True):
+    for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
         if image_id is None or image_id in scenes:
-            raise InputError(
-                path, f"image_id {image_id} is missing or occurs twice", "run `dvc repro` to make it again"
-            )
+            raise InputError(path, f"item {image_id} is missing or occurs twice", "run `dvc repro` to make it again")
         try:
             scenes[image_id] = Scene.from_json(graph or "")
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "graph"
-            problem = f"image_id {image_id}: {where}: {first['msg']}"
+            problem = f"item {image_id}: {where}: {first['msg']}"
             raise InputError(path, problem, "run `dvc repro` to make it again") from None
     return scenes

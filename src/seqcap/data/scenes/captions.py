@@ -91,9 +91,9 @@ def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Gene
     """Decides what one annotator says about a scene.
 
     Args:
-        scene: the scene; everything planned is true of it, but for wrong colours.
+        scene: the scene; everything planned is true of it, except wrong colours.
         detail: how much is said.
-        wrong_colours: the probability that a colour is told wrong (annotator noise).
+        wrong_colours: the probability that a colour is named wrong (annotator noise).
         rng: the annotator.
     """
     habits = _HABITS[detail]
@@ -103,7 +103,7 @@ def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Gene
     relation = None
     if number > 1 and rng.random() < habits.relation:
         relation = _relation(scene, mentions[0], mentions[1], rng)
-    # People and animals come first, unless the relation is better told of the smaller thing: it then leads.
+    # People and animals come first. Sometimes the smaller thing does, if the relation is better said of it.
     if relation is not None and rng.random() < 0.25:
         swapped = _relation(scene, mentions[1], mentions[0], rng)
         mentions, relation = (mentions[1], mentions[0], *mentions[2:]), swapped

@@ -90,10 +90,11 @@ def recall_of_set(verdicts: Sequence[Verdict]) -> float:
 def check(tokens: Sequence[str], scene: Scene) -> Verdict:
     """Judges a caption.
 
-    Each phrase stands for one object of the scene of its kind (a plural one for several), no object for two phrases,
-    in the way that makes the most statements true (then tells the most facts; then the first in order of the scene's
-    objects). What is said of a phrase must hold of its object; nothing is true of a phrase that has none. A number is
-    right if it is the number of things of the kind, or of those that fit all the phrase says ("two red balls").
+    Each phrase stands for one object of its kind in the scene (a plural phrase for several), and no object belongs to
+    two phrases. Of all such assignments, the best makes the most statements true; ties go to the one that tells the
+    most facts, then to the first in the order of the scene's objects. What is said of a phrase must be true of its
+    object; nothing is true of a phrase without an object. A number is right if it is the number of things of the kind,
+    or of those that fit everything that the phrase says ("two red balls").
     A maximal run of words that cannot be parsed, "<unk>" among them, counts as one false statement.
 
     Args:
@@ -159,7 +160,7 @@ _MARKS = {word: name for name, words in english.MARKS.items() for word in words}
 _PARTICIPLES = _phrases(_meanings(english.PARTICIPLES))
 _SINGULAR_VERBS = {forms[0]: action for action, forms in english.FINITE.items()}
 _PLURAL_VERBS = {forms[1]: action for action, forms in english.FINITE.items()}
-# "under" is said of what carries something, too: `below` covers both.
+# "under" can also mean that one thing carries the other: `below` covers both.
 _RELATIONS = _phrases(_meanings({name: texts for name, texts in english.RELATIONS.items() if name != "carries"}))
 _SELF_RELATIONS = _phrases((text, name) for text, name in _meanings(english.SELF_RELATIONS) if not text.endswith("it"))
 _PLACES = _phrases(_meanings(english.PLACE_NOUNS))
@@ -417,7 +418,7 @@ class _Judged:
 def _assignments(parsed: _Parsed, scene: Scene) -> Iterable[tuple[_Objects, ...]]:
     """Every way to give the phrases objects, no object twice; () for a phrase that has none.
 
-    A phrase goes without only where there is nothing for it or another phrase may need what there is.
+    A phrase gets no object only if none fits it, or if another phrase may need the object.
     """
     phrases = parsed.phrases
     options: list[list[_Objects]] = []

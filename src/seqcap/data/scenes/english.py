@@ -184,8 +184,8 @@ class Clothes:
 class Wording:
     """An annotator's choice of words and of the order of phrases for one plan, each named by its English words.
 
-    A method is one question: where all answers come from one generator, the order of the calls decides them; where
-    every question has a generator of its own, all realisers of a plan hear the same answers.
+    Each method asks one question. If one generator gives all answers, they depend on the order of the calls. If every
+    question has a generator of its own, all languages get the same answers for a plan.
 
     Args:
         plan: what is to be said.
@@ -318,14 +318,14 @@ class Wording:
         return Clothes(manner, texture, mention.colour, garment)
 
     def choose(self, about: str, weights: Mapping[str, float]) -> str:
-        """One of the words, by their weights; a language asks so for what only it can say in several ways."""
+        """One of the words, by their weights. A language also calls it for choices that no other language has."""
         return pick(self._draws(about), list(weights), list(weights.values()))
 
 
 def realise(plan: Plan, rng: np.random.Generator) -> list[str]:
     """One English sentence of at most `MAX_WORDS` lower-case words that says what the plan holds.
 
-    A plan that takes more words loses its least important statements, and is told in other words, until it fits.
+    A plan that takes more words is told in other words and loses its least important statements until it fits.
     """
     return fit(sentence, plan, rng)
 

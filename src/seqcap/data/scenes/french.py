@@ -1,9 +1,9 @@
 """French: the words with their forms, and the realiser that turns a plan into a sentence.
 
 Choices are English's (`english.Wording`), and the tables are keyed by their English words; the grammar is French: two
-genders, adjectives after the noun but for sizes, participles that agree, elision. A few choices are French alone ("est"
-or "se trouve"), which no translator can foresee. Words are lower-case; an elided word keeps its apostrophe and is a
-word of its own ("l' herbe"), and so is a comma.
+genders, adjectives after the noun except sizes, participles that agree, elision. A few choices exist only in French
+("est" or "se trouve"): no translator can foresee them. Words are lower-case; an elided word keeps its apostrophe and is
+a word of its own ("l' herbe"), and so is a comma.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ INTRODUCTIONS: Mapping[str, str] = {
     "a photo of": "une photo de",
     "we see": "on voit",
 }
-# What French alone can say in several ways, and how often it does.
+# Choices that only French has, and their weights.
 COPULAS: Mapping[str, float] = {"se trouver": 2, "être": 1}
 CONJUNCTIONS: Mapping[str, float] = {"pendant que": 2, "tandis que": 1}
 ASPECTS: Mapping[str, float] = {"present": 3, "en train de": 1}

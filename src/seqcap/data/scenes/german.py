@@ -124,7 +124,7 @@ SIZES: Mapping[str, str] = {
 }
 TEXTURES: Mapping[str, str] = {"striped": "gestreift", "dotted": "gepunktet", "spotted": "getupft"}
 MARKS: Mapping[str, str] = {"stripes": "streifen", "dots": "punkten", "spots": "tupfen"}
-# An animal's spots are others than a shirt's.
+# German has another word for an animal's spots than for a shirt's.
 ANIMAL_TEXTURES: Mapping[str, str] = {**TEXTURES, "spotted": "gefleckt"}
 ANIMAL_MARKS: Mapping[str, str] = {**MARKS, "spots": "flecken"}
 # "a" is declined, "another" is "ein" and an adjective; the others do not change.
@@ -163,7 +163,7 @@ ATTRIBUTES: Mapping[Action, str] = {
 }
 WEAR = Verb("trägt", "tragen")
 BE = Verb("ist", "sind")
-# Where no action is said, German still tells things that stand from things that lie.
+# Without an action, German still distinguishes things that stand from things that lie.
 POSITIONS: Mapping[str, Verb] = {
     "car": VERBS["standing"],
     "tree": VERBS["standing"],
@@ -172,7 +172,7 @@ POSITIONS: Mapping[str, Verb] = {
     "ball": VERBS["lying down"],
     "boat": VERBS["lying down"],
 }
-# Preposition and its case. Of several things the genitive gives way to "von" ("in der nähe von zwei hunden").
+# Preposition and its case. With several things, "von" replaces the genitive ("in der nähe von zwei hunden").
 RELATIONS: Mapping[str, tuple[str, Case]] = {
     "to the left of": ("links von", "dative"),
     "left of": ("links von", "dative"),
@@ -434,7 +434,7 @@ class _Sentence:
             finite: whether English has a finite verb, too (it has not after "there is").
         """
         mentions, relation = self.plan.mentions, self.plan.relation
-        # Times of the day and year do not say where something is: they take no verb that does.
+        # Times of the day and year do not say where something is, so they take no verb of position.
         silent = self.plan.background in TIMES and finite
         if len(mentions) == 1:
             bare = mentions[0].action is None
@@ -505,7 +505,7 @@ class _Sentence:
     def _fronted(self, front: str, where: str, subject: Mention, relation: str, other: Mention) -> str:
         """ "neben einem auto rennt ein hund", "am strand rennt neben einem auto ein hund"."""
         related = self._related(relation, other)
-        # English tells the action after "there is": never as a simple form.
+        # English says the action after "there is", so never in the simple form.
         verb = self._verb(subject, finite=False)
         second = verb.second(len(subject.objects) > 1)
         opening = (front, second, str(related)) if front else (str(related), second, where)

@@ -54,11 +54,11 @@ INVERSE: Mapping[str, str] = {
 }
 CANONICAL = ("left_of", "above", "behind", "on", "next_to")
 
-# Units of the grid: objects side by side with at most this gap are next to each other.
+# In units of the grid: objects side by side are next to each other if the gap between them is at most this.
 NEAR = 30
-# An object is on another where its foot is this near the other's top.
+# An object is on another if its foot is at most this far from the other's top.
 TOUCH = 6
-# Placement keeps this far from every border between two relations, so that no picture is a matter of taste.
+# Objects are placed at least this far from every border between two relations, so that no picture is ambiguous.
 CLEAR = 10
 
 _T = TypeVar("_T")
@@ -214,7 +214,7 @@ _BACKGROUND_WEIGHTS = (25, 20, 20, 13, 12, 10)
 _KIND_WEIGHTS = tuple(1 / (rank + 1) ** 0.7 for rank in range(len(KINDS)))
 _COLOUR_WEIGHTS = (18, 17, 13, 13, 11, 11, 9, 8)
 _NUMBER_WEIGHTS = (18, 33, 28, 21)
-# Where a kind is more, or less, at home than its frequency says.
+# How much more, or less, often a kind occurs on a background than elsewhere.
 _AFFINITY: Mapping[tuple[str, str], float] = {
     ("beach", "boat"): 5,
     ("beach", "umbrella"): 3,
@@ -251,7 +251,7 @@ _POSE_HEIGHT: Mapping[tuple[str, str], int] = {  # per cent of the standing heig
     ("cat", "sitting"): 118,
 }
 _PLAIN_KINDS = frozenset({"tree", "bird", "house"})
-# Only these are seen on others, and only on those: people standing on cats would be odd.
+# Only the first stand on others, and only on the second: people standing on cats would be odd.
 _CLIMBERS: tuple[Kind, ...] = ("cat", "dog", "bird", "ball")
 _BEARERS: tuple[Kind, ...] = ("car", "house", "boat")
 HORIZON: Mapping[Background, int] = {
@@ -339,7 +339,7 @@ def _place(
             top = int(rng.integers(4, max(5, horizon + 24 - look.height)))
         elif climbs:
             bearer = pick(rng, bearers)
-            # About its middle: off a roof's ridge, or a car's roof, it would hang in the air.
+            # Near the middle: beside a roof's ridge, or a car's roof, it would hang in the air.
             sway = bearer.width // 10
             left = (bearer.left + bearer.right - look.width) // 2 + int(rng.integers(-sway, sway + 1))
             top = bearer.top - look.height + 2

@@ -1,8 +1,8 @@
 """Parallel sentences: plans of scenes told in several languages, which stand in for IWSLT'14 and WMT'14.
 
-All languages say the same plan and answer the same questions of wording alike ("puppy" is "welpe", a relative clause a
-relative clause), so that translation is largely determined and its word order a matter of grammar. It is not wholly so:
-two words may share a translation ("small" and "little", "runs" and "is running"), and French has synonyms of its own.
+All languages say the same plan and make the same choices of wording ("puppy" becomes "welpe", a relative clause stays a
+relative clause). So the translation is largely determined, and its word order follows from grammar. But two words may
+share a translation ("small" and "little", "runs" and "is running"), and French has synonyms of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SENTENCES: Mapping[Language, Callable[[Plan, english.Draws], list[str]]] = {
     "en": english.sentence,
     "fr": french.sentence,
 }
-# Tries at other words before a plan is shortened: most that are too long have a long way to say something short.
+# How many other wordings are tried before a plan is shortened: most plans that are too long can be said shorter.
 _REWORDINGS = 2
 
 
@@ -38,9 +38,9 @@ class ParallelConfig(BaseModel):
 
     Attributes:
         train, val, test: numbers of sentence pairs, each of a scene of its own.
-        wrong_colours: probability that a colour is told wrong, in both languages alike.
-        detail: how many sentences are generic : medium : detailed. Generic ones repeat: the more of them, the more test
-            sentences occur in training, too.
+        wrong_colours: probability that a colour is wrong; both languages then name the same wrong colour.
+        detail: the ratio of generic : medium : detailed sentences. Generic ones repeat: with more of them, more test
+            sentences also occur in training.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -103,7 +103,7 @@ def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]
 
 
 def _agreed(entropy: int) -> english.Draws:
-    """A generator of its own for each question, so that the answer does not depend on what was asked before."""
+    """Gives each question a generator of its own, so that its answer does not depend on earlier questions."""
     return lambda about: np.random.default_rng([entropy, crc32(about.encode())])
 
 

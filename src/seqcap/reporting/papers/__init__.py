@@ -1,79 +1,84 @@
-"""The papers: a package each, which exposes one `PAPER` and is found by its name."""
+"""The papers: a package each, found by its name, of modules that the stages import one by one.
+
+- `__init__.py`: `PAPER`, the facts.
+- `rows.py`: `ROWS`, or `rows(run)` if they depend on the run: published table -> row, as the paper labels it -> (run,
+  decoder); where a row's label stands for several runs, (block, row) or (column, row). Rows that are not there are
+  other systems' published numbers.
+- `tables.py`: `TABLES`, file name -> how the table is made of a `Run`.
+- `figures.py`: `FIGURES`, file name -> a `FigureKind`. Nothing else imports it, nor matplotlib.
+- `claims.py`: `CLAIMS`, or `claims(run)`; and if the paper has them `HEADLINES`, the keys of the claims that its
+  findings repeat; `METRICS`, each run's numbers in reports/metrics.json, by name; `stand_ins(run)`, pairs of what the
+  paper has and what stands for it here, apart from the data; `remarks(run, results)`, paragraphs after the findings,
+  from this run's numbers; `errors()`, contradictions found in the paper's own numbers.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from seqcap.errors import InputError
-from seqcap.reporting.claims import Claim, Result
-from seqcap.reporting.figures import FigureKind
-from seqcap.reporting.inputs import CONFIGS, SCORES_FILE, ReportConfig, Run, Variant
-from seqcap.reporting.tables import Measure, Table
+
+# What several papers measured on.
+KARPATHY_TEST = "COCO Karpathy test"
+
+# Which of the decoded captions of an item a number is about: all of them, the first, or the set as a whole.
+Captions = Literal["every", "best", "set"]
+# Column of a table -> (metric in the scores, over which captions of an item).
+Columns = Mapping[str, tuple[str, Captions]]
+# Published row -> (run, decoder).
+Rows = Mapping[str, tuple[str, str]] | Mapping[tuple[str, str], tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """Everything that the report says of one paper.
+    """Facts about one paper.
 
     Attributes:
-        name: of its package here, its section of params.yaml and its files.
+        name: of its package here, its file of parameters and its folder in reports/.
         label: its name in headings.
         title: with authors and venue.
         published_on: task -> the data behind its numbers.
-        rows: published table -> row, as the paper labels it -> (variant in params.yaml, decoder); where a row's label
-            stands for several variants, (block, row) or (column, row). Rows that are not there are other systems'
-            published numbers.
-        tables: file name -> how the table is made.
-        figures: file name -> how the figure is drawn, and its caption.
-        claims: what the paper claims.
-        headlines: the claims that its findings repeat, by `Claim.key`.
-        metrics: the numbers of each variant in reports/metrics.json.
-        stand_ins: (what the paper has, what stands for it here), apart from the data.
         limits: what a reader must know beyond what the run shows.
-        remarks: paragraphs after the findings, from this run's numbers.
-        errors: contradictions found in the paper's own numbers.
-        score_files: which files of artifacts/<name> hold the scores of these variants and of the entries.
-        entries: what is scored beside the variants without a training run of its own, such as an ensemble.
-        linked: tables that the report links to without repeating them -> why.
-        beam: width of the beam.
     """
 
     name: str
     label: str
     title: str
     published_on: Mapping[str, str]
-    rows: Mapping[str, Mapping[str, tuple[str, str]] | Mapping[tuple[str, str], tuple[str, str]]]
-    tables: Mapping[str, Callable[[Run], Table]]
-    figures: Mapping[str, FigureKind]
-    claims: Sequence[Claim]
-    headlines: frozenset[tuple[str, str, str]]
-    metrics: Mapping[str, Measure]
-    stand_ins: Callable[[Run], list[tuple[str, str]]]
-    limits: Sequence[str]
-    remarks: Callable[[Run, Sequence[Result]], list[str]]
-    errors: Callable[[], list[str]]
-    score_files: Callable[[Sequence[Variant]], Sequence[str]] = lambda variants: (SCORES_FILE,)
-    entries: Callable[[], Sequence[Variant]] = tuple
-    linked: Mapping[str, str] = field(default_factory=dict)
-    beam: int = 5
+    limits: Sequence[str] = ()
 
 
-def find(name: str) -> Paper:
-    """The paper of that name.
+def load(name: str, part: str = "") -> Any:
+    """A paper's package, or one of its modules.
 
     Raises:
-        InputError: there is no such package.
+        InputError: there is no such paper, or it has no such module.
     """
     names = [module.name for module in pkgutil.iter_modules(__path__)]
     if name not in names:
-        raise InputError(CONFIGS / "report.json", f"there is no paper {name!r}", f"known: {', '.join(names)}")
-    paper: Paper = importlib.import_module(f"{__name__}.{name}").PAPER
-    return paper
+        raise InputError(f"papers/{name}.yaml", f"there is no paper {name!r}", f"known: {', '.join(names)}")
+    package = importlib.import_module(f"{__name__}.{name}")
+    if not part:
+        return package
+    if part not in [module.name for module in pkgutil.iter_modules(package.__path__)]:
+        raise InputError(f"src/seqcap/reporting/papers/{name}", f"has no {part}.py", "every paper has one")
+    return importlib.import_module(f"{package.__name__}.{part}")
 
 
-def read_runs() -> list[Run]:
-    """What this run has of every paper that takes part in it."""
-    return [Run.read(find(name)) for name in ReportConfig.read().papers]
+def given(part: Any, name: str, run: Any, default: Any = None) -> Any:
+    """What a paper's module says: the constant `name` in capitals, else the function of that name of the run.
+
+    Raises:
+        InputError: it has neither, and there is no default.
+    """
+    if hasattr(part, name.upper()):
+        return getattr(part, name.upper())
+    if hasattr(part, name):
+        return getattr(part, name)(run)
+    if default is None:
+        raise InputError(part.__file__, f"has neither {name.upper()} nor {name}(run)", "every paper has one")
+    return default

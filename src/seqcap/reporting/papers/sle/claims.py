@@ -1,33 +1,35 @@
-"""SLE's claims, what this run says about the one that costs CIDEr, and contradictions in the paper's own numbers."""
+"""SLE's claims, what this run says about the one that costs CIDEr, what stands in for what, and contradictions in the
+paper's own numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from seqcap.reporting import published
-from seqcap.reporting.claims import HOLDS, NOT_RUN, Claim, Printed, Result
+from seqcap.reporting.claims import Claim, Printed, Result
 from seqcap.reporting.inputs import Run
-from seqcap.reporting.papers.sle.tables import BEST_CAPTION, ROWS, SET_OF_FIVE
-from seqcap.reporting.tables import estimate
+from seqcap.reporting.papers.sle.rows import BEST_CAPTION, ROWS, SET
+from seqcap.reporting.tables import Measure, estimate
+from seqcap.reporting.verdicts import HOLDS, NOT_RUN
 
 # The sign of a difference that means "more diverse".
 _DIVERSE = {"Div1": +1, "Div2": +1, "mBleu4": -1}
 
 
-def _printed(table: str, metric: str, decoder: str, *variants: str) -> Printed:
+def _printed(table: str, metric: str, decoder: str, *names: str) -> Printed:
     rows = {source: row for row, source in ROWS[table].items()}
-    return Printed("sle", table, metric, tuple(rows[variant, decoder] for variant in variants))
+    return Printed("sle", table, metric, tuple(rows[name, decoder] for name in names))
 
 
 def _set(number: str, text: str, metric: str, decoder: str, left: str, right: str, sign: int, base: str = "") -> Claim:
-    """A claim about the five captions of Table 4."""
-    captions = SET_OF_FIVE[metric][1]
+    """A claim about the sets of captions of Table 4."""
+    captions = SET[metric][1]
     printed = _printed("table4", metric, decoder, left, right, *([base] if base else []))
     return Claim(number, text, metric, decoder, captions, left, right, sign, printed, base or None)
 
 
 def _best(number: str, text: str, metric: str, left: str, right: str) -> Claim:
-    """A claim about the best caption of a beam of 5, Table 2: left is higher."""
+    """A claim about the best caption of the beam, Table 2: left is higher."""
     printed = _printed("table2", metric, "beam", left, right)
     return Claim(number, text, metric, "beam", BEST_CAPTION[metric][1], left, right, +1, printed)
 
@@ -70,7 +72,7 @@ CLAIMS = [
     ),
     # The paper explains its results by precision and recall, which it cannot measure. Generated scenes can.
     Claim("C10", "SLL raises true precision over XE", "precision_true", "sample", "every", "sll", "xe", +1),
-    Claim("C10", "SLL lowers the true recall of 5 samples", "recall_true", "sample", "set", "sll", "xe", -1),
+    Claim("C10", "SLL lowers the true recall of {samples} samples", "recall_true", "sample", "set", "sll", "xe", -1),
     Claim("C10", "SLL-SLE regains true recall over SLL", "recall_true", "sample", "set", "sll_sle", "sll", +1),
 ]
 
@@ -91,6 +93,30 @@ HEADLINES = frozenset(
 )
 
 
+METRICS = {
+    "CIDEr_samples": Measure("sample", "CIDEr", "every"),
+    "CIDEr_beam": Measure("beam", "CIDEr"),
+    "Div1": Measure("sample", "Div1", "set"),
+    "Div2": Measure("sample", "Div2", "set"),
+    "mBleu4": Measure("sample", "mBleu4", "set"),
+}
+
+
+def stand_ins(run: Run) -> list[tuple[str, str]]:
+    """What stands in for what, apart from the data."""
+    names = " and ".join(f"`{captioner}`" for captioner in run.captioners)
+    return [
+        (
+            "LSTM of 512 units on ResNet-152; rows *: attention over bottom-up regions",
+            f"captioners {names} of params.yaml on its visual features; rows *: attention over a grid of cells",
+        ),
+        (
+            "METEOR, CIDEr, SPICE of the official COCO code",
+            "METEOR and CIDEr of the official code, computed without Java; SPICE (spaCy) with a parser of its own",
+        ),
+    ]
+
+
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
     """Where exploration costs the samples CIDEr: how much of it is spread, how much a worse best guess."""
     claim = next((result for result in results if result.claim.key == _EXPLORED), None)
@@ -99,7 +125,7 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
     rows = {}
     for name in ("sll_sle", "sll"):
         corpora = [run.scores.corpus(name, "sample", metric) for metric in ("log_prob_mean", "oracle")]
-        greedy = estimate(run.scores, name, "greedy", "CIDEr", "best").value
+        greedy = estimate(run, name, "greedy", "CIDEr", "best").value
         if greedy is None or any(values is None for values in corpora):
             return []
         rows[name] = (greedy, *(float(values.mean()) for values in corpora if values is not None))
@@ -109,8 +135,8 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
         f"is {-log_prob:.1f} nats on average, SLL's {-log_prob_sll:.1f} (Figure 3), and a sample away from the mode "
         f"scores less. At the mode, greedy captions, CIDEr is {100 * greedy:.1f} with SLL-SLE and "
         f"{100 * greedy_sll:.1f} with SLL. The objective (eq. 8) asks for this trade: with alpha below 1 it pays for "
-        f"distance between samples. The best of five samples (oracle) reaches CIDEr {100 * oracle:.1f} with SLL-SLE "
-        f"and {100 * oracle_sll:.1f} with SLL.",
+        f"distance between samples. The best of {run.samples().word} samples (oracle) reaches CIDEr "
+        f"{100 * oracle:.1f} with SLL-SLE and {100 * oracle_sll:.1f} with SLL.",
     ]
 
 
@@ -153,8 +179,8 @@ def errors() -> list[str]:
     if same:
         found.append(
             f"Table 4's CIDEr of {', '.join(same)}, beside the diversity of a beam's five captions, is exactly Table "
-            "2's CIDEr of the single best caption. Our Table 4 gives the mean over the five, as in its (rs) rows, and "
-            "notes our value for the best caption."
+            "2's CIDEr of the single best caption. Our Table 4 gives the mean over all of them, as in its (rs) rows, "
+            "and notes our value for the best caption."
         )
     return found
 

@@ -6,9 +6,11 @@ import textwrap
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
+from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.reporting import published
 from seqcap.reporting.figures import (
@@ -20,24 +22,24 @@ from seqcap.reporting.figures import (
     FigureKind,
     Line,
     Row,
-    captioners,
+    absent,
     captions_figure,
     captions_of,
     choose_images,
     palette,
+    picture_name,
     plot_curves,
     plot_start,
 )
-from seqcap.reporting.inputs import Run, Variant
+from seqcap.reporting.inputs import Run
 
-# Variants of one objective share a colour and a marker, with attention and without.
+# Runs of one objective share a colour and a marker, with attention and without.
 _COLOURS = {"xe": BLACK, "sll": BLUE, "sll_me": ORANGE, "sll_sle": RED}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", "sll_sle": "D"}
 
 QUANTITIES = {
     "train_reward": "reward of training samples (CIDEr-D)",
     "val_cider": "validation CIDEr, greedy captions",
-    "val_cider_sample": "validation CIDEr, sampled captions",
 }
 
 
@@ -50,8 +52,8 @@ def _colours(run: Run) -> dict[str, str]:
     return {name: colours[_plain(name)] for name in run.by_name}
 
 
-def _marker(variant: Variant) -> str:
-    return _MARKERS.get(_plain(variant.variant), "v")
+def _marker(entry: ReportedRun) -> str:
+    return _MARKERS.get(_plain(entry.name), "v")
 
 
 # --- Captions of single images
@@ -67,11 +69,11 @@ def _numbered(captions: Sequence[str], width: int) -> list[Line]:
 
 
 def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure:
-    """A row per image with one column of 5 samples per system; the paper's own captions last.
+    """A row per image with one column of random samples per system; the paper's own captions last.
 
     Args:
         run: ours.
-        shown: variant -> the system's name in the paper, a column each.
+        shown: run -> the system's name in the paper, a column each.
         count: how many images.
         number: of the paper's figure.
         first: how many chosen images to pass over.
@@ -82,20 +84,18 @@ def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, fi
         headings, columns = [], []
         for name, system in shown.items():
             if name in run.by_name:
-                variant = run.by_name[name]
-                heading = f"{system}, 5 samples, seed {variant.seeds[0]}"
-                columns.append(_numbered(captions_of(run, variant, int(image["image_id"]), "sample"), width))
+                heading = f"{system}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
+                columns.append(_numbered(captions_of(run, name, int(image["item"]), "sample"), width))
             else:
-                heading = system
-                columns.append([Line(textwrap.fill(f"variant {name} is not in params.yaml", width), MUTED)])
+                heading, line = system, absent(name)
+                columns.append([Line(textwrap.fill(line.text, width), line.colour)])
             headings.append(Line(heading, _COLOURS[name], bold=True))
-        title = f"{run.config.dataset}, {run.config.split} image {image['image_id']}"
-        rows.append(Row(title, str(image["file"]), headings, columns))
+        rows.append(Row(picture_name(run, image["item"]), str(image["file"]), headings, columns))
     keys = list(shown.values()) if len(shown) > 1 else ["captions"]
     printed = [_numbered(published.example_captions(f"sle_fig{number}", key), width) for key in keys]
     headings = [Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
     rows.append(Row(f"the paper's Figure {number}", None, headings, printed))
-    return captions_figure(rows, [width] * len(shown), run.config.show_images)
+    return captions_figure(run, rows, [width] * len(shown))
 
 
 def figure1(run: Run) -> Figure:
@@ -114,52 +114,59 @@ def figure4(run: Run) -> Figure:
 
 
 def figure3(run: Run) -> Figure:
-    colours, kinds = _colours(run), captioners(run.variants)
-    figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(kinds)), layout="constrained")
-    axes = figure.subplots(len(kinds), 2, squeeze=False)
-    for row, captioner in zip(axes, kinds, strict=True):
-        variants = [variant for variant in run.variants if variant.captioner == captioner]
-        surprisals = []
-        for variant in variants:
-            decoded = run.decoded[variant.variant]
-            beam = decoded[decoded["decoder"] == "beam"]
-            best_first = beam.sort_values(["seed", "image_id", "log_prob"], ascending=[True, True, False])
-            mass = np.exp(best_first["log_prob"]).groupby([best_first["seed"], best_first["image_id"]]).cumsum()
-            place = best_first.groupby(["seed", "image_id"]).cumcount() + 1
-            curve = mass.groupby(place).mean()
-            row[0].plot(
-                curve.index,
-                curve.to_numpy(),
-                color=colours[variant.variant],
-                marker=_marker(variant),
-                label=variant.label,
-            )
-            surprisals.append(-decoded.loc[decoded["decoder"] == "sample", "log_prob"].to_numpy(dtype=float))
-        row[0].set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability")
-        row[0].set_ylim(bottom=0)
-        row[0].set_title(f"{captioner}: probability of the k best beam captions", loc="left")
-        row[0].set_xticks(range(1, 6))
-        row[0].legend(frameon=False)
-        boxes = row[1].boxplot(
-            surprisals,
-            orientation="horizontal",
-            widths=0.55,
-            showfliers=False,
-            whis=(5, 95),
-            showmeans=True,
-            patch_artist=True,
-            meanprops={"marker": "D", "markerfacecolor": "white", "markeredgecolor": "black", "markersize": 5},
-            medianprops={"color": "black"},
-        )
-        for box, variant in zip(boxes["boxes"], variants, strict=True):
-            box.set_facecolor(to_rgba(colours[variant.variant], alpha=0.5))
-        means = [f"{variant.label}  {values.mean():.1f}" for variant, values in zip(variants, surprisals, strict=True)]
-        row[1].set_yticks(range(1, len(variants) + 1), means)
-        row[1].set_ylim(len(variants) + 0.6, 0.4)
-        row[1].set_xlim(left=0)
-        row[1].set_xlabel("-log p(y|x) of a random sample, nats")
-        row[1].set_title(f"{captioner}: surprisal of random samples", loc="left")
+    """A row per captioner: how probable its beams are, and how improbable its random samples."""
+    figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(run.captioners)), layout="constrained")
+    axes = figure.subplots(len(run.captioners), 2, squeeze=False)
+    for (left, right), captioner in zip(axes, run.captioners, strict=True):
+        entries = [entry for entry in run.trained if entry.captioner == captioner]
+        _beam_panel(left, run, entries)
+        _samples_panel(right, run, entries)
+        left.set_title(f"{captioner}: probability of the k best beam captions", loc="left")
+        right.set_title(f"{captioner}: surprisal of random samples", loc="left")
     return figure
+
+
+def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
+    """The probability that the k best captions of the beam hold together."""
+    colours = _colours(run)
+    for entry in entries:
+        decoded = run.decoded[entry.name]
+        beam = decoded[decoded["decoder"] == "beam"]
+        best_first = beam.sort_values(["seed", "item", "log_prob"], ascending=[True, True, False])
+        mass = np.exp(best_first["log_prob"]).groupby([best_first["seed"], best_first["item"]]).cumsum()
+        place = best_first.groupby(["seed", "item"]).cumcount() + 1
+        curve = mass.groupby(place).mean()
+        axis.plot(curve.index, curve.to_numpy(), color=colours[entry.name], marker=_marker(entry), label=entry.label)
+    axis.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability")
+    axis.set_ylim(bottom=0)
+    axis.set_xticks(range(1, run.beam() + 1))
+    axis.legend(frameon=False)
+
+
+def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
+    """The surprisal of random samples."""
+    colours, surprisals = _colours(run), []
+    for entry in entries:
+        decoded = run.decoded[entry.name]
+        surprisals.append(-decoded.loc[decoded["decoder"] == "sample", "log_prob"].to_numpy(dtype=float))
+    boxes = axis.boxplot(
+        surprisals,
+        orientation="horizontal",
+        widths=0.55,
+        showfliers=False,
+        whis=(5, 95),
+        showmeans=True,
+        patch_artist=True,
+        meanprops={"marker": "D", "markerfacecolor": "white", "markeredgecolor": "black", "markersize": 5},
+        medianprops={"color": "black"},
+    )
+    for box, entry in zip(boxes["boxes"], entries, strict=True):
+        box.set_facecolor(to_rgba(colours[entry.name], alpha=0.5))
+    means = [f"{entry.label}  {values.mean():.1f}" for entry, values in zip(entries, surprisals, strict=True)]
+    axis.set_yticks(range(1, len(entries) + 1), means)
+    axis.set_ylim(len(entries) + 0.6, 0.4)
+    axis.set_xlim(left=0)
+    axis.set_xlabel("-log p(y|x) of a random sample, nats")
 
 
 # --- Learning curves
@@ -167,20 +174,18 @@ def figure3(run: Run) -> Figure:
 
 def curves(run: Run) -> Figure:
     """A row per captioner, a column per quantity."""
-    curves = run.curves[run.curves["variant"].isin(run.by_name)]
+    curves = run.curves
     quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
     if not quantities:
         raise InputError("curves.parquet", f"has none of {', '.join(QUANTITIES)}", "run the training stages again")
-    trained = [variant for variant in run.variants if (curves["variant"] == variant.variant).any()]
-    kinds = captioners(trained)
-    figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(kinds)), layout="constrained")
-    axes = figure.subplots(len(kinds), len(quantities), squeeze=False)
-    for row, captioner in zip(axes, kinds, strict=True):
-        variants = [variant for variant in trained if variant.captioner == captioner]
+    figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")
+    axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
+    for row, captioner in zip(axes, run.captioners, strict=True):
+        entries = [entry for entry in run.trained if entry.captioner == captioner]
         for axis, quantity in zip(row, quantities, strict=True):
             shown = curves[curves["quantity"] == quantity]
-            plot_curves(axis, shown, variants, _colours(run))
-            plot_start(axis, shown, variants, "XE")
+            plot_curves(axis, shown, entries, _colours(run))
+            plot_start(axis, shown, entries, "XE")
             axis.set_title(QUANTITIES[quantity], loc="left")
             axis.set_xlabel("training step (0: before any)")
         row[0].set_ylabel(captioner)
@@ -192,34 +197,36 @@ def curves(run: Run) -> Figure:
 
 
 def tradeoff(run: Run) -> Figure:
+    """Left ours, a point per seed; right the paper's Table 4."""
     figure = Figure(figsize=(9.6, 3.9), layout="constrained")
     ours, paper = figure.subplots(1, 2)
-    colours, first = _colours(run), run.variants[0].captioner
-    for variant in run.variants:
-        cider = run.scores.per_image(variant.variant, "sample", "CIDEr", "every")
-        div2 = run.scores.per_image(variant.variant, "sample", "Div2", "set")
+    colours = _colours(run)
+    for entry in run.trained:
+        cider = run.scores.per_item(entry.name, "sample", "CIDEr", "every")
+        div2 = run.scores.per_item(entry.name, "sample", "Div2", "set")
         if cider is None or div2 is None:
             continue
-        attention = variant.captioner != first
-        colour = colours[variant.variant]
+        attention = entry.captioner != run.captioners[0]
+        colour = colours[entry.name]
         ours.scatter(
             div2.mean(axis=0),
             cider.mean(axis=0) * 100,
             color="none" if attention else colour,
             edgecolors=colour,
-            marker=_marker(variant),
+            marker=_marker(entry),
             s=42,
             linewidths=1.4,
-            label=variant.label,
+            label=entry.label,
         )
-    ours.set_title(f"ours, {run.config.dataset} {run.config.split}: a point per seed", loc="left")
+    task = run.config.pictures
+    ours.set_title(f"ours, {run.dataset(task)} {run.split(task)}: a point per seed", loc="left")
     for name, row in (("xe", "XE (rs)"), ("sll", "SLL (rs)"), ("sll_me", "SLL-ME (rs)"), ("sll_sle", "SLL-SLE (rs)")):
         x, y = (published.published_value("sle", "table4", row, column) for column in ("Div2", "CIDEr"))
         label = row.removesuffix(" (rs)")
         paper.scatter(x, y, color=_COLOURS[name], marker=_MARKERS[name], s=42, label=label)
     paper.set_title("the paper's Table 4, COCO", loc="left")
-    for axis in (ours, paper):
-        axis.set(xlabel="Div-2 of 5 samples (more diverse →)", ylabel="mean CIDEr of 5 samples, x100")
+    for axis, samples in ((ours, run.samples()), (paper, 5)):
+        axis.set(xlabel=f"Div-2 of {samples} samples (more diverse →)", ylabel=f"mean CIDEr of {samples} samples, x100")
         axis.margins(0.12)
         axis.legend(frameon=False)
     return figure
@@ -231,16 +238,20 @@ _CHOICE = (
 )
 
 FIGURES = {
-    "sle_fig1": FigureKind(figure1, "SLE, Figure 1", f"Five random samples of an SLL captioner. {_CHOICE}"),
-    "sle_fig2": FigureKind(figure2, "SLE, Figure 2", f"Five random samples of XE and of SLL. {_CHOICE}"),
+    "sle_fig1": FigureKind(
+        figure1, "SLE, Figure 1", f"{{samples.start}} random samples of an SLL captioner. {_CHOICE}"
+    ),
+    "sle_fig2": FigureKind(figure2, "SLE, Figure 2", f"{{samples.start}} random samples of XE and of SLL. {_CHOICE}"),
     "sle_fig3": FigureKind(
         figure3,
         "SLE, Figure 3, measured",
         "The paper sketches how peaked p(y|x) is; this measures it. Left: the probability that the beam's k best "
-        "captions hold together, mean over images and seeds. Right: -log p(y|x) of 5 random samples per image; "
+        "captions hold together, mean over images and seeds. Right: -log p(y|x) of {samples} random samples per image; "
         "its mean (diamond, and beside the name) estimates the entropy. Boxes span the quartiles, whiskers 5% to 95%.",
     ),
-    "sle_fig4": FigureKind(figure4, "SLE, Figure 4", f"Five random samples of XE, SLL and SLL-SLE. {_CHOICE}"),
+    "sle_fig4": FigureKind(
+        figure4, "SLE, Figure 4", f"{{samples.start}} random samples of XE, SLL and SLL-SLE. {_CHOICE}"
+    ),
     "sle_curves": FigureKind(
         curves,
         "Learning curves",
@@ -250,7 +261,7 @@ FIGURES = {
     "sle_tradeoff": FigureKind(
         tradeoff,
         "Quality against diversity",
-        "Mean CIDEr of 5 random samples against their Div-2. Hollow points: with attention. The panels have their own "
-        "axes: CIDEr on one dataset says nothing about CIDEr on another. Not in the paper.",
+        "Mean CIDEr of {samples} random samples against their Div-2. Hollow points: with attention. The panels have "
+        "their own axes: CIDEr on one dataset says nothing about CIDEr on another. Not in the paper.",
     ),
 }

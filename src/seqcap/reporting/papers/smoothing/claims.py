@@ -1,119 +1,117 @@
-"""Loss smoothing's claims, and what this run says that a test of a difference cannot."""
+"""Loss smoothing's claims, what this run says that a test of a difference cannot, what stands in for what, and an error
+in the paper's numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from seqcap.metrics import registry
 from seqcap.reporting import published
 from seqcap.reporting.claims import Claim, Printed, Result
-from seqcap.reporting.inputs import IMAGE, Run
-from seqcap.reporting.papers.smoothing.losses import (
-    BLOCKS,
-    CAPTION_LOSSES,
+from seqcap.reporting.inputs import SCENES, Run
+from seqcap.reporting.papers.smoothing.rows import (
     ENSEMBLE,
-    ENTRIES,
+    MEMBERS,
     MLE,
-    POOLS,
+    ON_SERVER,
+    PARTS,
+    SERVER,
     SINGLE,
-    TASKS,
-    TRANSLATION_LOSSES,
+    Part,
+    entries,
+    entry_name,
 )
-from seqcap.reporting.papers.smoothing.tables import COLUMNS, PARTS, Part, gain_cells
-from seqcap.reporting.tables import best_caption_by_seed, gain
+from seqcap.reporting.tables import Measure, gain
 
-BEST = "tok_seq_cider_refs"
-
-_COLUMN = {metric: column for column, (metric, _) in COLUMNS.items()}
-
-
-def _caption(number: str, text: str, captioner: str, left: str, right: str, metric: str = "CIDEr") -> Claim:
-    """A claim about two rows of one block of Table 1: left is higher."""
-    block = BLOCKS[captioner]
-    rows = (CAPTION_LOSSES[left], CAPTION_LOSSES[right])
-    printed = Printed("smoothing", "table1", _COLUMN[metric], rows, block)
-    variants = (f"{captioner}_{left}", f"{captioner}_{right}")
-    return Claim(number, f"{text}, {block}", metric, "beam", "best", *variants, +1, printed)
-
-
-def _translation(number: str, text: str, task: str, left: str) -> Claim:
-    """A claim that a loss beats MLE in one column of Table 3."""
-    column = TASKS[task]
-    printed = Printed("smoothing", "table3", column, (TRANSLATION_LOSSES[left], TRANSLATION_LOSSES[MLE]))
-    words = f"{text}, {column.removesuffix(' BLEU')}"
-    return Claim(number, words, "BLEU", "beam", "best", f"{task}_{left}", f"{task}_{MLE}", +1, printed)
-
-
-# Of each family the rows with the paper's best CIDEr; forty rows would be forty claims that the paper does not make.
-_SEQ = {"lstm": ("seq_lazy_hamming_batch", "seq_cider_refs"), "attention": ("seq_hamming_refs", "seq_cider_batch")}
-_RESTRICTED = {
-    "lstm": ("seq_hamming_batch", "seq_cider_refs", "tok_seq_hamming_refs", BEST),
-    "attention": ("seq_hamming_refs", "seq_cider_batch", "tok_seq_hamming_batch", BEST),
+METRICS = {
+    "CIDEr_beam": Measure("beam", "CIDEr"),
+    "BLEU1_beam": Measure("beam", "BLEU1"),
+    "BLEU4_beam": Measure("beam", "BLEU4"),
+    # Of translations.
+    "BLEU_beam": Measure("beam", "BLEU"),
 }
-_TOK_SEQ = {"lstm": ("tok_seq_hamming_refs", BEST), "attention": ("tok_seq_hamming_batch", BEST)}
-_RUNNER_UP = {"lstm": "tok_seq_hamming_refs", "attention": "seq_cider_batch"}
+
+TOK, RFREQ, BEST = "Tok | Glove sim", "Tok | Glove sim rfreq", "Tok-Seq | CIDER | Vrefs"
+_BLOCKS = [part for part in PARTS if part.table == "table1"]
+_TRANSLATIONS = [part for part in PARTS if part.table == "table3"]
 
 
-def _everything(loss: str) -> str:
-    """The same loss with substitutes from the whole vocabulary."""
-    return f"{loss.rpartition('_')[0]}_v"
+# --- Claims
 
 
-CLAIMS = [
-    *(
-        _caption("L1", "Token-level smoothing beats MLE", captioner, "tok", MLE, metric)
-        for captioner in BLOCKS
-        for metric in ("CIDEr", "BLEU1", "BLEU4")
-        # With attention the paper prints a lower BLEU-4 than MLE's.
-        if (captioner, metric) != ("attention", "BLEU4")
-    ),
-    *(
-        _caption("L2", "Promoting rare tokens helps token-level smoothing", captioner, "tok_rfreq", "tok", metric)
-        for captioner in BLOCKS
-        for metric in ("CIDEr", "BLEU4")
-    ),
-    *(
-        _caption("L3", "Sequence-level smoothing beats MLE", captioner, loss, MLE)
-        for captioner, losses in _SEQ.items()
-        for loss in losses
-    ),
-    *(
-        _caption("L4", "Fewer substitutes beat the whole vocabulary", captioner, loss, _everything(loss))
-        for captioner, losses in _RESTRICTED.items()
-        for loss in losses
-    ),
-    *(
-        _caption("L5", "Tok-Seq beats both of its parts", captioner, loss, part)
-        for captioner, losses in _TOK_SEQ.items()
-        for loss in losses
-        for part in ("tok", loss.removeprefix("tok_"))
-    ),
-    *(
-        _caption("L6", "CIDEr-weighted Tok-Seq with Vrefs is the best of all", captioner, BEST, other)
-        for captioner, runner_up in _RUNNER_UP.items()
-        for other in (MLE, runner_up)
-    ),
-    *(
-        _translation(number, f"{level} smoothing beats MLE in translation", task, loss)
-        for number, level, losses in (
-            ("L7", "Token-level", ("tok", "tok_rfreq")),
-            ("L8", "Sequence-level", ("seq_hamming_v", "seq_hamming_batch", "seq_bleu4_batch")),
-            ("L9", "Tok-Seq", ("tok_seq_hamming_batch", "tok_seq_bleu4_batch")),
-        )
-        for task in TASKS
-        for loss in losses
-    ),
-    Claim(
-        "L10",
-        "An ensemble of seeds beats a single model on the server",
-        "CIDEr c5",
-        "beam",
-        "best",
-        ENSEMBLE,
-        SINGLE,
-        +1,
-        Printed("smoothing", "table2", "CIDEr c5", (ENTRIES[ENSEMBLE], ENTRIES[SINGLE])),
-    ),
-]
+def claims(run: Run) -> list[Claim]:
+    """The paper's claims about the runs that make its rows."""
+    return [*_of_captions(run), *_of_translations(run), _of_the_server(run)]
+
+
+def _claim(run: Run, number: str, text: str, part: Part, left: str, right: str, metric: str = "") -> Claim:
+    """A claim about two rows of one part: left is higher."""
+    metric = metric or part.metric
+    column = part.column if metric == part.metric else registry.find(metric).label
+    printed = Printed("smoothing", part.table, column, (left, right), part.block)
+    names = (part.maker(run, left), part.maker(run, right))
+    return Claim(number, f"{text}, {part.name}", metric, "beam", "best", *names, +1, printed)
+
+
+def best_in_print(part: Part, *starts: str) -> str:
+    """Of the rows that start so, the one with the paper's best number."""
+    return max((row for row in part.printed if row.startswith(starts)), key=part.printed.__getitem__)
+
+
+def _restricted(part: Part, loss: str) -> str:
+    """The better one of the rows in print whose substitutes are not the whole vocabulary."""
+    return best_in_print(part, f"{loss} | Vbatch", f"{loss} | Vrefs")
+
+
+def _of_captions(run: Run) -> Iterator[Claim]:
+    """Of each family the rows with the paper's best CIDEr: forty rows would be forty claims that the paper does not
+    make."""
+    for part in _BLOCKS:
+        for metric in ("CIDEr", "BLEU1", "BLEU4"):
+            # With attention the paper prints a lower BLEU-4 than MLE's.
+            if (part.block, metric) != ("with attention", "BLEU4"):
+                yield _claim(run, "L1", "Token-level smoothing beats MLE", part, TOK, MLE, metric)
+    for part in _BLOCKS:
+        for metric in ("CIDEr", "BLEU4"):
+            yield _claim(run, "L2", "Promoting rare tokens helps token-level smoothing", part, RFREQ, TOK, metric)
+    for part in _BLOCKS:
+        for reward in ("Hamming", "CIDER"):
+            best = best_in_print(part, f"Seq | {reward}", f"Seq, lazy | {reward}")
+            yield _claim(run, "L3", "Sequence-level smoothing beats MLE", part, best, MLE)
+    for part in _BLOCKS:
+        for loss in ("Seq | Hamming", "Seq | CIDER", "Tok-Seq | Hamming", "Tok-Seq | CIDER"):
+            fewer, all_words = _restricted(part, loss), f"{loss} | V"
+            yield _claim(run, "L4", "Fewer substitutes beat the whole vocabulary", part, fewer, all_words)
+    for part in _BLOCKS:
+        for loss in ("Tok-Seq | Hamming", "Tok-Seq | CIDER"):
+            both = _restricted(part, loss)
+            for one in (TOK, both.removeprefix("Tok-")):
+                yield _claim(run, "L5", "Tok-Seq beats both of its parts", part, both, one)
+    for part in _BLOCKS:
+        runner_up = sorted(part.printed, key=part.printed.__getitem__)[-2]
+        for other in (MLE, runner_up):
+            yield _claim(run, "L6", "CIDEr-weighted Tok-Seq with Vrefs is the best of all", part, BEST, other)
+
+
+def _of_translations(run: Run) -> Iterator[Claim]:
+    """Every loss over MLE."""
+    for number, level, kind in (
+        ("L7", "Token-level", "tok "),
+        ("L8", "Sequence-level", "Seq "),
+        ("L9", "Tok-Seq", "Tok-Seq "),
+    ):
+        for part in _TRANSLATIONS:
+            for row in part.printed:
+                if row.startswith(kind):
+                    yield _claim(run, number, f"{level} smoothing beats MLE in translation", part, row, MLE)
+
+
+def _of_the_server(run: Run) -> Claim:
+    text, metric = "An ensemble of seeds beats a single model on the server", "CIDEr c5"
+    printed = Printed("smoothing", "table2", metric, (ENSEMBLE, SINGLE))
+    names = (entry_name(run, ENSEMBLE), entry_name(run, SINGLE))
+    return Claim("L10", text, metric, "beam", "best", *names, +1, printed)
+
 
 HEADLINES = frozenset(
     {
@@ -124,24 +122,62 @@ HEADLINES = frozenset(
 )
 
 
+# --- What stands in for what
+
+
+def stand_ins(run: Run) -> list[tuple[str, str]]:
+    """What the paper has, and what stands for it here, apart from the data."""
+    pairs = []
+    if names := _captioners(run, _BLOCKS):
+        pairs += [
+            ("captioners without and with attention", f"captioners {names} of params.yaml on its visual features"),
+            (
+                "BLEU and CIDEr of the official COCO code",
+                "the metrics of the official code, computed without Java; SPICE (spaCy) with a parser of its own",
+            ),
+        ]
+    if names := _captioners(run, _TRANSLATIONS):
+        pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
+    pairs.append(("GloVe, trained on the captions", "the word embeddings of params.yaml"))
+    if ENSEMBLE in entries(run):
+        evaluation, members = run.evaluation(SERVER), entries(run)[ENSEMBLE].members
+        numbers = " and ".join(map(str, evaluation.references or ()))
+        theirs = f"{ON_SERVER}, references of 5 and 40 people; an ensemble of {MEMBERS} seeds"
+        ours = f"the {evaluation.split} split with {numbers} references per image; an ensemble of {members} seeds"
+        pairs.append((theirs, ours))
+    return pairs
+
+
+def _captioners(run: Run, parts: Sequence[Part]) -> str:
+    """The captioners of the runs that make some parts."""
+    used = [entry.captioner for part in parts for entry in part.runs(run.runs).values()]
+    return " and ".join(dict.fromkeys(f"`{captioner}`" for captioner in used))
+
+
+# --- Remarks
+
+
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
     """Which loss is best, lazy against full training, how the printed gains compare, and what translations leave to
     gain."""
-    return [*_best(run), *_lazy(run), *_as_printed(run), *_policy_gradient(run), *_determined(run)]
+    return [*_most(run), *_lazy(run), *_as_printed(run), *_policy_gradient(run), *_determined(run)]
 
 
-def _best(run: Run) -> list[str]:
+def _most(run: Run) -> list[str]:
+    """The loss that gains most, here and in print."""
     found = []
     for part in PARTS:
-        cells = [cell for cell in gain_cells(run, part) if cell.ours.value is not None]
+        cells = [cell for cell in part.gain_cells(run) if cell.ours.value is not None]
         if not cells:
             continue
         best = max(cells, key=lambda cell: cell.ours.value or 0.0)
-        printed = max((loss for loss in part.losses if loss != MLE), key=part.printed_gain)
+        ours = [
+            f"{100 * number:+.2f}" for number in (best.ours.value, best.ours.low, best.ours.high) if number is not None
+        ]
+        printed = best_in_print(part, "")
         found.append(
-            f"{part.name}: {best.row}, {_span(best.ours.value, best.ours.low, best.ours.high)} {part.metric} over MLE "
-            f"(in print {float(best.printed):+.2f}; the best there: {part.losses[printed]}, "
-            f"{part.printed_gain(printed):+.2f})"
+            f"{part.name}: {best.row}, {ours[0]} [{', '.join(ours[1:])}] {part.metric} over MLE (in print "
+            f"{float(best.printed):+.2f}; the best there: {printed}, {part.printed_gain(printed):+.2f})"
         )
     if not found:
         return []
@@ -152,26 +188,22 @@ def _best(run: Run) -> list[str]:
 def _lazy(run: Run) -> list[str]:
     """Lazy minus full training, CIDEr: that two are alike is no difference to be tested."""
     found = []
-    for part in PARTS:
-        ours, printed, around_zero, widest = [], [], 0, 0.0
-        for reward in ("hamming", "cider"):
-            for pool in POOLS:
-                lazy, full = f"seq_lazy_{reward}_{pool}", f"seq_{reward}_{pool}"
-                if not {lazy, full} <= set(part.present(run)):
-                    continue
-                made = gain(run.scores, f"{part.system}_{lazy}", f"{part.system}_{full}", "beam", part.metric)
-                if made.value is None or made.low is None or made.high is None:
-                    continue
-                ours.append(made.value * 100)
-                printed.append(part.printed[lazy] - part.printed[full])
-                around_zero += made.low <= 0 <= made.high
-                widest = max(widest, 50 * (made.high - made.low))
-        if ours:
-            found.append(
-                f"{part.name}, lazy minus full is {min(ours):+.2f} to {max(ours):+.2f} in {len(ours)} pairs, whose "
-                f"intervals reach up to {widest:.2f} to either side and hold 0 in {around_zero} (in print "
-                f"{min(printed):+.2f} to {max(printed):+.2f})"
-            )
+    for part in _BLOCKS:
+        pairs = [(row, row.replace(", lazy", "")) for row in part.printed if ", lazy" in row]
+        made = [
+            (gain(run, part.maker(run, lazy), part.maker(run, full), "beam", part.metric), (lazy, full))
+            for lazy, full in pairs
+        ]
+        spans = [(ours.low, ours.high) for ours, _ in made if ours.low is not None and ours.high is not None]
+        if not spans:
+            continue
+        ours = [100 * own.value for own, _ in made if own.value is not None]
+        printed = [part.printed[lazy] - part.printed[full] for own, (lazy, full) in made if own.value is not None]
+        found.append(
+            f"{part.name}, lazy minus full is {min(ours):+.2f} to {max(ours):+.2f} in {len(ours)} pairs, whose "
+            f"intervals reach up to {max(50 * (high - low) for low, high in spans):.2f} to either side and hold 0 in "
+            f"{sum(low <= 0 <= high for low, high in spans)} (in print {min(printed):+.2f} to {max(printed):+.2f})"
+        )
     if not found:
         return []
     return [
@@ -183,54 +215,46 @@ def _lazy(run: Run) -> list[str]:
 def _as_printed(run: Run) -> list[str]:
     """How many of the printed rows beat MLE, and of ours, and where fewer substitutes do not help."""
     counts, against = [], []
-    for captioner, block in BLOCKS.items():
-        others = [loss for loss in CAPTION_LOSSES if loss != MLE]
-        value = {
-            (loss, column): published.published_value("smoothing", "table1", CAPTION_LOSSES[loss], column, block)
-            for loss in CAPTION_LOSSES
-            for column in ("CIDEr", "BLEU-4")
-        }
-        cider, bleu = (
-            sum(value[loss, column] > value[MLE, column] for loss in others) for column in ("CIDEr", "BLEU-4")
-        )
+    for part in _BLOCKS:
+        cider, bleu = part.printed, part.printed_in("BLEU-4")
+        in_cider, in_bleu = (sum(value > values[MLE] for value in values.values()) for values in (cider, bleu))
         counts.append(
-            f"{block} {cider} of {len(others)} losses beat MLE in CIDEr{_here(run, captioner, 'CIDEr')} and {bleu} in "
-            f"BLEU-4{_here(run, captioner, 'BLEU4')}"
+            f"{part.name} {in_cider} of {len(cider) - 1} losses beat MLE in CIDEr{_here(run, part, 'CIDEr')} and "
+            f"{in_bleu} in BLEU-4{_here(run, part, 'BLEU4')}"
         )
-        for loss in others:
-            if loss.endswith("_v"):
-                restricted = [value[f"{loss[:-1]}{pool}", "CIDEr"] for pool in POOLS if pool != "v"]
-                if max(restricted) < value[loss, "CIDEr"]:
-                    against.append(f"{CAPTION_LOSSES[loss].removesuffix(' | V')} ({block})")
+        for row in cider:
+            if row.endswith(" | V") and max(cider[f"{row}batch"], cider[f"{row}refs"]) < cider[row]:
+                against.append(f"{row.removesuffix(' | V')} ({part.name})")
     words = f"*In print*, {'; '.join(counts)}."
     if against:
         words += f" Against L4, neither Vbatch nor Vrefs gets V's CIDEr with {' and '.join(against)}."
     return [words]
 
 
-def _here(run: Run, captioner: str, metric: str) -> str:
+def _here(run: Run, part: Part, metric: str) -> str:
     """How many of our losses beat MLE, in brackets."""
-    levels = {
-        loss: best_caption_by_seed(run.scores, f"{captioner}_{loss}", "beam", metric)
-        for loss in CAPTION_LOSSES
-        if f"{captioner}_{loss}" in run.by_name
-    }
-    means = {loss: float(by_seed.mean()) for loss, by_seed in levels.items() if by_seed is not None}
-    if MLE not in means or len(means) == 1:
+    means = {row: _level(run, part, row, metric) for row in part.printed}
+    base = means.pop(MLE)
+    others = [mean for mean in means.values() if mean is not None]
+    if base is None or not others:
         return ""
-    return f" (here {sum(mean > means[MLE] for mean in means.values())} of {len(means) - 1})"
+    return f" (here {sum(mean > base for mean in others)} of {len(others)})"
+
+
+def _level(run: Run, part: Part, row: str, metric: str) -> float | None:
+    """The mean over seeds of a row's best captions."""
+    by_seed = run.scores.best_by_seed(part.maker(run, row), "beam", metric)
+    return None if by_seed is None else float(by_seed.mean())
 
 
 def _policy_gradient(run: Run) -> list[str]:
     """The relative gain that the text quotes of policy gradient, beside those of the paper's best loss."""
     stated = published.text_claims("smoothing")["text4.1"]["value"]
     found = []
-    for part in PARTS:
-        if part.metric != "CIDEr":
-            continue
+    for part in _BLOCKS:
         words = f"{100 * part.printed_gain(BEST) / part.printed[MLE]:.1f}% {part.name}"
-        ours = _relative(run, part)
-        found.append(f"{words} (here {ours:.1f}%)" if ours is not None else words)
+        best, base = (_level(run, part, row, part.metric) for row in (BEST, MLE))
+        found.append(words if best is None or base is None else f"{words} (here {100 * (best / base - 1):.1f}%)")
     return [
         f"*Against policy gradient.* Section 4.1 quotes a relative gain in CIDEr of {stated}% by policy gradient "
         f"(Up-Down), which Table 2 lists only after it. CIDEr-weighted Tok-Seq with Vrefs gains {' and '.join(found)} "
@@ -238,23 +262,13 @@ def _policy_gradient(run: Run) -> list[str]:
     ]
 
 
-def _relative(run: Run, part: Part) -> float | None:
-    """Our relative gain of the best loss in print, in per cent."""
-    levels = [best_caption_by_seed(run.scores, f"{part.system}_{loss}", "beam", part.metric) for loss in (BEST, MLE)]
-    if levels[0] is None or levels[1] is None:
-        return None
-    return 100 * (float(levels[0].mean()) / float(levels[1].mean()) - 1)
-
-
 def _determined(run: Run) -> list[str]:
     """Where translations are generated: how close to perfect MLE is."""
     levels = []
-    for part in PARTS:
-        if part.task == IMAGE or run.config.datasets[part.task] != "scenes":
-            continue
-        by_seed = best_caption_by_seed(run.scores, f"{part.system}_{MLE}", "beam", part.metric)
-        if by_seed is not None:
-            levels.append(f"{100 * float(by_seed.mean()):.1f} {part.name}")
+    for part in _TRANSLATIONS:
+        level = _level(run, part, MLE, part.metric)
+        if level is not None and run.dataset(part.task) == SCENES:
+            levels.append(f"{100 * level:.1f} {part.name}")
     if not levels:
         return []
     return [
@@ -264,25 +278,17 @@ def _determined(run: Run) -> list[str]:
     ]
 
 
-def _span(value: float | None, low: float | None, high: float | None) -> str:
-    """A gain x100 with its interval."""
-    numbers = [f"{100 * number:+.2f}" for number in (value, low, high) if number is not None]
-    return f"{numbers[0]} [{', '.join(numbers[1:])}]"
+# --- The paper's own numbers
 
 
 def errors() -> list[str]:
     """Numbers of Table 2 that cannot be in the scale of their neighbours."""
-    cells = published.published_table("smoothing", "table2")
-    spice = {
-        (str(cell["row"]), str(cell["column"])): float(cell["printed"])
-        for cell in cells.to_dict("records")
-        if str(cell["column"]).startswith("SPICE") and cell["printed"]
-    }
-    c5, c40 = ([value for (_, column), value in spice.items() if column == f"SPICE {of}"] for of in ("c5", "c40"))
-    if min(c40) < max(c5):
+    cells = published.published_table("smoothing", "table2").dropna(subset="value")
+    c5, c40 = (cells.loc[cells["column"] == f"SPICE {of}", "value"] for of in ("c5", "c40"))
+    if c40.min() < c5.max():
         return []
     return [
-        f"Table 2, SPICE c40: {min(c40)} to {max(c40)}, beside {min(c5)} to {max(c5)} with c5. Forty captions state "
-        "far more than one caption can, so recall, and SPICE with it, must fall from c5 to c40. The column looks like "
-        f"a thousandfold, not a hundredfold: {min(c40) / 1000:.4f} to {max(c40) / 1000:.4f}."
+        f"Table 2, SPICE c40: {c40.min()} to {c40.max()}, beside {c5.min()} to {c5.max()} with c5. Forty captions "
+        "state far more than one caption can, so recall, and SPICE with it, must fall from c5 to c40. The column looks "
+        f"like a thousandfold, not a hundredfold: {c40.min() / 1000:.4f} to {c40.max() / 1000:.4f}."
     ]

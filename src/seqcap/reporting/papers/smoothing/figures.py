@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from seqcap.errors import InputError
+from seqcap.metrics import registry
 from seqcap.reporting.figures import (
     BLACK,
     BLUE,
@@ -23,36 +24,15 @@ from seqcap.reporting.figures import (
     beam_caption,
     captions_figure,
     choose_images,
+    picture_name,
     plot_curves,
     plot_start,
     systems_row,
 )
-from seqcap.reporting.inputs import IMAGE, Run
-from seqcap.reporting.papers.smoothing.losses import BLOCKS, MLE, POOLS
-from seqcap.reporting.papers.smoothing.tables import PARTS, Part, gain_cells
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.papers.smoothing.rows import MLE, PARTS, Part
 
-# --- Example captions
-
-_EXAMPLES = {"mle": "MLE", "tok": "Tok", "seq_cider_refs": "Seq", "tok_seq_cider_refs": "Tok-Seq"}
-_EXAMPLE_COLOURS = {"MLE": BLACK, "Tok": "#8F7700", "Seq": BLUE, "Tok-Seq": RED}
-_NAME_WIDTH, _CAPTION_WIDTH = 14, 88
-
-
-def figure1(run: Run) -> Figure:
-    """Five images with the best beam caption of one loss of each kind, with attention where this run has it."""
-    captioner = next((name for name in reversed(BLOCKS) if any(v.captioner == name for v in run.variants)), None)
-    if captioner is None:
-        return _note("This run has no captioners.")
-    rows = []
-    seeds = {variant.seeds[0] for variant in run.variants if variant.captioner == captioner}
-    for image in choose_images(run.images, 5).to_dict("records"):
-        captions = {
-            label: beam_caption(run, f"{captioner}_{loss}", int(image["image_id"])) for loss, label in _EXAMPLES.items()
-        }
-        title = f"{run.config.dataset}, {run.config.split} image {image['image_id']}"
-        heading = f"{BLOCKS[captioner]}, best caption of a beam of 3, seed {min(seeds)}"
-        rows.append(systems_row(title, str(image["file"]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
-    return captions_figure(rows, [_NAME_WIDTH, _CAPTION_WIDTH], run.config.show_images)
+OLIVE = "#8F7700"
 
 
 def _note(text: str) -> Figure:
@@ -62,19 +42,45 @@ def _note(text: str) -> Figure:
     return figure
 
 
+# --- Example captions
+
+# Row -> its name in the figure.
+_EXAMPLES = {
+    MLE: "MLE",
+    "Tok | Glove sim": "Tok",
+    "Seq | CIDER | Vrefs": "Seq",
+    "Tok-Seq | CIDER | Vrefs": "Tok-Seq",
+}
+_EXAMPLE_COLOURS = {"MLE": BLACK, "Tok": OLIVE, "Seq": BLUE, "Tok-Seq": RED}
+_NAME_WIDTH, _CAPTION_WIDTH = 14, 88
+
+
+def figure1(run: Run) -> Figure:
+    """Five images with the best beam caption of one loss of each kind, with attention where this run has it."""
+    blocks = [part for part in PARTS if part.block and part.runs(run.runs)]
+    if not blocks:
+        return _note("This run has no captioners.")
+    part = blocks[-1]
+    seed = min(entry.seeds[0] for entry in part.runs(run.runs).values())
+    heading = f"{part.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
+    rows = []
+    for image in choose_images(run.images, 5).to_dict("records"):
+        item = int(image["item"])
+        captions = {label: beam_caption(run, part.maker(run, row), item) for row, label in _EXAMPLES.items()}
+        name, file = picture_name(run, item), str(image["file"])
+        rows.append(systems_row(name, file, heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+    return captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
+
+
 # --- Gains over MLE
 
-_KINDS = {"MLE + gammaH": GREY, "tok": "#8F7700", "seq": BLUE, "tok-seq": RED}
-
-
-def _colour(row: str) -> str:
-    """By what a loss smooths: nothing, tokens, sequences or both."""
-    return _KINDS.get(row) or _KINDS[row.partition(" ")[0].rstrip(",").lower()]
+# By what a loss smooths: nothing, tokens, sequences or both.
+_KINDS = {"mle": GREY, "tok": OLIVE, "seq": BLUE, "tok-seq": RED}
 
 
 def gains(run: Run) -> Figure:
     """A panel per captioner and per translation task: ours with intervals, the paper's hollow."""
-    heights = [max(len(part.losses) for part in PARTS[row : row + 2]) for row in (0, 2)]
+    heights = [max(len(part.printed) for part in PARTS[row : row + 2]) for row in (0, 2)]
     figure = Figure(figsize=(11.0, 9.8), layout="constrained")
     axes = figure.subplots(2, 2, height_ratios=heights, sharex="row", sharey="row")
     for axis, part in zip(axes.flat, PARTS, strict=True):
@@ -88,9 +94,9 @@ def gains(run: Run) -> Figure:
 
 
 def _gains_panel(axis: Axes, run: Run, part: Part) -> None:
-    cells = gain_cells(run, part)
+    cells = part.gain_cells(run)
     for place, cell in enumerate(cells):
-        colour = _colour(cell.row)
+        colour = _KINDS[cell.row.split()[0].rstrip(",").lower()]
         axis.plot(float(cell.printed), place + 0.16, "D", color=colour, markerfacecolor="white", markersize=5)
         ours = cell.ours
         if ours.value is not None and ours.low is not None and ours.high is not None:
@@ -109,69 +115,73 @@ def _gains_panel(axis: Axes, run: Run, part: Part) -> None:
 
 # --- Learning curves
 
-_POOL_COLOURS = {"v": ORANGE, "batch": BLUE, "refs": GREEN}
-_TOKEN_COLOURS = {"entropy": MUTED, "tok": SKY, "tok_rfreq": PINK}
-# Heading -> the losses of that family that are drawn solid, and dashed, each before its pool.
-_FAMILIES = {
-    "Seq, Hamming (dashed: lazy)": ("seq_hamming", "seq_lazy_hamming"),
-    "Seq, CIDEr or BLEU-4 (dashed: lazy)": ("seq_cider", "seq_lazy_cider", "seq_bleu4"),
-    "Tok-Seq, Hamming": ("tok_seq_hamming",),
-    "Tok-Seq, CIDEr or BLEU-4": ("tok_seq_cider", "tok_seq_bleu4"),
+_FAMILIES = (
+    "token level",
+    "Seq, Hamming (dashed: lazy)",
+    "Seq, CIDEr or BLEU-4 (dashed: lazy)",
+    "Tok-Seq, Hamming",
+    "Tok-Seq, CIDEr or BLEU-4",
+)
+# Of losses with substitutes, by where these come from; else by the loss.
+_COLOURS = {
+    "MLE": BLACK,
+    "MLE + gammaH": MUTED,
+    "Tok": SKY,
+    "Tok rfreq": PINK,
+    "substitutes from V": ORANGE,
+    "substitutes from Vbatch": BLUE,
+    "substitutes from Vrefs": GREEN,
 }
 
 
-def _families(part: Part) -> dict[str, dict[str, str]]:
-    """Heading -> its losses -> their colours."""
-    families = {"token level": {loss: colour for loss, colour in _TOKEN_COLOURS.items() if loss in part.losses}}
-    for heading, stems in _FAMILIES.items():
-        families[heading] = {
-            f"{stem}_{pool}": _POOL_COLOURS[pool] for stem in stems for pool in POOLS if f"{stem}_{pool}" in part.losses
-        }
-    return families
+def _family(row: str) -> str:
+    """Which of `_FAMILIES` a loss is in."""
+    kind, *rest = row.split(" | ")
+    if len(rest) < 2:
+        return _FAMILIES[0]
+    return _FAMILIES[1 + 2 * (kind == "Tok-Seq") + (rest[0] != "Hamming")]
+
+
+def _label(row: str) -> str:
+    """Which of `_COLOURS` a loss has."""
+    kind, *rest = row.split(" | ")
+    if len(rest) == 2:
+        return f"substitutes from {rest[1]}"
+    return kind if kind.startswith(MLE) else "Tok" + rest[0].removeprefix("Glove sim")
 
 
 def curves(run: Run) -> Figure:
     """A row per captioner and task of this run, a column per family of losses; MLE is in each."""
-    curves = run.curves[run.curves["variant"].isin(run.by_name)]
-    parts = [part for part in PARTS if part.present(run)]
+    parts = [part for part in PARTS if part.runs(run.runs)]
     if not parts:
         return _note("This run has none of the paper's losses.")
-    columns = 1 + len(_FAMILIES)
-    figure = Figure(figsize=(3.1 * columns, 0.6 + 2.7 * len(parts)), layout="constrained")
-    axes = figure.subplots(len(parts), columns, squeeze=False, sharey="row")
+    figure = Figure(figsize=(3.1 * len(_FAMILIES), 0.6 + 2.7 * len(parts)), layout="constrained")
+    axes = figure.subplots(len(parts), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, parts, strict=True):
-        stem = "val_cider" if part.task == IMAGE else "val_bleu"
-        mine = curves[curves["variant"].isin([f"{part.system}_{loss}" for loss in part.losses])]
-        quantity = next((name for name in sorted(mine["quantity"].unique()) if name.startswith(stem)), None)
-        if quantity is None:
-            raise InputError("curves.parquet", f"{part.system} has no {stem}", "run the training stages again")
-        shown = mine[mine["quantity"] == quantity]
-        mle = [run.by_name[name] for name in [f"{part.system}_{MLE}"] if name in run.by_name]
-        for axis, (heading, losses) in zip(row, _families(part).items(), strict=True):
-            names = {f"{part.system}_{loss}": colour for loss, colour in losses.items()}
-            variants = [run.by_name[name] for name in names if name in run.by_name]
-            dashed = [name for name in names if "_lazy_" in name]
-            plot_curves(axis, shown, [*mle, *variants], names | {v.variant: BLACK for v in mle}, dashed)
-            plot_start(axis, shown, [*mle, *variants], "start")
-            if part is parts[0]:
-                axis.set_title(heading, loc="left")
-            if part is parts[-1]:
-                axis.set_xlabel("training step (0: before any)")
-        words = "validation CIDEr" if part.task == IMAGE else "validation BLEU"
-        row[0].set_ylabel(f"{part.name}\n{words}, greedy")
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=7, frameon=False)
+        _curves_row(row, run, part)
+    for axis, heading in zip(axes[0], _FAMILIES, strict=True):
+        axis.set_title(heading, loc="left")
+    for axis in axes[-1]:
+        axis.set_xlabel("training step (0: before any)")
+    handles = [Line2D([], [], color=colour, linewidth=2, label=label) for label, colour in _COLOURS.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=7, frameon=False)
     return figure
 
 
-def _legend() -> list[Line2D]:
-    lines: Mapping[str, str] = {
-        "MLE": BLACK,
-        "MLE + gammaH": _TOKEN_COLOURS["entropy"],
-        "Tok": _TOKEN_COLOURS["tok"],
-        "Tok rfreq": _TOKEN_COLOURS["tok_rfreq"],
-        **{f"substitutes from {printed}": _POOL_COLOURS[pool] for pool, printed in POOLS.items()},
-    }
-    return [Line2D([], [], color=colour, linewidth=2, label=label) for label, colour in lines.items()]
+def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
+    """One part's validation curves, a panel per family."""
+    runs, quantity = part.runs(run.runs), registry.find(part.metric).curve
+    names = [entry.name for entry in runs.values()]
+    shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
+    if shown.empty:
+        raise InputError("curves.parquet", f"{part.name} has no {quantity}", "run the training stages again")
+    colours = {entry.name: _COLOURS[_label(row)] for row, entry in runs.items()}
+    dashed = [entry.name for row, entry in runs.items() if ", lazy" in row]
+    for axis, family in zip(axes, _FAMILIES, strict=True):
+        mine = [entry for row, entry in runs.items() if row == MLE or _family(row) == family]
+        plot_curves(axis, shown, mine, colours, dashed)
+        plot_start(axis, shown, mine, "start")
+    axes[0].set_ylabel(f"{part.name}\nvalidation {part.metric}, greedy")
 
 
 FIGURES = {

@@ -1,178 +1,72 @@
-"""Loss smoothing's Tables 1 to 3, and what it does not print: gains with intervals, all metrics, time per epoch."""
+"""Loss smoothing's Tables 1 to 3, and what the paper does not print: gains with intervals, and all quality metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
-from seqcap.reporting import published
-from seqcap.reporting.inputs import IMAGE, Captions, Run
-from seqcap.reporting.papers.smoothing.losses import (
-    BLOCKS,
-    CAPTION_LOSSES,
-    ENSEMBLE,
-    ENTRIES,
-    MLE,
-    SERVER_CONFIG,
-    TASKS,
-    TRANSLATION_LOSSES,
-    server_config,
-)
-from seqcap.reporting.papers.smoothing.timing import read_seconds
-from seqcap.reporting.tables import Cell, Estimate, Table, gain, published_cells, quality_table
-
-# Column -> (metric in the scores, over which captions of an image).
-COLUMNS: dict[str, tuple[str, Captions]] = {
-    "BLEU-1": ("BLEU1", "best"),
-    "BLEU-4": ("BLEU4", "best"),
-    "CIDEr": ("CIDEr", "best"),
-}
-SERVER_METRICS = {
-    "BLEU-1": "BLEU1",
-    "BLEU-2": "BLEU2",
-    "BLEU-3": "BLEU3",
-    "BLEU-4": "BLEU4",
-    "METEOR": "METEOR",
-    "ROUGE-L": "ROUGE_L",
-    "CIDEr": "CIDEr",
-    "SPICE": "SPICE",
-}
-SERVER_COLUMNS: dict[str, tuple[str, Captions]] = {
-    f"{column} {references}": (f"{metric} {references}", "best")
-    for column, metric in SERVER_METRICS.items()
-    for references in ("c5", "c40")
-}
-TRANSLATION_COLUMNS: dict[str, tuple[str, Captions]] = dict.fromkeys(TASKS.values(), ("BLEU", "best"))
-
-SERVER = "COCO's evaluation server"
-# Of the paper's ensemble.
-MEMBERS = 5
+from seqcap.metrics import registry
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.papers import Columns
+from seqcap.reporting.papers.smoothing.rows import MEMBERS, ON_SERVER, PARTS, SERVER, entries, rows
+from seqcap.reporting.tables import Cell, Table, published_cells, quality_table
 
 
-@dataclass(frozen=True)
-class Part:
-    """A block of Table 1 or a column of Table 3: what is trained alike but for the loss.
-
-    Attributes:
-        system: captioner or task; a variant is <system>_<loss>.
-        task: "image" or the translation's.
-        name: as the paper prints it.
-        metric: that gains are in.
-        losses: loss -> its row.
-        table, column, block: where the paper prints them.
-    """
-
-    system: str
-    task: str
-    name: str
-    metric: str
-    losses: Mapping[str, str]
-    table: str
-    column: str
-    block: str | None = None
-
-    @cached_property
-    def printed(self) -> dict[str, float]:
-        """Loss -> its published number, x100."""
-        return {
-            loss: published.published_value("smoothing", self.table, row, self.column, self.block)
-            for loss, row in self.losses.items()
-        }
-
-    def printed_gain(self, loss: str) -> float:
-        """The published difference to MLE, x100."""
-        return self.printed[loss] - self.printed[MLE]
-
-    def present(self, run: Run) -> list[str]:
-        """Its losses that this run has."""
-        return [loss for loss in self.losses if f"{self.system}_{loss}" in run.by_name]
-
-
-PARTS = [
-    *(
-        Part(captioner, IMAGE, block, "CIDEr", CAPTION_LOSSES, "table1", "CIDEr", block)
-        for captioner, block in BLOCKS.items()
-    ),
-    *(
-        Part(task, task, column.removesuffix(" BLEU"), "BLEU", TRANSLATION_LOSSES, "table3", column)
-        for task, column in TASKS.items()
-    ),
-]
+def _columns(*metrics: str) -> Columns:
+    """A column of the best captions' scores for each metric, with its label."""
+    return {registry.find(metric).label: (metric, "best") for metric in metrics}
 
 
 def table1(run: Run) -> Table:
     """Every loss on captions, without attention and with."""
     reading = (
-        "The first caption of a beam of 3. V, Vbatch, Vrefs: substitutes from the vocabulary, from the batch, from the "
-        "image's references. lazy: samples are scored under the ground truth's hidden states."
+        f"The first caption of {run.a_beam(PARTS[0].evaluation)}. V, Vbatch, Vrefs: substitutes from the vocabulary, "
+        "from the batch, from the image's references. lazy: samples are scored under the ground truth's hidden states."
     )
-    return Table("Loss smoothing, Table 1: captions", reading, published_cells(run, "table1", COLUMNS))
+    cells = published_cells(run, "table1", rows(run)["table1"], _columns("BLEU1", "BLEU4", "CIDEr"))
+    return Table("Loss smoothing, Table 1: captions", reading, cells)
 
 
 def table2(run: Run) -> Table:
     """Our entries on the server's metrics, beside other systems'."""
     reading = (
-        "The first caption of a beam of 3, against 5 (c5) and 40 (c40) references per image. The published numbers are "
-        "of COCO's evaluation server. +: an ensemble."
+        f"The first caption of {run.a_beam(SERVER)}, against 5 (c5) and 40 (c40) references per image. The published "
+        f"numbers are of {ON_SERVER}. +: an ensemble."
     )
-    cells = published_cells(run, "table2", SERVER_COLUMNS)
-    if SERVER_CONFIG.exists():
-        data = run.config.stand_in(SERVER, split=server_config()["split"])
-        cells = [replace(cell, data=data).remarked(*_members(run, cell)) for cell in cells]
+    columns = _columns(*(f"{metric} {references}" for metric in registry.SERVER for references in ("c5", "c40")))
+    there = SERVER in run.config.evaluations
+    data = run.stand_in("image", SERVER, ON_SERVER) if there else f"{ON_SERVER}: not part of this run"
+    cells = published_cells(run, "table2", rows(run)["table2"], columns, data)
+    cells = [cell.remarked(*_members(run, cell)) for cell in cells]
     return Table("Loss smoothing, Table 2: captions on COCO's server", reading, cells)
 
 
 def _members(run: Run, cell: Cell) -> tuple[str, ...]:
-    """Of which models an entry's number is."""
-    entry = next((run.scored[name] for name, row in ENTRIES.items() if row == cell.row and name in run.scored), None)
+    """Which models an entry's number is of."""
+    entry = entries(run).get(cell.row)
     if entry is None or cell.ours.value is None:
         return ()
-    kind = BLOCKS.get(entry.captioner, f"captioner {entry.captioner}")
-    if entry.variant == ENSEMBLE:
-        return (f"an ensemble of {len(entry.seeds)} seeds, {kind}; the paper's is of {MEMBERS}",)
-    return (f"seed {entry.seeds[0]}, {kind}",)
+    kind = next((part.name for part in PARTS if part.captioner == entry.captioner), f"captioner {entry.captioner}")
+    if entry.members == 1:
+        return (f"seed {entry.seeds[0]}, {kind}",)
+    return (f"an ensemble of {entry.members} seeds, {kind}; the paper's is of {MEMBERS}",)
 
 
 def table3(run: Run) -> Table:
     """Every loss on both translation tasks."""
+    parts = {part.column: part for part in PARTS if part.table == "table3"}
+    there = [part for part in parts.values() if part.evaluation in run.config.evaluations]
+    beams = ", ".join(f"{run.beam(part.evaluation)} on {part.name}" for part in there)
     reading = (
-        "Corpus BLEU-4 of the first translation of a beam; the interval's width is that of sentence scores. V, Vbatch: "
-        "substitutes from the vocabulary, from the batch."
+        f"Corpus BLEU-4 of the first translation of a beam{f' ({beams})' if beams else ''}; the interval's width is "
+        "that of sentence scores. V, Vbatch: substitutes from the vocabulary, from the batch."
     )
-    tasks = {column: task for task, column in TASKS.items()}
+    columns: Columns = {column: (part.metric, "best") for column, part in parts.items()}
     cells = [
-        replace(cell, data=run.stand_in(tasks[cell.column]), ours=_of_sentences(cell.ours))
-        for cell in published_cells(run, "table3", TRANSLATION_COLUMNS)
+        replace(cell, data=run.stand_in(parts[cell.column].task))
+        for cell in published_cells(run, "table3", rows(run)["table3"], columns)
     ]
     brackets = "95% bootstrap interval over test sentences"
     return Table("Loss smoothing, Table 3: translation", reading, cells, brackets)
-
-
-def _of_sentences(ours: Estimate) -> Estimate:
-    """The same of a translation, whose `image_id` is a sentence's."""
-    return replace(ours, n=ours.n.replace("images", "sentences"))
-
-
-def gain_cells(run: Run, part: Part) -> list[Cell]:
-    """A part's losses other than MLE: how much more they score than MLE, and by how much the paper's do."""
-    cells = []
-    base = f"{part.system}_{MLE}"
-    for loss, row in part.losses.items():
-        if loss == MLE:
-            continue
-        variant = f"{part.system}_{loss}"
-        absent = next((name for name in (variant, base) if name not in run.by_name), None)
-        if absent is None:
-            ours = gain(run.scores, variant, base, "beam", part.metric)
-        else:
-            ours = Estimate(None, remarks=(f"variant {absent} is not in params.yaml",))
-        if part.task != IMAGE:
-            ours = _of_sentences(ours)
-        printed = f"{part.printed_gain(loss):.2f}"
-        block = f"{part.metric}, {part.name}"
-        cells.append(Cell(block, row, "gain over MLE", "higher", printed, ours, 100.0, run.stand_in(part.task)))
-    return cells
 
 
 def gains(run: Run) -> Table:
@@ -182,36 +76,16 @@ def gains(run: Run) -> Table:
         "the beam. The interval resamples images, or sentences, together for both. BLEU's width is that of sentence "
         "scores. The published gain is the difference of the printed numbers."
     )
-    cells = [cell for part in PARTS for cell in gain_cells(run, part)]
+    cells = [cell for part in PARTS for cell in part.gain_cells(run)]
     brackets = "95% paired bootstrap interval over test images or sentences"
     return Table("Loss smoothing: gains over MLE", reading, cells, brackets)
 
 
 def quality(run: Run) -> Table:
     """Every quality metric of every loss on captions."""
-    reading = "Corpus scores of one caption per image (greedy; first of a beam of 3), x100, averaged over seeds."
-    if not any(variant.task == IMAGE for variant in run.variants):
-        reading = "Not measured: no captioner is part of this run."
-    return quality_table(run, reading)
-
-
-def timing(run: Run) -> Table:
-    """Seconds per epoch, and relative to MLE of the same captioner or task."""
-    seconds = read_seconds(run)
-    cells = []
-    for part in PARTS:
-        base, data = seconds.get(f"{part.system}_{MLE}"), run.stand_in(part.task)
-        for loss in part.present(run):
-            own = seconds.get(f"{part.system}_{loss}")
-            ratio = own / base if own is not None and base is not None else None
-            for column, value in (("seconds per epoch", own), ("ratio to MLE", ratio)):
-                ours = Estimate(value, remarks=() if value is not None else ("not timed: trained for no epoch",))
-                cells.append(Cell(part.name, part.losses[loss], column, "lower", "", ours, 1.0, data))
-    reading = (
-        "Seconds of training steps per epoch, measured in the training runs themselves, on the machine and beside "
-        "whatever else it did: they differ from run to run."
-    )
-    return Table("Loss smoothing: time per epoch", reading, cells)
+    words = f"greedy; first of {run.a_beam(PARTS[0].evaluation)}"
+    table = quality_table(run, f"Corpus scores of one caption per image ({words}), x100, averaged over seeds.")
+    return table if table.cells else replace(table, reading="Not measured: no captioner is part of this run.")
 
 
 TABLES = {
@@ -220,5 +94,4 @@ TABLES = {
     "smoothing_table3": table3,
     "smoothing_gains": gains,
     "smoothing_quality": quality,
-    "smoothing_timing": timing,
 }

@@ -1,4 +1,4 @@
-"""PG-SPIDEr's claims, and what this run says about the gradient's variance."""
+"""PG-SPIDEr's claims, what this run says about the gradient's variance, and what stands in for what."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from collections.abc import Sequence
 
 from seqcap.reporting.claims import Claim, Printed, Result
 from seqcap.reporting.inputs import Run
-from seqcap.reporting.papers.spider.tables import COLUMNS, ROWS
+from seqcap.reporting.papers.spider.rows import COLUMNS, ROWS
 from seqcap.reporting.papers.spider.variance import in_words, read_variance
+from seqcap.reporting.tables import Measure
 
-# Variant -> the reward it is paid.
+# Run -> the reward it is paid.
 _PAID = {"pg_bleu4": "bleu4", "pg_cider": "cider", "pg_bcmr": "bcmr", "pg_spider": "spider", "pg_spice": "spice"}
 
 _RAISES = "Policy gradient raises the reward it is paid for over MLE"
 
-_ROW = {variant: row for row, (variant, _) in ROWS["table1"].items()}
+_ROW = {name: row for row, (name, _) in ROWS["table1"].items()}
 _COLUMN = {metric: column for column, (metric, _) in COLUMNS.items()}
 
 
 def _table1(number: str, text: str, metric: str, left: str, right: str, direction: int = +1) -> Claim:
-    """A claim about the best caption of a beam of 5, Table 1."""
+    """A claim about the best beam caption, Table 1."""
     printed = Printed("spider", "table1", _COLUMN[metric], (_ROW[left], _ROW[right]))
     return Claim(number, text, metric, "beam", "best", left, right, direction, printed)
 
@@ -37,10 +38,7 @@ def _style(text: str, metric: str, decoder: str, left: str, right: str, directio
 
 CLAIMS = [
     # Greedy captions are the policy's own; a beam looks for others.
-    *(
-        Claim("S1", _RAISES, f"reward_{reward}", "greedy", "best", variant, "mle", +1)
-        for variant, reward in _PAID.items()
-    ),
+    *(Claim("S1", _RAISES, f"reward_{reward}", "greedy", "best", name, "mle", +1) for name, reward in _PAID.items()),
     *(
         _table1("S2", "PG-BCMR beats MIXER-BCMR", metric, "pg_bcmr", "mixer_bcmr")
         for metric in ("CIDEr", "METEOR", "ROUGE_L", "BLEU4")
@@ -79,12 +77,35 @@ HEADLINES = frozenset(
 )
 
 
+METRICS = {
+    "CIDEr_beam": Measure("beam", "CIDEr"),
+    "BLEU4_beam": Measure("beam", "BLEU4"),
+    "SPICE_beam": Measure("beam", "SPICE"),
+    "all_true_beam": Measure("beam", "all_true"),
+    "words_beam": Measure("beam", "words"),
+    "seq-rep-2_beam": Measure("beam", "seq-rep-2"),
+}
+
+
+def stand_ins(run: Run) -> list[tuple[str, str]]:
+    """What stands in for what, apart from the data."""
+    names = " and ".join(f"`{captioner}`" for captioner in run.captioners)
+    judged = "a checker's share of captions whose every statement is true of the scene"
+    return [
+        ("LSTM of 512 units on Inception-V3", f"captioner {names} of params.yaml on its visual features"),
+        (
+            "metrics of COCO's evaluation server; SPICE of the official code as a reward",
+            "the metrics of the official code, computed without Java; SPICE (spaCy) with a parser of its own, as a "
+            "reward, too",
+        ),
+        (
+            "people's judgement of captions of 492 images, % not bad (Figure 3)",
+            judged if run.knows_facts else "not measured: only generated scenes know their own facts",
+        ),
+    ]
+
+
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
     """What rollouts and the baseline do to the gradient's variance."""
     words = in_words(read_variance(run))
     return [words] if words else []
-
-
-def errors() -> list[str]:
-    """None were found: Figure 3's differences are those of its bars."""
-    return []

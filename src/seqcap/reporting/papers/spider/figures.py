@@ -27,13 +27,14 @@ from seqcap.reporting.figures import (
     captions_figure,
     choose_images,
     palette,
+    picture_name,
     plot_curves,
     plot_start,
     systems_row,
 )
-from seqcap.reporting.inputs import Run, Variant
+from seqcap.reporting.inputs import HUMAN, Run
 from seqcap.reporting.papers.spider.variance import read_variance
-from seqcap.reporting.tables import HUMAN, estimate
+from seqcap.reporting.tables import HUMAN_LABEL, Measure
 
 _COLOURS = {
     "mle": BLACK,
@@ -46,7 +47,7 @@ _COLOURS = {
     "pg_spice": PINK,
 }
 
-# Table 2's columns, and Figure 3's bars: variant -> its name in the paper.
+# Table 2's columns, and Figure 3's bars: run -> its name in the paper.
 _EXAMPLES = {
     "mle": "MLE",
     "pg_spice": "PG-SPICE",
@@ -68,16 +69,15 @@ def table2(run: Run) -> Figure:
     colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
     rows = []
     for image in choose_images(run.images, 4).to_dict("records"):
-        captions = {system: beam_caption(run, name, int(image["image_id"])) for name, system in _EXAMPLES.items()}
-        title = f"{run.config.dataset}, {run.config.split} image {image['image_id']}"
-        seeds = {variant.seeds[0] for variant in run.variants}
-        heading = f"best caption of a beam of 5, seed {min(seeds)}"
+        captions = {system: beam_caption(run, name, int(image["item"])) for name, system in _EXAMPLES.items()}
+        title, seeds = picture_name(run, image["item"]), {entry.seeds[0] for entry in run.trained}
+        heading = f"best caption of {run.a_beam()}, seed {min(seeds)}"
         rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
     for number, printed in enumerate(published.examples("spider_table2").values(), start=1):
         captions = {system: Line(printed[system]) for system in _EXAMPLES.values()}
         title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
         rows.append(systems_row(title, None, heading, captions, colours, _CAPTION_WIDTH))
-    return captions_figure(rows, [_NAME_WIDTH, _CAPTION_WIDTH], run.config.show_images)
+    return captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
 # --- Figure 3: people's judgement, and what stands in for it
@@ -91,33 +91,30 @@ def figure3(run: Run) -> Figure:
     _bars(left, list(range(len(printed))), list(_JUDGED), list(_JUDGED.values()), printed)
     left.set(ylabel="captions judged not bad by people, %")
     left.set_title("the paper's Figure 3, COCO", loc="left")
-    right.set_title(f"a stand-in, not human judgement ({run.config.dataset} {run.config.split})", loc="left")
-    if run.config.dataset != "scenes":
-        words = (
-            f"not measured on {run.config.dataset}:\nonly generated scenes come with every fact that is true of them"
-        )
+    task = run.config.pictures
+    right.set_title(f"a stand-in, not human judgement ({run.dataset(task)} {run.split(task)})", loc="left")
+    if not run.knows_facts:
+        words = f"not measured on {run.dataset(task)}:\nonly generated scenes come with every fact that is true of them"
         right.text(0.5, 0.5, words, ha="center", va="center", color=GREY, transform=right.transAxes)
         right.set_axis_off()
         return figure
     places: list[float] = []
-    variants: list[Variant] = []
-    others = [variant for variant in run.variants if variant.variant not in _JUDGED]
+    names: list[str] = []
+    others = [entry.name for entry in run.trained if entry.name not in _JUDGED]
     # The three of the paper, then the rest, then people: a gap sets each group apart.
-    for group in ([run.by_name[name] for name in _JUDGED if name in run.by_name], others, [HUMAN]):
+    for group in ([name for name in _JUDGED if name in run.by_name], others, [HUMAN]):
         start = places[-1] + 1.6 if places else 0.0
         places += [start + i for i in range(len(group))]
-        variants += group
+        names += group
     values, errors = [], []
-    for variant in variants:
-        of_people = variant is HUMAN
-        found = estimate(
-            run.scores, variant.variant, "sample" if of_people else "beam", "all_true", "every" if of_people else "best"
-        )
+    for name in names:
+        people = Measure("sample", "all_true", "every")
+        found = (people if name == HUMAN else Measure("beam", "all_true")).of(run, name)
         value = np.nan if found.value is None else found.value * 100
         values.append(value)
         errors.append([0.0 if bound is None else abs(bound * 100 - value) for bound in (found.low, found.high)])
-    names = [variant.variant for variant in variants]
-    _bars(right, places, names, [variant.label.replace(" ", "\n") for variant in variants], values, errors)
+    labels = [HUMAN_LABEL if name == HUMAN else run.by_name[name].label for name in names]
+    _bars(right, places, names, [label.replace(" ", "\n") for label in labels], values, errors)
     right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
     return figure
 
@@ -131,7 +128,7 @@ def _bars(
     errors: Sequence[Sequence[float]] | None = None,
 ) -> None:
     """Bars from 0 with their values on top, room for these above, and error bars [low, high] where given."""
-    colours = palette(names, _COLOURS | {HUMAN.variant: MUTED})
+    colours = palette(names, _COLOURS | {HUMAN: MUTED})
     bars = axis.bar(
         places,
         values,
@@ -179,9 +176,9 @@ def variance(run: Run) -> Figure:
 
 
 def curves(run: Run) -> Figure:
-    """Validation CIDEr of all variants; then a panel per reward with those that are paid it."""
-    curves = run.curves[run.curves["variant"].isin(run.by_name)]
-    rewards = list(dict.fromkeys(variant.reward for variant in run.variants if variant.reward))
+    """Validation CIDEr of all runs; then a panel per reward with those that are paid it."""
+    curves = run.curves
+    rewards = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
     if not (curves["quantity"] == "val_cider").any():
         raise InputError("curves.parquet", "has no val_cider", "run the training stages again")
     columns = 3
@@ -190,20 +187,20 @@ def curves(run: Run) -> Figure:
     figure = Figure(figsize=(4.0 * columns, 3.3 * lines), layout="constrained")
     first, *others = figure.subplots(lines, columns, squeeze=False).flat
     cider = curves[curves["quantity"] == "val_cider"]
-    plot_curves(first, cider, run.variants, colours)
-    plot_start(first, cider, run.variants, "MLE")
+    plot_curves(first, cider, run.trained, colours)
+    plot_start(first, cider, run.trained, "MLE")
     first.set_title("validation CIDEr, greedy captions", loc="left")
     for axis, reward in zip(others, rewards, strict=False):
-        paid = [variant for variant in run.variants if variant.reward == reward]
+        paid = [entry for entry in run.trained if entry.reward == reward]
         # Where the reward is CIDEr itself there is one curve for both.
         own = curves[curves["quantity"] == ("val_cider" if reward == "cider" else "val_reward")]
         plot_curves(axis, own, paid, colours)
         plot_start(axis, own, paid, "MLE")
         training = curves[curves["quantity"] == "train_reward"]
-        for variant in paid:
-            mean = training[training["variant"] == variant.variant].groupby("step")["value"].mean().reset_index()
+        for entry in paid:
+            mean = training[training["variant"] == entry.name].groupby("step")["value"].mean().reset_index()
             line = binned(mean)
-            axis.plot(line["step"], line["value"], color=colours[variant.variant], linewidth=1, linestyle=":")
+            axis.plot(line["step"], line["value"], color=colours[entry.name], linewidth=1, linestyle=":")
         axis.set_title(f"reward {reward}: validation, and training (dotted)", loc="left")
     for axis in (first, *others[: len(rewards)]):
         axis.set_xlabel("training step (0: before any)")

@@ -1,4 +1,4 @@
-"""How noisy the policy gradient is with K rollouts, with and without the baseline (variance.parquet)."""
+"""How noisy the policy gradient is with K rollouts, with and without the baseline (spider_variance.parquet)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_variance(run: Run) -> Settings:
     Raises:
         InputError: the file is missing, malformed, empty or holds a number that is not positive.
     """
-    path = Path("artifacts") / run.paper.name / "variance.parquet"
+    path = Path(run.config.results) / "spider_variance.parquet"
     frame = artifacts.read_table(path, artifacts.VARIANCE).to_pandas()
     if frame.empty:
         raise InputError(path, "has no replicates", "run the variance stage again")

@@ -1,0 +1,79 @@
+"""Configurations of the report and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seqcap.config import Frozen, Kind, StageConfig
+
+
+class ReportedRun(Frozen):
+    """What the report says of a run or an ensemble.
+
+    Attributes:
+        objective, settings, reward: what it was trained with. `reward` is a name, or None without a reward.
+        evaluation: the one of the paper's evaluations that it is decoded and scored in.
+        members: how many seeds decode together; 0: each by itself.
+        weights: folder of its weights and learning curves.
+        decoded: file of its captions.
+    """
+
+    name: str
+    label: str
+    task: str
+    captioner: str
+    objective: str
+    settings: Mapping[str, Any]
+    reward: str | None
+    seeds: tuple[int, ...]
+    evaluation: str
+    members: int
+    weights: str
+    decoded: str
+
+
+class ReportedTask(Frozen):
+    """A task's kind, the name of its dataset, and whether its pictures may be shown."""
+
+    kind: Kind
+    dataset: str
+    show: bool
+
+
+class ReportedEvaluation(Frozen):
+    """How the captions of an evaluation were made; `scores`: the file that `evaluate` writes."""
+
+    task: str
+    split: str
+    references: tuple[int, ...] | None
+    beam: int
+    samples: int
+    scores: str
+
+
+class PaperConfig(StageConfig):
+    """Stages `tables`, `figures` and `section`: a paper's part of the report.
+
+    Attributes:
+        paper: its package in `seqcap.reporting.papers`.
+        pictures: the task whose pictures its figures show.
+        results: folder of the evaluations' scores, and of what else was measured for the paper.
+        runs: in the order of the parameters; ensembles after the runs.
+    """
+
+    paper: str
+    scale: str
+    pictures: str
+    tasks: Mapping[str, ReportedTask]
+    evaluations: Mapping[str, ReportedEvaluation]
+    results: str
+    runs: tuple[ReportedRun, ...]
+
+
+class ReportConfig(StageConfig):
+    """Stage `report`: the papers that take part, and the captioners whose pretraining has learning curves."""
+
+    scale: str
+    papers: tuple[str, ...]
+    pretrained: tuple[str, ...]

@@ -1,0 +1,556 @@
+"""Resolves the parameters into one configuration per stage (`seqcap.config`).
+
+Only the `configure` stage reads the parameter files. All later stages read their resolved files in configs/. A change
+therefore repeats the stages whose files it changes, and what follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from seqcap import models, objectives, rewards
+from seqcap.artifacts import SPLITS, write_json
+from seqcap.code import closure
+from seqcap.config import CONFIGS, StageConfig, config_path, write_config
+from seqcap.config.data import (
+    Corpus,
+    EmbeddingsConfig,
+    EncoderConfig,
+    FeaturesConfig,
+    ImageData,
+    SentenceData,
+    WordsConfig,
+)
+from seqcap.config.decoding import DecodeConfig, DecodingRun
+from seqcap.config.evaluation import EvaluationConfig
+from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask
+from seqcap.config.training import TrainConfig, Training, TrainingRun, VarianceConfig
+from seqcap.data.scenes.parallel import LANGUAGES
+from seqcap.errors import InputError
+from seqcap.machine import MACHINE
+from seqcap.params import PARAMS, ImageTask, Params, RunParams, VarianceParams, validated
+from seqcap.tasks import KINDS
+
+# The objective of pretraining. A run with it may be the pretrained captioner itself, and it uses no reward.
+LIKELIHOOD = "cross_entropy"
+# Folders of artifacts/ that belong to no task and no paper.
+RESERVED = ("encoder", "pretrain", "sections", "timing", "words")
+
+Files = dict[Path, StageConfig]
+
+
+def write_configs(params: Params, folder: Path = CONFIGS, machine: Path = MACHINE) -> None:
+    """Writes every stage's configuration, and how to run them to `machine`. Deletes files of stages that are gone.
+
+    Raises:
+        InputError: as `resolve`.
+    """
+    files = {folder / path.relative_to(CONFIGS): config for path, config in resolve(params).items()}
+    for stale in set(folder.rglob("*.json")) - set(files):
+        stale.unlink()
+    for path, config in files.items():
+        write_config(path, config)
+    shared = params.shared
+    write_json(machine, {"device": shared.device, "workers": shared.workers, "launcher": shared.launcher})
+
+
+def resolve(params: Params) -> Files:
+    """Every stage's configuration, by its path.
+
+    Raises:
+        InputError: a name does not exist, a setting is wrong, a dataset has no root, or a group's `start` or `reads` is
+            not what its runs need.
+    """
+    _check_groups(params)
+    return _data(params) | _features(params) | _words(params) | _pretrain(params) | _papers(params)
+
+
+# --- What captioners read
+
+
+def _data(params: Params) -> Files:
+    files: Files = {}
+    for name, task in params.shared.tasks.items():
+        path = config_path("data", name)
+        generated = task.dataset == "scenes"
+        if not generated and task.root is None:
+            raise InputError(PARAMS, f"tasks.{name}.root is null, but {task.dataset} is on disk", "name its folder")
+        root = f"artifacts/{name}/data" if generated else str(task.root)
+        seed, fingerprint = params.shared.seed, {} if generated else _fingerprint(Path(root).glob("*"))
+        roots = [KINDS[task.kind].data]
+        if isinstance(task, ImageTask):
+            files[path] = ImageData(
+                dataset=task.dataset,
+                root=root,
+                min_count=task.min_count,
+                max_length=task.max_length,
+                scenes=params.shared.scenes.model_dump() if generated else None,
+                seed=seed,
+                fingerprint=fingerprint,
+                code=closure([*roots, *(["seqcap.data.scenes"] if generated else [])], ["data.py"]),
+            )
+            continue
+        corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})
+        if generated:
+            # Generated text has spaces between all words already.
+            corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
+        for side in ("source", "target"):
+            if generated and corpus[side] not in LANGUAGES:
+                allowed = f"scenes are told in {', '.join(LANGUAGES)}"
+                raise InputError(PARAMS, f"tasks.{name}.{side} is {corpus[side]!r}", allowed)
+        files[path] = SentenceData(
+            root=root,
+            corpus=Corpus(**corpus),
+            parallel=params.shared.parallel.model_dump() if generated else None,
+            seed=seed,
+            fingerprint=fingerprint,
+            code=closure([*roots, *(["seqcap.data.scenes.parallel"] if generated else [])], ["data.py"]),
+        )
+    return files
+
+
+def _features(params: Params) -> Files:
+    """The configurations of encoder and features, for every task with pictures."""
+    files: Files = {}
+    with_pictures = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
+    if with_pictures != set(params.shared.features):
+        allowed = f"name one section for each of {', '.join(sorted(with_pictures))}"
+        raise InputError(PARAMS, f"features has {', '.join(params.shared.features) or 'nothing'}", allowed)
+    for name, features in params.shared.features.items():
+        data = _data(params)[config_path("data", name)]
+        assert isinstance(data, ImageData)
+        if features.weights == "scenes" and data.scenes is None:
+            what = f"features.{name}.weights is 'scenes', but the pictures are {data.dataset}'s"
+            raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
+        of_encoder = ["seqcap.features.pretraining", "seqcap.data.scenes"] if features.weights == "scenes" else []
+        files[config_path("encoder", name)] = EncoderConfig(
+            task=name,
+            root=data.root,
+            fingerprint=_fingerprint([Path(features.weights)]),
+            seed=params.shared.seed,
+            **features.model_dump(exclude={"grid", "dtype"}),
+            code=closure(of_encoder, ["encoder.py"]),
+        )
+        files[config_path("features", name)] = FeaturesConfig(
+            task=name,
+            root=data.root,
+            **features.model_dump(include={"grid", "dtype", "batch_size", "image_size"}),
+            code=closure([], ["features.py"]),
+        )
+    return files
+
+
+def _words(params: Params) -> Files:
+    """The configurations of word embeddings for every task, and of paraphrases for every task with pictures."""
+    files: Files = {}
+    glove = params.shared.embeddings.glove.model_copy(update={"seed": params.shared.seed})
+    if set(params.shared.embeddings.files) != set(params.shared.tasks):
+        given = ", ".join(params.shared.embeddings.files)
+        raise InputError(PARAMS, f"embeddings.files has {given}", f"name {', '.join(params.shared.tasks)}")
+    for name, file in params.shared.embeddings.files.items():
+        files[config_path("embeddings", name)] = EmbeddingsConfig(
+            task=name,
+            kind=params.shared.tasks[name].kind,
+            glove=glove,
+            source=file,
+            fingerprint={} if file is None else _fingerprint([Path(file)]),
+            code=closure([], ["embeddings.py"]),
+        )
+    for name in params.shared.features:
+        files[config_path("paraphrases", name)] = WordsConfig(task=name, code=closure([], ["paraphrases.py"]))
+    return files
+
+
+def _fingerprint(paths: Iterable[Path]) -> dict[str, tuple[int, int]]:
+    """Sizes and times of change of the files among `paths`."""
+    files = sorted(path for path in paths if path.is_file())
+    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in files}
+
+
+# --- What is trained
+
+
+def _pretrain(params: Params) -> Files:
+    files: Files = {}
+    for name, captioner in params.shared.captioners.items():
+        run = TrainingRun(
+            **_captioner(params, name),
+            name=name,
+            paper="",
+            objective=LIKELIHOOD,
+            settings={},
+            reward={},
+            training=captioner.pretrain,
+            start=None,
+            reads={},
+            weights=f"artifacts/pretrain/{name}",
+        )
+        files[config_path("pretrain", name)] = TrainConfig(runs=(run,), code=_training_code([run]))
+    return files
+
+
+def _captioner(params: Params, name: str) -> dict[str, Any]:
+    """What a run takes from its captioner."""
+    captioner = params.shared.captioners[name]
+    own = f"captioners.{name}"
+    task = params.shared.tasks[captioner.task]
+    what = f"{own}.architecture is {captioner.architecture!r}"
+    try:
+        config = models.config_class(captioner.architecture)
+    except ModuleNotFoundError:
+        raise InputError(PARAMS, what, "there is no such file in src/seqcap/models") from None
+    if models.model_class(captioner.architecture).kind != task.kind:
+        raise InputError(PARAMS, what, f"it cannot read the task {captioner.task}")
+    return {
+        "task": captioner.task,
+        "kind": task.kind,
+        "captioner": name,
+        "architecture": captioner.architecture,
+        "model": validated(config, captioner.model, PARAMS, f"{own}.model").model_dump(),
+        "seeds": tuple(params.shared.seed + i for i in range(captioner.seeds)),
+        # One more than the words of a caption: EOS.
+        "max_length": task.max_length + 1,
+    }
+
+
+def _group_runs(params: Params, group: str) -> dict[str, TrainingRun]:
+    """The runs of a group, by name."""
+    names = [name for name, run in params.runs.items() if run.group == group]
+    if not names:
+        raise InputError(params.source(group), f"groups.{group} has no run", "give it one, or remove it")
+    runs = {name: _run(params, name, params.runs[name]) for name in names}
+    needed = {path for run in runs.values() for path in run.reads.values()}
+    _check_reads(params, group, needed)
+    return runs
+
+
+def _run(params: Params, name: str, run: RunParams) -> TrainingRun:
+    """A training run, from its own parameters and its group's."""
+    source, place = params.source(name), f"runs.{name}"
+    group = params.groups[str(run.group)]
+    given = _captioner(params, group.captioner)
+    if group.start not in (f"pretrain/{group.captioner}", f"{group.task}/data"):
+        allowed = f"allowed: pretrain/{group.captioner}, {group.task}/data"
+        raise InputError(params.source(str(run.group)), f"groups.{run.group}.start is {group.start!r}", allowed)
+    if not run.label:
+        raise InputError(source, f"{place}.label is missing", "say what the report calls it")
+    seeds = given["seeds"]
+    if run.seeds is not None:
+        if run.seeds > len(seeds):
+            raise InputError(source, f"{place}.seeds is {run.seeds}", f"captioner {group.captioner} has {len(seeds)}")
+        given["seeds"] = seeds[: run.seeds]
+    settings = objective_settings(run.objective, run.settings, source, place)
+    weights = _reward(params, run.reward, group.task, source, place)
+    words = f"artifacts/words/{group.task}"
+    reads = {what: f"{words}/{what}.parquet" for what in objectives.model_class(run.objective).reads}
+    if weights.get("meteor"):
+        reads["paraphrases"] = f"{words}/paraphrases.parquet"
+    return TrainingRun(
+        **given,
+        name=name,
+        paper=group.paper,
+        objective=run.objective,
+        settings=settings,
+        reward=weights,
+        training=validated(Training, run.training, source, f"{place}.training"),
+        start=None if group.start == f"{group.task}/data" else f"artifacts/{group.start}",
+        reads=reads,
+        weights=f"artifacts/{group.paper}/train/{run.group}/{name}",
+    )
+
+
+def objective_settings(objective: str, settings: dict[str, Any], source: Path, place: str) -> dict[str, Any]:
+    """An objective's settings as its own Config checks and completes them.
+
+    Raises:
+        InputError: there is no such objective, or a setting is wrong.
+    """
+    try:
+        config = objectives.config_class(objective)
+    except ModuleNotFoundError as error:
+        # An import that is missing in the objective itself is a fault of its code, not of the parameters.
+        if error.name != f"seqcap.objectives.{objective}":
+            raise
+        what = f"{place}.objective is {objective!r}"
+        raise InputError(source, what, "there is no such file in src/seqcap/objectives") from None
+    return validated(config, settings, source, f"{place}.settings").model_dump()
+
+
+def _reward(params: Params, reward: str | None, task: str, source: Path, place: str) -> dict[str, float]:
+    """A reward's weights, after a check that the task allows it; empty without a reward."""
+    if reward is None:
+        return {}
+    if reward not in params.shared.rewards:
+        raise InputError(source, f"{place}.reward is {reward!r}", f"allowed: {', '.join(params.shared.rewards)}")
+    weights = params.shared.rewards[reward]
+    english = [metric for metric, weight in weights.items() if weight and metric in rewards.ENGLISH]
+    if english and not KINDS[params.shared.tasks[task].kind].english:
+        what = f"{place}.reward is {reward!r}, with {english[0]}"
+        raise InputError(source, what, f"{english[0]} is not for translations")
+    return weights
+
+
+def _training_code(runs: Iterable[TrainingRun]) -> dict[str, str]:
+    return closure((module for run in runs for module in training_modules(run)), ["train.py"])
+
+
+def training_modules(run: TrainingRun) -> Iterator[str]:
+    """What training a run imports by name."""
+    yield f"seqcap.models.{run.architecture}"
+    yield f"seqcap.objectives.{run.objective}"
+    yield from KINDS[run.kind].modules
+    yield from rewards.modules(run.reward)
+    if "embeddings" in run.reads:
+        yield "seqcap.embeddings"
+
+
+def _check_groups(params: Params) -> None:
+    """Checks that what is named is there, and that what is named together belongs together."""
+    tasks, captioners = params.shared.tasks, params.shared.captioners
+    for section, key, allowed in (
+        ("captioners", "task", tasks),
+        ("papers", "pictures", tasks),
+        ("evaluations", "paper", params.papers),
+        ("evaluations", "task", tasks),
+        ("groups", "paper", params.papers),
+        ("groups", "task", tasks),
+        ("groups", "evaluation", params.evaluations),
+        ("groups", "captioner", captioners),
+        ("variances", "paper", params.papers),
+        ("variances", "task", tasks),
+        ("variances", "captioner", captioners),
+        ("runs", "group", params.groups),
+        ("ensembles", "run", params.runs),
+    ):
+        for name, entry in getattr(params.shared if section == "captioners" else params, section).items():
+            value = getattr(entry, key)
+            if value not in allowed:
+                what = f"{section}.{name}.{key} is {value!r}"
+                raise InputError(params.source(name), what, f"allowed: {', '.join(allowed)}")
+    for name in [*tasks, *params.papers]:
+        if name in RESERVED or (name in tasks and name in params.papers):
+            raise InputError(params.source(name), f"{name!r} is the name of another folder", "choose another name")
+    for name in params.ensembles:
+        if name in params.runs:
+            raise InputError(params.source(name), f"ensembles.{name} is the name of a run, too", "give it another")
+    for section in ("groups", "variances"):
+        for name, entry in getattr(params, section).items():
+            of_captioner = captioners[entry.captioner].task
+            if of_captioner != entry.task:
+                what = f"{section}.{name}.captioner is {entry.captioner!r}"
+                raise InputError(params.source(name), what, f"it is for the task {of_captioner}, not {entry.task}")
+    for name, group in params.groups.items():
+        evaluation = params.evaluations[group.evaluation]
+        if (evaluation.paper, evaluation.task) != (group.paper, group.task):
+            what = f"groups.{name}.evaluation is {group.evaluation!r}"
+            raise InputError(params.source(name), what, f"it is of {evaluation.paper}, task {evaluation.task}")
+    for name in params.evaluations:
+        if name not in {group.evaluation for group in params.groups.values()}:
+            raise InputError(params.source(name), f"evaluations.{name} has no group", "give it one, or remove it")
+
+
+def _check_reads(params: Params, name: str, needed: set[str]) -> None:
+    """Checks that `reads`, the one dependency of a group besides its data, covers what its runs read."""
+    group = params.groups[name]
+    declared = f"artifacts/{group.reads}"
+    if not needed:
+        wanted = f"{group.task}/data/vocabulary.json"
+    elif len(needed) == 1:
+        wanted = needed.pop().removeprefix("artifacts/")
+    else:
+        wanted = f"words/{group.task}"
+    if declared != f"artifacts/{wanted}":
+        raise InputError(params.source(name), f"groups.{name}.reads is {group.reads!r}", f"its runs read {wanted}")
+
+
+# --- The papers
+
+
+def _papers(params: Params) -> Files:
+    files: Files = {}
+    training: dict[str, dict[str, TrainingRun]] = {name: _group_runs(params, name) for name in params.groups}
+    decoding = {name: _decoding_runs(params, name, runs) for name, runs in training.items()}
+    for name, runs in training.items():
+        files[config_path("train", name)] = TrainConfig(runs=tuple(runs.values()), code=_training_code(runs.values()))
+        modules = [KINDS[params.shared.tasks[params.groups[name].task].kind].reader]
+        modules += {f"seqcap.models.{run.architecture}" for run in runs.values()}
+        code = closure(modules, ["decode.py"])
+        files[config_path("decode", name)] = DecodeConfig(runs=tuple(decoding[name]), code=code)
+    for name in params.evaluations:
+        groups = [group for group, of_group in params.groups.items() if of_group.evaluation == name]
+        files[config_path("evaluate", name)] = _evaluation(params, name, [run for g in groups for run in decoding[g]])
+    for name, variance in params.variances.items():
+        files[config_path("variance", name)] = _variance(params, name, variance)
+    for name in params.papers:
+        groups = [group for group, of_group in params.groups.items() if of_group.paper == name]
+        own = {run.name: run for group in groups for run in _reported(params, group, decoding[group])}
+        # In the order of the parameters; ensembles after the runs.
+        order = [run for run in (*params.runs, *params.ensembles) if run in own]
+        files |= _paper_files(params, name, [own[run] for run in order])
+    files[config_path("report")] = ReportConfig(
+        scale=params.shared.scale,
+        papers=tuple(params.papers),
+        pretrained=tuple(params.shared.captioners),
+        code=closure([], ["report.py"]),
+    )
+    return files
+
+
+def _decoding_runs(params: Params, group: str, runs: dict[str, TrainingRun]) -> list[DecodingRun]:
+    """What a group decodes: its ensembles, or each of its runs with every seed."""
+    evaluation = params.evaluations[params.groups[group].evaluation]
+    ensembles = {name: value for name, value in params.ensembles.items() if value.run in runs}
+    teams = {name: (runs[value.run], value.members) for name, value in ensembles.items()}
+    for name, (run, members) in teams.items():
+        if members > len(run.seeds):
+            what = f"ensembles.{name}.members is {members}"
+            raise InputError(params.source(name), what, f"run {run.name} has {len(run.seeds)} seeds")
+    teams = teams or {name: (run, len(run.seeds)) for name, run in runs.items()}
+    return [
+        DecodingRun(
+            name=name,
+            task=run.task,
+            kind=run.kind,
+            split=_split(params, params.groups[group].evaluation),
+            max_length=run.max_length,
+            weights=run.weights,
+            seeds=run.seeds[:members],
+            ensemble=name in ensembles and members > 1,
+            beam=evaluation.beam,
+            samples=evaluation.samples,
+            batch_size=params.shared.decoding.batch_size,
+            decoded=f"artifacts/{run.paper}/decode/{params.groups[group].evaluation}/{group}/{name}.parquet",
+        )
+        for name, (run, members) in teams.items()
+    ]
+
+
+def _split(params: Params, evaluation: str) -> str:
+    """The split that is decoded. Only scenes have the split "server". Other datasets use `evaluate_on` instead."""
+    task = params.shared.tasks[params.evaluations[evaluation].task]
+    split = params.evaluations[evaluation].split
+    return task.evaluate_on if split is None or (split == "server" and task.dataset != "scenes") else split
+
+
+def _evaluation(params: Params, name: str, runs: list[DecodingRun]) -> EvaluationConfig:
+    evaluation = params.evaluations[name]
+    task = params.shared.tasks[evaluation.task]
+    rewards_of_runs = (params.runs[run.name].reward for run in runs if run.name in params.runs)
+    paid = dict.fromkeys(reward for reward in rewards_of_runs if reward is not None)
+    return EvaluationConfig(
+        name=name,
+        paper=evaluation.paper,
+        task=evaluation.task,
+        kind=task.kind,
+        dataset=task.dataset,
+        split=_split(params, name),
+        references=None if evaluation.references is None else tuple(evaluation.references),
+        rewards={reward: params.shared.rewards[reward] for reward in paid},
+        decoded={run.name: run.decoded for run in runs},
+        code=closure([KINDS[task.kind].evaluator], ["evaluate.py"]),
+    )
+
+
+def _variance(params: Params, name: str, variance: VarianceParams) -> VarianceConfig:
+    """The measurement of the gradient's variance."""
+    source, place = params.source(name), f"variances.{name}"
+    objective = "rollout_policy_gradient"
+    captioner = _captioner(params, variance.captioner)
+    if variance.start != f"pretrain/{variance.captioner}":
+        raise InputError(source, f"{place}.start is {variance.start!r}", f"allowed: pretrain/{variance.captioner}")
+    weights = _reward(params, variance.reward, variance.task, source, place)
+    if weights.get("meteor"):
+        raise InputError(source, f"{place}.reward is {variance.reward!r}", "name one without meteor")
+    settings = [
+        objective_settings(objective, variance.settings | {"rollouts": k}, source, place) for k in variance.rollouts
+    ]
+    modules = [f"seqcap.models.{captioner['architecture']}", *KINDS[captioner["kind"]].modules]
+    return VarianceConfig(
+        **variance.model_dump(include={"paper", "task", "images", "replicates", "batch_size", "learning_rate"}),
+        kind=captioner["kind"],
+        reward=weights,
+        settings=tuple(settings),
+        max_length=captioner["max_length"],
+        seed=params.shared.seed,
+        start=f"artifacts/{variance.start}",
+        code=closure([*modules, *rewards.modules(weights)], ["variance.py"]),
+    )
+
+
+def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[ReportedRun]:
+    """What the report says of a group's runs or ensembles."""
+    of_group = params.groups[group]
+    for decoded in runs:
+        ensemble = params.ensembles.get(decoded.name)
+        run = params.runs[ensemble.run if ensemble else decoded.name]
+        settings = objective_settings(run.objective, run.settings, params.source(decoded.name), f"runs.{decoded.name}")
+        yield ReportedRun(
+            name=decoded.name,
+            label=ensemble.label if ensemble else run.label,
+            task=of_group.task,
+            captioner=of_group.captioner,
+            objective=run.objective,
+            settings=settings,
+            # A run may inherit a reward from the others of its paper, but cross-entropy does not use it.
+            reward=None if run.objective == LIKELIHOOD else run.reward,
+            seeds=decoded.seeds,
+            evaluation=of_group.evaluation,
+            members=ensemble.members if ensemble else 0,
+            weights=decoded.weights,
+            decoded=decoded.decoded,
+        )
+
+
+def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
+    """The configurations of a paper's tables, figures and section. They differ in `code` only."""
+    if not runs:
+        raise InputError(params.source(name), f"papers.{name} has no run", "give it a group, or remove it")
+    results = f"artifacts/{name}/results"
+    common: dict[str, Any] = {
+        "paper": name,
+        "scale": params.shared.scale,
+        "pictures": params.papers[name].pictures,
+        "tasks": {
+            # Only generated pictures may be shown: photographs belong to others.
+            task: ReportedTask(kind=value.kind, dataset=_dataset(params, task), show=value.dataset == "scenes")
+            for task, value in params.shared.tasks.items()
+            if task in {params.papers[name].pictures, *(run.task for run in runs)}
+        },
+        "evaluations": {
+            key: ReportedEvaluation(
+                task=value.task,
+                split=_split(params, key),
+                references=None if value.references is None else tuple(value.references),
+                beam=value.beam,
+                samples=value.samples,
+                scores=f"{results}/{key}.parquet",
+            )
+            for key, value in params.evaluations.items()
+            if value.paper == name
+        },
+        "results": results,
+        "runs": tuple(runs),
+    }
+    package = f"seqcap.reporting.papers.{name}"
+    published = [f"reporting/published/{name}_*.csv", *(f"reporting/published/{file}" for file in SHARED_FACTS)]
+    files: Files = {}
+    for stage, modules in (
+        ("tables", [f"{package}.tables"]),
+        ("figures", [f"{package}.figures"]),
+        ("section", [f"{package}.rows", f"{package}.claims"]),
+    ):
+        code = closure(modules, [f"{stage}.py"], published)
+        files[config_path(stage, name)] = PaperConfig(**common, code=code)
+    return files
+
+
+# Published facts of all papers: claims made in the text, example captions, results of other systems.
+SHARED_FACTS = ("text_claims.csv", "qualitative.yaml", "literature_*.csv")
+
+
+def _dataset(params: Params, name: str) -> str:
+    """The name of a task's dataset. Text files have the name of their folder."""
+    task = params.shared.tasks[name]
+    return Path(task.root).name if task.dataset == "text" and task.root is not None else task.dataset

@@ -1,0 +1,32 @@
+"""Pictures and their captions: rows of `artifacts.IMAGES` and `artifacts.REFERENCES`, and the captions' vocabulary."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from seqcap.artifacts import IMAGES, REFERENCES, VOCABULARY, write_rows
+from seqcap.config.data import ImageData
+from seqcap.data import karpathy
+from seqcap.data.vocabulary import Vocabulary
+
+CONFIG = ImageData
+
+
+def prepare(config: ImageData, folder: Path) -> None:
+    """Generates or reads a task's pictures, and writes `images.parquet`, `references.parquet` and the vocabulary into
+    `folder`.
+
+    Raises:
+        InputError: as `karpathy.read`.
+    """
+    if config.scenes is not None:
+        # Imported by name: a dataset that is read from disk does not depend on the code that makes scenes.
+        scenes = importlib.import_module("seqcap.data.scenes")
+        scenes.write(folder, scenes.Config(**config.scenes), config.seed)
+    images, references = karpathy.read(config.root, config.dataset)
+    write_rows(folder / "images.parquet", images, IMAGES)
+    write_rows(folder / "references.parquet", references, REFERENCES)
+    # Training cuts captions after max_length words: a word that only occurs later would never be learnt.
+    training = (row["tokens"][: config.max_length] for row in references if row["split"] == "train")
+    Vocabulary.build(training, config.min_count).write(folder / VOCABULARY)

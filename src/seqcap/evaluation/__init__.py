@@ -1,0 +1,1 @@
+"""Scores of decoded captions as rows of `artifacts.SCORES`, x1 scale; a module for each kind of task."""

@@ -1,0 +1,126 @@
+"""What is scored: the captions that each run decoded, checked, and what people said of the images."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seqcap.artifacts import DECODED, REFERENCES, read_table
+from seqcap.config.evaluation import EvaluationConfig
+from seqcap.errors import InputError
+from seqcap.tasks import ARTIFACTS
+
+Caption = list[str]
+# Item -> its captions, the best first.
+Sets = dict[int, list[Caption]]
+
+AGAIN = "delete it and run `dvc repro`"
+
+
+@dataclass
+class DecodedRun:
+    """What one run decoded with one seed.
+
+    Attributes:
+        captions: decoder -> item, ascending -> captions by rank.
+        log_prob: decoder -> the mean over its captions, nats.
+    """
+
+    name: str
+    seed: int
+    captions: dict[str, Sets]
+    log_prob: dict[str, float] = field(default_factory=dict)
+
+    def row(
+        self, decoder: str, metric: str, value: float, item: int | None = None, rank: int | None = None
+    ) -> dict[str, Any]:
+        """One row of `artifacts.SCORES`."""
+        return {
+            "variant": self.name,
+            "seed": self.seed,
+            "item": item,
+            "decoder": decoder,
+            "rank": rank,
+            "metric": metric,
+            "value": float(value),
+        }
+
+
+def read_runs(config: EvaluationConfig, items: Collection[int], decoders: Collection[str]) -> list[DecodedRun]:
+    """The captions of every run with every seed, runs in the order of the configuration.
+
+    Args:
+        config: `decoded` names the files.
+        items: the split's.
+        decoders: those that each run must have captions of.
+
+    Raises:
+        InputError: a file is missing or malformed, or holds captions of another run, of other items than the split's or
+            not of all of them.
+    """
+    return [run for name, path in config.decoded.items() for run in _read_run(name, Path(path), items, decoders)]
+
+
+def _read_run(name: str, path: Path, items: Collection[int], decoders: Collection[str]) -> Iterator[DecodedRun]:
+    table = read_table(path, DECODED)
+    others = [other for other in pc.unique(table["variant"]).to_pylist() if other != name]
+    if others or not len(table):
+        problem = f"holds captions of run {others[0]!r}, not only of {name!r}" if others else "holds no captions"
+        raise InputError(path, problem, AGAIN)
+    for seed in sorted(pc.unique(table["seed"]).to_pylist()):
+        of_seed = table.filter(pc.equal(table["seed"], seed))
+        run = DecodedRun(name, seed, {})
+        for decoder in sorted({*decoders, *of_seed["decoder"].to_pylist()}):
+            found = of_seed.filter(pc.equal(of_seed["decoder"], decoder))
+            run.captions[decoder] = _sets(found, path, items, f"the {decoder} captions of seed {seed}")
+            run.log_prob[decoder] = float(np.mean(found["log_prob"].to_numpy()))
+        yield run
+
+
+def _sets(table: pa.Table, path: Path, items: Collection[int], what: str) -> Sets:
+    """Item -> its captions by rank, of one decoder and seed."""
+    columns = table.sort_by([("item", "ascending"), ("rank", "ascending")])
+    sets: Sets = {}
+    for item, rank, tokens in zip(*(columns[name].to_pylist() for name in ("item", "rank", "tokens")), strict=True):
+        captions = sets.setdefault(item, [])
+        if rank != len(captions):
+            raise InputError(path, f"{what}: item {item} has rank {rank} where {len(captions)} is due", AGAIN)
+        captions.append(tokens)
+    different = sorted(sets.keys() ^ set(items))
+    if different:
+        of_it = "is not in the split" if different[0] in sets else "has none"
+        raise InputError(path, f"{what} are not those of the split: item {different[0]} {of_it}", AGAIN)
+    return sets
+
+
+def read_references(config: EvaluationConfig, split: str) -> Sets:
+    """Item, ascending -> the tokens of its captions by people, in the order of the file.
+
+    Raises:
+        InputError: the split has none.
+    """
+    path = ARTIFACTS / config.task / "data/references.parquet"
+    table = read_table(path, REFERENCES)
+    table = table.filter(pc.equal(table["split"], split))
+    if not len(table):
+        raise InputError(path, f"has no captions in split {split!r}", "choose another split")
+    sets: Sets = {item: [] for item in sorted(pc.unique(table["item"]).to_pylist())}
+    for item, tokens in zip(table["item"].to_pylist(), table["tokens"].to_pylist(), strict=True):
+        sets[item].append(tokens)
+    return sets
+
+
+def flat(sets: Sets) -> list[tuple[int, Caption]]:
+    """(item, caption) of every caption."""
+    return [(item, tokens) for item, captions in sets.items() for tokens in captions]
+
+
+def first(sets: Sets) -> list[tuple[int, Caption]]:
+    """(item, caption) of every item's caption of rank 0."""
+    return [(item, captions[0]) for item, captions in sets.items()]

@@ -1,0 +1,53 @@
+"""Beam captions scored as COCO's server does: against few and against many references.
+
+BLEU, METEOR, ROUGE-L, CIDEr and SPICE, as coco-caption computes them (Chen et al., "Microsoft COCO Captions: data
+collection and evaluation server", 2015), SPICE with our parser. CIDEr's document frequencies are counted, as there, in
+the very references that are scored against: for c40 in forty references an image, for c5 in five of them. SPICE is
+lower with more references, unlike the others: recall is of all that any of them says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqcap.config.evaluation import EvaluationConfig
+from seqcap.evaluation.inputs import first, read_references, read_runs
+from seqcap.metrics import quality
+from seqcap.metrics.registry import METRICS, SERVER
+from seqcap.rewards import PARSES
+
+
+def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
+    """Scores every seed of every run.
+
+    Args:
+        config: `references` are the numbers of references to score against (COCO: 5 and 40), the first of each image.
+
+    Returns:
+        rows of `artifacts.SCORES` with the metrics "<metric> c<number of references>", of the split and, but for BLEU,
+        of each image's best caption. A number that some image has fewer references than has no rows.
+
+    Raises:
+        InputError: a malformed artifact, a split without references, or captions of other images than the split's.
+    """
+    references = read_references(config, config.split)
+    runs = read_runs(config, references, ["beam"])
+    best = [caption for run in runs for caption in first(run.captions["beam"])]
+    fewest = min(len(captions) for captions in references.values())
+    rows: list[dict[str, Any]] = []
+    for number in config.references or ():
+        if number > fewest:
+            continue
+        some = {image: captions[:number] for image, captions in references.items()}
+        measured = quality.measure(some, best, SERVER, PARSES)
+        for at, run in enumerate(runs):
+            places = np.arange(at * len(references), (at + 1) * len(references))
+            for metric, values in measured.items():
+                name = f"{metric} c{number}"
+                rows.append(run.row("beam", name, values.corpus(places)))
+                if METRICS[metric].level == "caption":
+                    for image, value in zip(references, values.per_caption[places], strict=True):
+                        rows.append(run.row("beam", name, value, image, 0))
+    return rows

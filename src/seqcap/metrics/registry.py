@@ -1,0 +1,131 @@
+"""The one list of metrics, and what each of them is. Light, because everything that names a metric imports it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from seqcap.errors import InputError
+
+Direction = Literal["higher", "lower", ""]
+Level = Literal["caption", "set", "corpus"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric.
+
+    Attributes:
+        name: in the scores, and the columns of our own tables.
+        label: in text.
+        direction: which values are better; "" if neither.
+        scale: what our own tables multiply it with, 1 or 100.
+        decimals: digits after the point in CSV files, unscaled.
+        level: what the scores have a value for: each caption, each item's set of captions, or only all captions
+            together.
+        unit: "%", "words" or "nats"; "" for a score or a share.
+        spacy: whether it uses our parser instead of the official one.
+    """
+
+    name: str
+    label: str
+    direction: Direction = "higher"
+    scale: float = 1
+    decimals: int = 4
+    level: Level = "caption"
+    unit: str = ""
+    spacy: bool = False
+
+    @property
+    def shown(self) -> str:
+        """Its name in `seqcap score`."""
+        return f"{self.name} (spaCy)" if self.spacy else self.name
+
+    @property
+    def note(self) -> str:
+        """A note for readers of its values; usually empty."""
+        return SPACY_NOTE if self.spacy else ""
+
+    @property
+    def curve(self) -> str:
+        """Its quantity in learning curves, of greedy captions of the validation split."""
+        return f"val_{self.name.lower()}"
+
+    def digits(self, scale: float) -> int:
+        """Digits after the point of values that are multiplied with `scale`, 1 or 100."""
+        return self.decimals - 2 if scale == 100 else self.decimals
+
+
+SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
+
+_ALL = (
+    *(Metric(f"BLEU{order}", f"BLEU-{order}", scale=100, level="corpus") for order in (1, 2, 3, 4)),
+    Metric("METEOR", "METEOR", scale=100),
+    Metric("ROUGE_L", "ROUGE-L", scale=100),
+    Metric("CIDEr", "CIDEr", scale=100),
+    Metric("SPICE", "SPICE", scale=100, spacy=True),
+    # The sum CIDEr + SPICE (Liu et al., ICCV 2017); others report half of it.
+    Metric("SPIDEr", "SPIDEr", scale=100, spacy=True),
+    # Of translations. The label names the smoothed values of single translations.
+    Metric("BLEU", "sentence BLEU", scale=100),
+    Metric("precision_true", "true precision"),
+    Metric("recall_true", "true recall"),
+    Metric("all_true", "only-true rate", scale=100),
+    Metric("Div1", "Div-1", level="set"),
+    Metric("Div2", "Div-2", level="set"),
+    *(Metric(f"mBleu{order}", f"mBLEU-{order}", "lower", level="corpus") for order in (1, 2, 3, 4)),
+    Metric("self-CIDEr", "self-CIDEr", level="set"),
+    Metric("Self-BLEU4", "Self-BLEU-4", "lower", level="corpus"),
+    Metric("oracle", "oracle CIDEr", scale=100, level="corpus"),
+    Metric("vocabulary", "vocabulary", decimals=0, level="corpus", unit="words"),
+    Metric("novel", "novel captions", level="corpus", unit="%"),
+    Metric("unique", "unique captions", level="corpus", unit="%"),
+    Metric("length", "length", "", level="corpus", unit="words"),
+    Metric("bad_endings", "bad endings", "lower", level="corpus", unit="%"),
+    Metric("log_prob_mean", "mean log-probability", "", level="corpus", unit="nats"),
+    Metric("words", "words", "", unit="words"),
+    Metric("seq-rep-2", "seq-rep-2", "lower"),
+)
+METRICS = {metric.name: metric for metric in _ALL}
+
+# What `seqcap.metrics.quality` measures, and the same in the order of the quality tables.
+QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
+QUALITY_TABLE = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
+# What COCO's server reports.
+SERVER = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE")
+# How different a decoder's captions are, and how good the best of them is.
+DIVERSITY = (
+    *("Div1", "Div2", "mBleu1", "mBleu2", "mBleu3", "mBleu4", "self-CIDEr", "Self-BLEU4", "oracle"),
+    *("vocabulary", "novel", "unique", "length", "bad_endings"),
+)
+
+_REWARD = "reward_"
+
+
+def find(name: str) -> Metric:
+    """The metric of a name in the scores: one of `METRICS`, `reward_<name>`, or "<metric> c<number of references>".
+
+    Raises:
+        InputError: there is no such metric.
+    """
+    if name in METRICS:
+        return METRICS[name]
+    if name.startswith(_REWARD) and name != _REWARD:
+        return Metric(name, f"reward {name.removeprefix(_REWARD)}")
+    base, _, references = name.rpartition(" ")
+    if base in METRICS and re.fullmatch(r"c\d+", references):
+        return replace(METRICS[base], name=name, label=f"{METRICS[base].label} {references}")
+    raise InputError("metrics", f"{name!r} is not known", f"choose among {', '.join(METRICS)}")
+
+
+def check(names: Iterable[str], allowed: Collection[str] = QUALITY) -> None:
+    """Checks that metrics are among those allowed.
+
+    Raises:
+        InputError: names the first that is not.
+    """
+    for name in names:
+        if name not in allowed:
+            raise InputError("metrics", f"{name!r} is not known", f"choose among {', '.join(allowed)}")

@@ -1,0 +1,18 @@
+"""Markdown tables and the marks of their notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def markdown_table(matrix: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a markdown table whose first row is the header."""
+    escaped = [[text.replace("|", "\\|").replace("*", "\\*") for text in row] for row in matrix]
+    lines = ["| " + " | ".join(row) + " |" for row in escaped]
+    return [lines[0], "|" + "---|" * len(matrix[0]), *lines[1:]]
+
+
+def letters(number: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    letter = chr(ord("a") + number % 26)
+    return letter if number < 26 else letters(number // 26 - 1) + letter

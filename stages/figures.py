@@ -1,0 +1,14 @@
+"""A paper's figures: `figures.py <paper>` -> reports/<paper>/figures."""
+
+import sys
+
+from seqcap.config.report import PaperConfig
+from seqcap.errors import one_line_errors
+from seqcap.reporting import papers
+from seqcap.reporting.figures import write_figures
+from seqcap.reporting.inputs import Run
+
+if __name__ == "__main__":
+    with one_line_errors():
+        config = PaperConfig.read("figures", sys.argv[1])
+        write_figures(Run.read(config), papers.load(config.paper, "figures").FIGURES)

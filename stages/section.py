@@ -1,0 +1,12 @@
+"""A paper's part of the report: `section.py <paper>` -> artifacts/sections/<paper>."""
+
+import sys
+
+from seqcap.config.report import PaperConfig
+from seqcap.errors import one_line_errors
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.section import write_section
+
+if __name__ == "__main__":
+    with one_line_errors():
+        write_section(Run.read(PaperConfig.read("section", sys.argv[1])))

@@ -1,0 +1,14 @@
+"""A paper's tables: `tables.py <paper>` -> reports/<paper>/tables."""
+
+import sys
+
+from seqcap.config.report import PaperConfig
+from seqcap.errors import one_line_errors
+from seqcap.reporting import papers
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.tables import write_tables
+
+if __name__ == "__main__":
+    with one_line_errors():
+        config = PaperConfig.read("tables", sys.argv[1])
+        write_tables(Run.read(config), papers.load(config.paper, "tables").TABLES)

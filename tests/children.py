@@ -1,0 +1,28 @@
+"""Stage scripts in child processes that start fast: they are forked from one server that has imported training."""
+
+import os
+import runpy
+import sys
+from multiprocessing import get_context
+from pathlib import Path
+
+from seqcap.training import PRELOADED
+
+STAGES = Path(__file__).parents[1] / "stages"
+# Not from the test process itself: once it has trained on a machine with a GPU, its forks cannot.
+CONTEXT = get_context("forkserver")
+CONTEXT.set_forkserver_preload(PRELOADED)
+
+
+def start(script, *arguments, output=os.devnull, **environment):
+    """Starts stages/<script> in this process's folder; its standard output goes to a file."""
+    process = CONTEXT.Process(target=_run, args=(script, arguments, output, environment))
+    process.start()
+    return process
+
+
+def _run(script, arguments, output, environment):
+    os.environ.update(environment)
+    os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
+    sys.argv = [str(STAGES / script), *arguments]
+    runpy.run_path(sys.argv[0], run_name="__main__")

@@ -1,0 +1,54 @@
+"""What the stage `data` writes for a task of either kind."""
+
+import pyarrow.compute as pc
+import pytest
+
+from seqcap.artifacts import IMAGES, PAIRS, REFERENCES, read_table
+from seqcap.config.data import ImageData, SentenceData
+from seqcap.data import captions, pairs
+from seqcap.data.vocabulary import SPECIALS, Vocabulary
+from seqcap.errors import InputError
+
+SCENES = {"train": 6, "val": 2, "test": 2, "size": 32, "captions": 2}
+CORPUS = {"splits": {"train": "train", "val": "val", "test": "test"}, "tokenise": False, "subwords": None}
+CORPUS |= {"source": "de", "target": "fr", "min_count": 1, "max_words": None, "max_length": 40}
+
+
+def image_data(folder, **changes):
+    given = {"dataset": "scenes", "root": str(folder), "min_count": 1, "max_length": 3, "scenes": SCENES, "seed": 1}
+    return ImageData(**(given | {"fingerprint": {}, "code": {}} | changes))
+
+
+def test_pictures_are_generated_and_words_after_the_cut_are_unknown(tmp_path):
+    captions.prepare(image_data(tmp_path), tmp_path)
+    assert len(read_table(tmp_path / "images.parquet", IMAGES)) == 10
+    references = read_table(tmp_path / "references.parquet", REFERENCES)
+    training = references.filter(pc.equal(references["split"], "train"))["tokens"].to_pylist()
+    expected = {word for tokens in training for word in tokens[:3]}
+    vocabulary = Vocabulary.read(tmp_path / "vocabulary.json")
+    assert set(vocabulary.words) == expected | set(SPECIALS)
+    assert expected < {word for tokens in training for word in tokens}
+
+
+def test_pictures_are_read_from_another_folder(tmp_path):
+    source, folder = tmp_path / "source", tmp_path / "folder"
+    captions.prepare(image_data(source), source)
+    captions.prepare(image_data(source, scenes=None), folder)
+    for name in ("images.parquet", "references.parquet", "vocabulary.json"):
+        assert (source / name).read_bytes() == (folder / name).read_bytes()
+    assert not (folder / "scenes.parquet").exists()
+
+
+def test_sentences_are_generated(tmp_path):
+    size = {"train": 5, "val": 2, "test": 3}
+    pairs.prepare(
+        SentenceData(root=str(tmp_path), corpus=CORPUS, parallel=size, seed=1, fingerprint={}, code={}), tmp_path
+    )
+    rows = read_table(tmp_path / "pairs.parquet", PAIRS)
+    assert rows["split"].to_pylist() == ["train"] * 5 + ["val"] * 2 + ["test"] * 3
+    assert (tmp_path / "train.fr").exists()
+
+
+def test_a_missing_dataset_is_one_line(tmp_path):
+    with pytest.raises(InputError, match=r"dataset_coco\.json: does not exist"):
+        captions.prepare(image_data(tmp_path, dataset="coco", scenes=None), tmp_path)

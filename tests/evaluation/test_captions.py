@@ -1,0 +1,214 @@
+"""Scores of whole runs on images: their rows, and what happens where something is missing."""
+
+import contextlib
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
+from seqcap.config.evaluation import EvaluationConfig
+from seqcap.data.scenes import SCENES
+from seqcap.data.scenes.captions import plan
+from seqcap.data.scenes.english import realise
+from seqcap.data.scenes.graph import sample
+from seqcap.errors import InputError
+from seqcap.evaluation.captions import evaluate
+from seqcap.metrics import quality
+from seqcap.metrics.registry import DIVERSITY, QUALITY, find
+
+RUNS = {name: f"artifacts/paper/decode/all/group/{name}.parquet" for name in ("perfect", "wrong")}
+DATA = "artifacts/image/data"
+WRONG = ["some", "thing", "else", "here"]
+IMAGES = 5
+
+
+def config(**changes):
+    rewards = {"cider": {"cider": 1.0}, "mixed": {"bleu2": 0.5, "rouge_l": 2.0}}
+    base = {"name": "all", "paper": "paper", "task": "image", "kind": "images", "dataset": "scenes", "split": "test"}
+    return EvaluationConfig(**(base | {"references": None, "rewards": rewards, "decoded": RUNS, "code": {}} | changes))
+
+
+def write(folder):
+    """Two runs on some scenes: `perfect` says the references, which are true; `wrong` always the same, about nothing.
+
+    People said the same of the training images.
+    """
+    references, scenes = [], []
+    for image in range(IMAGES):
+        rng = np.random.default_rng([2, image])
+        scene = sample(rng)
+        scenes.append({"item": image, "split": "test", "graph": json.dumps(scene.to_json())})
+        for detail in ("generic", "medium"):
+            tokens = realise(plan(scene, detail, 0.0, rng), rng)
+            for split, item in (("test", image), ("train", 100 + image)):
+                row = {"item": item, "split": split, "caption_id": len(references)}
+                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
+    write_rows(folder / DATA / "references.parquet", references, REFERENCES)
+    write_rows(folder / DATA / "scenes.parquet", scenes, SCENES)
+    said = pd.DataFrame(references).query("split == 'test'").groupby("item").tokens.apply(list)
+    for run, path in RUNS.items():
+        rows = []
+        for image, captions in said.items():
+            for decoder, number in (("greedy", 1), ("beam", 2), ("sample", 2)):
+                for rank in range(number):
+                    tokens = captions[rank] if run == "perfect" else WRONG
+                    row = {"variant": run, "seed": 1, "item": image, "decoder": decoder, "rank": rank}
+                    rows.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0 - rank})
+        # In any order.
+        write_rows(folder / path, rows[::-1], DECODED)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """All scores, computed once, where there is no Java."""
+    folder = tmp_path_factory.mktemp("task")
+    write(folder)
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", "")
+        rows = evaluate(config())
+        write_rows("scores.parquet", rows, SCORES)
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def task(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path)
+    return tmp_path
+
+
+def change(path, **changes):
+    """Changes rows of a file, those of image 3."""
+    rows = read_table(path, DECODED).to_pylist()
+    write_rows(path, [row | changes if row["item"] == 3 else row for row in rows], DECODED)
+
+
+def corpus(scores, run, decoder, metric):
+    chosen = scores[(scores.variant == run) & (scores.decoder == decoder) & (scores.metric == metric)]
+    (value,) = chosen[chosen["item"].isna()].value
+    return value
+
+
+def test_captions_that_are_references_score_as_such(scored):
+    assert corpus(scored, "perfect", "greedy", "BLEU2") == pytest.approx(1)
+    assert corpus(scored, "perfect", "beam", "ROUGE_L") == pytest.approx(1)
+    assert corpus(scored, "perfect", "beam", "METEOR") == pytest.approx(1)
+    assert corpus(scored, "perfect", "sample", "log_prob_mean") == pytest.approx(-1.5)
+    assert corpus(scored, "perfect", "sample", "oracle") >= corpus(scored, "perfect", "greedy", "CIDEr")
+    assert corpus(scored, "perfect", "sample", "novel") == 0
+    assert corpus(scored, "wrong", "sample", "novel") == 100
+    assert corpus(scored, "wrong", "sample", "length") == 4
+    assert corpus(scored, "wrong", "sample", "vocabulary") == 4
+    assert corpus(scored, "wrong", "sample", "unique") < corpus(scored, "perfect", "sample", "unique")
+    assert corpus(scored, "wrong", "greedy", "CIDEr") == 0 < corpus(scored, "perfect", "greedy", "CIDEr")
+    # Two equal captions of four words: 4 unigrams and 3 bigrams of 8 words.
+    assert corpus(scored, "wrong", "sample", "Div1") == pytest.approx(4 / 8)
+
+
+def test_every_metric_has_its_rows_once_without_java(scored):
+    keys = ["variant", "seed", "item", "decoder", "rank", "metric"]
+    assert not scored.duplicated(keys).any()
+    assert np.isfinite(scored.value).all()
+    for metric in QUALITY:
+        assert corpus(scored, "wrong", "beam", metric) < corpus(scored, "perfect", "beam", metric)
+    for metric in DIVERSITY:
+        assert math.isfinite(corpus(scored, "perfect", "sample", metric))
+
+
+def test_rows_are_of_the_level_that_the_registry_says(scored):
+    people = scored.variant == "human"
+    for metric, rows in scored[~people].groupby("metric"):
+        levels = {
+            "caption": rows["item"].notna() & rows["rank"].notna(),
+            "set": rows["item"].notna() & rows["rank"].isna(),
+            "corpus": rows["item"].isna(),
+        }
+        smallest = next(level for level, of_it in levels.items() if of_it.any())
+        assert find(metric).level == smallest, metric
+
+
+def test_first_captions_are_scored_by_every_reward_and_for_repetition(scored):
+    first = scored[(scored["rank"] == 0) & scored["item"].notna() & (scored.decoder != "sample")]
+    values = first.set_index(["metric", "variant", "decoder", "item"]).value.sort_index()
+    assert values["reward_mixed", "perfect"].to_numpy() == pytest.approx(2.5)
+    assert values["reward_cider"].equals(values["CIDEr"])
+    pd.testing.assert_series_equal(values["SPIDEr"], values["CIDEr"] + values["SPICE"], check_names=False)
+    assert set(values["words", "wrong"]) == {4}
+    assert set(values["seq-rep-2"]) == {0}
+    assert len(values["reward_mixed"]) == 2 * 2 * IMAGES
+
+
+def test_truth_is_that_of_the_scene_and_people_are_measured_too(scored):
+    truth = scored[scored.metric.isin(["precision_true", "recall_true", "all_true"])]
+    people = scored[scored.variant == "human"]
+    assert set(people.metric) == set(truth.metric)
+    assert set(people[people.metric == "precision_true"].value) == {1}
+    assert set(people.decoder) == {"sample"}
+    # `perfect` says what they say.
+    keys = ["item", "rank", "metric"]
+    same = truth[(truth.variant == "perfect") & (truth.decoder == "sample")]
+    pd.testing.assert_series_equal(people.set_index(keys).value, same.set_index(keys).value)
+    recall = truth[(truth.metric == "recall_true") & (truth.variant == "human")].set_index("item")
+    single, together = recall[recall["rank"].notna()].value, recall[recall["rank"].isna()].value
+    assert (single.groupby("item").max() <= together).all()
+    assert set(truth[(truth.variant == "wrong") & (truth.metric == "all_true")].value) == {0}
+
+
+def test_photographs_have_no_truth_and_single_captions_no_diversity(task, monkeypatch):
+    lexical = ("BLEU1", "ROUGE_L", "CIDEr")
+    measure = quality.measure
+    # METEOR and SPICE take seconds to load.
+    monkeypatch.setattr(quality, "measure", lambda truth, captions, _=(), **__: measure(truth, captions, lexical))
+    for path in RUNS.values():
+        rows = read_table(path, DECODED).to_pylist()
+        write_rows(path, [row for row in rows if row["decoder"] != "sample" and row["rank"] == 0], DECODED)
+    (task / DATA / "scenes.parquet").unlink()
+    scores = pd.DataFrame(evaluate(config(dataset="flickr8k", rewards={})))
+    assert set(scores.metric) == {*lexical, "words", "seq-rep-2", "log_prob_mean"}
+    assert set(scores.variant) == set(RUNS)
+
+
+def test_a_split_without_captions_is_one_line(task):
+    with pytest.raises(InputError, match=r"references\.parquet: has no captions in split 'unused'"):
+        evaluate(config(split="unused"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"item": 103}, "the beam captions of seed 1 are not those of the split: item 3 has none"),
+        ({"variant": "perfect"}, "holds captions of run 'perfect', not only of 'wrong'"),
+        ({"decoder": "sample"}, "the beam captions of seed 1 are not those of the split: item 3 has none"),
+        ({"rank": 1}, "the beam captions of seed 1: item 3 has rank 1 where 0 is due"),
+        ({"seed": 2}, "the beam captions of seed 1 are not those of the split: item 3 has none"),
+    ],
+)
+def test_captions_that_are_not_the_runs_are_one_line(task, changes, message):
+    change(RUNS["wrong"], **changes)
+    with pytest.raises(InputError, match=rf"wrong\.parquet: {message}"):
+        evaluate(config())
+
+
+def test_captions_of_more_items_than_the_splits_are_one_line(task):
+    rows = read_table(RUNS["wrong"], DECODED).to_pylist()
+    more = [row | {"item": 103} for row in rows if row["item"] == 3]
+    write_rows(RUNS["wrong"], rows + more, DECODED)
+    with pytest.raises(InputError, match=r"wrong\.parquet: the beam captions .* item 103 is not in the split"):
+        evaluate(config())
+    write_rows(RUNS["wrong"], [], DECODED)
+    with pytest.raises(InputError, match=r"wrong\.parquet: holds no captions"):
+        evaluate(config())
+
+
+def test_a_file_without_a_column_and_a_scene_that_is_missing_are_one_line(task):
+    table = read_table(RUNS["wrong"], DECODED).drop_columns(["log_prob"])
+    write_rows(RUNS["wrong"], table.to_pylist(), DECODED.remove(DECODED.get_field_index("log_prob")))
+    with pytest.raises(InputError, match=r"wrong\.parquet.*log_prob"):
+        evaluate(config())
+    rows = read_table(f"{DATA}/scenes.parquet", SCENES).to_pylist()
+    write_rows(f"{DATA}/scenes.parquet", rows[:-1], SCENES)
+    with pytest.raises(InputError, match=rf"scenes\.parquet: has no scene of image {IMAGES - 1}"):
+        evaluate(config())

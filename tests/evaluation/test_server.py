@@ -1,0 +1,103 @@
+"""Scores as COCO's server computes them, against pycocoevalcap's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
+from seqcap.config.evaluation import EvaluationConfig
+from seqcap.data.scenes.captions import plan
+from seqcap.data.scenes.english import realise
+from seqcap.data.scenes.graph import sample
+from seqcap.errors import InputError
+from seqcap.evaluation.captions import evaluate
+from seqcap.metrics import official
+from seqcap.metrics.registry import SERVER
+
+RUNS = {name: f"artifacts/paper/decode/server/group/{name}.parquet" for name in ("one", "two")}
+# Run and seed -> which of the people's captions it says.
+SYSTEMS = {("one", 1): 40, ("one", 2): 41, ("two", 1): 42}
+LEXICAL = ["BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "CIDEr"]
+IMAGES = 6
+CONFIG = EvaluationConfig(
+    name="server",
+    paper="paper",
+    task="image",
+    kind="images",
+    dataset="scenes",
+    split="server",
+    references=(5, 40, 41),
+    rewards={},
+    decoded=RUNS,
+    code={},
+)
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch):
+    """What people say of some scenes: forty captions each are references, the others those of two runs."""
+    monkeypatch.chdir(tmp_path)
+    said = {}
+    for image in range(IMAGES):
+        rng = np.random.default_rng([1, image])
+        scene = sample(rng)
+        said[image] = [realise(plan(scene, "medium", 0.05, rng), rng) for _ in range(43)]
+    rows = [
+        {"item": image, "split": "server", "text": " ".join(tokens), "tokens": tokens}
+        for image, captions in said.items()
+        for tokens in captions[:40]
+    ]
+    # A caption of another split, with the same image number as none of these.
+    rows.append({"item": 99, "split": "test", "text": "a dog", "tokens": ["a", "dog"]})
+    rows = [row | {"caption_id": number} for number, row in enumerate(rows)]
+    write_rows("artifacts/image/data/references.parquet", rows, REFERENCES)
+    for run, path in RUNS.items():
+        rows = []
+        for (name, seed), place in SYSTEMS.items():
+            for image in said if name == run else ():
+                for rank, tokens in enumerate((said[image][place], ["nothing"])):
+                    row = {"variant": run, "seed": seed, "item": image, "decoder": "beam", "rank": rank}
+                    rows.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0})
+        write_rows(path, rows, DECODED)
+    return said
+
+
+def test_server_scores_are_those_against_the_first_references(said):
+    rows = evaluate(CONFIG)
+    write_rows("scores.parquet", rows, SCORES)
+    table = pd.DataFrame(rows)
+    # No image has 41 references.
+    assert set(table.metric) == {f"{metric} c{number}" for metric in SERVER for number in (5, 40)}
+    assert set(table.decoder) == {"beam"}
+    assert not table.duplicated(["variant", "seed", "item", "metric"]).any()
+    assert table.value.between(0, 10).all()
+    corpora = table[table["item"].isna()].set_index(["variant", "seed", "metric"]).value
+    assert len(corpora) == 3 * 2 * len(SERVER)
+    for number in (5, 40):
+        references = {image: captions[:number] for image, captions in said.items()}
+        for (run, seed), place in SYSTEMS.items():
+            captions = [(image, spoken[place]) for image, spoken in said.items()]
+            # By pycocoevalcap itself: forty references, and document frequencies of these references alone.
+            expected, _ = official.measure(references, captions, LEXICAL)
+            chosen = table[(table.variant == run) & (table.seed == seed) & table["item"].notna()]
+            for metric in LEXICAL:
+                name = f"{metric} c{number}"
+                assert corpora[run, seed, name] == pytest.approx(expected[metric].corpus(), abs=1e-9)
+                found = chosen[chosen.metric == name]
+                if metric.startswith("BLEU"):
+                    assert found.empty
+                else:
+                    assert found["item"].tolist() == list(said)
+                    assert set(found["rank"]) == {0}
+                    np.testing.assert_allclose(found.value, expected[metric].per_caption, rtol=0, atol=1e-9)
+    # More people to agree with.
+    for metric in ("BLEU1", "BLEU4", "METEOR", "ROUGE_L"):
+        assert (corpora[:, :, f"{metric} c40"] > corpora[:, :, f"{metric} c5"]).all()
+
+
+@pytest.mark.parametrize("change", [{"item": 99}, {"decoder": "greedy"}])
+def test_captions_of_other_images_than_the_servers_are_one_line(said, change):
+    rows = read_table(RUNS["two"], DECODED).to_pylist()
+    write_rows(RUNS["two"], [row | change if row["item"] == 3 else row for row in rows], DECODED)
+    with pytest.raises(InputError, match=r"two\.parquet: the beam captions of seed 1 are not those of the split"):
+        evaluate(CONFIG)

@@ -1,0 +1,126 @@
+"""Translations decoded and scored: sacrebleu's BLEU, against this package's own, and on paper."""
+
+import numpy as np
+import pytest
+import torch
+from small_task import write_translation_task
+
+from seqcap import models
+from seqcap.artifacts import DECODED, PAIRS, SCORES, read_table, save_weights, write_rows
+from seqcap.captioning import decode_split
+from seqcap.config.decoding import DecodingRun
+from seqcap.config.evaluation import EvaluationConfig
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.errors import InputError
+from seqcap.evaluation.translations import corpus_bleu, evaluate, sentence_bleu
+from seqcap.metrics.quality import measure
+
+WORDS = ["a", "dog", "runs", "on", "the", "beach", ".", "don", "'t", "&quot;"]
+PAIR = 2 * 10**9
+DECODED_FILE = "artifacts/paper/decode/all/group/mle.parquet"
+
+
+def texts(rng, number):
+    return [" ".join(rng.choice(WORDS, rng.integers(1, 14))) for _ in range(number)]
+
+
+def test_bleu_is_this_packages_own():
+    """Two programs: sacrebleu here, the reward's kernel in training."""
+    rng = np.random.default_rng(0)
+    references = texts(rng, 200)
+    translations = [
+        " ".join(word if rng.random() < 0.9 else rng.choice(WORDS) for word in text.split()) for text in references
+    ]
+    ids = {i: [text.split()] for i, text in enumerate(references)}
+    measured = measure(ids, [(i, text.split()) for i, text in enumerate(translations)], ["BLEU4"])
+    assert corpus_bleu(translations, references) == pytest.approx(measured["BLEU4"].corpus(), abs=1e-9)
+
+
+def test_bleu_by_hand():
+    """7/8, 5/7, 3/6, 2/5 of the n-grams match; nine words for eight: exp(1 - 9/8)."""
+    reference, translation = "a b c d e f g h i", "a b c d x f g h"
+    expected = (7 / 8 * 5 / 7 * 3 / 6 * 1 / 5) ** 0.25 * np.exp(1 - 9 / 8)
+    assert corpus_bleu([translation], [reference]) == pytest.approx(expected)
+    assert corpus_bleu([reference], [reference]) == pytest.approx(1)
+    assert sentence_bleu(["", reference, "a b"], [reference, reference, "a b"]) == pytest.approx([0, 1, 1])
+
+
+def config(**changes):
+    base = {"name": "all", "paper": "paper", "task": "de_en", "kind": "sentences", "dataset": "text", "split": "test"}
+    base |= {"references": None, "rewards": {}, "decoded": {"mle": DECODED_FILE}, "code": {}}
+    return EvaluationConfig(**(base | changes))
+
+
+@pytest.fixture
+def pairs(tmp_path, monkeypatch):
+    """Eight pairs; the beam's best translation is right but for the first, greedily nothing is."""
+    monkeypatch.chdir(tmp_path)
+    references = texts(np.random.default_rng(1), 8)
+    rows, decoded = [], []
+    for item, text in enumerate(references, start=PAIR):
+        words = text.split()
+        rows.append({"item": item, "split": "test", "source": ["ein"], "target": words, "reference": words})
+        said = {"greedy": [["cat"]], "beam": [words if item > PAIR else ["cat"], ["cat"], ["cat"]]}
+        for decoder, captions in said.items():
+            for rank, tokens in enumerate(captions):
+                row = {"variant": "mle", "seed": 1, "item": item, "decoder": decoder, "rank": rank}
+                decoded.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0})
+    rows.append({"item": 0, "split": "train", "source": ["ein"], "target": ["a"], "reference": ["a"]})
+    write_rows("artifacts/de_en/data/pairs.parquet", rows, PAIRS)
+    write_rows(DECODED_FILE, decoded, DECODED)
+    return references, decoded
+
+
+def test_scores_are_of_the_corpus_and_of_every_sentence(pairs):
+    references, _ = pairs
+    rows = evaluate(config())
+    write_rows("scores.parquet", rows, SCORES)
+    assert {row["metric"] for row in rows} == {"BLEU"}
+    corpus = {row["decoder"]: row["value"] for row in rows if row["item"] is None}
+    assert corpus == {"greedy": 0, "beam": corpus_bleu(["cat", *references[1:]], references)}
+    single = {(row["decoder"], row["item"]): row["value"] for row in rows if row["rank"] == 0}
+    assert len(single) == 2 * 8
+    assert [single["beam", PAIR + place] for place in range(8)] == pytest.approx([0] + [1] * 7)
+
+
+def test_translations_that_are_not_the_splits_are_one_line(pairs):
+    _, decoded = pairs
+    write_rows(DECODED_FILE, decoded[:-3], DECODED)
+    message = r"mle\.parquet: the beam captions of seed 1 are not those of the split: item 2000000007 has none"
+    with pytest.raises(InputError, match=message):
+        evaluate(config())
+    with pytest.raises(InputError, match=r"pairs\.parquet: has no pairs in split 'val'"):
+        evaluate(config(split="val"))
+
+
+def test_what_a_translator_decodes_is_scored(tmp_path, monkeypatch):
+    """Words of every pair, joined from subwords. The translator has learnt nothing."""
+    monkeypatch.chdir(tmp_path)
+    write_translation_task(tmp_path, 12)
+    sizes = [len(Vocabulary.read(f"artifacts/de_en/data/{name}vocabulary.json")) for name in ("", "source_")]
+    settings = {"embedding": 12, "hidden": 16, "readout": 12}
+    torch.manual_seed(0)
+    captioner = models.build("translator", settings, sizes[0], (sizes[1],))
+    metadata = {"architecture": "translator", "model": settings, "vocabulary_size": sizes[0], "max_length": 12}
+    save_weights("weights/seed1.safetensors", captioner.state_dict(), metadata | {"feature_shape": [sizes[1]]})
+    run = DecodingRun(
+        name="mle",
+        task="de_en",
+        kind="sentences",
+        split="test",
+        max_length=12,
+        weights="weights",
+        seeds=(1,),
+        ensemble=False,
+        beam=3,
+        samples=0,
+        batch_size=3,
+        decoded=DECODED_FILE,
+    )
+    decoded = decode_split(run)
+    test = [row["item"] for row in read_table("artifacts/de_en/data/pairs.parquet", PAIRS).to_pylist()][-8:]
+    assert [row["item"] for row in decoded if row["decoder"] == "greedy"] == test
+    assert sum(row["decoder"] == "beam" for row in decoded) == 3 * 8
+    assert not any("</w>" in row["text"] for row in decoded)
+    write_rows(DECODED_FILE, decoded, DECODED)
+    assert len(evaluate(config())) == 2 * (1 + 8)

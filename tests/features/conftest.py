@@ -1,0 +1,15 @@
+"""torchvision, for the tests that need it."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def torchvision() -> ModuleType:
+    """Not imported above the tests: it takes 4 seconds, in every process that collects them."""
+    from seqcap.features.torchvision_shim import torchvision
+
+    return torchvision  # type: ignore[no-any-return]

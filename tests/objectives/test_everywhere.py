@@ -1,0 +1,114 @@
+"""Every objective under every captioner that it can serve: what lies in the packages is tested without an edit here."""
+
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+import numpy as np
+import pytest
+from pydantic import BaseModel
+from small_task import run_config, write_embeddings, write_task, write_translation_task
+
+from seqcap import models, objectives
+from seqcap.artifacts import load_weights
+from seqcap.tasks import KINDS
+from seqcap.training import train_all
+
+# Kind of task -> what a run on its small task is.
+TASKS = {
+    "images": {"task": "image", "max_length": 6, "reward": {"cider": 1.0}},
+    "sentences": {"task": "de_en", "max_length": 12, "reward": {"bleu4": 1.0}},
+}
+# Two steps on images, two on pairs.
+TRAINING = {"images": {"epochs": 1, "batch_size": 12}, "sentences": {"epochs": 1, "batch_size": 30}}
+
+
+def modules(package):
+    """A package's modules with a Config and a Model."""
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        found = importlib.import_module(module.name)
+        if hasattr(found, "Config") and hasattr(found, "Model"):
+            yield module.name.removeprefix(f"{package.__name__}.")
+
+
+def required(config):
+    """Something small for each setting that has no default."""
+    found = {}
+    for name, field in config.model_fields.items():
+        kind = field.annotation
+        if not field.is_required():
+            continue
+        if get_origin(kind) is Literal:
+            found[name] = get_args(kind)[0]
+        else:
+            found[name] = required(kind) if issubclass(kind, BaseModel) else 8
+    return found
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory):
+    """A folder with a small task of each kind, and its embeddings."""
+    folder = tmp_path_factory.mktemp("everywhere")
+    write_task(folder)
+    write_translation_task(folder)
+    for task in TASKS.values():
+        write_embeddings(folder, task["task"])
+    return folder
+
+
+def run_of(objective, captioner, **changes):
+    model, kind = objectives.model_class(objective), models.model_class(captioner).kind
+    task = TASKS[kind]
+    values = {
+        "kind": kind,
+        "captioner": captioner,
+        "architecture": captioner,
+        "model": required(models.config_class(captioner)),
+        "objective": objective,
+        "settings": required(objectives.config_class(objective)),
+        "training": TRAINING[kind],
+        "reads": {what: f"artifacts/words/{task['task']}/{what}.parquet" for what in model.reads},
+    }
+    return run_config(**(values | task | changes))
+
+
+def curve(trained, quantity):
+    return [row["value"] for row in trained.curves if row["quantity"] == quantity]
+
+
+def test_every_kind_of_task_is_here():
+    assert set(TASKS) == set(KINDS)
+
+
+@pytest.mark.parametrize("captioner", list(modules(models)))
+@pytest.mark.parametrize("objective", list(modules(objectives)))
+def test_every_objective_takes_two_steps_under_every_captioner(tasks, tmp_path, monkeypatch, objective, captioner):
+    monkeypatch.chdir(tasks)
+    run = run_of(objective, captioner, weights=str(tmp_path))
+    [[trained]] = train_all([run])
+    assert max(row["step"] for row in trained.curves) == 2
+    assert np.isfinite([row["value"] for row in trained.curves]).all()
+    weights, metadata = load_weights(tmp_path / "seed1.safetensors")
+    assert all(tensor.isfinite().all() for tensor in weights.values())
+    decisive = {"images": "val_cider", "sentences": "val_bleu"}[run.kind]
+    assert metadata[decisive] == curve(trained, decisive)[-1]
+
+
+def test_a_reward_of_negative_sign_is_raised_and_selects(tasks, tmp_path, monkeypatch):
+    """Paid for words that no reference has: the reward stays below zero, and rises."""
+    monkeypatch.chdir(tasks)
+    train_all([run_config(weights=str(tmp_path / "start"), training={"epochs": 8})])
+    run = run_config(
+        objective="self_critical",
+        settings={"samples": 3},
+        reward={"cider": 0.1, "bleu1": -8.0},
+        start=str(tmp_path / "start"),
+        weights=str(tmp_path),
+        training={"epochs": 3, "batch_size": 6, "dropout": 0.0, "learning_rate": 0.002},
+    )
+    [[trained]] = train_all([run])
+    before, *after = curve(trained, "val_reward")
+    assert before < max(after) < -1
+    assert curve(trained, "train_reward")[0] < -1
+    assert load_weights(Path(run.weights) / "seed1.safetensors")[1]["val_reward"] == max(after)

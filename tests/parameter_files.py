@@ -1,0 +1,78 @@
+"""The committed parameter files, changed by a test."""
+
+import copy
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from seqcap.configure import resolve
+from seqcap.params import Params, read_params
+
+ROOT = Path(__file__).parents[1]
+FILES = tuple(
+    str(path.relative_to(ROOT)) for name in ("params", "papers/*", "scales/*") for path in ROOT.glob(f"{name}.yaml")
+)
+
+
+@cache
+def _committed(name: str) -> dict[str, Any]:
+    return YAML(typ="safe").load((ROOT / name).read_text())  # type: ignore[no-any-return]
+
+
+class ParameterFiles:
+    """A copy in `folder`. A key is "file:a.b.c", of params.yaml where no file is named."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._changed: dict[str, Any] = {}
+        for name in FILES:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+
+    def __getitem__(self, key: str) -> Any:
+        place, last = self._place(key)
+        return place[last]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        place, last = self._place(key)
+        place[last] = value
+
+    def __delitem__(self, key: str) -> None:
+        place, last = self._place(key)
+        del place[last]
+
+    def _place(self, key: str) -> tuple[dict[str, Any], str]:
+        file, _, path = key.rpartition(":")
+        place = self.content(file or "params.yaml")
+        *above, last = path.split(".")
+        for part in above:
+            place = place.setdefault(part, {})
+        return place, last
+
+    def content(self, file: str) -> dict[str, Any]:
+        """A file's content, to be changed; {} of a new one."""
+        return self._changed.setdefault(file, copy.deepcopy(_committed(file)) if file in FILES else {})
+
+    def read(self) -> Params:
+        """Writes what was changed, and reads everything."""
+        for name, content in self._changed.items():
+            # JSON is YAML, too, and keeps the order.
+            (self.folder / name).write_text(json.dumps(content))
+        return read_params(self.folder)
+
+    def resolved(self) -> dict[str, dict[str, Any]]:
+        """Every stage's configuration without its code, by "<stage>/<name>"."""
+        files = resolve(self.read())
+        return {
+            path.relative_to("configs").with_suffix("").as_posix(): config.model_dump(mode="json", exclude={"code"})
+            for path, config in files.items()
+        }
+
+
+def changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
+    """The names whose content differs."""
+    return {name for name in before | after if before.get(name) != after.get(name)}

@@ -1,0 +1,346 @@
+"""The resolution of the parameters: what each stage's file holds, what changes it, and what a wrong name gets."""
+
+import json
+import runpy
+
+import pytest
+from parameter_files import ROOT, ParameterFiles, changed
+
+from seqcap.config import config_path
+from seqcap.config.data import ImageData
+from seqcap.config.training import TrainConfig
+from seqcap.configure import write_configs
+from seqcap.errors import InputError
+
+SLE, SPIDER, SMOOTHING = (f"papers/{name}.yaml" for name in ("sle", "spider", "smoothing"))
+REPORT = ("tables", "figures", "section")
+
+
+@pytest.fixture
+def files(tmp_path):
+    return ParameterFiles(tmp_path)
+
+
+def reported(paper):
+    return {f"{stage}/{paper}" for stage in REPORT}
+
+
+def only_run(configs, group):
+    (run,) = configs[f"train/{group}"]["runs"]
+    return run
+
+
+# --- The committed parameters
+
+
+def test_committed_parameters_resolve(files):
+    configs = files.resolved()
+    run = only_run(configs, "sle_sll_sle")
+    assert run["settings"]["alpha"] == 0.75
+    assert run["seeds"] == [1, 2, 3]
+    assert run["start"] == "artifacts/pretrain/lstm"
+    assert only_run({"train/x": configs["pretrain/lstm"]}, "x")["model"]["hidden"] == 128
+    assert [run["name"] for run in configs["train/smoothing_attention_token"]["runs"]] == [
+        f"attention_{loss}" for loss in ("mle", "entropy", "tok", "tok_rfreq")
+    ]
+
+
+def test_the_papers_scale_resolves(files):
+    files["scale"] = "paper"
+    configs = files.resolved()
+    assert only_run({"train/x": configs["pretrain/lstm"]}, "x")["model"]["hidden"] == 512
+    assert configs["encoder/image"]["backbone"] == "resnet152"
+    assert {run["start"] for run in configs["train/smoothing_lstm_token"]["runs"]} == {None}
+    server = only_run(configs, "smoothing_server")
+    assert (server["captioner"], server["settings"]["token"]["alpha"]) == ("attention", 0.3)
+    assert server["seeds"] == [1, 2, 3, 4, 5]
+
+
+def test_papers_train_as_many_of_the_captioners_seeds_as_they_say(files):
+    files[f"{SPIDER}:runs.policy.seeds"] = 1
+    configs = files.resolved()
+    assert only_run(configs, "sle_sll")["seeds"] == [1, 2, 3]
+    assert only_run(configs, "spider_pg_cider")["seeds"] == [1]
+    assert only_run({"train/x": configs["decode/spider_pg_cider"]}, "x")["seeds"] == [1]
+
+
+def test_an_ensembles_members_are_seeds_of_one_run(files):
+    configs = files.resolved()
+    single, ensemble = configs["decode/smoothing_server"]["runs"]
+    assert (single["seeds"], single["ensemble"]) == ([1], False)
+    assert (ensemble["seeds"], ensemble["ensemble"]) == ([1, 2, 3], True)
+    assert single["weights"] == ensemble["weights"] == only_run(configs, "smoothing_server")["weights"]
+    assert {run["split"] for run in (single, ensemble)} == {"server"}
+    assert configs["evaluate/smoothing_server"]["references"] == [5, 40]
+    labels = {run["name"]: (run["label"], run["members"]) for run in configs["tables/smoothing"]["runs"]}
+    assert "server" not in labels
+    assert labels["tok_seq_cider_ensemble"] == ("Ours: Tok-Seq CIDER +", 3)
+
+
+def test_data_without_a_split_of_many_captions_take_the_usual_one(files, tmp_path):
+    files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path), "evaluate_on": "val"}
+    files["features.image"] |= {"backbone": "resnet18", "weights": "imagenet"}
+    configs = files.resolved()
+    splits = {run["split"] for name in configs if name.startswith("decode/sm") for run in configs[name]["runs"]}
+    assert splits == {"val", "test"}
+    assert configs["evaluate/smoothing_server"]["split"] == configs["evaluate/sle_image"]["split"] == "val"
+    assert configs["data/image"]["scenes"] is None
+
+
+def test_what_a_run_reads_is_what_its_objective_and_reward_need(files):
+    configs = files.resolved()
+    words = "artifacts/words/image"
+    reads = {
+        run["name"]: run["reads"] for name in configs if name.startswith("train/") for run in configs[name]["runs"]
+    }
+    assert reads["lstm_tok"] == {"embeddings": f"{words}/embeddings.parquet"}
+    assert reads["lstm_tok_seq_cider_v"] == reads["lstm_tok"]
+    assert reads["pg_bcmr"] == {"paraphrases": f"{words}/paraphrases.parquet"}
+    assert reads["de_en_tok"] == {"embeddings": "artifacts/words/de_en/embeddings.parquet"}
+    assert reads["lstm_mle"] == reads["lstm_seq_cider_v"] == reads["pg_spider"] == {}
+
+
+def test_any_objective_under_any_paper(files):
+    """Token smoothing, whose embeddings SLE's other runs do not read, paid METEOR besides."""
+    files[f"{SLE}:runs.xe_att"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
+    files[f"{SLE}:groups.sle_xe_att.reads"] = "words/image"
+    assert set(only_run(files.resolved(), "sle_xe_att")["reads"]) == {"embeddings", "paraphrases"}
+
+
+# --- What a change changes
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "names"),
+    [
+        ("alpha", 0.5, {"train/sle_sll_sle", "train/sle_sll_sle_att", *reported("sle")}),
+        (f"{SLE}:runs.sll_me.training", {"learning_rate": 0.0042}, {"train/sle_sll_me", "train/sle_sll_me_att"}),
+        (f"{SLE}:runs.sll_me.label", "other", reported("sle")),
+        (f"{SLE}:runs.sll_att.reward", "spider", {"train/sle_sll_att", "evaluate/sle_image", *reported("sle")}),
+        ("rewards.spider.spice", 0.5, {"train/spider_pg_spider", "evaluate/spider_image"}),
+        (
+            f"{SPIDER}:runs.rollouts.training",
+            {"epochs": 1},
+            {f"train/spider_pg_{n}" for n in ("cider", "bleu4", "bcmr")},
+        ),
+        (f"{SMOOTHING}:evaluations.smoothing_de_en.beam", 4, None),
+        (
+            f"{SMOOTHING}:evaluations.smoothing_server.references",
+            [3],
+            {"evaluate/smoothing_server", *reported("smoothing")},
+        ),
+        ("features.image.grid", 2, {"features/image"}),
+        ("embeddings.glove.epochs", 2, {"embeddings/image", "embeddings/de_en", "embeddings/en_fr"}),
+        ("captioners.translator_de_en.pretrain.epochs", 3, {"pretrain/translator_de_en"}),
+        ("papers/sle.yaml:papers.sle.pictures", "image", set()),
+        ("device", "cpu", set()),
+        ("workers", 7, set()),
+        ("launcher", "torchrun --nproc-per-node=8", set()),
+    ],
+)
+def test_a_change_changes_what_uses_it(files, key, value, names):
+    before = files.resolved()
+    files[key] = value
+    if names is None:
+        groups = [name for name in before if name.startswith("decode/smoothing_de_en")]
+        names = {*groups, *reported("smoothing")}
+    assert changed(before, files.resolved()) == names
+
+
+def test_a_corpus_changes_its_own_stages_only(files, tmp_path):
+    before = files.resolved()
+    assert before["data/de_en"]["root"] == "artifacts/de_en/data"
+    assert before["data/en_fr"]["parallel"]["train"] == 1500
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/train.nl.gz").write_bytes(b"")
+    corpus = {"dataset": "text", "root": str(tmp_path / "corpus"), "subwords": 8000, "tokenise": True, "source": "nl"}
+    files["tasks.de_en"] |= corpus
+    after = files.resolved()
+    assert changed(before, after) == {"data/de_en", "evaluate/smoothing_de_en", *reported("smoothing")}
+    data = after["data/de_en"]
+    assert data["parallel"] is None
+    assert data["corpus"]["splits"] == {"train": "train", "val": "valid", "test": "test"}
+    assert list(data["fingerprint"]) == ["train.nl.gz"]
+    assert data["corpus"]["source"] == "nl"
+    assert after["tables/smoothing"]["tasks"]["de_en"]["dataset"] == "corpus"
+
+
+def test_a_paper_that_is_left_out_is_not_run(files):
+    before = files.resolved()
+    for section in ("papers", "evaluations", "groups", "runs", "variances"):
+        files[f"{SPIDER}:{section}"] = {}
+    after = files.resolved()
+    gone = {name for name in before if "spider" in name}
+    assert set(before) - set(after) == gone
+    assert changed(before, after) == {*gone, "report"}
+    assert after["report"]["papers"] == ["sle", "smoothing"]
+
+
+def test_a_part_of_a_paper_that_is_left_out_is_not_run(files):
+    for section in ("evaluations", "groups", "runs", "ensembles"):
+        entries = files[f"{SMOOTHING}:{section}"]
+        kept = {k: v for k, v in entries.items() if "de_en" in k or k == "translations"}
+        files[f"{SMOOTHING}:{section}"] = kept
+    configs = files.resolved()
+    assert {name for name in configs if "smoothing" in name and name.startswith(("train", "evaluate"))} == {
+        "evaluate/smoothing_de_en",
+        *(f"train/smoothing_de_en_{group}" for group in ("token", "sequence", "token_sequence")),
+    }
+    assert all(run["task"] == "de_en" for run in configs["tables/smoothing"]["runs"])
+
+
+# --- What is wrong
+
+
+def message(files):
+    with pytest.raises(InputError) as caught:
+        files.resolved()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner": "lstm", "start": "pretrain/lstm"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        (f"{SLE}:papers.sle.pictures", "photos", ["papers.sle.pictures is 'photos'", "allowed: image, de_en, en_fr"]),
+        (f"{SLE}:evaluations.sle_image.paper", "x", ["evaluations.sle_image.paper is 'x'", "allowed: sle, smoothing"]),
+        (f"{SMOOTHING}:evaluations.smoothing_server.task", "x", ["evaluations.smoothing_server.task is 'x'", "de_en"]),
+        (
+            f"{SLE}:evaluations.empty",
+            {"paper": "sle", "task": "image", "beam": 1, "samples": 0},
+            ["empty has no group"],
+        ),
+        (f"{SLE}:groups.sle_sll.paper", "x", ["groups.sle_sll.paper is 'x'", "allowed: sle"]),
+        (f"{SLE}:groups.sle_sll.evaluation", "x", ["groups.sle_sll.evaluation is 'x'", "sle_image"]),
+        (
+            f"{SLE}:groups.sle_sll.evaluation",
+            "spider_image",
+            ["groups.sle_sll.evaluation", "it is of spider, task image"],
+        ),
+        (f"{SLE}:groups.sle_sll.task", "x", ["groups.sle_sll.task is 'x'", "allowed: image"]),
+        (f"{SLE}:groups.sle_sll.captioner", "gpt", ["groups.sle_sll.captioner is 'gpt'", "allowed: lstm, attention"]),
+        (f"{SLE}:groups.sle_sll.captioner", "translator_de_en", ["groups.sle_sll.captioner", "for the task de_en"]),
+        (
+            f"{SLE}:groups.sle_sll.start",
+            "pretrain/attention",
+            ["groups.sle_sll.start", "allowed: pretrain/lstm, image/"],
+        ),
+        (
+            f"{SLE}:groups.sle_sll.reads",
+            "words/image",
+            ["groups.sle_sll.reads", "its runs read image/data/vocabulary.json"],
+        ),
+        (
+            f"{SMOOTHING}:groups.smoothing_lstm_token.reads",
+            "image/data/vocabulary.json",
+            ["groups.smoothing_lstm_token.reads", "its runs read words/image/embeddings.parquet"],
+        ),
+        (
+            f"{SPIDER}:groups.spider_pg_bcmr.reads",
+            "words/image/embeddings.parquet",
+            ["groups.spider_pg_bcmr.reads", "its runs read words/image/paraphrases.parquet"],
+        ),
+        (f"{SLE}:groups.empty", GROUP | {"reads": "image/data/vocabulary.json"}, ["groups.empty has no run"]),
+        (f"{SLE}:runs.sll.group", "x", ["runs.sll.group is 'x'", "allowed: sle_xe, sle_sll"]),
+        (f"{SLE}:runs.sll.label", "", ["runs.sll.label is missing", "report"]),
+        (
+            f"{SLE}:runs.sll.objective",
+            "self_kritical",
+            ["runs.sll.objective is 'self_kritical'", "src/seqcap/objectives"],
+        ),
+        (f"{SLE}:runs.sll.objective", "base", ["runs.sll.objective is 'base'"]),
+        (f"{SLE}:runs.sll.objective", "smoothing", ["runs.sll.objective is 'smoothing'"]),
+        (f"{SLE}:runs.sll.settings.samples", 0, ["runs.sll.settings.samples is 0"]),
+        (f"{SLE}:runs.sll.settings.sample", 5, ["runs.sll.settings.sample is not a parameter", "allowed: samples"]),
+        (f"{SMOOTHING}:runs.lstm_tok_seq_cider_v.settings.sequence.tau", -1, ["settings.sequence.tau is -1"]),
+        (f"{SLE}:runs.sll.training.epoch", 3, ["runs.sll.training.epoch is not a parameter", "allowed: epochs"]),
+        (f"{SLE}:runs.policy.training.clip", 0, ["runs.xe.training.clip is 0"]),
+        (f"{SLE}:runs.sll.reward", "bleu9", ["runs.sll.reward is 'bleu9'", "allowed: cider, bleu4"]),
+        (f"{SLE}:runs.sll.seeds", 4, ["runs.sll.seeds is 4", "captioner lstm has 3"]),
+        (f"{SMOOTHING}:runs.translations.reward", "spider", ["reward is 'spider', with spice", "not for translations"]),
+        (f"{SMOOTHING}:ensembles.tok_seq_cider.run", "x", ["ensembles.tok_seq_cider.run is 'x'", "server"]),
+        (f"{SMOOTHING}:ensembles.tok_seq_cider.members", 9, ["ensembles.tok_seq_cider.members is 9", "server has 3"]),
+        (f"{SMOOTHING}:ensembles.server", {"run": "server", "label": "x", "members": 1}, ["is the name of a run, too"]),
+        (f"{SPIDER}:variances.spider_variance.captioner", "x", ["variances.spider_variance.captioner is 'x'", "lstm"]),
+        (f"{SPIDER}:variances.spider_variance.captioner", "translator_de_en", ["it is for the task de_en, not image"]),
+        (f"{SPIDER}:variances.spider_variance.start", "pretrain/attention", ["start", "allowed: pretrain/lstm"]),
+        (f"{SPIDER}:variances.spider_variance.reward", "bcmr", ["reward is 'bcmr'", "without meteor"]),
+        (f"{SPIDER}:variances.spider_variance.settings.rolouts", 1, ["settings.rolouts is not a parameter"]),
+        (f"{SPIDER}:papers.lonely", {"pictures": "image"}, ["papers.lonely has no run"]),
+        (f"{SPIDER}:papers.image", {"pictures": "image"}, ["'image' is the name of another folder"]),
+        ("captioners.lstm.task", "x", ["captioners.lstm.task is 'x'", "allowed: image, de_en, en_fr"]),
+        ("captioners.lstm.architecture", "rnn", ["captioners.lstm.architecture is 'rnn'", "src/seqcap/models"]),
+        ("captioners.lstm.architecture", "translator", ["architecture is 'translator'", "cannot read the task image"]),
+        ("captioners.translator_de_en.architecture", "lstm", ["architecture is 'lstm'", "cannot read the task de_en"]),
+        ("captioners.lstm.model.hidden", -1, ["captioners.lstm.model.hidden is -1"]),
+        ("captioners.translator_de_en.model.readout", 0, ["captioners.translator_de_en.model.readout is 0"]),
+        ("tasks.image.dataset", "coco", ["tasks.image.root is null, but coco is on disk"]),
+        ("tasks.de_en.dataset", "text", ["tasks.de_en.root is null"]),
+        ("tasks.de_en.source", "nl", ["tasks.de_en.source is 'nl'", "scenes are told in de, en, fr"]),
+        ("features", {}, ["features has nothing", "one section for each of image"]),
+        ("features.de_en", None, ["features.de_en is None"]),
+        ("embeddings.files", {"image": None, "de_en": None}, ["embeddings.files has image, de_en", "en_fr"]),
+        ("embeddings.glove.windows", 5, ["embeddings.glove.windows is not a parameter"]),
+    ],
+)
+def test_wrong_names_and_settings_are_one_line(files, key, value, named):
+    files[key] = value
+    found = message(files)
+    assert found.startswith(f"{key.rpartition(':')[0] or 'params.yaml'}: ")
+    for part in named:
+        assert part in found
+
+
+def test_features_of_sentences_are_one_line(files):
+    files["features.de_en"] = files["features.image"]
+    assert "features has image, de_en; name one section for each of image" in message(files)
+
+
+def test_an_encoder_trained_on_scenes_needs_scenes(files, tmp_path):
+    files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
+    assert "features.image.weights is 'scenes', but the pictures are coco's; use imagenet" in message(files)
+
+
+# --- The files
+
+
+def test_files_are_written_once_and_those_of_removed_runs_go(files, tmp_path):
+    folder, machine = tmp_path / "configs", tmp_path / "machine.json"
+    write_configs(files.read(), folder, machine)
+    assert json.loads(machine.read_text())["launcher"] == "python"
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+    for section in ("papers", "evaluations", "groups", "runs", "variances"):
+        files[f"{SPIDER}:{section}"] = {}
+    write_configs(files.read(), folder, machine)
+    left = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+    assert {path.stem for path in times if path not in left and path.parent.name == "tables"} == {"spider"}
+    assert {path.stem for path in left if left[path] != times[path]} == {"report"}
+
+
+def test_stages_read_what_is_written(files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_configs(files.read())
+    assert TrainConfig.read("train", "sle_sll").runs[0].objective == "self_critical"
+    assert ImageData.read("data", "image").scenes is not None
+    with pytest.raises(InputError, match=r"configs/data/de_en\.json: .*run `dvc repro configure`"):
+        ImageData.read("data", "de_en")
+    with pytest.raises(InputError, match=r"configs/train/nothing\.json: cannot be read"):
+        TrainConfig.read("train", "nothing")
+    assert config_path("report").exists()
+
+
+def test_the_stage_ends_with_status_2_and_one_line(files, monkeypatch, capsys):
+    files["alpha"] = 1.5
+    with pytest.raises(InputError):
+        files.read()
+    monkeypatch.chdir(files.folder)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "stages/configure.py"), run_name="__main__")
+    assert ended.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: params.yaml: alpha is 1.5")
+    assert printed.count("\n") == 1
+    assert not (files.folder / "configs").exists()

@@ -1,0 +1,279 @@
+"""The parameter files: what is read from them, and the one line that a wrong one gets."""
+
+import pytest
+from parameter_files import FILES, ROOT, ParameterFiles
+from ruamel.yaml import YAML
+
+from seqcap.errors import InputError
+from seqcap.params import overlaid, read_params
+
+SMOOTHING, SLE, PAPER = "papers/smoothing.yaml", "papers/sle.yaml", "scales/paper.yaml"
+
+
+@pytest.fixture
+def files(tmp_path):
+    return ParameterFiles(tmp_path)
+
+
+def message(read):
+    """The one line of the InputError that `read` raises."""
+    with pytest.raises(InputError) as caught:
+        read()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- The committed files
+
+
+def test_alpha_is_filled_in_where_runs_name_it(files):
+    assert files.read().runs["sll_sle"].settings["alpha"] == 0.75
+    files["alpha"] = 0.5
+    runs = files.read().runs
+    assert runs["sll_sle"].settings["alpha"] == runs["sll_sle_att"].settings["alpha"] == 0.5
+    assert runs["lstm_tok"].settings["alpha"] == 0.7
+
+
+def test_every_entry_knows_its_file(files):
+    params = files.read()
+    assert str(params.source("sll")) == str(params.source("sle_image")) == SLE
+    assert str(params.source("tok_seq_cider")) == SMOOTHING
+    assert str(params.source("spider_variance")) == "papers/spider.yaml"
+    assert str(params.source("seed")) == "params.yaml"
+
+
+def test_runs_without_a_group_are_there_for_others_only(files):
+    params = files.read()
+    assert not {"policy", "captions", "attention", "translations"} & set(params.runs)
+
+
+@pytest.mark.parametrize("scale", [name for name in FILES if name.startswith("scales")])
+def test_a_committed_scale_names_what_is_there(scale):
+    """What a scale names and the files lack is passed over: an experiment may have left it out."""
+    for name, changes in YAML(typ="safe").load((ROOT / scale).read_text()).items():
+        content = YAML(typ="safe").load((ROOT / name).read_text())
+        for section, entries in changes.items():
+            assert set(entries) <= set(content[section])
+
+
+# --- like
+
+
+def runs_of(files, **runs):
+    """The runs of SLE's file with some more, all in the group `sle_sll`."""
+    base = {"group": "sle_sll", "label": "x", "objective": "cross_entropy"}
+    for name, run in runs.items():
+        files[f"{SLE}:runs.{name}"] = (base | run) if "group" not in run else run
+    return files.read().runs
+
+
+def test_a_run_like_another_takes_over_its_values_key_by_key(files):
+    runs = runs_of(files, mine={"like": "sll_sle", "training": {"epochs": 3}, "settings": {"alpha": 0.1}})
+    theirs = files.read().runs["sll_sle"]
+    assert runs["mine"].training == theirs.training | {"epochs": 3}
+    assert runs["mine"].settings == theirs.settings | {"alpha": 0.1}
+    assert runs["mine"].reward == "cider"
+
+
+def test_of_several_the_later_wins_and_a_runs_own_value_over_all(files):
+    one = {"training": {"epochs": 1, "batch_size": 11, "clip": 1.0}}
+    two = {"training": {"epochs": 2, "batch_size": 22}}
+    likes = {"ab": ["a", "b"], "ba": ["b", "a"]}
+    runs = runs_of(files, a=one, b=two, **{n: {"like": like, "training": {"epochs": 3}} for n, like in likes.items()})
+    assert runs["ab"].training == {"epochs": 3, "batch_size": 22, "clip": 1.0}
+    assert runs["ba"].training == {"epochs": 3, "batch_size": 11, "clip": 1.0}
+
+
+def test_a_run_may_be_written_before_the_one_that_it_is_like(files):
+    runs = runs_of(files, first={"like": "second"}, second={"seeds": 2})
+    assert runs["first"].seeds == 2
+
+
+@pytest.mark.parametrize(
+    ("runs", "named"),
+    [
+        ({"a": {"like": "zebra"}}, ["runs.a.like is 'zebra'", "allowed: policy, attention, xe"]),
+        ({"a": {"like": ["sll", "zebra"]}}, ["runs.a.like is 'zebra'"]),
+        ({"a": {"like": 3}}, ["runs.a.like is 3"]),
+        ({"a": {"like": "lstm_mle"}}, ["runs.a.like is 'lstm_mle'"]),
+        ({"a": {"like": "a"}}, ["runs.a.like leads back to 'a'"]),
+        ({"a": {"like": "b"}, "b": {"like": ["sll", "a"]}}, ["like leads back to 'a'"]),
+    ],
+)
+def test_a_wrong_like_is_named(files, runs, named):
+    found = message(lambda: runs_of(files, **runs))
+    assert found.startswith(f"{SLE}: ")
+    for part in named:
+        assert part in found
+
+
+# --- scale
+
+
+def test_a_scale_changes_values_key_by_key(files):
+    before = files.read()
+    files["scale"] = "paper"
+    after = files.read()
+    assert after.shared.captioners["lstm"].model == {"hidden": 512, "image_input": "initial_state"}
+    assert after.shared.captioners["lstm"].pretrain.dropout == before.shared.captioners["lstm"].pretrain.dropout
+    assert after.shared.tasks["de_en"].max_length == 80
+    # What others are like changes them, too.
+    assert after.runs["sll_me"].training["epochs"] == after.runs["sll_me_att"].training["epochs"] == 40
+    assert after.runs["lstm_tok_seq_cider_batch"].settings["sequence"]["tau"] == 0.17
+
+
+def test_a_scale_of_ones_own(files):
+    files["scale"] = "huge"
+    files.content("scales/huge.yaml")["params.yaml"] = {"captioners": {"lstm": {"seeds": 9}}}
+    assert files.read().shared.captioners["lstm"].seeds == 9
+
+
+def scaled(files, name, changes):
+    """Changes the scale of the papers for one file."""
+    files["scale"] = "paper"
+    files.content(PAPER)[name] = changes
+    return files
+
+
+def test_a_scale_may_start_a_group_anew(files):
+    group = {"start": "image/data"}
+    assert scaled(files, SLE, {"groups": {"sle_sll": group}}).read().groups["sle_sll"].start == "image/data"
+    unchanged = {"start": "pretrain/lstm"}
+    assert scaled(files, SLE, {"groups": {"sle_sll": unchanged}}).read().groups["sle_sll"].start == "pretrain/lstm"
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "named"),
+    [
+        (
+            SLE,
+            {"groups": {"sle_sll": {"start": "pretrain/attention"}}},
+            ["groups.sle_sll.start is 'pretrain/attention'"],
+        ),
+        (SLE, {"groups": {"sle_sll": {"start": "de_en/data"}}}, ["groups.sle_sll.start is 'de_en/data'", "anew"]),
+        (SLE, {"groups": {"sle_sll": {"reads": "words/image"}}}, [f"changes the graph of {SLE}"]),
+        (SLE, {"groups": {"sle_sll": {"task": "de_en"}}}, [f"changes the graph of {SLE}"]),
+        (SLE, {"evaluations": {"sle_image": {"task": "de_en"}}}, [f"changes the graph of {SLE}"]),
+        (SLE, {"groups": None}, ["groups is None", "expected a mapping"]),
+        (SLE, {"runs": {"sll": 3}}, ["runs.sll is 3", "expected a mapping"]),
+        (SLE, None, ["is None", "expected a mapping"]),
+        ("params.yaml", {"captioners": {"lstm": {"task": "de_en"}}}, ["changes the graph of params.yaml"]),
+        ("papers.yaml", {}, ["'papers.yaml' is no parameter file", f"allowed: params.yaml, {SLE}"]),
+    ],
+)
+def test_a_scale_may_not_change_the_graph(files, name, changes, named):
+    found = message(scaled(files, name, changes).read)
+    assert found.startswith(f"{PAPER}: ") or found.startswith(f"{files.folder / PAPER}: ")
+    for part in named:
+        assert part in found
+
+
+def test_a_scale_passes_over_what_an_experiment_left_out(files):
+    files["scale"] = "paper"
+    for section in ("papers", "evaluations", "groups", "runs", "variances"):
+        files[f"papers/spider.yaml:{section}"] = {}
+    del files["captioners.attention"]
+    del files[f"{SLE}:runs.attention"]
+    for name in ("xe_att", "sll_att", "sll_me_att", "sll_sle_att"):
+        del files[f"{SLE}:runs.{name}"]
+    (files.folder / SMOOTHING).unlink()
+    params = files.read()
+    assert set(params.papers) == {"sle"}
+    assert "attention" not in params.shared.captioners
+
+
+# --- What is wrong
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("alpha", 1.5, ["alpha is 1.5", "less than or equal to 1"]),
+        ("alpha", "much", ["alpha is 'much'"]),
+        ("objektive", 1, ["objektive is not a parameter", "allowed: alpha, scale, seed"]),
+        ("scale", "huge", ["scale is 'huge'", "allowed: laptop, paper"]),
+        ("scale", None, ["scale is None"]),
+        ("seed", None, ["seed is None"]),
+        ("workers", 0, ["workers"]),
+        ("tasks", 5, ["tasks is 5", "expected a mapping"]),
+        ("tasks.image", None, ["tasks.image is None", "expected a mapping"]),
+        ("tasks.image.kind", "video", ["tasks.image.kind is 'video'", "'images', 'sentences'"]),
+        ("tasks.image.dataset", "imagenet", ["tasks.image.dataset is 'imagenet'", "flickr8k"]),
+        ("tasks.image.min_counts", 3, ["tasks.image.min_counts is not a parameter"]),
+        ("tasks.de_en.dataset", "iwslt", ["tasks.de_en.dataset is 'iwslt'"]),
+        ("tasks.de_en.target", "de", ["tasks.de_en.target is 'de'", "the source is the same"]),
+        ("tasks.de_en.source", "German", ["tasks.de_en.source is 'German'"]),
+        ("tasks.en_fr.splits", {"train": "train", "val": "valid"}, ["tasks.en_fr.splits.test is missing"]),
+        ("tasks.en_fr.subwords", 0, ["tasks.en_fr.subwords is 0"]),
+        ("scenes.train", 0, ["scenes.train is 0"]),
+        ("parallel.detail", [0, 0, 0], ["parallel.detail"]),
+        ("features.image.backbone", "vit", ["features.image.backbone is 'vit'"]),
+        ("captioners.lstm.seeds", 101, ["captioners.lstm.seeds is 101"]),
+        ("captioners.lstm.pretrain.dropout", 1, ["captioners.lstm.pretrain.dropout is 1", "less than 1"]),
+        ("rewards.spider.spyce", 1.0, ["rewards.spider.spyce is 'spyce'", "allowed: bleu1"]),
+        ("rewards.spider", {"cider": "x"}, ["rewards.spider.cider is 'x'"]),
+        ("decoding.batch", 3, ["decoding.batch is not a parameter"]),
+        (f"{SLE}:runs", [], ["runs is []", "expected a mapping"]),
+        (f"{SLE}:runs.sll.objektive", "x", ["runs.sll.objektive is not a parameter"]),
+        (f"{SLE}:runs.a-b", {}, ["runs.a-b", "underscores"]),
+        (f"{SLE}:runs.sll", 3, ["runs.sll is 3"]),
+        (f"{SLE}:runs.sll.seeds", 0, ["runs.sll.seeds is 0"]),
+        (f"{SLE}:evaluations.sle_image.beam", 0, ["evaluations.sle_image.beam is 0"]),
+        (f"{SLE}:evaluations.sle_image.split", "dev", ["evaluations.sle_image.split is 'dev'", "server"]),
+        (f"{SLE}:groups.sle_sll.start", "/etc", ["groups.sle_sll.start is '/etc'", "below artifacts/"]),
+        (f"{SLE}:groups.sle_sll.reads", "../x", ["groups.sle_sll.reads is '../x'"]),
+        (f"{SLE}:runz", {}, ["runz is not a parameter", "allowed: papers, evaluations, groups"]),
+        (f"{SMOOTHING}:evaluations.smoothing_server.references", [], ["evaluations.smoothing_server.references is []"]),
+        (f"{SMOOTHING}:ensembles.tok_seq_cider.label", "", ["ensembles.tok_seq_cider.label is ''"]),
+        ("papers/spider.yaml:variances.spider_variance.images", 0, ["variances.spider_variance.images is 0"]),
+        ("papers/spider.yaml:variances.spider_variance.rollouts", [0], ["variances.spider_variance.rollouts.0 is 0"]),
+    ],
+)
+def test_wrong_parameters_are_named(files, key, value, named):
+    files[key] = value
+    found = message(files.read)
+    assert found.startswith(f"{key.rpartition(':')[0] or 'params.yaml'}: ")
+    for part in named:
+        assert part in found
+
+
+@pytest.mark.parametrize(
+    "key", ["decoding.batch_size", "tasks.image.evaluate_on", f"{SLE}:evaluations.sle_image.beam", f"{SLE}:groups"]
+)
+def test_a_missing_parameter_is_named(files, key):
+    del files[key]
+    found = message(files.read)
+    assert f": {key.rpartition(':')[2]} is missing" in found
+
+
+@pytest.mark.parametrize(
+    ("section", "name"),
+    [("runs", "lstm_mle"), ("groups", "smoothing_server"), ("papers", "smoothing"), ("evaluations", "smoothing_de_en")],
+)
+def test_papers_share_one_name_space(files, section, name):
+    own = {key: value for key, value in files[f"{SMOOTHING}:{section}.{name}"].items() if key != "like"}
+    files[f"papers/spider.yaml:{section}.{name}"] = own
+    found = message(files.read)
+    assert found == f"papers/spider.yaml: {section}.{name} is in {SMOOTHING}, too; give it another name"
+
+
+@pytest.mark.parametrize("name", ["params.yaml", SLE])
+@pytest.mark.parametrize("text", ["alpha: [", "- a\n- b\n", "\udcff", "", "a: 1\na: 2\n"])
+def test_what_is_no_parameter_file_is_one_line(files, name, text):
+    path = files.folder / name
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert message(files.read).startswith(str(path))
+
+
+def test_no_parameter_file_at_all_is_one_line(tmp_path):
+    assert "cannot be read" in message(lambda: read_params(tmp_path))
+
+
+def test_an_overlay_leaves_what_it_covers_as_it_was():
+    values = {"a": {"b": 1, "c": [1, 2]}, "d": 4}
+    assert overlaid(values, {"a": {"c": [3]}, "d": {"e": 5}, "f": 6}) == {
+        "a": {"b": 1, "c": [3]},
+        "d": {"e": 5},
+        "f": 6,
+    }
+    assert values == {"a": {"b": 1, "c": [1, 2]}, "d": 4}

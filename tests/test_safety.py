@@ -1,0 +1,626 @@
+"""What must never cost a user their work: experiments in clones, publications, and files written through links."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pipeline_files import ROOT, git
+from ruamel.yaml import YAML
+
+from seqcap import artifacts, cli, pipeline
+from seqcap.errors import InputError
+
+EXPERIMENT = Path("experiments/e.yaml")
+CLONE = Path("runs/e")
+TARGET = Path("out/e")
+# A repository as small as an experiment can do with.
+COMMITTED = {
+    ".gitignore": "/runs/\n/ignored\n",
+    "code.py": "committed\n",
+    "dvc.yaml": "stages: {}\nplots:\n- Learning curves:\n    y: {}\n",
+    "experiments/e.yaml": "{}\n",
+    "params.yaml": """\
+# What all share.
+seed: 1
+tasks:
+  image:
+    root: null
+    # In words.
+    max_length: 18
+    lengths: [1, 2]
+  de_en:
+    root: null
+captioners:
+  lstm: {seeds: 3}
+  attention: {seeds: 1}
+""",
+    "papers/sle.yaml": """\
+papers:
+  sle: {pictures: image}
+evaluations: {}
+groups:
+  sle_xe: {paper: sle}
+runs:
+  xe:
+    training:
+      epochs: 3
+  sll: {like: xe}
+""",
+    "papers/spider.yaml": "papers:\n  spider: {}\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
+    "reports/report.md": "new\n",
+    "reports/sle/tables/quality.csv": "1\n",
+    "reports/spider/tables/quality.csv": "2\n",
+    "reports/flickr8k/.published": "experiments/flickr8k.yaml\n",
+    "reports/flickr8k/report.md": "of another experiment\n",
+}
+NEW = {
+    ".published": "experiments/e.yaml\n",
+    "report.md": "new\n",
+    "sle/tables/quality.csv": "1\n",
+    "spider/tables/quality.csv": "2\n",
+}
+OLD = {".published": "experiments/e.yaml\n", "report.md": "old\n", "gone/table.csv": "0\n"}
+
+
+def write(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def read(folder):
+    """Path in a folder -> text of every file there."""
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """The user's checkout, a clone of some server's repository, as working directory; no graph is run."""
+    server = tmp_path / "server"
+    write(server, COMMITTED)
+    git(server, "init", "--quiet")
+    git(server, "add", "--all")
+    git(server, "commit", "--quiet", "--message", "all")
+    folder = tmp_path / "checkout"
+    git(tmp_path, "clone", "--quiet", str(server), str(folder))
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs: None)
+    return folder
+
+
+def run_experiment(target=TARGET, root=None):
+    pipeline.run_experiment(EXPERIMENT, root, Path(target), 1)
+
+
+def error_of(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
+
+
+def kill(call: Callable[[], object], monkeypatch, step: int) -> tuple[bool, int]:
+    """Calls in a process of its own, killed before the given change that it makes to the file system.
+
+    Returns:
+        Whether it was killed, and its process id.
+    """
+    process = os.fork()
+    if process == 0:
+        count = 0
+
+        def counted(change):
+            def change_or_die(*arguments, **options):
+                nonlocal count
+                if count == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                count += 1
+                return change(*arguments, **options)
+
+            return change_or_die
+
+        for module, name in ((os, "rename"), (os, "mkdir"), (os, "unlink"), (os, "rmdir"), (shutil, "copyfile")):
+            monkeypatch.setattr(module, name, counted(getattr(module, name)))
+        try:
+            call()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(process, 0)
+    return os.WIFSIGNALED(status), process
+
+
+# Clones
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        {},
+        {"code.py": "half"},
+        {".git/objects/pack/tmp_pack_1": "half"},
+        {".git": "gitdir: /nowhere"},
+    ],
+    ids=["empty", "no-repository", "half-repository", "no-repository-folder"],
+)
+def test_half_a_clone_does_not_cost_the_checkout_its_changes(checkout, left):
+    CLONE.mkdir(parents=True)
+    write(CLONE, left)
+    Path("code.py").write_text("hours of work\n")
+    error = error_of(run_experiment)
+    assert Path("code.py").read_text() == "hours of work\n"
+    assert isinstance(error, InputError)
+    assert str(error) == "runs/e: is not a clone of this checkout; move it away"
+    assert read(CLONE) == left
+
+
+def test_another_repository_in_the_place_of_the_clone_keeps_its_changes(checkout, tmp_path):
+    git(tmp_path, "clone", "--quiet", str(tmp_path / "server"), str(checkout / CLONE))
+    (CLONE / "code.py").write_text("hours of work\n")
+    error = error_of(run_experiment)
+    assert (CLONE / "code.py").read_text() == "hours of work\n"
+    assert "runs/e: is not a clone of this checkout; move it away" in str(error)
+
+
+def test_a_clone_is_brought_to_the_last_commit(checkout):
+    run_experiment()
+    (CLONE / "artifacts").mkdir()
+    Path("code.py").write_text("committed later\n")
+    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    run_experiment()
+    assert (CLONE / "code.py").read_text() == "committed later\n"
+    assert (CLONE / "artifacts").is_dir()
+    assert not (CLONE.parent / "e/.git/index.lock").exists()
+
+
+def test_a_git_hook_s_repository_is_not_the_clone(checkout, monkeypatch):
+    """Hooks run with variables that send every git command to the user's repository."""
+    run_experiment()
+    Path("code.py").write_text("hours of work\n")
+    monkeypatch.setenv("GIT_DIR", str(checkout / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(checkout))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(checkout / ".git/index"))
+    index = (checkout / ".git/index").read_bytes()
+    run_experiment()
+    assert Path("code.py").read_text() == "hours of work\n"
+    assert (checkout / ".git/index").read_bytes() == index
+
+
+def test_a_killed_clone_is_made_anew(checkout, monkeypatch):
+    was_killed, process = kill(lambda: pipeline.update_clone(CLONE), monkeypatch, step=0)
+    assert was_killed
+    assert [path.name for path in CLONE.parent.iterdir()] == [f".e.{process}.tmp"]
+    Path("code.py").write_text("hours of work\n")
+    run_experiment()
+    assert list(CLONE.parent.iterdir()) == [CLONE]
+    assert Path("code.py").read_text() == "hours of work\n"
+    assert (CLONE / "code.py").read_text() == "committed\n"
+
+
+def test_another_process_s_clone_is_left_alone(checkout):
+    other = CLONE.with_name(f".e.{os.getppid()}.tmp")
+    other.mkdir(parents=True)
+    run_experiment()
+    assert other.is_dir()
+
+
+def test_a_folder_without_a_commit_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {str(EXPERIMENT): "{}"})
+    git(tmp_path, "init", "--quiet")
+    with pytest.raises(InputError, match="run from a git checkout with a commit"):
+        run_experiment()
+
+
+def test_uncommitted_changes_are_named(checkout, capsys):
+    Path("code.py").write_text("not committed\n")
+    Path("forgotten.py").write_text("")
+    Path("ignored").write_text("")
+    # The experiment itself is read from here, so it is as it is run.
+    EXPERIMENT.write_text("{} # changed\n")
+    run_experiment()
+    output = capsys.readouterr()
+    head = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
+    assert output.err.splitlines() == [
+        f"warning: the experiment runs commit {head}, without these uncommitted changes:",
+        " M code.py",
+        "?? forgotten.py",
+    ]
+    assert output.out == ""
+    assert Path("code.py").read_text() == "not committed\n"
+
+
+def test_a_long_list_of_uncommitted_changes_is_cut(checkout, capsys):
+    for number in range(23):
+        Path(f"{number}.txt").write_text("")
+    run_experiment()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 22
+    assert lines[-1] == "and 3 more"
+
+
+def test_a_clean_checkout_is_not_warned_of(checkout, tmp_path, capsys):
+    outside = tmp_path / "e.yaml"
+    outside.write_text("{}")
+    pipeline.run_experiment(outside, None, TARGET, 1)
+    assert capsys.readouterr().err == ""
+    assert (TARGET / ".published").read_text() == "e.yaml\n"
+
+
+# Publications
+
+
+def refused(target):
+    """The one line that ends an experiment before its graph is run."""
+    runs = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "repro", lambda folder, jobs: runs.append(folder))
+        error = error_of(lambda: run_experiment(target))
+    assert isinstance(error, InputError)
+    assert runs == []
+    return str(error)
+
+
+def test_a_folder_of_the_user_is_not_published_over(checkout):
+    write(TARGET, {"thesis.tex": "years of work"})
+    before = read(TARGET)
+    try:
+        assert refused(TARGET).startswith("out/e: holds files, but no earlier publication; ")
+    finally:
+        assert read(TARGET) == before
+
+
+def test_the_committed_reports_are_not_published_over(checkout):
+    before = read(Path("reports"))
+    try:
+        assert "reports: holds files" in refused("reports")
+    finally:
+        assert read(Path("reports")) == before
+
+
+@pytest.mark.parametrize("target", [".", "..", "../checkout", "runs", "runs/e", "runs/e/out", "runs/e/reports/new"])
+def test_neither_the_checkout_nor_the_clone_is_published_over(checkout, target):
+    run_experiment()
+    try:
+        assert "holds the checkout, or is part of" in refused(target)
+    finally:
+        assert (checkout / "code.py").exists()
+        assert (checkout / CLONE / "code.py").exists()
+
+
+def test_an_earlier_publication_that_holds_the_checkout_is_not_published_over(checkout, tmp_path):
+    (tmp_path / ".published").write_text("")
+    assert "holds the checkout" in refused(tmp_path)
+
+
+def test_links_and_files_are_not_published_over(checkout, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    write(elsewhere, OLD)
+    link = Path("link")
+    link.symlink_to(elsewhere)
+    assert "link: is a link" in refused(link)
+    assert link.is_symlink()
+    assert read(elsewhere) == OLD
+    Path("dangling").symlink_to("nowhere")
+    assert "dangling: is a link" in refused("dangling")
+    assert "code.py: is a file" in refused("code.py")
+    assert "code.py/below: cannot be made in" in refused("code.py/below")
+    assert Path("code.py").read_text() == "committed\n"
+
+
+def test_what_appears_while_the_graph_runs_is_not_published_over(checkout, monkeypatch):
+    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs: write(TARGET, {"thesis.tex": "years of work"}))
+    error = error_of(run_experiment)
+    assert read(TARGET) == {"thesis.tex": "years of work"}
+    assert isinstance(error, InputError)
+    assert list(TARGET.parent.iterdir()) == [TARGET]
+
+
+@pytest.mark.parametrize("before", [None, {}, OLD], ids=["new", "empty", "earlier"])
+def test_reports_are_published(checkout, before):
+    if before is not None:
+        TARGET.mkdir(parents=True)
+        write(TARGET, before)
+    run_experiment()
+    assert read(TARGET) == NEW
+    assert list(TARGET.parent.iterdir()) == [TARGET]
+
+
+def test_papers_left_out_are_not_published(checkout):
+    EXPERIMENT.write_text("papers/spider.yaml: null\n")
+    run_experiment()
+    assert read(TARGET) == {name: text for name, text in NEW.items() if not name.startswith("spider")}
+
+
+def test_a_failed_copy_leaves_the_earlier_publication(checkout, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    write(TARGET, OLD)
+    monkeypatch.setattr(shutil, "copyfile", fail)
+    error = error_of(run_experiment)
+    assert read(TARGET) == OLD
+    assert isinstance(error, InputError)
+    assert "No space left on device" in str(error)
+    assert list(TARGET.parent.iterdir()) == [TARGET]
+
+
+def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
+    def fail(folder, jobs):
+        raise InputError("dvc.yaml", "a stage failed", "try again")
+
+    run_experiment()
+    states = set()
+    for step in range(100):
+        shutil.rmtree(TARGET.parent)
+        write(TARGET, OLD)
+        # Nothing is counted but what publishing does.
+        with monkeypatch.context() as patch:
+            patch.setattr(pipeline, "update_clone", lambda folder: None, raising=False)
+            was_killed, process = kill(run_experiment, patch, step)
+        if not was_killed:
+            break
+        aside = TARGET.with_name(f".e.{process}.old")
+        if not TARGET.exists():
+            assert read(aside) == OLD
+            states.add("missing")
+        else:
+            assert read(TARGET) in (OLD, NEW)
+            states.add(read(TARGET)["report.md"])
+        # Started again it puts things right first, whatever becomes of the graph.
+        monkeypatch.setattr(pipeline, "repro", fail)
+        assert isinstance(error_of(run_experiment), InputError)
+        assert read(TARGET) in (OLD, NEW)
+        assert list(TARGET.parent.iterdir()) == [TARGET]
+        monkeypatch.setattr(pipeline, "repro", lambda folder, jobs: None)
+    assert states == {"missing", "old\n", "new\n"}
+    assert read(TARGET) == NEW
+
+
+def test_committed_publications_can_be_published_again():
+    for experiment in (ROOT / "experiments").glob("*.yaml"):
+        folder = ROOT / "reports" / experiment.stem
+        assert (folder / ".published").read_text() == f"experiments/{experiment.name}\n"
+        pipeline.check_publication(folder, ROOT / CLONE)
+
+
+# Parameters
+
+
+def test_an_overlay_changes_adds_and_removes(tmp_path):
+    write(tmp_path, COMMITTED)
+    pipeline.apply_overlay(
+        tmp_path,
+        {
+            "params.yaml": {
+                "seed": None,
+                "tasks": {"image": {"max_length": 9, "lengths": [3]}},
+                "captioners": {"attention": None, "large": {"seeds": 1}},
+            },
+            "papers/sle.yaml": {
+                "runs": {"xe": {"training": {"epochs": 1}}, "sll": None, "new": {"like": "xe"}},
+                "evaluations": {"sle_image": {"task": "image"}},
+            },
+        },
+        EXPERIMENT,
+    )
+    load = YAML(typ="safe").load
+    assert load((tmp_path / "params.yaml").read_text()) == {
+        "seed": None,
+        "tasks": {"image": {"root": None, "max_length": 9, "lengths": [3]}, "de_en": {"root": None}},
+        "captioners": {"lstm": {"seeds": 3}, "large": {"seeds": 1}},
+    }
+    assert load((tmp_path / "papers/sle.yaml").read_text()) == {
+        "papers": {"sle": {"pictures": "image"}},
+        "evaluations": {"sle_image": {"task": "image"}},
+        "groups": {"sle_xe": {"paper": "sle"}},
+        "runs": {"xe": {"training": {"epochs": 1}}, "new": {"like": "xe"}},
+    }
+    assert "# What all share.\n" in (tmp_path / "params.yaml").read_text()
+    assert "    # In words.\n" in (tmp_path / "params.yaml").read_text()
+
+
+def test_a_paper_that_is_null_has_no_entries(tmp_path):
+    write(tmp_path, COMMITTED)
+    pipeline.apply_overlay(tmp_path, {"papers/spider.yaml": None}, EXPERIMENT)
+    text = (tmp_path / "papers/spider.yaml").read_text()
+    assert YAML(typ="safe").load(text) == {"papers": {}, "groups": {}, "runs": {}, "variances": {}}
+    assert "&" not in text
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ({"tasks": {}}, "tasks is no file of parameters"),
+        ({"code.py": {}}, "code.py is no file of parameters"),
+        ({"papers/none.yaml": {}}, "papers/none.yaml is no file of parameters"),
+        ({"papers/../params.yaml": {}}, "papers/../params.yaml is no file of parameters"),
+        ({"../params.yaml": {}}, "is no file of parameters"),
+        ({"/params.yaml": {}}, "is no file of parameters"),
+        ({"papers/link.yaml": {"work": 1}}, "papers/link.yaml is no file of parameters"),
+        ({"params.yaml": None}, "params.yaml: is not a mapping of parameters"),
+        ({"papers/sle.yaml": [1]}, "papers/sle.yaml: is not a mapping of parameters"),
+        ({"params.yaml": {"sede": 2}}, "params.yaml: sede is not a parameter; correct the name"),
+        (
+            {"papers/sle.yaml": {"runs": {"xe": {"traning": {"epochs": 1}}}}},
+            "papers/sle.yaml: runs.xe.traning is not a parameter; correct the name",
+        ),
+        ({"papers/sle.yaml": {"runs": {"ex": None}}}, "papers/sle.yaml: runs.ex is not a parameter; correct the name"),
+    ],
+)
+def test_a_wrong_overlay_is_one_line_and_changes_nothing(tmp_path, overlay, message):
+    write(tmp_path / "folder", COMMITTED)
+    (tmp_path / "work.yaml").write_text("work: 0\n")
+    (tmp_path / "folder/papers/link.yaml").symlink_to(tmp_path / "work.yaml")
+    before = read(tmp_path)
+    with pytest.raises(InputError) as caught:
+        pipeline.apply_overlay(tmp_path / "folder", {"papers/spider.yaml": None} | overlay, EXPERIMENT)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("experiments/e.yaml: ")
+    assert read(tmp_path) == before
+
+
+def test_the_root_is_that_of_the_task_that_changes(checkout, tmp_path):
+    EXPERIMENT.write_text("params.yaml:\n  tasks:\n    image:\n      max_length: 3\n")
+    run_experiment(root=tmp_path)
+    tasks = YAML(typ="safe").load((CLONE / "params.yaml").read_text())["tasks"]
+    assert tasks["image"]["root"] == str(tmp_path)
+    assert tasks["de_en"]["root"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "changes 0 tasks, but there is one root"),
+        ("params.yaml: {tasks: {image: {}, de_en: {}}}", "changes 2 tasks"),
+        ("params.yaml: {tasks: {image: null}}", "changes nothing of its task"),
+    ],
+)
+def test_a_root_belongs_to_one_task(checkout, tmp_path, text, message):
+    EXPERIMENT.write_text(text)
+    with pytest.raises(InputError, match=message):
+        run_experiment(root=tmp_path)
+
+
+# Files
+
+
+def test_a_link_is_written_through(tmp_path):
+    target = tmp_path / "disk/file.json"
+    write(tmp_path, {"disk/file.json": "old"})
+    (tmp_path / "first.json").symlink_to("disk/file.json")
+    (tmp_path / "second.json").symlink_to(tmp_path / "first.json")
+    artifacts.write_json(tmp_path / "second.json", {"a": 1})
+    assert (tmp_path / "first.json").is_symlink()
+    assert (tmp_path / "second.json").is_symlink()
+    assert artifacts.read_json(target) == {"a": 1}
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_link_s_target_is_never_half_written(tmp_path):
+    target, link = tmp_path / "disk/file.json", tmp_path / "link.json"
+    write(tmp_path, {"disk/file.json": "old"})
+    link.symlink_to(target)
+
+    def write_half():
+        with artifacts.atomic(link) as temporary:
+            assert temporary.parent == target.parent
+            temporary.write_text("half of the n")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_half()
+    assert target.read_text() == "old"
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_dangling_link_s_target_is_made(tmp_path):
+    link = tmp_path / "link.json"
+    link.symlink_to("disk/file.json")
+    artifacts.write_json(link, [1])
+    assert link.is_symlink()
+    assert artifacts.read_json(tmp_path / "disk/file.json") == [1]
+
+
+def test_a_fifo_gets_the_content(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    # Open on both sides, so that a failure does not leave anything waiting.
+    both = os.open(fifo, os.O_RDWR)
+    try:
+        artifacts.write_json(fifo, {"a": 1})
+        assert stat.S_ISFIFO(fifo.lstat().st_mode)
+        assert os.read(both, 100) == b'{\n  "a": 1\n}\n'
+    finally:
+        os.close(both)
+    assert list(tmp_path.iterdir()) == [fifo]
+
+
+def test_a_fifo_s_reader_gets_more_than_a_pipe_holds(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(fifo.read_text()), daemon=True)
+    reader.start()
+    artifacts.write_json(fifo, "x" * 200_000)
+    reader.join(timeout=10)
+    assert found == ['"' + "x" * 200_000 + '"\n']
+
+
+def test_a_device_stays_one(tmp_path):
+    node = tmp_path / "null"
+    try:
+        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        node.write_text("")
+    except OSError:
+        pytest.skip("making device nodes takes root")
+    link = tmp_path / "link"
+    link.symlink_to(node)
+    artifacts.write_json(node, {"a": 1})
+    artifacts.write_json(link, {"a": 1})
+    assert stat.S_ISCHR(node.lstat().st_mode)
+    assert link.is_symlink()
+    assert sorted(tmp_path.iterdir()) == [link, node]
+
+
+@pytest.mark.parametrize("to", ["file", "pipe"])
+def test_standard_output_gets_the_content_after_what_was_printed(tmp_path, to):
+    # Not /dev/stdout itself: if this fails, it replaces it.
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    code = "from seqcap.artifacts import write_json\nprint('table'); write_json('link', [1]); print('end')"
+    with (tmp_path / "output").open("w") as output:
+        command = [sys.executable, "-c", code]
+        if to == "file":
+            subprocess.run(command, cwd=tmp_path, stdout=output, check=True)
+            found = (tmp_path / "output").read_text()
+        else:
+            found = subprocess.check_output(command, cwd=tmp_path, text=True)
+    assert found == "table\n[\n  1\n]\nend\n"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_what_cannot_be_written_is_one_line(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for path in (folder, tmp_path / "link"):
+        if path != folder:
+            path.symlink_to(folder)
+        with pytest.raises(InputError, match=r"is a folder; name a file in it"):
+            artifacts.write_json(path, 1)
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(InputError, match="cannot be written"):
+        artifacts.write_json(loop, 1)
+    assert list(folder.iterdir()) == []
+
+
+def test_scores_are_not_computed_for_a_folder(tmp_path, monkeypatch, capsys):
+    from seqcap import scoring
+
+    monkeypatch.setattr(scoring, "score_files", lambda *_: pytest.fail("scored"))
+    files = ["--references", "references.json", "--candidates", "candidates.json"]
+    monkeypatch.setattr(sys, "argv", ["seqcap", "score", *files, "--json", str(tmp_path)])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == f"error: {tmp_path}: is a folder; name a file in it\n"
+
+
+def test_scores_that_cannot_be_written_are_one_line(tmp_path):
+    from seqcap import scoring
+
+    write(tmp_path, {"file": "", "disk/scores.json": "old"})
+    with pytest.raises(InputError, match="cannot be written"):
+        scoring.write_scores(tmp_path / "file/scores.json", [], False)
+    (tmp_path / "link").symlink_to("disk/scores.json")
+    scoring.write_scores(tmp_path / "link", [], False)
+    assert (tmp_path / "link").is_symlink()
+    assert artifacts.read_json(tmp_path / "disk/scores.json") == {}
