@@ -1,15 +1,34 @@
-"""A captioner small enough that every caption can be written down."""
+"""A captioner small enough that every caption can be written down, and a reward."""
 
+from functools import cached_property
 from itertools import product
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD, UNK
 from seqcap.models.base import Captioner
 from seqcap.models.lstm import Config, Model
+from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.sequences import References
 
 CHANNELS = 3
+
+
+class Cider:
+    """CIDEr-D, built when it is first asked: its kernels are not compiled by every process that collects tests."""
+
+    def __init__(self, references: list[list[list[int]]]) -> None:
+        self._references = references
+
+    @cached_property
+    def _reward(self) -> CiderD:
+        return CiderD(References(self._references))
+
+    def score(self, hypotheses: NDArray[np.int64], image: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._reward.score(hypotheses, image)
 
 
 def tiny_captioner(words: int, seed: int = 0, scale: float = 1.5) -> Captioner:

@@ -17,8 +17,6 @@ from seqcap.configure import resolve, training_modules, write_configs
 from seqcap.params import read_params
 from seqcap.pipeline import apply_overlay, stage_graph
 
-pytestmark = pytest.mark.xdist_group("pipeline")
-
 
 @pytest.fixture(scope="module")
 def copies(tmp_path_factory):

@@ -44,14 +44,18 @@ captioners:
     "papers/sle.yaml": """\
 papers:
   sle: {pictures: image}
-evaluations: {}
+evaluations:
+  sle_image: {task: image}
 groups:
-  sle_xe: {paper: sle}
+  sle_xe: {paper: sle, evaluation: sle_image}
 runs:
   xe:
+    group: sle_xe
     training:
       epochs: 3
   sll: {like: xe}
+ensembles:
+  both: {run: sll}
 """,
     "papers/spider.yaml": "papers:\n  spider: {}\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
     "reports/report.md": "new\n",
@@ -407,7 +411,8 @@ def test_an_overlay_changes_adds_and_removes(tmp_path):
             },
             "papers/sle.yaml": {
                 "runs": {"xe": {"training": {"epochs": 1}}, "sll": None, "new": {"like": "xe"}},
-                "evaluations": {"sle_image": {"task": "image"}},
+                "evaluations": {"sle_more": {"task": "image"}},
+                "ensembles": {"both": None},
             },
         },
         EXPERIMENT,
@@ -420,12 +425,22 @@ def test_an_overlay_changes_adds_and_removes(tmp_path):
     }
     assert load((tmp_path / "papers/sle.yaml").read_text()) == {
         "papers": {"sle": {"pictures": "image"}},
-        "evaluations": {"sle_image": {"task": "image"}},
-        "groups": {"sle_xe": {"paper": "sle"}},
-        "runs": {"xe": {"training": {"epochs": 1}}, "new": {"like": "xe"}},
+        "evaluations": {"sle_image": {"task": "image"}, "sle_more": {"task": "image"}},
+        "groups": {"sle_xe": {"paper": "sle", "evaluation": "sle_image"}},
+        "runs": {"xe": {"group": "sle_xe", "training": {"epochs": 1}}, "new": {"like": "xe"}},
+        "ensembles": {},
     }
     assert "# What all share.\n" in (tmp_path / "params.yaml").read_text()
     assert "    # In words.\n" in (tmp_path / "params.yaml").read_text()
+
+
+def test_what_belongs_to_a_removed_evaluation_goes_with_it(tmp_path):
+    """Its groups and ensembles; runs stay, without a group, since others may be like them."""
+    write(tmp_path, COMMITTED)
+    pipeline.apply_overlay(tmp_path, {"papers/sle.yaml": {"evaluations": {"sle_image": None}}}, EXPERIMENT)
+    left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    assert left["groups"] == left["ensembles"] == {}
+    assert left["runs"]["xe"] == {"group": None, "training": {"epochs": 3}}
 
 
 def test_a_paper_that_is_null_has_no_entries(tmp_path):
@@ -449,10 +464,7 @@ def test_a_paper_that_is_null_has_no_entries(tmp_path):
         ({"params.yaml": None}, "params.yaml: is not a mapping of parameters"),
         ({"papers/sle.yaml": [1]}, "papers/sle.yaml: is not a mapping of parameters"),
         ({"params.yaml": {"sede": 2}}, "params.yaml: sede is not a parameter; correct the name"),
-        (
-            {"papers/sle.yaml": {"runs": {"xe": {"traning": {"epochs": 1}}}}},
-            "papers/sle.yaml: runs.xe.traning is not a parameter; correct the name",
-        ),
+        ({"papers/sle.yaml": {"rnus": {"xe": {}}}}, "papers/sle.yaml: rnus is not a parameter; correct the name"),
         ({"papers/sle.yaml": {"runs": {"ex": None}}}, "papers/sle.yaml: runs.ex is not a parameter; correct the name"),
     ],
 )

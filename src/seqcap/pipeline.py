@@ -200,8 +200,10 @@ def _drop_orphans(params: Any) -> None:
     Its runs stay without a group, since others may be like them.
     """
     groups, runs, ensembles = (params.get(section) or {} for section in ("groups", "runs", "ensembles"))
-    for group in [name for name, group in groups.items() if group["evaluation"] not in params["evaluations"]]:
-        del groups[group]
+    for name in [
+        name for name, group in groups.items() if group.get("evaluation") not in params.get("evaluations", {})
+    ]:
+        del groups[name]
     for run in runs.values():
         if run.get("group") is not None and run["group"] not in groups:
             run["group"] = None

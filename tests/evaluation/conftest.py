@@ -5,7 +5,7 @@ import pytest
 from seqcap.artifacts import PARAPHRASES
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def loaded_once(request):
     """One SPICE parser, and METEOR without paraphrases: to look for those of a few words takes 2 seconds each time."""
     with pytest.MonkeyPatch.context() as patch:

@@ -10,18 +10,16 @@ from math import factorial, prod
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, all_captions, log_probs, tiny_captioner
+from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
 from torch import Tensor
 
 from seqcap.decoding import Captions
 from seqcap.objectives import base, maximum_entropy, self_critical, sequence_exploration
 from seqcap.rewards.bleu import pairwise_bleu
-from seqcap.rewards.ciderd import CiderD
-from seqcap.rewards.sequences import References
 
 CAPTIONS = all_captions(words=1, max_length=2)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
-REWARD = CiderD(References([[[4], [4, 4]], [[3], [5]]]))
+REWARD = Cider([[[4], [4, 4]], [[3], [5]]])
 CONTEXT = base.Context(
     REWARD, max_length=2, hidden=4, steps_per_epoch=1, embeddings=None, frequencies=torch.ones(5, dtype=torch.int64)
 )

@@ -7,18 +7,16 @@ and rollouts is a product of independent choices, so an expectation over it is a
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, all_captions, log_probs, tiny_captioner
+from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
 
 from seqcap import decoding
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.objectives import base, mixer, rollout_policy_gradient
-from seqcap.rewards.ciderd import CiderD
-from seqcap.rewards.sequences import References
 
 LENGTH = 3
 CAPTIONS = all_captions(words=1, max_length=LENGTH)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
-REWARD = CiderD(References([[[4], [4, 4], [4, 3, 4]], [[3], [5]]]))
+REWARD = Cider([[[4], [4, 4], [4, 3, 4]], [[3], [5]]])
 CONTEXT = base.Context(
     REWARD,
     max_length=LENGTH,

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, tiny_captioner
+from enumeration import CHANNELS, Cider, tiny_captioner
 from torch import Tensor
 
 from seqcap import objectives
@@ -21,8 +21,6 @@ from seqcap.objectives import (
 )
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.smoothing import Sequences, TokenTargets, distance_log_probs, draw_sequences
-from seqcap.rewards.ciderd import CiderD
-from seqcap.rewards.sequences import References
 
 WORDS = 6
 VOCABULARY = 4 + WORDS
@@ -38,7 +36,7 @@ POOLS = {
     "batch": [{4, 5, 6, 7, 8}] * 4,
     "references": [{4, 5, 6}] * 2 + [{4, 7, 8}] * 2,
 }
-REWARD = CiderD(References([[[4, 5], [6, 4]], [[7, 8, 4, 7]]]))
+REWARD = Cider([[[4, 5], [6, 4]], [[7, 8, 4, 7]]])
 FREQUENCIES = torch.tensor([0, 0, 30, 4, 20, 10, 5, 1, 1, 0])
 
 
