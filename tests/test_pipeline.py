@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
-from pipeline_files import ROOT, add_made_up_paper, commit, copy_project, git, run, start
+from pipeline_files import ROOT, add_made_up_paper, copy_project, git, run, start
 from ruamel.yaml import YAML
 
 from seqcap import code
@@ -55,9 +55,11 @@ def test_every_stage_ran_and_left_what_it_declares(copies):
 
 def test_two_runs_have_the_same_lock(copies):
     """No output holds a time, a path or an order that differs from clone to clone."""
-    one, two = (YAML(typ="safe").load((folder / "dvc.lock").read_text()) for folder in copies)
-    assert len(outputs(copies[0])) > 40
-    assert one == two
+    one, two = (YAML(typ="safe").load((folder / "dvc.lock").read_text())["stages"] for folder in copies)
+    assert len(two) > 40
+    # `seqcap repro` runs what the reports need.
+    assert set(one) - set(two) == {"data@en_fr", "embeddings@en_fr"}
+    assert {name: one[name] for name in two} == two
 
 
 def test_run_again_runs_nothing(copies):
@@ -152,7 +154,6 @@ def paper(name: str) -> set[str]:
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
 SMOOTHED = ("smoothing_lstm_token", "smoothing_lstm_token_sequence", "smoothing_server")
-TRANSLATED = ("smoothing_de_en_token", "smoothing_de_en_token_sequence")
 OF_CAPTIONS = ("sle_image", "spider_image", "smoothing_image", "smoothing_server", "made_up_image")
 
 EDITS = {
@@ -183,7 +184,10 @@ EDITS = {
     "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
     "what only tests use": (source("rewards/reference.py"), set()),
     "an objective": (source("objectives/sequence_exploration.py"), of("train", "sle_sll_sle", "sle_sll_sle_att")),
-    "what objectives share": (source("objectives/smoothing.py"), of("train", *SMOOTHED, *TRANSLATED)),
+    "what objectives share": (
+        source("objectives/smoothing.py"),
+        of("train", *SMOOTHED, "smoothing_de_en_token_sequence"),
+    ),
     "a captioner": (
         source("models/attention.py"),
         of("pretrain", "attention") | of("train", "sle_sll_sle_att") | of("decode", "sle_sll_sle_att"),
@@ -197,8 +201,8 @@ EDITS = {
 
 @pytest.fixture
 def configured(copies, monkeypatch):
-    """The second copy, whose code the closures see; it is as it was before the test."""
-    folder = copies[1]
+    """The first copy, whose code the closures see; it is as it was before the test."""
+    folder = copies[0]
     monkeypatch.chdir(folder)
     monkeypatch.setattr(code, "PACKAGE", folder / "src/seqcap")
     monkeypatch.setattr(code, "REPOSITORY", folder)
@@ -294,8 +298,8 @@ def test_an_experiment_runs_only_what_its_reports_need(tmp_path):
     folder = copy_project(tmp_path / "copy")
     whole = stage_graph(folder)
     assert "data@de_en" in whole
-    apply_overlay(folder, {"papers/smoothing.yaml": None}, Path("experiment.yaml"))
-    commit(folder, "left out")
+    overlay = {"params.yaml": {"captioners": {"translator_de_en": None}}, "papers/smoothing.yaml": None}
+    apply_overlay(folder, overlay, Path("experiment.yaml"))
     left = stage_graph(folder)
     assert not [name for name in left if "de_en" in name or "smoothing" in name]
     assert "section@sle" in left
