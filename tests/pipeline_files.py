@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from seqcap import code
 from seqcap.pipeline import apply_overlay
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +46,12 @@ def add_made_up_paper(folder: Path) -> None:
 def commit(folder: Path, message: str) -> None:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", message)
+
+
+def forget_code() -> None:
+    """Lets the closures of code see files that have changed in this process."""
+    for cached in (code._hash, code._files, code._imports):
+        cached.cache_clear()
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pipeline_files import forget_code
 
 from seqcap import code
 from seqcap.config import StageConfig
@@ -40,14 +41,9 @@ def package(tmp_path, monkeypatch):
         (tmp_path / name).write_text(content)
     monkeypatch.setattr(code, "PACKAGE", tmp_path / "src/seqcap")
     monkeypatch.setattr(code, "REPOSITORY", tmp_path)
-    forget()
+    forget_code()
     yield tmp_path
-    forget()
-
-
-def forget():
-    for cached in (code._hash, code._files, code._imports):
-        cached.cache_clear()
+    forget_code()
 
 
 def names(*arguments: Any) -> set[str]:
@@ -72,7 +68,7 @@ def test_a_script_and_the_data_that_it_reads(package):
 def test_a_changed_file_changes_its_own_hash_alone(package):
     before = code.closure(["seqcap.a"])
     (package / "src/seqcap/inner/c.py").write_text("value = 2\n")
-    forget()
+    forget_code()
     after = code.closure(["seqcap.a"])
     assert {name for name in before if before[name] != after[name]} == {"src/seqcap/inner/c.py"}
 

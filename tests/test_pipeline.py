@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
-from pipeline_files import ROOT, add_made_up_paper, copy_project, git, run, start
+from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, git, run, start
 from ruamel.yaml import YAML
 
 from seqcap import code
@@ -210,7 +210,7 @@ def configured(copies, monkeypatch):
     kept |= {path: path.read_bytes() for path in folder.glob("src/seqcap/**/*") if path.suffix in (".py", ".csv")}
 
     def stale() -> set[str]:
-        code.forget()
+        forget_code()
         write_configs(read_params())
         with Repo(str(folder)) as repo:
             return set(repo.status()) - {"configure"}
@@ -219,10 +219,10 @@ def configured(copies, monkeypatch):
     for path, content in kept.items():
         if path.read_bytes() != content:
             path.write_bytes(content)
-    code.forget()
+    forget_code()
     write_configs(read_params())
     monkeypatch.undo()
-    code.forget()
+    forget_code()
 
 
 @pytest.mark.parametrize("name", EDITS)

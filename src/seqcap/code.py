@@ -84,9 +84,3 @@ def _imported(node: ast.AST) -> Iterator[str]:
     else:
         for child in ast.iter_child_nodes(node):
             yield from _imported(child)
-
-
-def forget() -> None:
-    """Forgets all files that were read, so that a long-running process sees edits."""
-    for cached in (_hash, _files, _imports):
-        cached.cache_clear()

@@ -252,7 +252,7 @@ def _limits(run: Run, results: Sequence[Result]) -> list[str]:
     reasons = dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN)
     if reasons:
         limits.append(f"Not run: {'; '.join(reasons)}.")
-    return ["### Limits", "", *(f"- {limit}" for limit in limits)]
+    return ["### Limits", "", *(f"- {limit}" for limit in limits)] if limits else []
 
 
 def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:

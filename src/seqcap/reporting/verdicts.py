@@ -37,4 +37,5 @@ def in_words(counts: Mapping[str, int]) -> str:
     """How many comparisons have each verdict."""
     words = {HOLDS: "hold", FAILS: "do not hold", UNSURE: "are not significant", NOT_RUN: "were not run"}
     each = ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items())
-    return f"of {sum(counts.values())} comparisons, {each}"
+    total = sum(counts.values())
+    return f"of {total} comparison{'s' if total != 1 else ''}, {each}"

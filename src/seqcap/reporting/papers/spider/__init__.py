@@ -7,7 +7,7 @@ from seqcap.reporting.papers import Paper
 # What the paper leaves open, and what is done here.
 MIXER_A = (
     "the paper does not say what -A is; here: MIXER whose weight of cross-entropy falls to 0 with the prefix, instead "
-    "of staying at .5"
+    "of staying the same"
 )
 
 PAPER = Paper(
@@ -22,7 +22,7 @@ PAPER = Paper(
         "the sum of CIDEr and SPICE; others take their mean.",
         "At laptop scale rows are not matched in training: MIXER has more epochs, since its prefix has to shrink "
         "first, and what is paid with SPICE has fewer, since it takes longest; see papers/spider.yaml. An epoch of the "
-        "policy gradient scores some 25 captions an image, one of MIXER a single one.",
+        "policy gradient scores the rollouts of every prefix of a caption, one of MIXER a single caption an image.",
         "Nobody was asked to judge captions. The checker that stands in for people does not see whether a caption is "
         "fluent or says what matters.",
         "Figures 1 and 2 of the paper, sketches of the rollouts and of the captioner, hold no data and are not drawn.",
