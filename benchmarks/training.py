@@ -215,7 +215,7 @@ def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> di
         step = optimise(list(model.parameters()), getattr(textbook, task), False)
     else:
         reward = CiderD(References(data.references))
-        context = Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies)
+        context = Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {})
         token = token_smoothing.Config(tau=TAU, beta=BETA, alpha=ALPHA)
         sequence = sequence_smoothing.Config(tau=SEQUENCE_TAU, alpha=ALPHA, samples=SAMPLES, lazy=True)
         objective = {
@@ -240,7 +240,7 @@ def pretrain(weights: Path) -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
     torch.set_num_threads(2)
     data, model = Data(), captioner()
-    context = Context(CiderD(References(data.references[:10])), TIME, HIDDEN, 1, None, data.frequencies)
+    context = Context(CiderD(References(data.references[:10])), TIME, HIDDEN, 1, None, data.frequencies, {})
     objective = cross_entropy.Model(cross_entropy.Config(), context)
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
     for at in range(60):

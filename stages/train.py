@@ -1,5 +1,6 @@
 """Trains a captioner or a group of runs, side by side: `train.py pretrain <captioner>`, `train.py train <group>`."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -22,5 +23,8 @@ if __name__ == "__main__":
             for run, seeds in zip(config.runs, trained, strict=True):
                 curves = [row for seed in seeds for row in seed.curves]
                 write_rows(Path(run.weights) / "curves.parquet", curves, CURVES)
+                if run.start is not None:
+                    # The learning curves of what it continues from, for whoever looks at its own.
+                    shutil.copyfile(Path(run.start) / "curves.parquet", Path(run.weights) / "start.parquet")
             times = {run.name: seeds[0].seconds_per_epoch for run, seeds in zip(config.runs, trained, strict=True)}
             write_json(TIMING / f"{name}.json", times)

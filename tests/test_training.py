@@ -26,7 +26,7 @@ SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "dropout": 0.0, "
 
 def curves_of(run, folder):
     """Trains one run into a folder; its seeds' learning curves."""
-    [trained] = train_all([run.model_copy(update={"weights": str(folder)})])
+    [trained] = train_all([run.model_copy(update={"weights": str(folder)})], {})
     return [row for seed in trained for row in seed.curves]
 
 
@@ -54,7 +54,8 @@ def task(tmp_path, monkeypatch):
 
 @pytest.fixture
 def pretrained(task):
-    curves_of(run_config(training={"epochs": 8}), PRETRAINED)
+    curves = curves_of(run_config(training={"epochs": 8}), PRETRAINED)
+    write_rows(PRETRAINED / "curves.parquet", curves, CURVES)
     return task
 
 
@@ -304,6 +305,8 @@ def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
     # 24 images in batches of 6, two epochs; one process writes, once.
     assert max(row["step"] for row in curves) == 8
     assert len(values(curves, "val_cider")) == 3
+    # What it continued from travels along.
+    assert Path("out/start.parquet").read_bytes() == (PRETRAINED / "curves.parquet").read_bytes()
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider")[1:])
 
 

@@ -20,7 +20,7 @@ def measured(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         write_task(folder)
-        train_all([run_config(weights="pretrained")])
+        train_all([run_config(weights="pretrained")], {})
         settings = {"paths": 1, "baseline_hidden": 16, "baseline_steps": 200}
         config = VarianceConfig(
             code={},

@@ -392,7 +392,6 @@ def _papers(params: Params) -> Files:
     files[config_path("report")] = ReportConfig(
         scale=params.shared.scale,
         papers=tuple(params.papers),
-        pretrained=tuple(params.shared.captioners),
         code=closure([], ["report.py"]),
     )
     return files

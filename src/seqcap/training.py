@@ -73,7 +73,7 @@ class Trained:
     seconds_per_epoch: float | None
 
 
-def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str] = {}) -> list[list[Trained]]:
+def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str]) -> list[list[Trained]]:
     """Trains runs with each of their seeds: one after the other on a GPU or under a launcher, side by side in processes
     of one thread each on a CPU. Weights go to <weights>/seed<k>.safetensors.
 
@@ -259,19 +259,18 @@ def begin(job: Job) -> State:
 def context(job: Job, captioner: Captioner) -> Context:
     """What the objective may use."""
     reads = {what: Path(path) for what, path in job.run.reads.items()}
-    vocabulary, vectors = job.task.vocabulary, None
+    vectors = None
     if "embeddings" in reads:
         # By name: what reads none does not depend on how they are made.
         embeddings: Any = importlib.import_module("seqcap.embeddings")
-        vectors = torch.from_numpy(embeddings.read(reads["embeddings"], vocabulary))
+        vectors = torch.from_numpy(embeddings.read(reads["embeddings"], job.task.vocabulary))
     return Context(
         reward=job.reward,
         max_length=job.run.max_length,
         hidden=captioner.output.in_features,
         steps_per_epoch=job.batches,
         embeddings=vectors,
-        frequencies=job.training.frequencies(len(vocabulary)),
-        vocabulary=vocabulary,
+        frequencies=job.training.frequencies(len(job.task.vocabulary)),
         reads=reads,
     )
 

@@ -50,7 +50,7 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
         steps_per_epoch=1,
         embeddings=None,
         frequencies=training.frequencies(len(task.vocabulary)),
-        vocabulary=task.vocabulary,
+        reads={},
     )
     settings = [Config(**setting) for setting in config.settings]
     torch.manual_seed(config.seed)

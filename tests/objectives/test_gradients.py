@@ -21,7 +21,13 @@ CAPTIONS = all_captions(words=1, max_length=2)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
 REWARD = Cider([[[4], [4, 4]], [[3], [5]]])
 CONTEXT = base.Context(
-    REWARD, max_length=2, hidden=4, steps_per_epoch=1, embeddings=None, frequencies=torch.ones(5, dtype=torch.int64)
+    REWARD,
+    max_length=2,
+    hidden=4,
+    steps_per_epoch=1,
+    embeddings=None,
+    frequencies=torch.ones(5, dtype=torch.int64),
+    reads={},
 )
 
 

@@ -4,6 +4,8 @@ With two words (<unk> and one more) and captions of at most three tokens there a
 and rollouts is a product of independent choices, so an expectation over it is a sum.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -24,6 +26,7 @@ CONTEXT = base.Context(
     steps_per_epoch=2,
     embeddings=None,
     frequencies=torch.ones(5, dtype=torch.int64),
+    reads={},
 )
 
 
@@ -105,7 +108,7 @@ def test_expected_gradient_is_that_of_the_first_states_value(captioner, rollouts
     monkeypatch.setattr(rollout_policy_gradient, "rollout", paths)
     monkeypatch.setattr(rollout_policy_gradient, "complete", complete)
     objective = fitted(rollouts, baseline)
-    objective.context = base.Context(Exact(), LENGTH, 4, 1, None, CONTEXT.frequencies)
+    objective.context = replace(CONTEXT, reward=Exact(), steps_per_epoch=1)
     memory = base.repeat(captioner.encode(FEATURES[None]), len(CAPTIONS))
     values, _ = objective.action_values(captioner, memory, CAPTIONS, np.zeros(len(CAPTIONS), dtype=np.int64))
     assert len(asked) == rollouts * int((lengths(CAPTIONS) - 1).sum())
@@ -209,17 +212,7 @@ def test_a_fitted_baseline_lowers_the_variance(captioner):
 
 
 def schedule(config, steps):
-    objective = mixer.Model(
-        config,
-        base.Context(
-            REWARD,
-            max_length=10,
-            hidden=4,
-            steps_per_epoch=2,
-            embeddings=None,
-            frequencies=torch.ones(5, dtype=torch.int64),
-        ),
-    )
+    objective = mixer.Model(config, replace(CONTEXT, max_length=10))
     return [objective.schedule(step) for step in steps]
 
 

@@ -1,6 +1,7 @@
 """Loss smoothing: what is sampled against its closed form, the losses against sums over every sequence."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -48,7 +49,9 @@ def embeddings() -> Tensor:
     return vectors
 
 
-CONTEXT = Context(REWARD, max_length=5, hidden=4, steps_per_epoch=1, embeddings=embeddings(), frequencies=FREQUENCIES)
+CONTEXT = Context(
+    REWARD, max_length=5, hidden=4, steps_per_epoch=1, embeddings=embeddings(), frequencies=FREQUENCIES, reads={}
+)
 
 
 @pytest.fixture
@@ -301,7 +304,7 @@ def test_promotion_moves_mass_to_words_of_another_frequency():
 )
 def test_missing_embeddings_are_one_line(name, settings):
     with pytest.raises(InputError, match="needs word embeddings") as caught:
-        objectives.build(name, settings, Context(REWARD, 5, 4, 1, None, FREQUENCIES))
+        objectives.build(name, settings, replace(CONTEXT, embeddings=None))
     assert "\n" not in str(caught.value)
 
 

@@ -152,10 +152,8 @@ class PaperRun:
 
 
 def write_report_config(*papers: str) -> None:
-    """configs/report.json of some papers, and the curves of the one captioner that it names."""
-    write_config(config_path("report"), ReportConfig(code={}, scale="laptop", papers=papers, pretrained=("lstm",)))
-    curve = {"variant": "lstm", "seed": 1, "step": 40, "images": 2000, "quantity": "val_cider", "value": 0.5}
-    artifacts.write_rows("artifacts/pretrain/lstm/curves.parquet", [curve], artifacts.CURVES)
+    """configs/report.json of some papers."""
+    write_config(config_path("report"), ReportConfig(code={}, scale="laptop", papers=papers))
 
 
 class Table:

@@ -82,7 +82,7 @@ def test_papers_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "| B | 3 | 1 | 1 | 0 | 0 | 0 |\n| A | 3 |" in text
     assert text.count("Levels on scenes and on COCO cannot be compared") == 1
     said = Path("reports/claims.md").read_text(encoding="utf-8")
-    assert "**B** on scenes: of 1 comparisons, 1 hold, 0 do not hold, 0 are not significant, 0 were not run." in said
+    assert "**B** on scenes: of 1 comparison, 1 hold, 0 do not hold, 0 are not significant, 0 were not run." in said
     assert said.count(verdicts.READING[0]) == text.count(verdicts.READING[0]) == 1
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -93,7 +93,6 @@ def test_papers_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "paper,variant,seed,step,quantity,value",
         "b,xe,1,0,val_cider,0.4",
         "a,xe,1,0,val_cider,0.4",
-        "pretrain,lstm,1,40,val_cider,0.5",
     ]
 
 

@@ -175,3 +175,16 @@ def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureReques
     assert found == []
     assert "beam of 4" in text
     assert "3 samples" in text
+
+
+def test_curves_of_what_runs_continue_from_are_there_once(sle):
+    """All runs of a captioner continue from the same weights."""
+    run = sle.write()
+    made(run, {})
+    for entry in run.trained:
+        point = {"variant": entry.captioner, "seed": 1, "step": 40, "images": 9, "quantity": "val_cider", "value": 0.5}
+        artifacts.write_rows(f"{entry.weights}/start.parquet", [point], artifacts.CURVES)
+    section.write_section(run)
+    lines = Path("artifacts/sections/sle/curves.csv").read_text(encoding="utf-8").splitlines()
+    for captioner in {entry.captioner for entry in run.trained}:
+        assert lines.count(f"sle,{captioner},1,40,val_cider,0.5") == 1

@@ -76,4 +76,3 @@ class ReportConfig(StageConfig):
 
     scale: str
     papers: tuple[str, ...]
-    pretrained: tuple[str, ...]

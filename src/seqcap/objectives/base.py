@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from seqcap.data.vocabulary import PAD, SPECIALS, Vocabulary
+from seqcap.data.vocabulary import PAD
 from seqcap.decoding import rollout
 from seqcap.models.base import Captioner, Tensors, repeat
 
@@ -38,7 +38,6 @@ class Context:
         embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run does not
             read them.
         frequencies: how often each token occurs in the training captions, int64 [V].
-        vocabulary: of the captions, V words.
         reads: every file or folder that the run reads, by name ("embeddings", "paraphrases"). It includes those that
             `Objective.reads` names.
     """
@@ -49,8 +48,7 @@ class Context:
     steps_per_epoch: int
     embeddings: Tensor | None
     frequencies: Tensor
-    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(SPECIALS))
-    reads: Mapping[str, Path] = field(default_factory=dict)
+    reads: Mapping[str, Path]
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,9 @@ from seqcap import artifacts
 HEADER = "paper,variant,seed,step,quantity,value"
 
 
-def curve_lines(paper: str, folders: Iterable[str | Path]) -> list[str]:
-    """The lines below `HEADER` of every learning curve in some folders of weights."""
-    tables = [artifacts.read_table(Path(folder) / "curves.parquet", artifacts.CURVES) for folder in folders]
-    if not tables:
-        return []
+def curve_lines(paper: str, files: Iterable[Path]) -> list[str]:
+    """The lines below `HEADER` of every learning curve in some files of `artifacts.CURVES`."""
+    tables = [artifacts.read_table(file, artifacts.CURVES) for file in files]
     order = ["variant", "quantity", "seed", "step"]
     rows = pa.concat_tables(tables).sort_by([(column, "ascending") for column in order]).to_pylist()
     keys = ("variant", "seed", "step", "quantity")

@@ -10,10 +10,9 @@ from seqcap import artifacts
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.reporting import REPORTS, SECTIONS
-from seqcap.reporting.curves import HEADER, curve_lines
+from seqcap.reporting.curves import HEADER
 from seqcap.reporting.markdown import markdown_table
 from seqcap.reporting.verdicts import COLUMNS, COUNTED, READING, in_words
-from seqcap.tasks import ARTIFACTS
 
 # Paper -> what `section.summary` says of it.
 Summaries = Mapping[str, Mapping[str, Any]]
@@ -23,7 +22,7 @@ def write_report(config: ReportConfig) -> None:
     """Writes report.md, claims.csv (numbers in the printed scale), claims.md, curves.csv and metrics.json.
 
     Raises:
-        InputError: a paper's section, or a captioner's learning curves, have not been made yet.
+        InputError: a paper's section has not been made yet.
     """
     papers: Summaries = {paper: artifacts.read_json(SECTIONS / paper / "claims.json") for paper in config.papers}
     sections = [_read(paper, "section.md") for paper in config.papers]
@@ -34,7 +33,6 @@ def write_report(config: ReportConfig) -> None:
         writer.writeheader()
         writer.writerows(record for paper in papers.values() for record in paper["records"])
     curves = [line for paper in config.papers for line in _read(paper, "curves.csv").splitlines()[1:]]
-    curves += curve_lines("pretrain", [ARTIFACTS / "pretrain" / captioner for captioner in config.pretrained])
     _write("curves.csv", "\n".join([HEADER, *curves, ""]))
     metrics = {paper: artifacts.read_json(SECTIONS / paper / "metrics.json") for paper in config.papers}
     artifacts.write_json(REPORTS / "metrics.json", metrics)

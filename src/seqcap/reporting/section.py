@@ -36,9 +36,12 @@ def write_section(run: Run) -> None:
         path.write_text(build_section(run, parts, papers.given(rows, "rows", run), results), encoding="utf-8")
     artifacts.write_json(folder / "claims.json", summary(run, results))
     artifacts.write_json(folder / "metrics.json", metrics(run, papers.given(parts, "metrics", run, {}), results))
+    folders = {entry.name: Path(entry.weights) for entry in run.trained}
+    # Runs of one captioner continue from the same curves.
+    starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
+    files = [*(of_run / "curves.parquet" for of_run in folders.values()), *filter(Path.exists, starts.values())]
     with artifacts.atomic(folder / "curves.csv") as path:
-        lines = [HEADER, *curve_lines(run.paper.name, [entry.weights for entry in run.trained]), ""]
-        path.write_text("\n".join(lines), encoding="utf-8")
+        path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
 
 
 def build_section(run: Run, parts: Any, rows: Mapping[str, Rows], results: Sequence[Result]) -> str:

@@ -200,7 +200,10 @@ def curves(run: Run) -> Figure:
         for entry in paid:
             mean = training[training["variant"] == entry.name].groupby("step")["value"].mean().reset_index()
             line = binned(mean)
-            axis.plot(line["step"], line["value"], color=colours[entry.name], linewidth=1, linestyle=":")
+            # Nothing is drawn where nothing was measured: MIXER's captions are its own only when its prefix is gone.
+            steps = line["step"].diff()
+            for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
+                axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")
         axis.set_title(f"reward {reward}: validation, and training (dotted)", loc="left")
     for axis in (first, *others[: len(rewards)]):
         axis.set_xlabel("training step (0: before any)")
