@@ -65,6 +65,8 @@ def start(folder: Path, *command: str, watch: Path | None = None) -> "subprocess
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     code = [str(folder / "src"), *([str(WATCH)] if watch else [])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(code), "PATH": path, "OMP_NUM_THREADS": "1"}
+    # Each of some hundred processes would compile the copy's modules again.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if watch:
         environment["WATCH_IMPORTS"] = str(watch)
     return subprocess.Popen(
