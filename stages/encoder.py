@@ -17,7 +17,7 @@ def main(task: str) -> None:
         # Imported by name: an encoder that is fetched or read does not depend on the code that trains one.
         pretraining = importlib.import_module("seqcap.features.pretraining")
         encoder = with_weights(config.backbone, "random", config.seed)
-        metadata["val_mean_average_precision"] = pretraining.train_on_scenes(encoder, config, ARTIFACTS / task / "data")
+        metadata["val_mean_average_precision"] = pretraining.train_on_scenes(encoder, config)
     else:
         encoder = with_weights(config.backbone, config.weights, config.seed)
     encoder.save(ARTIFACTS / f"encoder/{task}.safetensors", metadata)

@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from seqcap.artifacts import SCORES, write_rows
+from seqcap.artifacts import SCORES, write_table
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import one_line_errors
 from seqcap.tasks import ARTIFACTS, KINDS
@@ -11,5 +11,5 @@ from seqcap.tasks import ARTIFACTS, KINDS
 if __name__ == "__main__":
     with one_line_errors():
         config = EvaluationConfig.read("evaluate", sys.argv[1])
-        rows = importlib.import_module(KINDS[config.kind].evaluator).evaluate(config)
-        write_rows(ARTIFACTS / config.paper / "results" / f"{config.name}.parquet", rows, SCORES)
+        scores = importlib.import_module(KINDS[config.kind].evaluator).evaluate(config)
+        write_table(ARTIFACTS / config.paper / "results" / f"{config.name}.parquet", scores, SCORES)

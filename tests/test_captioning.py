@@ -42,7 +42,7 @@ def task(tmp_path, monkeypatch):
 
 def config(**changes):
     # Batches of 4: a split of six takes a whole one and a rest.
-    base = {"name": "v", "task": "image", "kind": "images", "split": "test", "seeds": [1, 2], "ensemble": False}
+    base = {"name": "v", "task": "image", "kind": "images", "split": "test", "teams": [[1], [2]]}
     base |= {"weights": "weights", "decoded": "decoded.parquet", "max_length": 6, "beam": 3, "samples": 2}
     return DecodingRun(**(base | {"batch_size": 4} | changes))
 
@@ -55,7 +55,7 @@ def tokens(rows, seed, decoder):
 
 def test_each_seed_decodes_by_itself(task):
     rows = decode_split(config())
-    assert rows == decode_split(config(seeds=[1])) + decode_split(config(seeds=[2]))
+    assert rows == decode_split(config(teams=[[1]])) + decode_split(config(teams=[[2]]))
     captioner, _ = models.load(task / "weights/seed2.safetensors")
     store = FeatureStore(FEATURES / "pooled.parquet")
     given = torch.from_numpy(store.get(store.rows_of(TEST)))
@@ -69,7 +69,7 @@ def test_each_seed_decodes_by_itself(task):
 
 
 def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
-    rows = decode_split(config(seeds=[2, 1, 3], ensemble=True))
+    rows = decode_split(config(teams=[[2, 1, 3]]))
     assert {row["seed"] for row in rows} == {2}
     assert len(rows) == 6 * (1 + 3 + 2)
     ensemble, _ = Ensemble.load([task / f"weights/seed{seed}.safetensors" for seed in (2, 1, 3)], torch.device("cpu"))
@@ -82,12 +82,13 @@ def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
     words = Vocabulary.read(DATA / "vocabulary.json")
     expected = {(image, 0): words.decode(found.tokens[i].tolist()) for i, image in enumerate(TEST)}
     assert tokens(rows, 2, "greedy") == expected
-    assert expected != tokens(decode_split(config(seeds=[2])), 2, "greedy")
+    assert expected != tokens(decode_split(config(teams=[[2]])), 2, "greedy")
 
 
-def test_an_ensemble_of_one_seed_is_that_seed(task):
-    alone = decode_split(config(seeds=[3]))
-    assert decode_split(config(seeds=[3], ensemble=True)) == alone
+def test_every_ensemble_has_the_seed_of_its_first_member(task):
+    both = decode_split(config(teams=[[2, 1], [3]]))
+    assert both == decode_split(config(teams=[[2, 1]])) + decode_split(config(teams=[[3]]))
+    assert {row["seed"] for row in both} == {2, 3}
 
 
 def test_cocos_own_splits_are_told_by_file_names(task):
@@ -95,7 +96,7 @@ def test_cocos_own_splits_are_told_by_file_names(task):
     for row in rows:
         row["file"] = f"{'val' if row['item'] in (3, 29, 31) else 'train'}2014/{row['item']}.png"
     write_rows(DATA / "images.parquet", rows, IMAGES)
-    decoded = decode_split(config(split="val2014", seeds=[1]))
+    decoded = decode_split(config(split="val2014", teams=[[1]]))
     assert {row["item"] for row in decoded} == {3, 29, 31}
 
 

@@ -35,9 +35,10 @@ def only_run(configs, group):
 
 def test_committed_parameters_resolve(files):
     configs = files.resolved()
-    run = only_run(configs, "sle_sll_sle")
-    assert run["settings"]["alpha"] == 0.75
-    assert run["seeds"] == [1, 2, 3]
+    run, other = configs["train/sle_sll_sle"]["runs"]
+    assert run["settings"]["alpha"] == other["settings"]["alpha"] == 0.75
+    assert (run["settings"]["distance"], other["settings"]["distance"]) == ("pairwise", "multi_reference")
+    assert run["seeds"] == [1, 2, 3, 4, 5]
     assert run["start"] == "artifacts/pretrain/lstm"
     assert only_run({"train/x": configs["pretrain/lstm"]}, "x")["model"]["hidden"] == 128
     assert [run["name"] for run in configs["train/smoothing_attention_token"]["runs"]] == [
@@ -50,7 +51,6 @@ def test_the_papers_scale_resolves(files):
     configs = files.resolved()
     assert only_run({"train/x": configs["pretrain/lstm"]}, "x")["model"]["hidden"] == 512
     assert configs["encoder/image"]["backbone"] == "resnet152"
-    assert {run["start"] for run in configs["train/smoothing_lstm_token"]["runs"]} == {None}
     server = only_run(configs, "smoothing_server")
     assert (server["captioner"], server["settings"]["token"]["alpha"]) == ("attention", 0.3)
     assert server["seeds"] == [1, 2, 3, 4, 5]
@@ -59,22 +59,23 @@ def test_the_papers_scale_resolves(files):
 def test_papers_train_as_many_of_the_captioners_seeds_as_they_say(files):
     files[f"{SPIDER}:runs.policy.seeds"] = 1
     configs = files.resolved()
-    assert only_run(configs, "sle_sll")["seeds"] == [1, 2, 3]
+    assert only_run(configs, "sle_sll")["seeds"] == [1, 2, 3, 4, 5]
     assert only_run(configs, "spider_pg_cider")["seeds"] == [1]
-    assert only_run({"train/x": configs["decode/spider_pg_cider"]}, "x")["seeds"] == [1]
+    assert only_run({"train/x": configs["decode/spider_pg_cider"]}, "x")["teams"] == [[1]]
 
 
 def test_an_ensembles_members_are_seeds_of_one_run(files):
     configs = files.resolved()
     single, ensemble = configs["decode/smoothing_server"]["runs"]
-    assert (single["seeds"], single["ensemble"]) == ([1], False)
-    assert (ensemble["seeds"], ensemble["ensemble"]) == ([1, 2, 3], True)
+    assert single["teams"] == [[seed] for seed in range(1, 10)]
+    assert ensemble["teams"] == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
     assert single["weights"] == ensemble["weights"] == only_run(configs, "smoothing_server")["weights"]
     assert {run["split"] for run in (single, ensemble)} == {"server"}
     assert configs["evaluate/smoothing_server"]["references"] == [5, 40]
-    labels = {run["name"]: (run["label"], run["members"]) for run in configs["tables/smoothing"]["runs"]}
-    assert "server" not in labels
-    assert labels["tok_seq_cider_ensemble"] == ("Ours: Tok-Seq CIDER +", 3)
+    reported = {run["name"]: run for run in configs["tables/smoothing"]["runs"]}
+    assert "server" not in reported
+    ensemble = reported["tok_seq_cider_ensemble"]
+    assert (ensemble["label"], ensemble["members"], ensemble["seeds"]) == ("Ours: Tok-Seq CIDER +", 3, [1, 4, 7])
 
 
 def test_data_without_a_split_of_many_captions_take_the_usual_one(files, tmp_path):
@@ -116,6 +117,7 @@ def test_any_objective_under_any_paper(files):
         ("alpha", 0.5, {"train/sle_sll_sle", "train/sle_sll_sle_att", *reported("sle")}),
         (f"{SLE}:runs.sll_me.training", {"learning_rate": 0.0042}, {"train/sle_sll_me", "train/sle_sll_me_att"}),
         (f"{SLE}:runs.sll_me.label", "other", reported("sle")),
+        (f"{SLE}:runs.sweep_pairwise_0.seeds", 2, {"train/sle_sweep", "decode/sle_sweep", *reported("sle")}),
         (f"{SLE}:runs.sll_att.reward", "spider", {"train/sle_sll_att", "evaluate/sle_image", *reported("sle")}),
         ("rewards.spider.spice", 0.5, {"train/spider_pg_spider", "evaluate/spider_image"}),
         (
@@ -131,7 +133,7 @@ def test_any_objective_under_any_paper(files):
         ),
         ("features.image.grid", 2, {"features/image"}),
         ("embeddings.glove.epochs", 2, {"embeddings/image", "embeddings/de_en", "embeddings/en_fr"}),
-        ("captioners.translator_de_en.pretrain.epochs", 3, {"pretrain/translator_de_en"}),
+        ("pretrain.attention.training.epochs", 3, {"pretrain/attention"}),
         ("papers/sle.yaml:papers.sle.pictures", "image", set()),
         ("device", "cpu", set()),
         ("workers", 7, set()),
@@ -199,6 +201,7 @@ def message(files):
     return str(caught.value)
 
 
+TRAINING = {"epochs": 1, "batch_size": 1, "learning_rate": 0.1, "dropout": 0, "decay": 1, "decay_every": 1, "clip": 1}
 GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner": "lstm", "start": "pretrain/lstm"}
 
 
@@ -259,10 +262,12 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         (f"{SLE}:runs.sll.training.epoch", 3, ["runs.sll.training.epoch is not a parameter", "allowed: epochs"]),
         (f"{SLE}:runs.policy.training.clip", 0, ["runs.xe.training.clip is 0"]),
         (f"{SLE}:runs.sll.reward", "bleu9", ["runs.sll.reward is 'bleu9'", "allowed: cider, bleu4"]),
-        (f"{SLE}:runs.sll.seeds", 4, ["runs.sll.seeds is 4", "captioner lstm has 3"]),
+        (f"{SLE}:runs.sll.seeds", 6, ["runs.sll.seeds is 6", "captioner lstm has 5"]),
+        ("pretrain.lstm.task", "de_en", ["pretrain.lstm.task is 'de_en'", "captioner lstm is for the task image"]),
+        ("pretrain.nobody", {"task": "image", "training": TRAINING}, ["pretrain.nobody is no captioner"]),
         (f"{SMOOTHING}:runs.translations.reward", "spider", ["reward is 'spider', with spice", "not for translations"]),
         (f"{SMOOTHING}:ensembles.tok_seq_cider.run", "x", ["ensembles.tok_seq_cider.run is 'x'", "server"]),
-        (f"{SMOOTHING}:ensembles.tok_seq_cider.members", 9, ["ensembles.tok_seq_cider.members is 9", "server has 3"]),
+        (f"{SMOOTHING}:ensembles.tok_seq_cider.members", 9, ["tok_seq_cider takes 9 x 9 seeds", "server has 9"]),
         (f"{SMOOTHING}:ensembles.server", {"run": "server", "label": "x", "members": 1}, ["is the name of a run, too"]),
         (f"{SPIDER}:variances.spider_variance.captioner", "x", ["variances.spider_variance.captioner is 'x'", "lstm"]),
         (f"{SPIDER}:variances.spider_variance.captioner", "translator_de_en", ["it is for the task de_en, not image"]),

@@ -116,3 +116,84 @@ def test_decoders_work_with_attention():
     token = torch.log_softmax(logits, 2).gather(2, tokens[:, :, None]).squeeze(2)
     expected = token.masked_fill(tokens == PAD, 0).sum(1).detach()
     torch.testing.assert_close(found.log_prob.flatten(), expected)
+
+
+def plain_beam(captioner, features, max_length, width):
+    """Beam search in plain Python: the `width` best captions of one image, as (log p, ids)."""
+    live, done = [(0.0, [])], []
+    for t in range(max_length):
+        prefixes = torch.tensor([[*prefix, PAD] for _, prefix in live])
+        logits = captioner.teacher_force(features.expand(len(live), -1), prefixes)[:, -1]
+        log_p = logits.log_softmax(1).tolist()
+        grown = [
+            (score + log_p[i][token], [*prefix, token])
+            for i, (score, prefix) in enumerate(live)
+            for token in range(captioner.vocabulary_size)
+        ]
+        grown.sort(key=lambda pair: -pair[0])
+        done += [pair for pair in grown[:width] if pair[1][-1] == EOS]
+        live = [pair for pair in grown if pair[1][-1] != EOS][:width]
+        if t == max_length - 1:
+            done += live
+        done = sorted(done, key=lambda pair: -pair[0])[:width]
+        if len(done) == width and live[0][0] <= done[-1][0]:
+            break
+    return done
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_beams_find_what_a_plain_search_finds(width):
+    lengths = set()
+    for seed in range(5):
+        captioner = tiny_captioner(words=3, seed=seed, scale=2.5)
+        features = torch.randn(8, CHANNELS)
+        found = decoding.beam(captioner, captioner.encode(features), max_length=5, width=width)
+        for image in range(8):
+            expected = plain_beam(captioner, features[image], 5, width)
+            words = [[token for token in row if token != PAD] for row in found.tokens[image].tolist()]
+            assert words == [tokens for _, tokens in expected]
+            assert found.log_prob[image].tolist() == pytest.approx([score for score, _ in expected], abs=1e-4)
+            lengths |= {len(tokens) for tokens in words}
+    assert len(lengths) > 2
+
+
+def test_every_row_goes_its_own_way():
+    """Greedy and sampled captions of several images in one batch: each is of its own image, and is scored right."""
+    captioner = tiny_captioner(words=3, seed=57, scale=1.0)
+    torch.manual_seed(1)
+    features = torch.randn(60, CHANNELS)
+    is_greedy = torch.arange(60) % 3 == 0
+    found = decoding.rollout(captioner, captioner.encode(features), 5, is_greedy)
+    assert len({(row != PAD).sum().item() for row in found.tokens[is_greedy]}) > 1
+    for image in range(60):
+        caption = found.tokens[image : image + 1]
+        expected = log_probs(captioner, features[image], caption).item()
+        assert found.log_prob[image].item() == pytest.approx(expected, abs=1e-4)
+        if is_greedy[image]:
+            alone = decoding.greedy(captioner, captioner.encode(features[image : image + 1]), 5).tokens[0].tolist()
+            assert caption[0].tolist() == alone + [PAD] * (5 - len(alone))
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_completions_follow_the_distribution_of_what_may_come(seed):
+    """Prefixes of several lengths of two images' captions at once: chi-square against enumeration.
+
+    Of one captioner the last word matters more, of the other the state before it.
+    """
+    captioner = tiny_captioner(words=1, seed=seed, scale=2.0)
+    every = all_captions(words=1, max_length=4)
+    features = torch.randn(2, CHANNELS, generator=torch.Generator().manual_seed(2))
+    captions = torch.tensor([[4, 3, 4, EOS], [3, 4, 4, 3]])
+    draws = 4_000
+    rows = torch.tensor([0, 1, 0, 1]).repeat_interleave(draws)
+    lengths = torch.tensor([2, 1, 3, 2]).repeat_interleave(draws)
+    torch.manual_seed(0)
+    found = decoding.complete(captioner, captioner.encode(features), captions, rows, lengths, 4).view(4, draws, 4)
+    for kind in range(4):
+        row, length = int(rows[kind * draws]), int(lengths[kind * draws])
+        same = every[(every[:, :length] == captions[row, :length]).all(1)]
+        p = log_probs(captioner, features[row], same).softmax(0).detach()
+        counts = torch.tensor([int((found[kind] == caption).all(1).sum()) for caption in same])
+        assert counts.sum() == draws
+        # At most 14 degrees of freedom: above it once in 20,000.
+        assert ((counts - draws * p) ** 2 / (draws * p)).sum() < 45

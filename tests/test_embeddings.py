@@ -14,7 +14,7 @@ from small_task import WORDS, write_task
 from seqcap import glove
 from seqcap.artifacts import embeddings_schema, write_json, write_table
 from seqcap.config.data import Glove
-from seqcap.data.vocabulary import SPECIALS, Vocabulary
+from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.embeddings import read
 from seqcap.errors import InputError
 from seqcap.glove import cooccurrences, coverage, read_text, train
@@ -55,7 +55,7 @@ def test_cooccurrences_are_those_of_a_loop(window):
     vocabulary = Vocabulary([*SPECIALS, "a", "b", "c"])
     expected = np.zeros((7, 7))
     for row in rows:
-        ids = vocabulary.encode([word for word in row if word != "unseen"])
+        ids = [*vocabulary.encode([word for word in row if word != "unseen"]), EOS]
         for i, j in product(range(len(ids)), repeat=2):
             if 0 < abs(i - j) <= window:
                 expected[ids[i], ids[j]] += 1 / abs(i - j)
@@ -126,16 +126,26 @@ def test_the_same_seed_gives_the_same_vectors():
     assert not one.equals(train(CAPTIONS, VOCABULARY, SMALL.model_copy(update={"seed": 2})))
 
 
-def test_words_that_stand_alone_have_no_vector():
+def test_words_that_do_not_occur_have_no_vector():
     column = pa.array([["alone"], ["red", "dog"]], pa.list_(pa.string()))
-    table = train(column, Vocabulary.build(column.to_pylist(), 1), SMALL)
-    assert table["word"].to_pylist() == ["dog", "red"]
+    table = train(column, Vocabulary([*SPECIALS, "alone", "cat", "dog", "red"]), SMALL)
+    assert table["word"].to_pylist() == ["<eos>", "alone", "dog", "red"]
 
 
-def test_captions_without_pairs_are_one_line():
-    column = pa.array([["alone"], [], ["other"]], pa.list_(pa.string()))
-    with pytest.raises(InputError, match="no two words"):
-        train(column, Vocabulary.build(column.to_pylist(), 1), SMALL)
+def test_the_end_of_a_caption_is_similar_to_what_ends_it():
+    """Half of the captions end in a full stop. Then EOS and it have the same neighbours."""
+    ended = [[*row, "."] if i % 2 else row for i, row in enumerate(CAPTIONS.to_pylist())]
+    column = pa.array(ended, pa.list_(pa.string()))
+    vectors = vectors_by_word(train(column, Vocabulary.build(ended, 1), SMALL))
+    unit = {word: vector / np.linalg.norm(vector) for word, vector in vectors.items()}
+    similarity = {word: unit["<eos>"] @ unit[word] for word in [".", *COLOURS, "a", "the", "past"]}
+    assert max(similarity, key=similarity.get) == "."
+
+
+def test_captions_without_words_are_one_line():
+    column = pa.array([["other"], []], pa.list_(pa.string()))
+    with pytest.raises(InputError, match="no word of the vocabulary"):
+        train(column, VOCABULARY, SMALL)
 
 
 # The artifact
@@ -149,9 +159,10 @@ def write(path: Path, words: list[str], rows: list[list[float]]) -> Path:
 
 def test_vectors_are_lined_up_with_the_vocabulary(tmp_path):
     vocabulary = Vocabulary([*SPECIALS, "cat", "dog", "emu"])
-    # A special has no vector whatever the file says.
-    path = write(tmp_path / "e.parquet", ["dog", "gnu", "cat", "<unk>"], [[1, 2], [3, 4], [5, 6], [7, 8]])
-    expected = [[0, 0]] * 4 + [[5, 6], [1, 2], [0, 0]]
+    # Of the specials only EOS has a vector, whatever the file says.
+    words = ["dog", "gnu", "<eos>", "cat", "<unk>"]
+    path = write(tmp_path / "e.parquet", words, [[1, 2], [3, 4], [9, 10], [5, 6], [7, 8]])
+    expected = [[0, 0], [0, 0], [9, 10], [0, 0], [5, 6], [1, 2], [0, 0]]
     matrix = read(path, vocabulary)
     assert matrix.dtype == np.float32
     assert matrix.tolist() == expected
@@ -162,9 +173,9 @@ def test_what_was_trained_can_be_read(tmp_path):
     write_table(tmp_path / "e.parquet", table, table.schema)
     matrix = read(tmp_path / "e.parquet", VOCABULARY)
     assert matrix.shape == (len(VOCABULARY), 8)
-    assert not matrix[: len(SPECIALS)].any()
+    assert matrix[: len(SPECIALS)].any(1).tolist() == [False, False, True, False]
     for word, vector in vectors_by_word(table).items():
-        np.testing.assert_array_equal(matrix[VOCABULARY.encode([word])[0]], vector.astype(np.float32))
+        np.testing.assert_array_equal(matrix[VOCABULARY.words.index(word)], vector.astype(np.float32))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +183,7 @@ def test_what_was_trained_can_be_read(tmp_path):
     [
         (["dog", "dog"], [[1.0], [2.0]], "word 'dog' is there twice"),
         (["dog", "cat"], [[1.0], [float("nan")]], "word 'cat' has a value that is not finite"),
-        (["gnu"], [[1.0]], "covers no word of the vocabulary"),
+        (["gnu", "<eos>"], [[1.0], [2.0]], "covers no word of the vocabulary"),
     ],
 )
 def test_wrong_contents_are_one_line(tmp_path, words, rows, problem):
@@ -221,7 +232,18 @@ def test_text_files_are_read(tmp_path, zipped):
     assert table.schema.equals(embeddings_schema(3))
     spoken = pa.array([["red", "red", "emu"], ["dog"]], pa.list_(pa.string()))
     line = coverage(table, spoken, Vocabulary([*SPECIALS, "dog", "red", "emu"]))
-    assert line == "2 of 3 words have a vector: 75.0% of the words in the captions"
+    without = "; <eos> has none, so token-level smoothing leaves endings as they are"
+    assert line == f"2 of 3 words have a vector: 75.0% of the words in the captions{without}"
+
+
+def test_text_files_may_say_how_captions_end(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text(f"{TEXT}<eos> 3 2 1\n")
+    vocabulary = Vocabulary([*SPECIALS, "dog", "red", "emu"])
+    table = read_text(path, vocabulary, 3)
+    assert vectors_by_word(table)["<eos>"].tolist() == [3, 2, 1]
+    spoken = pa.array([["red", "red", "emu"], ["dog"]], pa.list_(pa.string()))
+    assert coverage(table, spoken, vocabulary) == "2 of 3 words have a vector: 75.0% of the words in the captions"
 
 
 @pytest.mark.parametrize(
@@ -234,7 +256,7 @@ def test_text_files_are_read(tmp_path, zipped):
         (b"red 1 two 3\n", "line 1 holds a value that is no number"),
         (b"red 1  2\n", "line 1 holds a value that is no number"),
         (b"red 1 nan 3\n", "line 1 holds a value that is not finite"),
-        (b"zebra 1 2 3\n", "covers no word of the vocabulary"),
+        (b"zebra 1 2 3\n<eos> 1 2 3\n", "covers no word of the vocabulary"),
         (b"", "covers no word of the vocabulary"),
         (b"PAR1\x00\x00\x15\x04", "is not a text file"),
         (bytes(range(1, 256)) * 20, "values"),
@@ -280,7 +302,9 @@ def test_the_stage_trains(tmp_path, stage):
     assert done.returncode == 0, done.stderr
     assert "100.0% of the words" in done.stdout
     vocabulary = Vocabulary.read(tmp_path / "artifacts/image/data/vocabulary.json")
-    assert read(tmp_path / "artifacts/words/image/embeddings.parquet", vocabulary)[len(SPECIALS) :].any(1).all()
+    matrix = read(tmp_path / "artifacts/words/image/embeddings.parquet", vocabulary)
+    assert matrix[len(SPECIALS) :].any(1).all()
+    assert matrix[EOS].any()
 
 
 def test_the_stage_reads_pretrained_vectors(tmp_path, stage):

@@ -12,7 +12,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,9 @@ DECODED = pa.schema(
     ]
 )
 
-# One row per score; corpus metrics have a null item, metrics of a set of captions a null rank.
+# One row per score; corpus metrics have a null item, metrics of a set of captions a null rank. What a corpus metric is
+# computed from has a row per item: `statistics`, counts that add up over items, and no value (their metric is
+# `Metric.statistics` of the registry).
 SCORES = pa.schema(
     [
         ("variant", pa.string()),
@@ -92,6 +94,7 @@ SCORES = pa.schema(
         ("rank", pa.int64()),
         ("metric", pa.string()),
         ("value", pa.float64()),
+        ("statistics", pa.list_(pa.float64())),
     ]
 )
 
@@ -292,8 +295,14 @@ def _same_list(left: pa.DataType, right: pa.DataType) -> bool:
     return bool(pa.types.is_list(left) and pa.types.is_list(right) and left.value_type == right.value_type)
 
 
-def read_table(path: str | Path, schema: pa.Schema) -> pa.Table:
+def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str] = ()) -> pa.Table:
     """Reads a Parquet file and checks it against `schema`.
+
+    Args:
+        path: the file.
+        schema: its columns.
+        dictionaries: columns of strings that come again and again: they stay numbers with a dictionary, which takes a
+            fraction of the time and of the memory.
 
     Raises:
         InputError: the file is missing, damaged, or a column is missing or of another type.
@@ -301,6 +310,9 @@ def read_table(path: str | Path, schema: pa.Schema) -> pa.Table:
     file = open_parquet(path)
     check_schema(path, file.schema_arrow, schema)
     try:
+        if dictionaries:
+            coded = pq.ParquetFile(path, memory_map=True, read_dictionary=list(dictionaries))
+            return coded.read(columns=schema.names)
         return file.read(columns=schema.names).cast(schema)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(path, f"is damaged ({error})", "delete it and run `dvc repro`") from None

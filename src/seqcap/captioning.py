@@ -20,7 +20,7 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
     """Greedy, beam and sampled captions of a split's images, or translations of its sentences.
 
     Args:
-        run: its split may be one of ours or one of COCO's own (`COCO_SPLITS`). The seeds of an ensemble decode together
+        run: its split may be one of ours or one of COCO's own (`COCO_SPLITS`). The seeds of a team decode together
             (`Ensemble`).
 
     Returns:
@@ -29,8 +29,7 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
     Raises:
         InputError: malformed inputs, or an empty split.
     """
-    teams = [run.seeds] if run.ensemble else [(seed,) for seed in run.seeds]
-    return [row for team in teams for row in _decode(run, team)]
+    return [row for team in run.teams for row in _decode(run, team)]
 
 
 def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]:

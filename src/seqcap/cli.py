@@ -18,6 +18,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("repro", help="run the DVC graph, several stages at a time")
     command.add_argument("--jobs", type=int, default=1, help="independent stages at a time")
+    command.add_argument("--papers", nargs="+", default=[], help="only their parts of the report; all by default")
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
@@ -68,11 +69,11 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     from seqcap.pipeline import repro, run_experiment
 
     if arguments.experiment is None:
-        repro(Path(), arguments.jobs)
+        repro(Path(), arguments.jobs, arguments.papers)
     elif arguments.publish is None:
         parser.error("--experiment needs --publish")
     else:
-        run_experiment(arguments.experiment, arguments.root, arguments.publish, arguments.jobs)
+        run_experiment(arguments.experiment, arguments.root, arguments.publish, arguments.jobs, arguments.papers)
 
 
 def submit(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

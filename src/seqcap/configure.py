@@ -20,6 +20,7 @@ from seqcap.config.data import (
     EncoderConfig,
     FeaturesConfig,
     ImageData,
+    ProbeConfig,
     SentenceData,
     WordsConfig,
 )
@@ -112,7 +113,7 @@ def _data(params: Params) -> Files:
 
 
 def _features(params: Params) -> Files:
-    """The configurations of encoder and features, for every task with pictures."""
+    """The configurations of encoder, features and probe, for every task with pictures."""
     files: Files = {}
     with_pictures = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
     if with_pictures != set(params.shared.features):
@@ -124,10 +125,9 @@ def _features(params: Params) -> Files:
         if features.weights == "scenes" and data.scenes is None:
             what = f"features.{name}.weights is 'scenes', but the pictures are {data.dataset}'s"
             raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
-        of_encoder = ["seqcap.features.pretraining", "seqcap.data.scenes"] if features.weights == "scenes" else []
+        of_encoder = ["seqcap.features.pretraining"] if features.weights == "scenes" else []
         files[config_path("encoder", name)] = EncoderConfig(
             task=name,
-            root=data.root,
             fingerprint=_fingerprint([Path(features.weights)]),
             seed=params.shared.seed,
             **features.model_dump(exclude={"grid", "dtype"}),
@@ -138,6 +138,12 @@ def _features(params: Params) -> Files:
             root=data.root,
             **features.model_dump(include={"grid", "dtype", "batch_size", "image_size"}),
             code=closure([], ["features.py"]),
+        )
+        of_probe = ["seqcap.features.probe"] if data.scenes is not None else []
+        files[config_path("probe", name)] = ProbeConfig(
+            task=name,
+            dataset=data.dataset,
+            code=closure(of_probe, ["probe.py"]),
         )
     return files
 
@@ -174,7 +180,7 @@ def _fingerprint(paths: Iterable[Path]) -> dict[str, tuple[int, int]]:
 
 def _pretrain(params: Params) -> Files:
     files: Files = {}
-    for name, captioner in params.shared.captioners.items():
+    for name, pretrain in params.shared.pretrain.items():
         run = TrainingRun(
             **_captioner(params, name),
             name=name,
@@ -182,7 +188,7 @@ def _pretrain(params: Params) -> Files:
             objective=LIKELIHOOD,
             settings={},
             reward={},
-            training=captioner.pretrain,
+            training=pretrain.training,
             start=None,
             reads={},
             weights=f"artifacts/pretrain/{name}",
@@ -231,16 +237,19 @@ def _run(params: Params, name: str, run: RunParams) -> TrainingRun:
     source, place = params.source(name), f"runs.{name}"
     group = params.groups[str(run.group)]
     given = _captioner(params, group.captioner)
-    if group.start not in (f"pretrain/{group.captioner}", f"{group.task}/data"):
-        allowed = f"allowed: pretrain/{group.captioner}, {group.task}/data"
+    starts = [f"pretrain/{name}" for name in params.shared.pretrain if name == group.captioner]
+    starts.append(f"{group.task}/data")
+    if group.start not in starts:
+        allowed = f"allowed: {', '.join(starts)}"
         raise InputError(params.source(str(run.group)), f"groups.{run.group}.start is {group.start!r}", allowed)
     if not run.label:
         raise InputError(source, f"{place}.label is missing", "say what the report calls it")
-    seeds = given["seeds"]
+    scratch = group.start == f"{group.task}/data"
     if run.seeds is not None:
-        if run.seeds > len(seeds):
-            raise InputError(source, f"{place}.seeds is {run.seeds}", f"captioner {group.captioner} has {len(seeds)}")
-        given["seeds"] = seeds[: run.seeds]
+        if run.seeds > len(given["seeds"]) and not scratch:
+            have = f"captioner {group.captioner} has {len(given['seeds'])}"
+            raise InputError(source, f"{place}.seeds is {run.seeds}", have)
+        given["seeds"] = tuple(params.shared.seed + i for i in range(run.seeds))
     settings = objective_settings(run.objective, run.settings, source, place)
     weights = _reward(params, run.reward, group.task, source, place)
     words = f"artifacts/words/{group.task}"
@@ -255,7 +264,7 @@ def _run(params: Params, name: str, run: RunParams) -> TrainingRun:
         settings=settings,
         reward=weights,
         training=validated(Training, run.training, source, f"{place}.training"),
-        start=None if group.start == f"{group.task}/data" else f"artifacts/{group.start}",
+        start=None if scratch else f"artifacts/{group.start}",
         reads=reads,
         weights=f"artifacts/{group.paper}/train/{run.group}/{name}",
     )
@@ -329,6 +338,12 @@ def _check_groups(params: Params) -> None:
             if value not in allowed:
                 what = f"{section}.{name}.{key} is {value!r}"
                 raise InputError(params.source(name), what, f"allowed: {', '.join(allowed)}")
+    for name, pretrain in params.shared.pretrain.items():
+        if name not in captioners:
+            raise InputError(PARAMS, f"pretrain.{name} is no captioner", f"allowed: {', '.join(captioners)}")
+        if pretrain.task != captioners[name].task:
+            what = f"pretrain.{name}.task is {pretrain.task!r}"
+            raise InputError(PARAMS, what, f"captioner {name} is for the task {captioners[name].task}")
     for name in [*tasks, *params.papers]:
         if name in RESERVED or (name in tasks and name in params.papers):
             raise InputError(params.source(name), f"{name!r} is the name of another folder", "choose another name")
@@ -392,6 +407,8 @@ def _papers(params: Params) -> Files:
     files[config_path("report")] = ReportConfig(
         scale=params.shared.scale,
         papers=tuple(params.papers),
+        pictures=tuple(params.shared.features),
+        beside=params.shared.report.beside or {},
         code=closure([], ["report.py"]),
     )
     return files
@@ -401,12 +418,9 @@ def _decoding_runs(params: Params, group: str, runs: dict[str, TrainingRun]) -> 
     """What a group decodes: its ensembles, or each of its runs with every seed."""
     evaluation = params.evaluations[params.groups[group].evaluation]
     ensembles = {name: value for name, value in params.ensembles.items() if value.run in runs}
-    teams = {name: (runs[value.run], value.members) for name, value in ensembles.items()}
-    for name, (run, members) in teams.items():
-        if members > len(run.seeds):
-            what = f"ensembles.{name}.members is {members}"
-            raise InputError(params.source(name), what, f"run {run.name} has {len(run.seeds)} seeds")
-    teams = teams or {name: (run, len(run.seeds)) for name, run in runs.items()}
+    teams = {name: (runs[value.run], _teams(params, name, runs[value.run].seeds)) for name, value in ensembles.items()}
+    if not ensembles:
+        teams = {name: (run, tuple((seed,) for seed in run.seeds)) for name, run in runs.items()}
     return [
         DecodingRun(
             name=name,
@@ -415,15 +429,24 @@ def _decoding_runs(params: Params, group: str, runs: dict[str, TrainingRun]) -> 
             split=_split(params, params.groups[group].evaluation),
             max_length=run.max_length,
             weights=run.weights,
-            seeds=run.seeds[:members],
-            ensemble=name in ensembles and members > 1,
+            teams=of_run,
             beam=evaluation.beam,
             samples=evaluation.samples,
             batch_size=params.shared.decoding.batch_size,
             decoded=f"artifacts/{run.paper}/decode/{params.groups[group].evaluation}/{group}/{name}.parquet",
         )
-        for name, (run, members) in teams.items()
+        for name, (run, of_run) in teams.items()
     ]
+
+
+def _teams(params: Params, name: str, seeds: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The seeds of each of an entry's ensembles."""
+    ensemble = params.ensembles[name]
+    if ensemble.members * ensemble.number > len(seeds):
+        what = f"ensembles.{name} takes {ensemble.number} x {ensemble.members} seeds"
+        raise InputError(params.source(name), what, f"run {ensemble.run} has {len(seeds)}")
+    starts = range(0, ensemble.members * ensemble.number, ensemble.members)
+    return tuple(seeds[start : start + ensemble.members] for start in starts)
 
 
 def _split(params: Params, evaluation: str) -> str:
@@ -457,7 +480,7 @@ def _variance(params: Params, name: str, variance: VarianceParams) -> VarianceCo
     source, place = params.source(name), f"variances.{name}"
     objective = "rollout_policy_gradient"
     captioner = _captioner(params, variance.captioner)
-    if variance.start != f"pretrain/{variance.captioner}":
+    if variance.start != f"pretrain/{variance.captioner}" or variance.captioner not in params.shared.pretrain:
         raise InputError(source, f"{place}.start is {variance.start!r}", f"allowed: pretrain/{variance.captioner}")
     weights = _reward(params, variance.reward, variance.task, source, place)
     if weights.get("meteor"):
@@ -494,7 +517,7 @@ def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[R
             settings=settings,
             # A run may inherit a reward from the others of its paper, but cross-entropy does not use it.
             reward=None if run.objective == LIKELIHOOD else run.reward,
-            seeds=decoded.seeds,
+            seeds=tuple(team[0] for team in decoded.teams),
             evaluation=of_group.evaluation,
             members=ensemble.members if ensemble else 0,
             weights=decoded.weights,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seqcap.artifacts import check_schema, embeddings_schema, open_parquet, read_table
-from seqcap.data.vocabulary import SPECIALS, Vocabulary
+from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
 
 Floats = npt.NDArray[np.float32]
@@ -20,7 +20,8 @@ def read(path: str | Path, vocabulary: Vocabulary) -> Floats:
     """The vectors of an embedding file, lined up with a vocabulary.
 
     Returns:
-        [V, dimension] float32; zeros for the specials and for words without a vector.
+        [V, dimension] float32; zeros for what has no vector. Of the specials only EOS can have one, under its name in
+        the vocabulary, "<eos>".
 
     Raises:
         InputError: the file is missing, damaged or of another layout, a word is there twice, a value is not finite, or
@@ -38,9 +39,9 @@ def read(path: str | Path, vocabulary: Vocabulary) -> Floats:
     values = column.flatten()
     if None in words or column.null_count or values.null_count:
         raise InputError(path, "has nulls", fix)
-    ids = {word: i for i, word in enumerate(vocabulary.words) if i >= len(SPECIALS)}
+    ids = {word: i for i, word in enumerate(vocabulary.words) if i >= len(SPECIALS) or i == EOS}
     rows = [row for row, word in enumerate(words) if word in ids]
-    if not rows:
+    if not {words[row] for row in rows} - {SPECIALS[EOS]}:
         raise InputError(path, "covers no word of the vocabulary", fix)
     if len(set(words)) < len(words):
         raise InputError(path, f"word {Counter(words).most_common(1)[0][0]!r} is there twice", fix)

@@ -1,6 +1,7 @@
 """Word embeddings: GloVe (Pennington, Socher & Manning, EMNLP 2014) trained on captions, or read from its text files.
 
-What either gives is a table of words and vectors (`artifacts.embeddings_schema`).
+What either gives is a table of words and vectors (`artifacts.embeddings_schema`). The end of a caption is a word among
+them, "<eos>".
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 
 from seqcap.artifacts import embeddings_schema
 from seqcap.config.data import Glove
-from seqcap.data.vocabulary import SPECIALS, Vocabulary
+from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.progress import progress
 
@@ -40,20 +41,21 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 
     over the nonzero co-occurrences X, one by one in random order by AdaGrad, as Pennington et al.'s own program (their
     eqs. 8 and 9, section 4.2). A word's vector is w + w~. The same input gives the same vectors on the same machine.
+    EOS is a token of every caption: loss smoothing needs to know what it is similar to.
 
     Args:
         captions: list<string>, one list of words per caption.
         vocabulary: only its words count; the others are dropped before distances are measured, as there.
 
     Returns:
-        word, vector [dimension] of every word that occurs beside another.
+        word, vector [dimension] of every word that occurs, and of EOS.
 
     Raises:
-        InputError: no two words of the vocabulary stand in one caption.
+        InputError: no word of the vocabulary stands in a caption.
     """
     rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
     if not len(counts):
-        raise InputError("captions", "hold no two words of the vocabulary together", "check the training split")
+        raise InputError("captions", "hold no word of the vocabulary", "check the training split")
     rng = np.random.default_rng(config.seed)
     size, dimension = len(vocabulary), config.dimension
     vectors = ((rng.random((2, size, dimension), np.float32) - 0.5) / dimension).astype(np.float32)
@@ -71,14 +73,14 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 def cooccurrences(
     captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, window: int
 ) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
-    """The nonzero X_ij: over all captions, the sum of 1 / distance between words i and j, to both sides.
+    """The nonzero X_ij: over all captions, EOS at their ends, the sum of 1 / distance between i and j, to both sides.
 
     Args:
         captions: list<string>.
         window: the largest distance that counts.
 
     Returns:
-        i, j and X_ij, each [nonzero], sorted by i, then j; ids of the vocabulary's words.
+        i, j and X_ij, each [nonzero], sorted by i, then j; ids of the vocabulary's words and EOS.
     """
     captions = pa.chunked_array([captions]) if isinstance(captions, pa.Array) else captions
     captions = captions.combine_chunks()
@@ -87,6 +89,9 @@ def cooccurrences(
     known = pc.is_valid(found).to_numpy(zero_copy_only=False)
     words: Ints = pc.fill_null(found, 0).to_numpy(zero_copy_only=False)[known].astype(np.int64) + len(SPECIALS)
     caption = pc.list_parent_indices(captions).to_numpy(zero_copy_only=False)[known]
+    # EOS behind the last word of each caption.
+    ends = np.searchsorted(caption, np.arange(len(captions)), side="right")
+    words, caption = np.insert(words, ends, EOS), np.insert(caption, ends, np.arange(len(captions)))
     size = len(vocabulary)
     # One pass per distance keeps the pairs of one distance, not of all, in memory before they are counted.
     keys, counts = [], []
@@ -149,7 +154,7 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
     """The vectors of a vocabulary's words in a text file like glove.6B.300d.txt: "word v1 v2 ..." a line.
 
     The file may be gzipped. It is read line by line, and only the vocabulary's vectors are kept; of a word that is
-    there twice, the first.
+    there twice, the first. The end of a caption has a vector if the file has a line "<eos>"; most files have none.
 
     Args:
         dimension: how many values a line must have.
@@ -158,7 +163,7 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
         InputError: the file is missing, damaged or no such text, a line has another number of values or one that is no
             finite number, or no word of the vocabulary is in it.
     """
-    wanted = {word.encode(): word for word in vocabulary.words[len(SPECIALS) :]}
+    wanted = {word.encode(): word for word in [SPECIALS[EOS], *vocabulary.words[len(SPECIALS) :]]}
     vectors: dict[str, Floats] = {}
     with _open(path) as file:
         for number, line in enumerate(file, 1):
@@ -181,7 +186,7 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
             if not np.isfinite(vector).all():
                 raise InputError(path, f"line {number} holds a value that is not finite", "check the file")
             vectors[key] = vector
-    if not vectors:
+    if not vectors.keys() - {SPECIALS[EOS]}:
         raise InputError(path, "covers no word of the vocabulary", "use embeddings of the captions' language")
     return _table(list(vectors), np.stack(list(vectors.values())))
 
@@ -205,12 +210,14 @@ def _open(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def coverage(table: pa.Table, captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> str:
-    """One line on how many of a vocabulary's words, and of the captions' words, have a vector."""
+    """One line on how many of a vocabulary's words, and of the captions' words, have a vector, and whether EOS has."""
     words = vocabulary.words[len(SPECIALS) :]
+    ends = SPECIALS[EOS] in table["word"].to_pylist()
     tokens = pc.list_flatten(captions)
     spoken = pc.sum(pc.is_in(tokens, value_set=table["word"].combine_chunks())).as_py() or 0
     share = spoken / max(1, len(tokens))
-    return f"{len(table):,} of {len(words):,} words have a vector: {share:.1%} of the words in the captions"
+    line = f"{len(table) - ends:,} of {len(words):,} words have a vector: {share:.1%} of the words in the captions"
+    return line if ends else f"{line}; {SPECIALS[EOS]} has none, so token-level smoothing leaves endings as they are"
 
 
 def _table(words: list[str], vectors: Floats) -> pa.Table:

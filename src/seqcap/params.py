@@ -27,7 +27,18 @@ PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
 SCALES = Path("scales")
 # The sections that are mappings of named entries: first those that dvc.yaml loops over.
-ENTRIES = ("tasks", "features", "captioners", "papers", "evaluations", "groups", "variances", "runs", "ensembles")
+ENTRIES = (
+    "tasks",
+    "features",
+    "captioners",
+    "pretrain",
+    "papers",
+    "evaluations",
+    "groups",
+    "variances",
+    "runs",
+    "ensembles",
+)
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -119,7 +130,12 @@ class Embeddings(Section):
 
 
 class Features(Section):
-    """Visual features of a task's pictures."""
+    """Visual features of a task's pictures.
+
+    Attributes:
+        pictures, epochs, learning_rate: of the encoder's own training, if `weights` is "scenes".
+        batch_size: images per step, in extraction and in the encoder's training.
+    """
 
     backbone: Literal[
         "scenes_cnn",
@@ -136,24 +152,37 @@ class Features(Section):
     grid: int = Field(ge=1, le=32)
     dtype: Literal["float16", "float32"]
     batch_size: int = Field(ge=1)
+    pictures: int = Field(ge=1, le=10_000_000)
     epochs: int = Field(ge=1)
     learning_rate: float = Field(gt=0, lt=1)
 
 
 class CaptionerParams(Section):
-    """A captioner and its cross-entropy training; `model` is checked by the architecture's own Config."""
+    """A captioner; `model` is checked by the architecture's own Config."""
 
     task: Name
     architecture: Name
     seeds: Seeds
     model: dict[str, Any]
-    pretrain: Training
+
+
+class PretrainParams(Section):
+    """The cross-entropy training of a captioner that runs continue from. `task`: the captioner's, for dvc.yaml."""
+
+    task: Name
+    training: Training
 
 
 class Decoding(Section):
     """How captions are produced, whatever paper they are for."""
 
     batch_size: int = Field(ge=1)
+
+
+class ReportParams(Section):
+    """The report; `beside`: data -> claims that an experiment has published, or null."""
+
+    beside: dict[str, str] | None
 
 
 class PaperParams(Section):
@@ -206,7 +235,7 @@ class RunParams(Section):
         label: its name in the report.
         settings: checked by the objective's own Config.
         reward: one of `rewards`.
-        seeds: how many of the captioner's seeds, from the first on; null: all of them.
+        seeds: how many; null: as many as the captioner has. Runs that continue from a captioner cannot have more.
     """
 
     group: Name | None = None
@@ -219,11 +248,17 @@ class RunParams(Section):
 
 
 class EnsembleParams(Section):
-    """The first `members` seeds of a run, which decode together. A group with ensembles decodes nothing else."""
+    """Seeds of a run that decode together. A group with ensembles decodes nothing else.
+
+    Attributes:
+        members: how many seeds each ensemble has.
+        number: how many ensembles there are. They take the run's seeds in order, and share none.
+    """
 
     run: Name
     label: str = Field(min_length=1)
     members: Seeds
+    number: Seeds = 1
 
 
 class VarianceParams(Section):
@@ -257,8 +292,10 @@ class Shared(Section):
     features: dict[Name, Features]
     embeddings: Embeddings
     captioners: dict[Name, CaptionerParams]
+    pretrain: dict[Name, PretrainParams]
     rewards: dict[Name, dict[Metric, float]]
     decoding: Decoding
+    report: ReportParams
 
 
 class PaperFile(Section):
@@ -387,15 +424,15 @@ def overlaid(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _graph(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What dvc.yaml reads from a file, except where groups start: a scale may change that to their task's data."""
+    """What dvc.yaml reads from a file: a scale cannot change it."""
     graph = {}
     for section, keys in (
         ("tasks", ()),
         ("features", ()),
         ("papers", ()),
-        ("captioners", ("task",)),
+        ("pretrain", ("task",)),
         ("evaluations", ("paper", "task")),
-        ("groups", ("paper", "evaluation", "task", "reads")),
+        ("groups", ("paper", "evaluation", "task", "start", "reads")),
         ("variances", ("paper", "task", "start")),
     ):
         graph[section] = {name: [value.get(key) for key in keys] for name, value in content.get(section, {}).items()}
@@ -406,7 +443,7 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path, path: Path) -> N
     """Replaces values of the files by those of a scale.
 
     Raises:
-        InputError: it names a file that does not exist, or lets a group start from other weights.
+        InputError: it names a file that does not exist, or something is no mapping.
     """
     for name, changes in read_yaml(root / path).items():
         file = Path(str(name))
@@ -422,11 +459,6 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path, path: Path) -> N
         for section in set(ENTRIES) & set(changes):
             # An experiment may have removed some of them.
             changes[section] = {key: v for key, v in changes[section].items() if key in content.get(section, {})}
-        for key, group in changes.get("groups", {}).items():
-            before = content["groups"][key]
-            if group.get("start", before.get("start")) not in (before.get("start"), f"{before.get('task')}/data"):
-                what = f"{name}: groups.{key}.start is {group['start']!r}"
-                raise InputError(path, what, "a scale can only start it anew")
         files[file] = overlaid(content, changes)
 
 

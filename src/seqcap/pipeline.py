@@ -24,20 +24,34 @@ PARAMS = "params.yaml"
 # Marks a folder that an experiment was published to. It holds the name of the experiment's file.
 MARKER = ".published"
 # The mappings of the parameter files that an experiment may add entries to, and remove entries from.
-SECTIONS = ("captioners", "ensembles", "evaluations", "groups", "papers", "rewards", "runs", "variances")
+SECTIONS = (
+    "captioners",
+    "ensembles",
+    "evaluations",
+    "features",
+    "groups",
+    "papers",
+    "pretrain",
+    "rewards",
+    "runs",
+    "variances",
+)
 # How many uncommitted files a warning lists.
 LISTED = 20
 # With these variables git works on another repository than the one it is called for. Git's hooks set some of them.
 REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
 
 
-def repro(folder: Path, jobs: int) -> None:
+def repro(folder: Path, jobs: int, papers: Collection[str] = ()) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time.
 
     A stage starts when all it depends on is done. The output of stages that run side by side interleaves.
 
+    Args:
+        papers: whose parts of the report are made; none: the whole report.
+
     Raises:
-        InputError: a stage failed; its own message is above. What was done stays done.
+        InputError: there is no such paper, or a stage failed; its own message is above. What was done stays done.
     """
     # The checkout's own code, and the `python` that runs this, whatever is installed or active.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -47,7 +61,7 @@ def repro(folder: Path, jobs: int) -> None:
         command = [sys.executable, "-m", "dvc", "repro", "--single-item", stage]
         return stage, subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
-    graph = TopologicalSorter(stage_graph(folder))
+    graph = TopologicalSorter(stage_graph(folder, papers))
     graph.prepare()
     running: set[Future[tuple[str, int]]] = set()
     with ThreadPoolExecutor(jobs) as pool:
@@ -62,15 +76,22 @@ def repro(folder: Path, jobs: int) -> None:
                 graph.done(stage)
 
 
-def stage_graph(folder: Path) -> dict[str, set[str]]:
-    """Each stage that the reports need -> the stages that it depends on."""
+def stage_graph(folder: Path, papers: Collection[str] = ()) -> dict[str, set[str]]:
+    """Each stage that the report, or some papers' parts of it, need -> the stages that it depends on.
+
+    Raises:
+        InputError: there is no such paper.
+    """
     from dvc.repo import Repo
 
     with Repo(str(folder)) as repo:
         graph = repo.index.graph
         depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
-        reports = Path(repo.root_dir) / "reports"
-        needed = [node.name for node in graph.nodes if any(reports in Path(out.fs_path).parents for out in node.outs)]
+    parts = {name.partition("@")[2]: name for name in depends if name.startswith("section@")}
+    for paper in papers:
+        if paper not in parts:
+            raise InputError("dvc.yaml", f"there is no paper {paper!r}", f"allowed: {', '.join(parts)}")
+    needed = [parts[paper] for paper in papers] or ["report"]
     found: set[str] = set()
     while needed:
         name = needed.pop()
@@ -80,7 +101,9 @@ def stage_graph(folder: Path) -> dict[str, set[str]]:
     return {name: depends[name] for name in found}
 
 
-def run_experiment(experiment: Path, root: Path | None, publish_to: Path, jobs: int) -> None:
+def run_experiment(
+    experiment: Path, root: Path | None, publish_to: Path, jobs: int, papers: Collection[str] = ()
+) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out.
 
     A second call resumes, with the code of what is then the last commit.
@@ -90,6 +113,7 @@ def run_experiment(experiment: Path, root: Path | None, publish_to: Path, jobs: 
         root: folder of the dataset of the task that the experiment changes, if it has one.
         publish_to: where the clone's reports/ are copied to: a new or empty folder, or an earlier publication.
         jobs: stages at a time.
+        papers: whose parts are made, and not published yet; none: all of them, and their report.
 
     Raises:
         InputError: the experiment cannot be read, names unknown parameters or, with `root`, not exactly one task;
@@ -103,7 +127,9 @@ def run_experiment(experiment: Path, root: Path | None, publish_to: Path, jobs: 
     _warn_of_uncommitted(experiment)
     update_clone(folder)
     apply_overlay(folder, overlay, experiment)
-    repro(folder, jobs)
+    repro(folder, jobs, papers)
+    if papers:
+        return
     left_out = [Path(name).stem for name, changes in overlay.items() if changes is None]
     publish(folder, publish_to, experiment, left_out)
 

@@ -16,7 +16,8 @@ from seqcap.data.scenes.english import realise
 from seqcap.data.scenes.graph import sample
 from seqcap.errors import InputError
 from seqcap.evaluation.captions import evaluate
-from seqcap.metrics import quality
+from seqcap.metrics import diversity, quality
+from seqcap.metrics.corpus import corpus_values
 from seqcap.metrics.registry import DIVERSITY, QUALITY, find
 
 RUNS = {name: f"artifacts/paper/decode/all/group/{name}.parquet" for name in ("perfect", "wrong")}
@@ -68,9 +69,9 @@ def scored(tmp_path_factory):
     write(folder)
     with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", "")
-        rows = evaluate(config())
-        write_rows("scores.parquet", rows, SCORES)
-    return pd.DataFrame(rows)
+        table = evaluate(config())
+    assert table.schema == SCORES
+    return table.to_pandas()
 
 
 @pytest.fixture
@@ -92,6 +93,13 @@ def corpus(scores, run, decoder, metric):
     return value
 
 
+def totals(scores, run, decoder, metric, images=range(IMAGES)):
+    """What some images add to a corpus metric, summed."""
+    chosen = scores[(scores.variant == run) & (scores.decoder == decoder) & (scores.metric == metric)]
+    by_image = chosen.set_index("item").statistics
+    return np.sum([by_image[image] for image in images], axis=0)
+
+
 def test_captions_that_are_references_score_as_such(scored):
     assert corpus(scored, "perfect", "greedy", "BLEU2") == pytest.approx(1)
     assert corpus(scored, "perfect", "beam", "ROUGE_L") == pytest.approx(1)
@@ -111,7 +119,7 @@ def test_captions_that_are_references_score_as_such(scored):
 def test_every_metric_has_its_rows_once_without_java(scored):
     keys = ["variant", "seed", "item", "decoder", "rank", "metric"]
     assert not scored.duplicated(keys).any()
-    assert np.isfinite(scored.value).all()
+    assert (np.isfinite(scored.value) == scored.statistics.isna()).all()
     for metric in QUALITY:
         assert corpus(scored, "wrong", "beam", metric) < corpus(scored, "perfect", "beam", metric)
     for metric in DIVERSITY:
@@ -120,7 +128,7 @@ def test_every_metric_has_its_rows_once_without_java(scored):
 
 def test_rows_are_of_the_level_that_the_registry_says(scored):
     people = scored.variant == "human"
-    for metric, rows in scored[~people].groupby("metric"):
+    for metric, rows in scored[~people & scored.value.notna()].groupby("metric"):
         levels = {
             "caption": rows["item"].notna() & rows["rank"].notna(),
             "set": rows["item"].notna() & rows["rank"].isna(),
@@ -128,6 +136,35 @@ def test_rows_are_of_the_level_that_the_registry_says(scored):
         }
         smallest = next(level for level, of_it in levels.items() if of_it.any())
         assert find(metric).level == smallest, metric
+
+
+def test_a_corpus_metric_is_that_of_its_images_counts(scored):
+    counted = scored[scored.statistics.notna()]
+    assert set(counted.metric) == {"BLEU1-4", "mBleu1-4"}
+    # One row an image, whatever the number of orders.
+    assert len(counted) == 2 * (2 + 2) * IMAGES
+    for run in RUNS:
+        for order in range(1, 5):
+            for decoder, metric, counts in (("beam", "BLEU", "BLEU1-4"), ("sample", "mBleu", "mBleu1-4")):
+                value = corpus_values(f"{metric}{order}", totals(scored, run, decoder, counts))
+                assert value == pytest.approx(corpus(scored, run, decoder, f"{metric}{order}"), abs=1e-12)
+
+
+def test_a_resample_of_counts_is_the_metric_of_resampled_captions(task):
+    """BLEU and mBLEU of captions drawn with replacement, computed from the captions and from their counts."""
+    scores = evaluate(config()).to_pandas()
+    drawn = [0, 0, 3, 1, 3]
+    for name, path in RUNS.items():
+        said = pd.DataFrame(read_table(path, DECODED).to_pylist()).set_index(["decoder", "item", "rank"]).tokens
+        references = pd.DataFrame(read_table(f"{DATA}/references.parquet", REFERENCES).to_pylist())
+        people = references[references.split == "test"].groupby("item").tokens.apply(list)
+        truth = {place: people[image] for place, image in enumerate(drawn)}
+        best = [(place, said["beam", image, 0]) for place, image in enumerate(drawn)]
+        expected = quality.measure(truth, best, ["BLEU4"])["BLEU4"].corpus()
+        assert corpus_values("BLEU4", totals(scores, name, "beam", "BLEU1-4", drawn)) == pytest.approx(expected)
+        sets = {place: said["sample", image].tolist() for place, image in enumerate(drawn)}
+        expected = diversity.mutual_bleu(sets).corpus[3]
+        assert corpus_values("mBleu4", totals(scores, name, "sample", "mBleu1-4", drawn)) == pytest.approx(expected)
 
 
 def test_first_captions_are_scored_by_every_reward_and_for_repetition(scored):
@@ -166,8 +203,8 @@ def test_photographs_have_no_truth_and_single_captions_no_diversity(task, monkey
         rows = read_table(path, DECODED).to_pylist()
         write_rows(path, [row for row in rows if row["decoder"] != "sample" and row["rank"] == 0], DECODED)
     (task / DATA / "scenes.parquet").unlink()
-    scores = pd.DataFrame(evaluate(config(dataset="flickr8k", rewards={})))
-    assert set(scores.metric) == {*lexical, "words", "seq-rep-2", "log_prob_mean"}
+    scores = evaluate(config(dataset="flickr8k", rewards={})).to_pandas()
+    assert set(scores.metric) == {*lexical, "BLEU1-4", "words", "seq-rep-2", "log_prob_mean"}
     assert set(scores.variant) == set(RUNS)
 
 

@@ -1,7 +1,6 @@
 """Scores as COCO's server computes them, against pycocoevalcap's."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
@@ -12,6 +11,7 @@ from seqcap.data.scenes.graph import sample
 from seqcap.errors import InputError
 from seqcap.evaluation.captions import evaluate
 from seqcap.metrics import official
+from seqcap.metrics.corpus import corpus_values
 from seqcap.metrics.registry import SERVER
 
 RUNS = {name: f"artifacts/paper/decode/server/group/{name}.parquet" for name in ("one", "two")}
@@ -63,14 +63,14 @@ def said(tmp_path, monkeypatch):
 
 
 def test_server_scores_are_those_against_the_first_references(said):
-    rows = evaluate(CONFIG)
-    write_rows("scores.parquet", rows, SCORES)
-    table = pd.DataFrame(rows)
+    scores = evaluate(CONFIG)
+    assert scores.schema == SCORES
+    table = scores.to_pandas()
     # No image has 41 references.
-    assert set(table.metric) == {f"{metric} c{number}" for metric in SERVER for number in (5, 40)}
+    assert set(table.metric) == {f"{metric} c{number}" for metric in (*SERVER, "BLEU1-4") for number in (5, 40)}
     assert set(table.decoder) == {"beam"}
     assert not table.duplicated(["variant", "seed", "item", "metric"]).any()
-    assert table.value.between(0, 10).all()
+    assert (table.value.between(0, 10) == table.statistics.isna()).all()
     corpora = table[table["item"].isna()].set_index(["variant", "seed", "metric"]).value
     assert len(corpora) == 3 * 2 * len(SERVER)
     for number in (5, 40):
@@ -86,6 +86,9 @@ def test_server_scores_are_those_against_the_first_references(said):
                 found = chosen[chosen.metric == name]
                 if metric.startswith("BLEU"):
                     assert found.empty
+                    counts = chosen[chosen.metric == f"BLEU1-4 c{number}"]
+                    totals = np.sum(counts.statistics.tolist(), axis=0)
+                    assert corpus_values(name, totals) == pytest.approx(corpora[run, seed, name], abs=1e-12)
                 else:
                     assert found["item"].tolist() == list(said)
                     assert set(found["rank"]) == {0}

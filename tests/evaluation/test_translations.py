@@ -12,7 +12,8 @@ from seqcap.config.decoding import DecodingRun
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
-from seqcap.evaluation.translations import corpus_bleu, evaluate, sentence_bleu
+from seqcap.evaluation.translations import bleu_statistics, corpus_bleu, evaluate
+from seqcap.metrics.corpus import translation_bleu
 from seqcap.metrics.quality import measure
 
 WORDS = ["a", "dog", "runs", "on", "the", "beach", ".", "don", "'t", "&quot;"]
@@ -42,7 +43,25 @@ def test_bleu_by_hand():
     expected = (7 / 8 * 5 / 7 * 3 / 6 * 1 / 5) ** 0.25 * np.exp(1 - 9 / 8)
     assert corpus_bleu([translation], [reference]) == pytest.approx(expected)
     assert corpus_bleu([reference], [reference]) == pytest.approx(1)
-    assert sentence_bleu(["", reference, "a b"], [reference, reference, "a b"]) == pytest.approx([0, 1, 1])
+    (counts,) = bleu_statistics([translation], [reference])
+    assert counts.tolist() == [7, 5, 3, 1, 8, 7, 6, 5, 8, 9]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_bleu_of_summed_counts_is_sacrebleus(share):
+    """Of resampled sentences too, and where orders have no match or no sentence is long enough."""
+    rng = np.random.default_rng(4)
+    references = texts(rng, 30)
+    translations = [
+        " ".join(word if rng.random() < share else str(rng.choice(WORDS)) for word in text.split())
+        for text in references
+    ]
+    translations[0] = ""
+    counts = bleu_statistics(translations, references)
+    draws = [np.arange(30), np.zeros(3, int), *(rng.integers(30, size=size) for size in (1, 2, 5, 30, 30))]
+    expected = [corpus_bleu([translations[i] for i in draw], [references[i] for i in draw]) for draw in draws]
+    totals = np.stack([counts[draw].sum(axis=0) for draw in draws])
+    np.testing.assert_allclose(translation_bleu(totals), expected, rtol=0, atol=1e-12)
 
 
 def config(**changes):
@@ -71,16 +90,20 @@ def pairs(tmp_path, monkeypatch):
     return references, decoded
 
 
-def test_scores_are_of_the_corpus_and_of_every_sentence(pairs):
+def test_scores_are_of_the_corpus_with_every_sentences_counts(pairs):
     references, _ = pairs
-    rows = evaluate(config())
-    write_rows("scores.parquet", rows, SCORES)
+    table = evaluate(config())
+    assert table.schema == SCORES
+    rows = table.to_pylist()
     assert {row["metric"] for row in rows} == {"BLEU"}
     corpus = {row["decoder"]: row["value"] for row in rows if row["item"] is None}
     assert corpus == {"greedy": 0, "beam": corpus_bleu(["cat", *references[1:]], references)}
-    single = {(row["decoder"], row["item"]): row["value"] for row in rows if row["rank"] == 0}
+    single = {(row["decoder"], row["item"]): row["statistics"] for row in rows if row["rank"] == 0}
     assert len(single) == 2 * 8
-    assert [single["beam", PAIR + place] for place in range(8)] == pytest.approx([0] + [1] * 7)
+    for place, text in enumerate(references):
+        matches, length = single["beam", PAIR + place][0], len(text.split())
+        assert matches == (length if place else 0)
+        assert single["beam", PAIR + place][-2:] == [length if place else 1, length]
 
 
 def test_translations_that_are_not_the_splits_are_one_line(pairs):
@@ -110,8 +133,7 @@ def test_what_a_translator_decodes_is_scored(tmp_path, monkeypatch):
         split="test",
         max_length=12,
         weights="weights",
-        seeds=(1,),
-        ensemble=False,
+        teams=((1,),),
         beam=3,
         samples=0,
         batch_size=3,

@@ -18,7 +18,7 @@ from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features.encoders import BACKBONES, IMAGENET_MEAN, IMAGENET_STD, Encoder, with_weights
 
-CHANNELS = dict.fromkeys(BACKBONES, 2048) | {"resnet18": 512, "resnet34": 512, "mobilenet_v2": 1280, "scenes_cnn": 128}
+CHANNELS = dict.fromkeys(BACKBONES, 2048) | {"resnet18": 512, "resnet34": 512, "mobilenet_v2": 1280, "scenes_cnn": 192}
 
 
 def pictures(n: int, side: int) -> Tensor:
@@ -50,7 +50,7 @@ def test_pooled_is_the_mean_of_the_grid_and_scenes_cnn_adds_the_maximum() -> Non
         features = resnet(pictures(2, 64))
         torch.testing.assert_close(resnet.pooled(features), resnet.grid(features, 1).flatten(1))
         features = scenes(pictures(2, 64))
-        assert features.shape == (2, 128, 8, 8)
+        assert features.shape == (2, 192, 8, 8)
         expected = torch.cat([features.flatten(2).amax(2), features.flatten(2).mean(2)], 1)
         torch.testing.assert_close(scenes.pooled(features), expected)
 

@@ -61,7 +61,7 @@ def test_rows_are_the_encoders_features_in_the_order_of_the_ids(root: Path, enco
     source = ImageSource(root)
     pooled, grid = (FeatureStore(root / "out" / name) for name in NAMES)
     assert pooled.image_ids.tolist() == grid.image_ids.tolist() == [100 - i for i in range(N)]
-    assert (pooled.shape, grid.shape) == ((256,), (2, 2, 128))
+    assert (pooled.shape, grid.shape) == ((384,), (2, 2, 192))
     tolerance = 1e-5 if dtype == "float32" else 2e-3
     for row in (0, 5, 6, N - 1):
         image = np.array(source.read(f"{row}.png").resize((16, 16), Image.Resampling.BICUBIC))

@@ -1,42 +1,30 @@
-"""Pretraining: the measure, the same weights from the same seed, and that it learns."""
+"""Pretraining: the pictures, the targets, the same weights from the same seed, and that it learns."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
 import torch
 
+from seqcap.data.scenes.labels import OBJECT_LABELS, PICTURE_LABELS
+from seqcap.features import pretraining
 from seqcap.features.encoders import with_weights
-from seqcap.features.pretraining import Examples, _shifted, mean_average_precision, pretrain
+from seqcap.features.pretraining import TRAIN, VAL, Examples, _per_cell, _shifted, draw_examples, pretrain
 
 
 def squares(n: int, seed: int) -> Examples:
-    """Label 0: a red square somewhere; label 1: it is in the left half."""
+    """Label 0: a red square somewhere; label 1: it is in the left half. The square is an object with label 0."""
     rng = np.random.default_rng(seed)
     images = rng.integers(0, 60, (n, 3, 16, 16), dtype=np.uint8)
-    labels = np.zeros((n, 2), np.float32)
+    labels, objects, middles = np.zeros((n, 2)), np.zeros((n, 1, 1)), np.zeros((n, 1, 2))
     for i in range(n):
         if rng.random() < 0.7:
             x, y = rng.integers(0, 13, 2)
             images[i, 0, y : y + 4, x : x + 4] = 250
             labels[i] = 1, x < 6
-    return Examples(torch.from_numpy(images), torch.from_numpy(labels))
-
-
-def test_mean_average_precision_by_hand() -> None:
-    scores = np.array([[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.7, 0.3, 0.0], [0.6, 0.4, 0.0]])
-    labels = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]])
-    # Label 0: hits at ranks 1 and 3; label 1: a hit at rank 4; label 2 has no example.
-    assert mean_average_precision(scores, labels) == pytest.approx(((1 + 2 / 3) / 2 + 1 / 4) / 2)
-
-
-def test_mean_average_precision_of_a_perfect_ranking_is_one_and_without_examples_undefined() -> None:
-    labels = np.array([[1.0], [0.0], [1.0]])
-    assert mean_average_precision(labels, labels) == 1.0
-    with pytest.warns(RuntimeWarning):
-        assert math.isnan(mean_average_precision(labels, np.zeros((3, 1))))
+            objects[i] = 1
+            middles[i, 0] = (y + 2) / 16, (x + 2) / 16
+    return Examples(torch.from_numpy(images), *(torch.from_numpy(v).float() for v in (labels, objects, middles)))
 
 
 def test_it_learns_what_is_there_and_where() -> None:
@@ -44,6 +32,14 @@ def test_it_learns_what_is_there_and_where() -> None:
     precision = pretrain(encoder, squares(240, 1), squares(100, 2), 8, 0.01, 32, 1, torch.device("cpu"))
     assert precision > 0.95
     assert not encoder.training
+    # The first channel is the evidence of the object's label, in the cell where it is.
+    test = squares(100, 3)
+    with torch.inference_mode():
+        evidence = encoder(test.images)[:, 0]
+    there = test.objects[:, 0, 0] > 0
+    assert evidence.amax((1, 2))[there].min() > evidence.amax((1, 2))[~there].max()
+    targets = _per_cell(test.objects, test.middles, 2, 2)[..., 0]
+    assert (evidence.flatten(1).argmax(1) == targets.flatten(1).argmax(1))[there].float().mean() > 0.8
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:
@@ -54,6 +50,44 @@ def test_the_same_seed_gives_the_same_weights() -> None:
         weights.append(torch.cat([tensor.flatten().double() for tensor in encoder.state_dict().values()]))
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
+
+
+def test_pictures_do_not_depend_on_who_draws_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretraining, "CHUNK", 3)
+    alone, together = draw_examples((1, TRAIN), 8, 32, 1), draw_examples((1, TRAIN), 8, 32, 2)
+    for name in ("images", "labels", "objects", "middles"):
+        assert torch.equal(getattr(alone, name), getattr(together, name))
+    # More pictures begin with the same ones. Another entropy gives others.
+    assert torch.equal(draw_examples((1, TRAIN), 5, 32, 1).images, alone.images[:5])
+    for entropy in ((2, TRAIN), (1, VAL)):
+        assert not torch.equal(draw_examples(entropy, 5, 32, 1).images, alone.images[:5])
+
+
+def test_pictures_have_the_labels_of_their_objects() -> None:
+    drawn = draw_examples((1, TRAIN), 40, 32, 1)
+    assert drawn.images.shape == (40, 3, 32, 32)
+    assert drawn.images.dtype == torch.uint8
+    shared = [PICTURE_LABELS.index(name) for name in OBJECT_LABELS[:20]]
+    # What an object has, kinds and colours here, its picture has, and nothing else.
+    assert torch.equal(drawn.objects.amax(1)[:, :20], drawn.labels[:, shared])
+    numbers = (drawn.objects.sum(2) > 0).sum(1)
+    assert set(numbers.tolist()) == {1, 2, 3, 4}
+    column = PICTURE_LABELS.index("objects:1")
+    assert torch.equal(drawn.labels[:, column : column + 4].argmax(1) + 1, numbers)
+    assert drawn.middles.min() >= 0
+    assert drawn.middles.max() < 1
+
+
+def test_the_targets_of_cells() -> None:
+    objects = torch.zeros(2, 2, 3)
+    objects[0, 0, 0] = objects[0, 1, 2] = objects[1, 0, 1] = 1
+    middles = torch.tensor([[[0.1, 0.9], [0.2, 0.8]], [[0.99, 0.49], [0.0, 0.0]]])
+    found = _per_cell(objects, middles, 2, 4)
+    expected = torch.zeros(2, 2, 4, 3)
+    # Two objects share a cell; the second picture's other object does not exist.
+    expected[0, 0, 3] = torch.tensor([1.0, 0.0, 1.0])
+    expected[1, 1, 1, 1] = 1
+    assert torch.equal(found, expected)
 
 
 def test_shifted_moves_a_batch_by_at_most_a_thirty_second_and_repeats_its_edges() -> None:

@@ -7,12 +7,12 @@ import pytest
 from pycocoevalcap.bleu.bleu import Bleu
 
 from seqcap.errors import InputError
+from seqcap.metrics.corpus import mutual_bleu_from_totals
 from seqcap.metrics.diversity import (
     bad_endings,
     distinct_ngrams,
     mean_length,
     mutual_bleu,
-    mutual_bleu_from_statistics,
     novel,
     self_bleu,
     self_cider,
@@ -56,7 +56,7 @@ def test_mutual_bleu_is_the_mean_of_pycocoevalcaps_slots(coco_captions: Images) 
     np.testing.assert_allclose(scores.corpus, np.mean(corpora, axis=0), rtol=0, atol=1e-12)
     np.testing.assert_allclose(scores.per_image, np.mean(sentences, axis=0), rtol=0, atol=1e-12)
     half = mutual_bleu({image_id: sets[image_id] for image_id in scores.image_ids[:50]}).corpus
-    np.testing.assert_allclose(mutual_bleu_from_statistics(scores.statistics[:50]), half, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(mutual_bleu_from_totals(scores.statistics[:50].sum(axis=0)), half, rtol=0, atol=1e-12)
 
 
 def test_identical_captions_have_the_highest_mutual_bleu() -> None:

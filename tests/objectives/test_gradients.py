@@ -4,6 +4,7 @@ With a vocabulary of three outcomes (EOS, <unk>, one word) and captions of at mo
 every set of samples is enumerated, the objective is run on it, and its gradient is weighted with the set's probability.
 """
 
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import factorial, prod
 
@@ -13,9 +14,11 @@ import torch
 from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
 from torch import Tensor
 
+from seqcap import decoding
 from seqcap.decoding import Captions
-from seqcap.objectives import base, maximum_entropy, self_critical, sequence_exploration
+from seqcap.objectives import base, cross_entropy, maximum_entropy, self_critical, sequence_exploration
 from seqcap.rewards.bleu import pairwise_bleu
+from seqcap.rewards.reference import bleu
 
 CAPTIONS = all_captions(words=1, max_length=2)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
@@ -173,3 +176,124 @@ def test_dropout_masks_are_shared_by_sampling_and_scoring():
     scored, _ = base.sequence_log_prob(captioner, samples)
     expected = drawn[0].log_prob.view(8, 5)[:, :-1]
     torch.testing.assert_close(scored.detach(), expected, atol=1e-5, rtol=1e-5)
+
+
+# --- What a baseline or a scale changes is the gradient of a draw, not its expectation: two images, three samples of
+# each and a greedy caption, and the loss as the papers print it.
+SAMPLED = torch.tensor(
+    [
+        [[4, 5, 6, 2, 0, 0], [4, 5, 6, 4, 5, 2], [6, 4, 5, 6, 2, 0], [4, 6, 2, 0, 0, 0]],
+        # Two are the same and too short for a 4-gram; one was cut.
+        [[5, 6, 2, 0, 0, 0], [5, 6, 2, 0, 0, 0], [6, 5, 4, 4, 5, 6], [6, 5, 4, 2, 0, 0]],
+    ]
+)
+OF_BOTH = Cider([[[4, 5, 6, 4], [4, 6]], [[6, 5, 4, 4, 5], [5]], [[5, 5]]])
+IMAGES = np.array([0, 1])
+
+
+@pytest.fixture
+def two_images():
+    """A captioner over six tokens, a batch of two images, and what objectives of it may use."""
+    features = torch.randn(2, CHANNELS, generator=torch.Generator().manual_seed(1))
+    context = replace(CONTEXT, reward=OF_BOTH, max_length=6, frequencies=torch.ones(7, dtype=torch.int64))
+    return tiny_captioner(words=3, seed=57, scale=1.0), base.Batch(features, IMAGES, SAMPLED), context
+
+
+def sample_log_probs(captioner, batch) -> Tensor:
+    """log p of each sample, [2, 3]."""
+    return torch.stack([log_probs(captioner, batch.features[i], SAMPLED[i, :3]) for i in range(2)])
+
+
+def advantages() -> Tensor:
+    """CIDEr-D above the greedy caption's, [2, 3]."""
+    reward = torch.from_numpy(np.stack([OF_BOTH.score(SAMPLED[i].numpy(), IMAGES[[i] * 4]) for i in range(2)]))
+    assert reward[:, 3].min() > 0.5
+    return (reward[:, :3] - reward[:, 3:]).float()
+
+
+def words(caption: Tensor) -> list[int]:
+    return [token for token in caption.tolist() if token]
+
+
+def assert_loss(objective, two_images, expected: Tensor, monkeypatch):
+    """The loss of the fixed draw and its gradient."""
+    captioner, batch, _ = two_images
+    monkeypatch.setattr(base, "rollout", lambda *_: Captions(SAMPLED.flatten(0, 1), torch.zeros(8)))
+    loss, _ = objective(captioner, batch)
+    torch.testing.assert_close(loss, expected, atol=1e-6, rtol=1e-5)
+    assert_same_direction_and_size(gradient(captioner, loss), gradient(captioner, expected))
+
+
+def test_slls_loss_is_that_of_its_baseline(two_images, monkeypatch):
+    captioner, batch, context = two_images
+    expected = -(advantages() * sample_log_probs(captioner, batch)).sum() / 6
+    objective = self_critical.Model(self_critical.Config(samples=3), context)
+    assert_loss(objective, two_images, expected, monkeypatch)
+
+
+def test_sll_mes_loss_is_slls_and_the_entropy_of_every_token(two_images, monkeypatch):
+    captioner, batch, context = two_images
+    expected = -(advantages() * sample_log_probs(captioner, batch)).sum() / 6
+    for i in range(2):
+        logits = captioner.teacher_force(batch.features[i].expand(3, -1), SAMPLED[i, :3])
+        log_p = logits.log_softmax(2)
+        entropy = -(log_p.exp() * log_p).sum(2).masked_fill(SAMPLED[i, :3] == 0, 0).sum()
+        expected = expected - 0.3 * entropy / 6
+    objective = maximum_entropy.Model(maximum_entropy.Config(samples=3, entropy_weight=0.3), context)
+    assert_loss(objective, two_images, expected, monkeypatch)
+
+
+def explored(settings: dict[str, str]) -> Tensor:
+    """The second factor of equation 16's exploration term, or what stands in its place, [2, 3]."""
+    novelty = torch.zeros(2, 3)
+    for i in range(2):
+        own = [words(caption) for caption in SAMPLED[i, :3]]
+        if settings.get("distance") == "multi_reference":
+            scores = [-sum(bleu(own[j], own[:j] + own[j + 1 :])[2:]) / 2 for j in range(3)]
+            novelty[i] = torch.tensor([score - sum(scores) / 3 for score in scores])
+            continue
+        similarity = [[sum(bleu(left, right)[2:]) for right in [[other] for other in own]] for left in own]
+        d = [
+            [0 if own[j] == own[k] else 2 - (similarity[j][k] + similarity[k][j]) / 2 for k in range(3)]
+            for j in range(3)
+        ]
+        for j in range(3):
+            if settings.get("estimator") == "leave_one_out":
+                without = [d[a][b] for a in range(3) for b in range(3) if a != b and j not in (a, b)]
+                novelty[i, j] = 2 * (sum(d[j]) / 2 - sum(without) / 2)
+            else:
+                novelty[i, j] = 2 / 3 * sum(d[j][k] - sum(map(sum, d)) / 9 for k in range(3))
+    return novelty
+
+
+@pytest.mark.parametrize("settings", [{}, {"estimator": "leave_one_out"}, {"distance": "multi_reference"}])
+def test_sles_loss_is_equation_16(two_images, settings, monkeypatch):
+    captioner, batch, context = two_images
+    weights = 0.7 * advantages() + 0.3 * explored(settings)
+    expected = -(weights * sample_log_probs(captioner, batch)).sum() / 6
+    config = sequence_exploration.Config(samples=3, alpha=0.7, **settings)
+    assert_loss(sequence_exploration.Model(config, context), two_images, expected, monkeypatch)
+
+
+def test_cross_entropys_loss_is_the_mean_over_tokens(two_images):
+    captioner, batch, context = two_images
+    loss, _ = cross_entropy.Model(cross_entropy.Config(), context)(captioner, batch)
+    total = sum(log_probs(captioner, batch.features[i], SAMPLED[i]).sum() for i in range(2))
+    expected = -total / int((SAMPLED != 0).sum())
+    torch.testing.assert_close(loss, expected)
+    assert_same_direction_and_size(gradient(captioner, loss), gradient(captioner, expected))
+
+
+def test_samples_come_with_their_own_rewards_and_the_greedy_captions(two_images):
+    captioner, batch, context = two_images
+    torch.manual_seed(0)
+    samples = base.draw(captioner, batch, context, 20)
+    drawn = samples.tokens.view(2, 20, -1)
+    assert len(set(map(tuple, drawn[0].tolist()))) > 5
+    greedy = decoding.greedy(captioner, captioner.encode(batch.features), 6).tokens.numpy()
+    for i in range(2):
+        expected = OF_BOTH.score(drawn[i].numpy(), np.full(20, i))
+        torch.testing.assert_close(samples.reward[i], torch.from_numpy(expected).float())
+        assert samples.baseline[i].item() == pytest.approx(OF_BOTH.score(greedy[[i]], np.array([i]))[0], rel=1e-5)
+    assert (samples.reward[0] != samples.reward[1]).any()
+    assert samples.baseline.min() > 0.5

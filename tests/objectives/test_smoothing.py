@@ -11,7 +11,7 @@ from enumeration import CHANNELS, Cider, tiny_captioner
 from torch import Tensor
 
 from seqcap import objectives
-from seqcap.data.vocabulary import EOS, PAD, UNK
+from seqcap.data.vocabulary import BOS, EOS, PAD, UNK
 from seqcap.errors import InputError
 from seqcap.objectives import (
     cross_entropy,
@@ -21,7 +21,13 @@ from seqcap.objectives import (
     token_smoothing,
 )
 from seqcap.objectives.base import Batch, Context
-from seqcap.objectives.smoothing import Sequences, TokenTargets, distance_log_probs, draw_sequences
+from seqcap.objectives.smoothing import (
+    Sequences,
+    TokenTargets,
+    distance_log_probs,
+    draw_at_shared_distances,
+    draw_sequences,
+)
 
 WORDS = 6
 VOCABULARY = 4 + WORDS
@@ -43,7 +49,7 @@ FREQUENCIES = torch.tensor([0, 0, 30, 4, 20, 10, 5, 1, 1, 0])
 
 def embeddings() -> Tensor:
     vectors = torch.randn(VOCABULARY, 3, generator=torch.Generator().manual_seed(1))
-    vectors[:4] = 0
+    vectors[[PAD, BOS, UNK]] = 0
     # A word that the embeddings do not cover.
     vectors[8] = 0
     return vectors
@@ -74,12 +80,60 @@ def run(name, captioner, batch, context=CONTEXT, seed=0, **settings):
 
 
 def neighbours(caption: list[int], pool: set[int]) -> list[tuple[int, ...]]:
-    """Every sequence that substitutes words of the caption by words of the pool."""
-    return list(product(*[sorted(pool) if token >= 4 else [token] for token in caption]))
+    """Every sequence that substitutes words of the caption, or its ending, by words of the pool."""
+    choices = {True: sorted(pool), False: []}
+    return list(product(*[choices[t >= 4] or ([EOS, *sorted(pool)] if t == EOS else [t]) for t in caption]))
 
 
 def distance(one, other) -> int:
     return sum(a != b for a, b in zip(one, other, strict=True))
+
+
+def places(caption) -> int:
+    return sum(token >= 4 or token == EOS for token in caption)
+
+
+def q_of(caption, pool: set[int], tau: float) -> np.ndarray:
+    """q(y | y*) of the caption's neighbours by its closed form."""
+    size, total = len(pool), places(caption)
+    z = (1 + (size - 1) * math.exp(-1 / tau)) ** total
+    of_ending = (size - 1) / max(1, size)
+    return np.array(
+        [
+            math.exp(-distance(y, caption) / tau) / z * (of_ending if EOS in set(caption) - set(y) else 1)
+            for y in neighbours(caption, pool)
+        ]
+    )
+
+
+def shared_q_of(caption, pool: set[int], d: int) -> np.ndarray:
+    """Probability of the caption's neighbours where d of all places are drawn."""
+    size, inert = len(pool), len(caption) - places(caption)
+    found = []
+    for y in neighbours(caption, pool):
+        k = distance(y, caption)
+        ways = math.comb(inert, d - k) / math.comb(len(caption), d) if k <= d else 0
+        words = k - (EOS in set(caption) - set(y))
+        found.append(ways / (max(1, size - 1) ** words * size ** (k - words) if size else 1))
+    return np.array(found)
+
+
+def assert_distributed(rows: list[list[int]], sequences: list[tuple[int, ...]], q: np.ndarray) -> None:
+    """Chi-square of rows against the probabilities of sequences."""
+    assert q.sum() == pytest.approx(1)
+    counts = dict.fromkeys(sequences, 0)
+    # A sequence that is not among the neighbours is a KeyError.
+    for row in map(tuple, rows):
+        counts[row] += 1
+    # Rare sequences are counted together: chi-square needs some five in every cell.
+    order = np.argsort(q)
+    cell = np.cumsum(q[order] * len(rows)) // 10
+    expected = np.bincount(cell.astype(int), q[order] * len(rows))
+    observed = np.bincount(cell.astype(int), np.array(list(counts.values()))[order])
+    kept = expected > 0
+    statistic = ((observed - expected)[kept] ** 2 / expected[kept]).sum()
+    degrees = kept.sum() - 1
+    assert statistic <= degrees + 4 * math.sqrt(2 * degrees) + 1e-9
 
 
 # Sampling
@@ -91,49 +145,62 @@ def test_samples_have_the_distribution_of_their_closed_form(pool, tau):
     """Chi-square of each of the L samples by itself, over all sequences of each caption."""
     torch.manual_seed(0)
     times, samples = 8000, 2
-    drawn = draw_sequences(CAPTIONS.repeat(times, 1, 1), VOCABULARY, tau, samples, pool)
+    drawn, _ = draw_sequences(CAPTIONS.repeat(times, 1, 1), VOCABULARY, tau, samples, pool)
     tokens = drawn.tokens.view(times, 4, samples, 5)
     for caption, (truth, words) in enumerate(zip(CAPTIONS.flatten(0, 1).tolist(), POOLS[pool], strict=True)):
-        sequences = neighbours(truth, words)
-        q = np.array([math.exp(-distance(y, truth) / tau) for y in sequences])
-        q /= q.sum()
         for sample in range(samples):
-            counts = dict.fromkeys(sequences, 0)
-            # A sequence that is not among the neighbours is a KeyError.
-            for row in map(tuple, tokens[:, caption, sample].tolist()):
-                counts[row] += 1
-            # Rare sequences are counted together: chi-square needs some five in every cell.
-            order = np.argsort(q)
-            cell = np.cumsum(q[order] * times) // 10
-            expected = np.bincount(cell.astype(int), q[order] * times)
-            observed = np.bincount(cell.astype(int), np.array(list(counts.values()))[order])
-            kept = expected > 0
-            statistic = ((observed - expected)[kept] ** 2 / expected[kept]).sum()
-            degrees = kept.sum() - 1
-            assert statistic <= degrees + 4 * math.sqrt(2 * degrees)
+            rows = tokens[:, caption, sample].tolist()
+            assert_distributed(rows, neighbours(truth, words), q_of(truth, words, tau))
 
 
 @pytest.mark.parametrize("pool", list(POOLS))
 def test_log_q_is_the_probability_of_the_sequence(pool):
     tau = 0.7
-    drawn = draw_sequences(CAPTIONS, VOCABULARY, tau, 40, pool)
+    drawn, log_q = draw_sequences(CAPTIONS, VOCABULARY, tau, 60, pool)
     for caption, (truth, words) in enumerate(zip(CAPTIONS.flatten(0, 1).tolist(), POOLS[pool], strict=True)):
-        total = sum(math.exp(-distance(y, truth) / tau) for y in neighbours(truth, words))
-        for tokens, d, log_q in zip(
-            drawn.tokens[caption].tolist(),
-            drawn.distances[caption].tolist(),
-            drawn.log_q[caption].tolist(),
-            strict=True,
-        ):
-            assert d == distance(tokens, truth)
-            assert log_q == pytest.approx(-d / tau - math.log(total), abs=1e-12)
+        expected = dict(zip(neighbours(truth, words), q_of(truth, words, tau), strict=True))
+        rows = drawn.tokens[caption].tolist()
+        assert drawn.distances[caption].tolist() == [distance(row, truth) for row in rows]
+        for row, value in zip(rows, log_q[caption].tolist(), strict=True):
+            assert value == pytest.approx(math.log(expected[tuple(row)]), abs=1e-12)
+
+
+@pytest.mark.parametrize("pool", list(POOLS))
+@pytest.mark.parametrize("tau", [0.4, 1.5])
+def test_samples_at_shared_distances_have_their_closed_form(pool, tau):
+    torch.manual_seed(0)
+    samples = 8000
+    drawn = draw_at_shared_distances(CAPTIONS, VOCABULARY, tau, samples, pool)
+    size = torch.tensor([len(words) for words in POOLS[pool][:3]], dtype=torch.float64).mean()
+    p = distance_log_probs(torch.tensor([5]), size[None] - 1, tau, 5).exp()[0].numpy()
+    for caption, (truth, words) in enumerate(zip(CAPTIONS.flatten(0, 1).tolist(), POOLS[pool], strict=True)):
+        q = sum(p[d] * shared_q_of(truth, words, d) for d in range(6))
+        assert_distributed(drawn.tokens[caption].tolist(), neighbours(truth, words), q)
+        assert drawn.distances[caption].tolist() == [distance(y, truth) for y in drawn.tokens[caption].tolist()]
+    # The third caption is the longest: its distance is the batch's. Shorter ones lose as many, or fewer.
+    counts = torch.bincount(drawn.distances[2], minlength=6).numpy()
+    assert (abs(counts.cumsum() - samples * p.cumsum()) < 1 + 1e-9).all()
+    for caption in (0, 1):
+        inert = 5 - places(CAPTIONS.flatten(0, 1)[caption].tolist())
+        fewer = drawn.distances[2] - drawn.distances[caption]
+        assert fewer.min() == 0
+        assert fewer.max() == inert
+
+
+def test_a_caption_whose_words_have_no_substitutes_loses_its_ending_alone():
+    captions = torch.tensor([[[4, 4, EOS]], [[5, 6, EOS]], [[UNK, EOS, PAD]]])
+    torch.manual_seed(0)
+    drawn = draw_at_shared_distances(captions, VOCABULARY, 5.0, 1000, "references")
+    assert set(map(tuple, drawn.tokens[0].tolist())) == {(4, 4, EOS), (4, 4, 4)}
+    assert len(set(map(tuple, drawn.tokens[1].tolist()))) == 12
+    assert set(map(tuple, drawn.tokens[2].tolist())) == {(UNK, EOS, PAD)}
 
 
 def test_the_samples_of_a_caption_are_strata():
     """L distances are spread over p(d) as evenly as L can be: within one of L p(d) cumulated."""
     tau, samples = 0.8, 50
-    drawn = draw_sequences(CAPTIONS, VOCABULARY, tau, samples, "vocabulary")
-    p = distance_log_probs(torch.tensor([4]), torch.tensor([5]), tau, 5).exp()[0]
+    drawn, _ = draw_sequences(CAPTIONS, VOCABULARY, tau, samples, "vocabulary")
+    p = distance_log_probs(torch.tensor([5]), torch.tensor([5]), tau, 5).exp()[0]
     counts = torch.bincount(drawn.distances[2], minlength=6)
     assert ((counts.cumsum(0) - samples * p.cumsum(0)).abs() < 1 + 1e-9).all()
 
@@ -153,12 +220,13 @@ def test_distances_of_a_large_vocabulary_are_those_of_independent_substitutions(
 @pytest.mark.parametrize("pool", list(POOLS))
 def test_captions_without_a_word_or_a_substitute_stay(pool):
     captions = torch.tensor([[[UNK, EOS], [UNK, UNK]], [[PAD, PAD], [EOS, PAD]]])
-    drawn = draw_sequences(captions, 5, 1.0, 3, pool)
-    assert (drawn.tokens == captions.flatten(0, 1)[:, None]).all()
-    captions[0, 0, 0] = 4
-    drawn = draw_sequences(captions, 5, 1.0, 3, pool)
-    assert (drawn.tokens == captions.flatten(0, 1)[:, None]).all()
-    assert (drawn.log_q == 0).all()
+    for word in (UNK, 4):
+        captions[0, 0, 0] = word
+        drawn, log_q = draw_sequences(captions, 5, 1.0, 3, pool)
+        shared = draw_at_shared_distances(captions, 5, 1.0, 3, pool)
+        assert (drawn.tokens == captions.flatten(0, 1)[:, None]).all()
+        assert (shared.tokens == captions.flatten(0, 1)[:, None]).all()
+        assert (log_q == 0).all()
 
 
 # Sequence level
@@ -167,43 +235,97 @@ def test_captions_without_a_word_or_a_substitute_stay(pool):
 @pytest.mark.parametrize("reward", ["hamming", "mixture"])
 @pytest.mark.parametrize("lazy", [False, True])
 def test_samples_in_the_proportions_of_q_give_the_expectation_exactly(captioner, reward, lazy, monkeypatch):
-    """With exp(-1 / tau) = 1/2 every sequence at distance d is drawn 2^(T - d) times: then the importance-weighted
-    mean must be E_r with r ~ exp(R / tau_r), and the plain mean E_r with r ~ exp(-d / tau)."""
+    """With exp(-1 / tau) = 1/2 a sequence at distance d is drawn 2^(T - d) times 5 or, if it still ends, 6 = V times.
+    Then the literal importance-weighted mean must be E_r with r ~ exp(R / tau_r), and the plain mean E_q."""
     tau, reward_temperature, alpha = 1 / math.log(2), 0.7, 0.3
     truth = [4, 6, EOS]
     pool = set(range(4, VOCABULARY))
-    sequences = neighbours(truth, pool)
-    d = np.array([distance(y, truth) for y in sequences])
-    tokens = torch.tensor([y for y, k in zip(sequences, d, strict=True) for _ in range(2 ** (2 - k))])
-    repeated = torch.tensor([k for k in d for _ in range(2 ** (2 - k))])
-    log_q = -repeated.double() / tau - 2 * math.log(1 + (len(pool) - 1) / 2)
-    drawn = Sequences(tokens[None], repeated[None], log_q[None])
-    monkeypatch.setattr(sequence_smoothing, "draw_sequences", lambda *_: drawn)
+    sequences, q = neighbours(truth, pool), q_of(truth, pool, tau)
+    times = [2 ** (3 - distance(y, truth)) * (6 if y[-1] == EOS else 5) for y in sequences]
+    np.testing.assert_allclose(np.array(times) / sum(times), q)
+    index = torch.tensor(np.repeat(np.arange(len(sequences)), times))
+    distances = torch.tensor([distance(y, truth) for y in sequences])
+    drawn = Sequences(torch.tensor(sequences)[index][None], distances[index][None])
+    log_q = torch.from_numpy(q).log()[index][None]
+    monkeypatch.setattr(sequence_smoothing, "draw_sequences", lambda *_: (drawn, log_q))
     settings = {
         "tau": tau,
         "alpha": alpha,
         "reward": reward,
         "reward_temperature": reward_temperature,
-        "samples": len(tokens),
+        "importance": "literal",
+        "samples": len(index),
         "lazy": lazy,
     }
     features = torch.randn(1, CHANNELS, generator=torch.Generator().manual_seed(0))
     batch = Batch(features, np.array([0]), torch.tensor([[truth]]))
-    actual, _ = run("sequence_smoothing", captioner, batch, **settings)
+    actual, actual_gradient = run("sequence_smoothing", captioner, batch, **settings)
 
     scores = REWARD.score(np.array(sequences), np.zeros(len(sequences), np.int64))
     assert len(set(scores.round(6))) > 2
-    exponent = torch.from_numpy(scores / reward_temperature if reward == "mixture" else -d / tau)
-    log_p = captioner.teacher_force(features.expand(len(sequences), -1), torch.tensor(sequences)).log_softmax(2)
-    if lazy:
-        log_p = captioner.teacher_force(features, torch.tensor([truth])).log_softmax(2).expand_as(log_p)
-    cost = -log_p.gather(2, torch.tensor(sequences)[:, :, None]).squeeze(2).mean(1)
+    r = torch.softmax(torch.from_numpy(scores / reward_temperature), 0) if reward == "mixture" else torch.from_numpy(q)
+    cost = costs(captioner, features, truth, sequences, lazy)
     mle = cost[sequences.index(tuple(truth))]
-    expected = (1 - alpha) * mle + alpha * (exponent.softmax(0).float() @ cost)
+    expected = ((1 - alpha) * mle + alpha * (r.float() @ cost)) / 3
     assert actual.item() == pytest.approx(expected.item(), rel=1e-5)
+    torch.testing.assert_close(actual_gradient, gradient_of(expected, captioner), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{"reward": "hamming"}, {"reward": "mixture"}])
+def costs(captioner, features, truth, sequences, lazy) -> Tensor:
+    """-log p of sequences around one caption, [sequences]."""
+    tokens = torch.tensor(sequences)
+    fed = torch.tensor([truth]).expand_as(tokens) if lazy else tokens
+    log_p = captioner.teacher_force(features.expand(len(tokens), -1), fed).log_softmax(2)
+    return -log_p.gather(2, tokens[:, :, None]).squeeze(2).masked_fill(tokens == PAD, 0).sum(1)
+
+
+def gradient_of(value, captioner) -> Tensor:
+    gradient = torch.autograd.grad(value, list(captioner.parameters()), retain_graph=True)
+    return torch.cat([part.flatten() for part in gradient])
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_expected_gradient_with_shared_distances_is_that_of_all_joint_draws(lazy, monkeypatch):
+    """The weights tie the captions of a batch together: every joint draw of both captions, in its probability, against
+    sum_i E[w_i grad -log p(y_i)] with w_i = exp((min(R_i, 1) - 1) / tau_r) over its mean."""
+    captioner, words, tau, temperature, alpha = tiny_captioner(2, seed=3), {4, 5}, 1.5, 0.5, 0.6
+    truths = [[4, 5, EOS], [5, EOS, PAD]]
+    reward = Cider([[[4, 5], [4, 4]], [[5], [5, 4]]])
+    features = torch.randn(2, CHANNELS, generator=torch.Generator().manual_seed(0))
+    batch = Batch(features, np.array([0, 1]), torch.tensor(truths)[:, None])
+    around = [neighbours(truth, words) for truth in truths]
+    p = distance_log_probs(torch.tensor([3]), torch.tensor([1]), tau, 3).exp()[0].numpy()
+    joint = sum(p[d] * np.outer(*[shared_q_of(truth, words, d) for truth in truths]) for d in range(4))
+    assert joint.sum() == pytest.approx(1)
+    settings = {"tau": tau, "alpha": alpha, "reward": "mixture", "reward_temperature": temperature, "lazy": lazy}
+    context = replace(CONTEXT, reward=reward)
+
+    actual, weight_of_mean = 0, np.zeros_like(joint)
+    raw = [
+        np.exp((np.minimum(reward.score(np.array(found), np.full(len(found), i)), 1) - 1) / temperature)
+        for i, found in enumerate(around)
+    ]
+    for j, k in zip(*joint.nonzero(), strict=True):
+        drawn = Sequences(torch.tensor([[around[0][j]], [around[1][k]]]), torch.zeros(2, 1))
+        monkeypatch.setattr(sequence_smoothing, "draw_at_shared_distances", lambda *_, drawn=drawn: drawn)
+        _, gradient = run("sequence_smoothing", captioner, batch, context, **settings)
+        actual = actual + joint[j, k] * gradient
+        weight_of_mean[j, k] = 2 / (raw[0][j] + raw[1][k])
+    cost = [costs(captioner, features[i : i + 1], truths[i], around[i], lazy) for i in range(2)]
+    shares = joint * weight_of_mean
+    weights = [shares.sum(1) * raw[0], shares.sum(0) * raw[1]]
+    # Weights move what is learnt from one caption to the other, and keep the total.
+    assert weights[0].sum() + weights[1].sum() == pytest.approx(2)
+    assert abs(weights[0].sum() - 1) > 0.01
+    smoothed = sum(torch.from_numpy(w).float() @ c for w, c in zip(weights, cost, strict=True))
+    mle = sum(c[found.index(tuple(truth))] for c, found, truth in zip(cost, around, truths, strict=True))
+    expected = ((1 - alpha) * mle + alpha * smoothed) / 5
+    torch.testing.assert_close(actual, gradient_of(expected, captioner), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"reward": "hamming"}, {"reward": "mixture"}, {"reward": "mixture", "importance": "literal"}]
+)
 @pytest.mark.parametrize("name", ["sequence_smoothing", "token_sequence_smoothing"])
 def test_lazy_is_exact_where_the_state_ignores_the_words(captioner, batch, name, settings):
     with torch.no_grad():
@@ -232,25 +354,73 @@ def assert_lazy_is_exact(captioner, batch, name, settings):
     torch.testing.assert_close(losses[0], losses[1], rtol=1e-5, atol=1e-6)
 
 
-def test_a_reward_pulls_towards_better_sequences(captioner, batch):
-    """At a low reward temperature the best of the samples is the target."""
-    settings = {"tau": 1.5, "alpha": 1.0, "samples": 20, "reward": "mixture", "reward_temperature": 1e-3}
+class Unchanged:
+    """Pays for the share of the tokens 4, 5, .., 13 that are still in their places."""
+
+    def score(self, hypotheses, image):
+        return (hypotheses == np.arange(4, 14)).mean(1)
+
+
+LONG = Batch(torch.zeros(40, CHANNELS), np.arange(40), torch.arange(4, 14).expand(40, 1, 10))
+
+
+def draw_around_long_captions(**settings):
     torch.manual_seed(0)
-    objective = objectives.build("sequence_smoothing", settings, CONTEXT)
-    _, logs = objective(captioner, batch)
-    assert logs["effective_samples"] < 20
-    drawn = draw_sequences(CAPTIONS, VOCABULARY, 1.5, 20, "vocabulary")
-    weights = objective.importance_weights(drawn, batch)
+    settings = {"tau": 0.13, "reward": "mixture", **settings}
+    objective = objectives.build("sequence_smoothing", settings, replace(CONTEXT, reward=Unchanged()))
+    return objective.draw(LONG, 1004)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_shared_distances_favour_what_earns_more(captioner, batch, samples):
+    settings = {"tau": 1.5, "reward": "mixture", "samples": samples, "alpha": 1.0}
+    for seed in range(5):
+        torch.manual_seed(seed)
+        objective = objectives.build("sequence_smoothing", settings, CONTEXT)
+        drawn, weights, logs = objective.draw(batch, VOCABULARY)
+        there = torch.tensor([True, True, True, False])
+        reward = torch.from_numpy(REWARD.score(drawn.tokens.flatten(0, 1).numpy(), np.repeat([0, 1], 2 * samples)))
+        reward = reward.view(4, samples)[there]
+        expected = torch.exp((reward.clamp(max=1) - 1) / 0.5)
+        expected = expected / expected.mean(0) / samples
+        torch.testing.assert_close(weights[there], expected.float())
+        assert logs["sampled_reward"] == pytest.approx(reward.mean().item())
+        assert logs["weighted_reward"] == pytest.approx((expected * reward).sum().item() / 3)
+        assert 1 <= logs["effective_samples"] <= 3
+        # At one reward for all, weights do nothing.
+        spread = (reward.max(0).values - reward.min(0).values).max()
+        assert logs["weighted_reward"] > logs["sampled_reward"] or spread == 0
+
+
+def test_literal_importance_degenerates():
+    """1 / q outweighs the reward: of five samples the farthest decides, and it earns less than the average one. With
+    shared distances nothing does, as long as all that differs is the distance."""
+    drawn, weights, logs = draw_around_long_captions(importance="literal", samples=5)
+    torch.testing.assert_close(weights.sum(1), torch.ones(40))
+    assert logs["effective_samples"] < 1.5
+    assert logs["weighted_reward"] < logs["sampled_reward"] - 0.1
+    assert (weights * drawn.distances).sum(1).mean() > drawn.distances.double().mean() + 1
+    drawn, weights, logs = draw_around_long_captions(importance="shared_distance", samples=5)
+    assert all(len(set(column)) == 1 for column in drawn.distances.T.tolist())
+    assert logs["effective_samples"] == pytest.approx(40)
+    assert logs["weighted_reward"] == pytest.approx(logs["sampled_reward"])
+
+
+def test_a_low_reward_temperature_leaves_the_best_sample(batch):
+    settings = {"tau": 1.5, "samples": 20, "reward": "mixture", "reward_temperature": 1e-3, "importance": "literal"}
+    torch.manual_seed(0)
+    drawn, weights, logs = objectives.build("sequence_smoothing", settings, CONTEXT).draw(batch, VOCABULARY)
     rewards = REWARD.score(drawn.tokens.flatten(0, 1).numpy(), np.repeat([0, 1], 40)).reshape(4, 20)
     best = np.isclose(rewards, rewards.max(1, keepdims=True))
-    assert (weights.sum(1) - 1).abs().max() < 1e-6
+    assert logs["effective_samples"] < 20
     assert weights[torch.from_numpy(best)].sum().item() == pytest.approx(4, rel=1e-5)
 
 
-def test_one_sample_of_a_reward_is_refused():
+def test_one_sample_of_literal_importance_is_refused():
     with pytest.raises(ValueError, match="at least 2 samples"):
-        sequence_smoothing.Config(reward="mixture", samples=1)
-    assert sequence_smoothing.Config(reward="hamming", samples=1).samples == 1
+        sequence_smoothing.Config(reward="mixture", importance="literal", samples=1)
+    assert sequence_smoothing.Config(reward="mixture").samples == 1
+    assert sequence_smoothing.Config(reward="hamming", importance="literal", samples=1).samples == 1
 
 
 # Token level
@@ -262,10 +432,10 @@ def test_token_targets_have_their_closed_form(beta):
     rows = TokenTargets(tau, beta, CONTEXT).rows(torch.arange(VOCABULARY)).double()
     torch.testing.assert_close(rows.sum(1), torch.ones(VOCABULARY, dtype=torch.float64), atol=1e-6, rtol=0)
     vectors = embeddings().double()
-    covered = [4, 5, 6, 7, 9]
+    covered = [EOS, 4, 5, 6, 7, 9]
     for truth in range(VOCABULARY):
         if truth not in covered:
-            # Specials and words without an embedding.
+            # The other specials and words without an embedding.
             assert rows[truth].tolist() == [float(token == truth) for token in range(VOCABULARY)]
             continue
         expected = np.zeros(VOCABULARY)
@@ -277,18 +447,45 @@ def test_token_targets_have_their_closed_form(beta):
         np.testing.assert_allclose(rows[truth].numpy(), expected / expected.sum(), rtol=1e-5)
 
 
+def test_an_ending_without_an_embedding_is_its_own_target():
+    vectors = embeddings()
+    vectors[EOS] = 0
+    rows = TokenTargets(0.3, 0.1, replace(CONTEXT, embeddings=vectors)).rows(torch.arange(VOCABULARY))
+    alone = [float(token == EOS) for token in range(VOCABULARY)]
+    assert rows[EOS].tolist() == alone
+    assert rows[:, EOS].tolist() == alone
+
+
 def test_the_loss_is_the_cross_entropy_against_the_targets(captioner, batch):
-    loss, _ = run("token_smoothing", captioner, batch, tau=0.3, beta=0.2, alpha=0.6)
-    targets = TokenTargets(0.3, 0.2, CONTEXT)
-    features = batch.features.repeat_interleave(2, 0)
-    log_p = captioner.teacher_force(features, CAPTIONS.flatten(0, 1)).log_softmax(2)
-    total, tokens = 0.0, 0
-    for row, caption in zip(log_p, CAPTIONS.flatten(0, 1), strict=True):
+    loss, gradient = run("token_smoothing", captioner, batch, tau=0.3, beta=0.2, alpha=0.6)
+    expected = token_loss(captioner, batch.features, CAPTIONS, 0.3, 0.2, 0.6)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    torch.testing.assert_close(gradient, gradient_of(expected, captioner), rtol=1e-4, atol=1e-6)
+
+
+def token_loss(captioner, features, captions, tau, beta, alpha) -> Tensor:
+    """The loss of `token_smoothing` on captions [images, references, time], token by token."""
+    targets = TokenTargets(tau, beta, CONTEXT)
+    log_p = captioner.teacher_force(features.repeat_interleave(2, 0), captions.flatten(0, 1)).log_softmax(2)
+    total, tokens = torch.zeros(()), 0
+    for row, caption in zip(log_p, captions.flatten(0, 1), strict=True):
         for p, token in zip(row, caption, strict=True):
             if token != PAD:
-                total -= 0.6 * (targets.rows(token[None])[0] @ p).item() + 0.4 * p[token].item()
+                total = total - alpha * (targets.rows(token[None])[0] @ p) - (1 - alpha) * p[token]
                 tokens += 1
-    assert loss.item() == pytest.approx(total / tokens, rel=1e-5)
+    return total / tokens
+
+
+def test_both_levels_are_token_losses_of_the_drawn_sequences(captioner, batch):
+    token, sequence = {"tau": 0.4, "beta": 0.1, "alpha": 0.6}, {"tau": 1.0, "alpha": 0.3, "lazy": False, "samples": 2}
+    loss, gradient = run("token_sequence_smoothing", captioner, batch, token=token, sequence=sequence)
+    torch.manual_seed(0)
+    drawn, _ = draw_sequences(CAPTIONS, VOCABULARY, 1.0, 2, "vocabulary")
+    parts = [CAPTIONS, *(tokens.view_as(CAPTIONS) for tokens in drawn.tokens.unbind(1))]
+    losses = [token_loss(captioner, batch.features, captions, **token) for captions in parts]
+    expected = 0.7 * losses[0] + 0.3 * (losses[1] + losses[2]) / 2
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    torch.testing.assert_close(gradient, gradient_of(expected, captioner), rtol=1e-4, atol=1e-6)
 
 
 def test_promotion_moves_mass_to_words_of_another_frequency():
@@ -323,48 +520,57 @@ WITHOUT_SMOOTHING = {
 
 
 @pytest.mark.parametrize("name", list(WITHOUT_SMOOTHING))
-def test_without_smoothing_it_is_cross_entropy_to_the_bit(captioner, batch, name):
+def test_without_smoothing_it_is_cross_entropy(captioner, batch, name):
     captioner.dropout = 0.5
     captioner.train()
     loss, gradient = run(name, captioner, batch, **WITHOUT_SMOOTHING[name])
     expected, expected_gradient = run("cross_entropy", captioner, batch)
-    assert loss.item() == expected.item()
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
     torch.testing.assert_close(gradient, expected_gradient, atol=1e-7, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"lazy": False}, {"reward": "mixture"}, {"substitutes": "references"}, {"reward": "mixture", "lazy": False}],
+    [
+        {"lazy": False},
+        {"reward": "mixture"},
+        {"substitutes": "references"},
+        {"reward": "mixture", "importance": "literal", "samples": 3, "lazy": False},
+    ],
 )
 def test_no_variant_of_the_sequences_matters_at_alpha_zero(captioner, batch, settings):
     loss, _ = run("sequence_smoothing", captioner, batch, alpha=0.0, **settings)
-    assert loss.item() == run("cross_entropy", captioner, batch)[0].item()
+    assert loss.item() == pytest.approx(run("cross_entropy", captioner, batch)[0].item(), rel=1e-6)
 
 
 @pytest.mark.parametrize("lazy", [True, False])
 def test_token_sequence_smoothing_falls_back_to_either(captioner, batch, lazy):
     token, sequence = {"tau": 0.4, "beta": 0.1, "alpha": 0.6}, {"tau": 1.0, "alpha": 0.5, "lazy": lazy}
     both = run("token_sequence_smoothing", captioner, batch, token=token, sequence=sequence | {"alpha": 0.0})
-    assert both[0].item() == run("token_smoothing", captioner, batch, **token)[0].item()
+    torch.testing.assert_close(both, run("token_smoothing", captioner, batch, **token))
     both = run("token_sequence_smoothing", captioner, batch, token=token | {"alpha": 0.0}, sequence=sequence)
     torch.testing.assert_close(both, run("sequence_smoothing", captioner, batch, **sequence))
 
 
 def test_entropy_is_that_of_the_token_distributions(captioner, batch):
     loss, gradient = run("entropy_regularised", captioner, batch, gamma=0.3)
-    mle, _ = run("cross_entropy", captioner, batch)
+    mle, mle_gradient = run("cross_entropy", captioner, batch)
     features = batch.features.repeat_interleave(2, 0)
     p = captioner.teacher_force(features, CAPTIONS.flatten(0, 1)).softmax(2)[CAPTIONS.flatten(0, 1) != PAD]
-    entropy = -sum(x * math.log(x) for row in p.tolist() for x in row if x > 0) / len(p)
-    assert loss.item() == pytest.approx(mle.item() - 0.3 * entropy, rel=1e-5)
-    assert torch.isfinite(gradient).all()
+    entropy = -(p[p > 0] * p[p > 0].log()).sum() / len(p)
+    expected = mle - 0.3 * entropy
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    expected_gradient = mle_gradient - 0.3 * gradient_of(entropy, captioner)
+    torch.testing.assert_close(gradient, expected_gradient, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("tau", [0.01, 0.3, 10.0])
 @pytest.mark.parametrize("pool", list(POOLS))
+@pytest.mark.parametrize("importance", ["shared_distance", "literal"])
 @pytest.mark.parametrize("lazy", [True, False])
-def test_losses_and_gradients_are_finite(captioner, batch, tau, pool, lazy):
+def test_losses_and_gradients_are_finite(captioner, batch, tau, pool, importance, lazy):
     sequence = {"tau": tau, "substitutes": pool, "reward": "mixture", "reward_temperature": 0.01, "lazy": lazy}
+    sequence |= {"importance": importance, "samples": 2}
     settings = {"token": {"tau": tau, "beta": 0.2}, "sequence": sequence}
     loss, gradient = run("token_sequence_smoothing", captioner, batch, **settings)
     assert torch.isfinite(loss)
@@ -378,6 +584,7 @@ def test_settings_are_checked():
         (token_smoothing, {"alpha": 1.5}),
         (sequence_smoothing, {"substitutes": "captions"}),
         (sequence_smoothing, {"samples": 0}),
+        (sequence_smoothing, {"importance": "none"}),
         (token_sequence_smoothing, {"sequence": {"alpha": -1}, "token": {}}),
         (entropy_regularised, {"gamma": -0.1}),
         (cross_entropy, {"alpha": 0.1}),

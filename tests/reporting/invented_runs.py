@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from PIL import Image
 
 from seqcap import artifacts
@@ -92,9 +93,13 @@ class PaperRun:
         )
 
     def read(self) -> Run:
-        """A run in memory. Its captions, pictures and curves are files, which `write` makes."""
+        """A run in memory. Its captions and pictures are files, which `write` makes."""
         rows = [row for name in self.evaluations() for row in self.scores(name)]
-        return Run(self.config(), papers.load(self.paper).PAPER, Scores(pd.DataFrame(rows)))
+        run = Run(self.config(), papers.load(self.paper).PAPER, scores_of(rows))
+        curves = [row for entry in run.trained for row in self.curves(entry.name)]
+        # In place of the files that it would read.
+        vars(run)["curves"] = pd.DataFrame(curves)
+        return run
 
     def write(self) -> Run:
         """Writes configs/ and artifacts/ below the current directory, and reads them as the stages do."""
@@ -151,9 +156,29 @@ class PaperRun:
         artifacts.write_rows(data / "references.parquet", references, artifacts.REFERENCES)
 
 
-def write_report_config(*papers: str) -> None:
+def scores_of(rows: Rows) -> Scores:
+    """Scores in memory; a row without statistics has none."""
+    return Scores(pa.Table.from_pylist(rows, schema=artifacts.SCORES))
+
+
+def counts(level: float, slots: int = 1) -> list[float]:
+    """What an item adds to BLEU: with these counts alone BLEU-1..4 are `level`."""
+    return [10 * level] * 4 + [10.0] * 6 if slots == 1 else counts(level) * slots
+
+
+def counts_of(keys: dict[str, Any], metric: str, levels: Any, slots: int = 1) -> Rows:
+    """A row of statistics for each item, of a set's where there are several slots."""
+    return [
+        keys
+        | {"item": item, "rank": 0 if slots == 1 else None, "metric": metric, "statistics": counts(float(level), slots)}
+        for item, level in enumerate(levels)
+    ]
+
+
+def write_report_config(*papers: str, pictures: tuple[str, ...] = (), **beside: str) -> None:
     """configs/report.json of some papers."""
-    write_config(config_path("report"), ReportConfig(code={}, scale="laptop", papers=papers))
+    config = ReportConfig(code={}, scale="laptop", papers=papers, pictures=pictures, beside=beside)
+    write_config(config_path("report"), config)
 
 
 class Table:
@@ -184,12 +209,32 @@ OBJECTIVES = {
     "sll_me": "maximum_entropy",
     "sll_sle": "sequence_exploration",
 }
+MULTI = "sll_sle_mr"
+# Run that explores -> distance and alpha. Those named "sweep" are not in a run unless a test adds them.
+EXPLORING = {
+    "sll_sle": ("pairwise", 0.75),
+    MULTI: ("multi_reference", 0.75),
+    **{
+        f"sweep_{distance.partition('_')[0]}_{round(100 * alpha)}": (distance, alpha)
+        for distance in ("pairwise", "multi_reference")
+        for alpha in (0.0, 0.25, 0.5)
+    },
+}
+SWEEP = [name for name in EXPLORING if name.startswith("sweep")]
 # Mean score of each objective's captions; human captions have precision and recall only.
 LEVELS = {
     "xe": {"CIDEr": 0.7, "Div1": 0.6, "Div2": 0.8, "mBleu4": 0.1, "precision_true": 0.7, "recall_true": 0.5},
     "sll": {"CIDEr": 1.1, "Div1": 0.3, "Div2": 0.4, "mBleu4": 0.8, "precision_true": 0.9, "recall_true": 0.3},
     "sll_me": {"CIDEr": 1.1, "Div1": 0.3, "Div2": 0.41, "mBleu4": 0.79, "precision_true": 0.9, "recall_true": 0.3},
     "sll_sle": {"CIDEr": 1.2, "Div1": 0.4, "Div2": 0.5, "mBleu4": 0.6, "precision_true": 0.9, "recall_true": 0.4},
+    "sll_sle_mr": {
+        "CIDEr": 1.15,
+        "Div1": 0.35,
+        "Div2": 0.45,
+        "mBleu4": 0.7,
+        "precision_true": 0.9,
+        "recall_true": 0.35,
+    },
     "human": {"precision_true": 0.99, "recall_true": 0.6},
 }
 
@@ -200,17 +245,21 @@ class SleRun(PaperRun):
 
     paper = "sle"
 
-    names: list[str] = field(default_factory=lambda: [*LABELS, *(f"{name}_att" for name in LABELS)])
+    names: list[str] = field(default_factory=lambda: [*LABELS, MULTI, *(f"{name}_att" for name in LABELS)])
     missing: set[str] = field(default_factory=lambda: {"METEOR", "SPICE"})
 
     def entry(self, name: str) -> ReportedRun:
         plain, attention = name.removesuffix("_att"), name.endswith("_att")
+        settings: dict[str, Any] = {} if plain == "xe" else {"samples": 5}
+        if plain in EXPLORING:
+            distance, alpha = EXPLORING[plain]
+            settings |= {"alpha": alpha, "distance": distance, "estimator": "paper"}
         return self.reported(
             name,
-            label=LABELS.get(plain, plain) + "*" * attention,
+            label=("SLL-SLE (multi-reference)" if plain == MULTI else LABELS.get(plain, plain)) + "*" * attention,
             captioner="attention" if attention else "lstm",
-            objective=OBJECTIVES.get(plain, "self_critical"),
-            settings={} if plain == "xe" else {"samples": 5},
+            objective=OBJECTIVES["sll_sle"] if plain in EXPLORING else OBJECTIVES.get(plain, "self_critical"),
+            settings=settings,
             reward=None if plain == "xe" else "cider",
             seeds=self.seeds[:1] if attention else self.seeds,
         )
@@ -229,9 +278,14 @@ class SleRun(PaperRun):
                     self._single(table, name, seed, decoder, hard, rng)
                     if name != "human":
                         self._corpus(table, name, seed, decoder)
+                        self._counts(table, name, seed, decoder, 0.5 * hard + rng.normal(0, 0.02, self.images))
         return table.rows
 
     def _levels(self, name: str) -> dict[str, float]:
+        if name in SWEEP:
+            # Between XE's and SLL's.
+            share = EXPLORING[name][1]
+            return {key: share * LEVELS["sll"][key] + (1 - share) * value for key, value in LEVELS["xe"].items()}
         return LEVELS.get(name.removesuffix("_att"), LEVELS["sll"])
 
     def _single(self, table: Table, name: str, seed: int, decoder: str, hard: Any, rng: np.random.Generator) -> None:
@@ -266,6 +320,13 @@ class SleRun(PaperRun):
             for n in range(1, 5):
                 table.add(name, seed, None, decoder, None, f"BLEU{n}", 0.7 / n + 0.001 * seed)
             table.add(name, seed, None, decoder, None, "METEOR", 0.26)
+
+    def _counts(self, table: Table, name: str, seed: int, decoder: str, noise: Any) -> None:
+        keys = {"variant": name, "seed": seed, "decoder": decoder}
+        if decoder != "greedy":
+            table.rows += counts_of(keys, "mBleu1-4", self._levels(name)["mBleu4"] + noise, slots=2)
+        if decoder != "sample":
+            table.rows += counts_of(keys, "BLEU1-4", 0.3 + noise)
 
     def curves(self, name: str) -> Rows:
         rows = []
@@ -358,6 +419,8 @@ class SpiderRun(PaperRun):
                             levels |= {"precision_true": only_true + 0.2 + noise, "recall_true": 0.4 + noise}
                         for metric, value in levels.items():
                             table.add(name, seed, image, decoder, 0, metric, value)
+                    keys = {"variant": name, "seed": seed, "decoder": decoder}
+                    table.rows += counts_of(keys, "BLEU1-4", 0.3 * cider + rng.normal(0, 0.02, self.images))
                     corpus = {"CIDEr": cider, "METEOR": 0.25, "ROUGE_L": 0.5, "SPICE": 0.2, "SPIDEr": cider + 0.2}
                     corpus |= {f"BLEU{n}": cider * 0.7 / n + 0.001 * seed for n in range(1, 5)}
                     for metric, value in corpus.items():
@@ -507,7 +570,7 @@ class SmoothingRun(PaperRun):
                 name,
                 label=ENTRIES[name],
                 objective="token_sequence_smoothing",
-                seeds=tuple(range(1, members + 1)),
+                seeds=(1,),
                 members=members,
                 evaluation="smoothing_server",
             )
@@ -539,9 +602,12 @@ class SmoothingRun(PaperRun):
                     keys = {"variant": name, "seed": seed, "decoder": decoder}
                     noise = hard + rng.normal(0, 0.02, self.images)
                     levels = {"CIDEr": cider, "METEOR": 0.25, "ROUGE_L": 0.5, "SPICE": 0.2}
+                    # Losses on sequences lengthen captions by half a word.
+                    levels |= {"words": 7 + 0.5 * loss.startswith("seq")}
                     for metric, level in levels.items():
                         rows += self.single(keys, metric, level + noise)
                     corpus = {f"BLEU{n}": cider * 0.7 / n + 0.001 * seed for n in range(1, 5)}
+                    rows += counts_of(keys, "BLEU1-4", 0.3 * cider + noise)
                     for metric, value in (corpus | {"SPIDEr": cider + 0.2}).items():
                         rows.append(keys | {"item": None, "rank": None, "metric": metric, "value": value})
         return rows
@@ -553,7 +619,7 @@ class SmoothingRun(PaperRun):
         ]
 
     def translation_scores(self, task: str) -> Rows:
-        """Corpus BLEU, and sentence BLEU five points below it."""
+        """Corpus BLEU, and what each sentence adds to it."""
         rows: Rows = []
         hard = np.random.default_rng(6).normal(0, 0.05, self.images)
         for name, _, loss in self.of_task(task):
@@ -563,7 +629,7 @@ class SmoothingRun(PaperRun):
                 for decoder in ("greedy", "beam"):
                     keys = {"variant": name, "seed": seed, "decoder": decoder}
                     rows.append(keys | {"item": None, "rank": None, "metric": "BLEU", "value": level})
-                    rows += self.single(keys, "BLEU", level - 0.05 + hard + rng.normal(0, 0.01, self.images))
+                    rows += counts_of(keys, "BLEU", level + hard + rng.normal(0, 0.01, self.images))
         return rows
 
     def server_scores(self) -> Rows:
@@ -575,6 +641,7 @@ class SmoothingRun(PaperRun):
                 gain = 0.02 * members
                 for metric in ("CIDEr", "METEOR", "ROUGE_L", "SPICE"):
                     rows += self.single(keys, f"{metric} {references}", level + gain + hard)
+                rows += counts_of(keys, f"BLEU1-4 {references}", 0.3 + gain + hard)
                 for n in range(1, 5):
                     corpus = {"item": None, "rank": None, "metric": f"BLEU{n} {references}"}
                     rows.append(keys | corpus | {"value": (level + gain) / n})

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
+import numpy as np
 import pytest
-from invented_runs import SleRun, SmoothingRun
+from invented_runs import SleRun, SmoothingRun, counts_of, scores_of
 
 from seqcap.errors import InputError
-from seqcap.reporting import claims, papers
-from seqcap.reporting.claims import Claim, Printed, judge, run_claim
-from seqcap.reporting.inputs import Run, Scores
-from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
+from seqcap.reporting import claims, papers, verdicts
+from seqcap.reporting.claims import Claim, Printed, Result, judge
+from seqcap.reporting.inputs import Run
+from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE, UNTESTABLE
 
 
 @pytest.mark.parametrize(
-    ("difference", "p", "agreeing", "opposed", "seeds", "direction", "verdict"),
+    ("difference", "q", "agreeing", "opposed", "seeds", "direction", "verdict"),
     [
         (0.5, 0.01, 3, 0, 3, +1, HOLDS),
         (-0.5, 0.01, 3, 0, 3, -1, HOLDS),
         (-0.5, 0.01, 0, 3, 3, +1, FAILS),
         (0.5, 0.01, 0, 3, 3, -1, FAILS),
+        (0.5, 0.01, 2, 1, 3, +1, HOLDS),
+        # No verdict against the majority of the seeds, nor without one.
+        (0.5, 0.01, 1, 2, 3, +1, UNSURE),
+        (-0.5, 0.01, 2, 1, 3, +1, UNSURE),
+        (0.5, 0.01, 1, 1, 2, +1, UNSURE),
         (0.5, 0.05, 3, 0, 3, +1, UNSURE),
-        (0.5, None, 3, 0, 3, +1, HOLDS),
-        (-0.5, None, 0, 3, 3, +1, FAILS),
-        (0.5, None, 2, 1, 3, +1, UNSURE),
-        (0.5, None, 2, 0, 2, +1, UNSURE),  # too few seeds
-        (0.0, None, 0, 0, 3, +1, UNSURE),
+        (0.0, 0.01, 0, 0, 3, +1, UNSURE),
     ],
 )
-def test_verdicts(difference, p, agreeing, opposed, seeds, direction, verdict):
-    assert judge(difference, p, agreeing, opposed, seeds, direction) == verdict
+def test_verdicts(difference, q, agreeing, opposed, seeds, direction, verdict):
+    claim = replace(compare(None), direction=direction)
+    numbers = {"difference": difference, "agreeing": agreeing, "opposed": opposed, "seeds": seeds}
+    assert judge(Result(claim, UNSURE, **numbers, p_value=0.001, q_value=q)) == verdict
 
 
 def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3), shift: int = 0) -> list[dict]:
@@ -44,19 +47,29 @@ def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3), s
     ]
 
 
-def corpus(name: str, by_seed: list[float]) -> list[dict]:
-    keys = {"variant": name, "decoder": "sample", "rank": None, "metric": "Div2", "item": None}
-    return [keys | {"seed": seed, "value": value} for seed, value in enumerate(by_seed, start=1)]
+def corpus(name: str, by_seed: list[float], levels: list[float]) -> list[dict]:
+    """mBLEU-4 by seed, of images whose own is about `levels`."""
+    keys = {"variant": name, "decoder": "sample"}
+    rows = []
+    for seed, value in enumerate(by_seed, start=1):
+        rows += counts_of(keys | {"seed": seed}, "mBleu1-4", [value + level for level in levels], slots=2)
+        rows.append(keys | {"seed": seed, "item": None, "rank": None, "metric": "mBleu4", "value": value})
+    return rows
 
 
-def outcome(rows: list[dict], direction: int = +1, base: str | None = None) -> claims.Result:
+def outcome(rows: list[dict], direction: int = +1, base: str | None = None, **changes: str) -> claims.Result:
     claim = Claim("C0", "a is more than b", "Div2", "sample", "set", "a", "b", direction, base=base)
-    return run_claim(claim, of(rows, "a", "b", "base"))
+    return run_claim(replace(claim, **changes), of(rows, "a", "b", "base"))
+
+
+def run_claim(claim: Claim, run: Run) -> claims.Result:
+    (result,) = claims.run_claims([claim], run)
+    return result
 
 
 def of(rows: list[dict], *names: str) -> Run:
     """A run with these scores."""
-    return Run(SleRun(names=list(names)).config(), papers.load("sle").PAPER, Scores(pd.DataFrame(rows)))
+    return Run(SleRun(names=list(names)).config(), papers.load("sle").PAPER, scores_of(rows))
 
 
 HARD = [0.1, 0.5, 0.9, 0.3, 0.7, 0.2, 0.8, 0.4]
@@ -89,20 +102,76 @@ def test_equal_systems_are_not_significant():
     assert (result.verdict, result.p_value, result.agreement) == (UNSURE, 1.0, "0/3")
 
 
-def test_a_corpus_metric_asks_the_seeds():
-    result = outcome([*corpus("a", [0.5, 0.6, 0.7]), *corpus("b", [0.4, 0.4, 0.4])])
-    assert (result.verdict, result.p_value, result.agreement) == (HOLDS, None, "3/3")
+def test_a_corpus_metric_is_tested_like_any_other():
+    levels = [(level - 0.5) / 10 for level in HARD]
+    result = outcome([*corpus("a", [0.5, 0.6, 0.7], levels), *corpus("b", [0.4, 0.4, 0.4], levels)], metric="mBleu4")
+    assert (result.verdict, result.agreement, result.reason) == (HOLDS, "3/3", "")
+    assert (result.left, result.difference) == pytest.approx((0.6, 0.2))
+    assert result.p_value is not None
+    assert 0 < result.p_value < 0.05
+    assert result.low is not None
+    assert result.high is not None
+    assert 0.08 < result.low < 0.2 < result.high < 0.32
+    mixed = outcome([*corpus("a", [0.5, 0.6, 0.3], levels), *corpus("b", [0.4, 0.4, 0.4], levels)], metric="mBleu4")
+    assert mixed.verdict == UNSURE
+
+
+def test_seeds_that_disagree_are_not_significant_however_many_items():
+    """Of other test items the difference is sure, of other training runs it is not."""
+    far = [row | {"value": row["value"] + 0.2 * (row["seed"] == 1)} for row in system("a", HARD * 20)]
+    result = outcome([*far, *system("b", [level + 0.02 for level in HARD * 20])])
+    assert result.verdict == UNSURE
+    assert result.difference == pytest.approx(0.2 / 3 - 0.02)
+    assert result.agreement == "1/3"
+
+
+def test_one_seed_is_an_estimate_and_no_verdict():
+    result = outcome([*system("a", [level + 0.2 for level in HARD], seeds=(1,)), *system("b", HARD)])
+    assert (result.verdict, result.seeds, result.agreement) == (ONE_SEED, 1, "1/1")
     assert result.difference == pytest.approx(0.2)
-    assert (result.low, result.high) == pytest.approx((0.1, 0.3))
-    assert result.reason == ""
-    assert outcome([*corpus("a", [0.5, 0.6, 0.3]), *corpus("b", [0.4, 0.4, 0.4])]).verdict == UNSURE
+    assert (result.low, result.high) == pytest.approx((0.2, 0.2))
+    assert (result.p_value, result.q_value, result.detectable) == (None, None, None)
+    assert "over test items only" in result.reason
 
 
-@pytest.mark.parametrize(("seeds", "words"), [(1, "1 seed"), (2, "2 seeds")])
-def test_a_corpus_metric_of_few_seeds_says_why_it_has_no_verdict(seeds: int, words: str):
-    result = outcome([*corpus("a", [0.5, 0.6][:seeds]), *corpus("b", [0.4, 0.4][:seeds])])
-    assert (result.verdict, result.agreement) == (UNSURE, f"{seeds}/{seeds}")
-    assert result.reason == f"a corpus metric of {words}: too few for a verdict"
+def test_a_claim_that_cannot_be_tested_shows_its_numbers():
+    rows = [*system("a", [level + 0.2 for level in HARD]), *system("b", HARD)]
+    result = outcome(rows, untestable="nothing is left to choose")
+    assert (result.verdict, result.reason) == (UNTESTABLE, "nothing is left to choose")
+    assert result.difference == pytest.approx(0.2)
+    assert (result.p_value, result.q_value) == (None, None)
+    missing = outcome(system("a", HARD), untestable="nothing is left to choose")
+    assert (missing.verdict, missing.reason, missing.difference) == (UNTESTABLE, "nothing is left to choose", None)
+
+
+def test_a_papers_claims_are_judged_together():
+    """One p of .03 among many that are large is no find; claims that are not tested do not count."""
+    rng = np.random.default_rng(0)
+    rows = system("b", [0.0] * 40)
+    scatter = [rng.normal(0, 0.1, 40) for _ in range(8)]
+    names = [f"a{number}" for number in range(8)]
+    for name, noise in zip(names, scatter, strict=True):
+        rows += system(name, (noise - noise.mean() + 0.035 * (name == "a0")).tolist())
+    run = of(rows, "b", *names)
+    tests = [Claim("C0", "", "Div2", "sample", "set", name, "b", +1) for name in names]
+    alone, together = claims.run_claims(tests[:1], run)[0], claims.run_claims(tests, run)[0]
+    assert alone.p_value == alone.q_value == together.p_value
+    assert alone.p_value is not None
+    assert 0.005 < alone.p_value < 0.05
+    assert (alone.verdict, together.verdict) == (HOLDS, UNSURE)
+    assert together.q_value == pytest.approx(8 * alone.p_value)
+    untested = [replace(test, untestable="why") for test in tests[1:]]
+    assert claims.run_claims([tests[0], *untested], run)[0].verdict == HOLDS
+
+
+def test_what_could_have_been_found_stands_beside_what_was_not():
+    """2.8 standard deviations: here of 8 images, .01 apart on average and .1 to either side."""
+    mixed = [level + (0.1 if image % 2 else -0.08) for image, level in enumerate(HARD)]
+    result = outcome([*system("a", mixed), *system("b", HARD)])
+    assert result.detectable == pytest.approx(2.8 * 0.09 / 8**0.5, rel=0.03)
+    assert result.judgement == f"not significant (could have found {result.detectable:.4f})"
+    surely = outcome([*system("a", [level + 0.2 for level in HARD]), *system("b", HARD)])
+    assert surely.judgement == HOLDS
 
 
 def test_a_claim_about_the_size_of_changes():
@@ -130,10 +199,11 @@ def test_a_missing_system_is_not_run():
     assert gone.reason == "variant b is not part of this run"
 
 
-def test_a_corpus_score_against_scores_per_image_is_not_run():
-    result = outcome([*system("a", HARD), *corpus("b", [0.1, 0.2, 0.3])])
+def test_a_corpus_metric_without_counts_of_items_is_not_run():
+    rows = [row for row in corpus("a", [0.5], HARD) if "value" in row]
+    result = outcome([*rows, *corpus("b", [0.4], HARD)], metric="mBleu4")
     assert result.verdict == NOT_RUN
-    assert "some variants only" in result.reason
+    assert result.reason == "the evaluate stage wrote no mBleu4 for a (sample)"
 
 
 def test_different_items_are_an_error():
@@ -153,7 +223,8 @@ def compare(printed: Printed | None, metric: str = "CIDEr", decoder: str = "beam
         (Printed("spider", "table1", "CIDEr-D", ("PG-SPIDEr", "MLE")), 1, "+0.053"),
         (Printed("spider", "fig3", "% not bad", ("PG-BCMR", "MLE")), 100, "+6.71"),
         (Printed("smoothing", "table1", "CIDEr", ("Tok | Glove sim", "MLE"), "with attention"), 100, "+0.70"),
-        (None, 1, ""),
+        # Not printed: as in our own tables.
+        (None, 100, ""),
     ],
 )
 def test_a_claim_has_the_scale_and_decimals_of_the_cells_it_compares(printed, scale: float, text: str):
@@ -179,7 +250,7 @@ def test_a_cell_that_is_not_printed_is_an_error():
         ("Div1", "beam", "set", "Div-1 of the beam's 4"),
         ("reward_bcmr", "greedy", "best", "reward bcmr of the greedy caption"),
         # No run of the claim is there: said by the metric.
-        ("BLEU", "beam", "best", "sentence BLEU of the best beam translation"),
+        ("BLEU", "beam", "best", "BLEU of the best beam translation"),
     ],
 )
 def test_what_is_compared_in_words(metric, decoder, captions, words):
@@ -197,8 +268,8 @@ def test_counts_are_those_of_the_runs_evaluation():
     config = config.model_copy(update={"evaluations": config.evaluations | {"smoothing_de_en": wide}})
     run = replace(paper.read(), config=config)
     claim = replace(compare(None, "BLEU", "beam", "set"), left="de_en_tok", right="de_en_mle")
-    assert claim.what(run) == "sentence BLEU of the beam's 7"
-    assert replace(claim, captions="best").what(run) == "sentence BLEU of the best beam translation"
+    assert claim.what(run) == "BLEU of the beam's 7"
+    assert replace(claim, captions="best").what(run) == "BLEU of the best beam translation"
 
 
 def test_a_record_is_in_the_printed_scale():
@@ -212,7 +283,10 @@ def test_a_record_is_in_the_printed_scale():
         tuple(record[column] for column in ("paper", "claim", "metric", "left", "right", "seeds", "verdict")) == words
     )
     gone = run_claim(replace(claim, left="nobody"), run).record(run)
-    assert (gone["difference"], gone["seeds"], gone["verdict"]) == ("", "", NOT_RUN)
+    assert list(gone) == verdicts.COLUMNS
+    assert (gone["difference"], gone["q_value"], gone["seeds"], gone["verdict"]) == ("", "", "", NOT_RUN)
+    assert record["p_value"] == record["q_value"] == "0.0002"
+    assert 0 < float(record["detectable"]) < 10
 
 
 def test_the_table_has_labels_and_reasons():
@@ -220,6 +294,6 @@ def test_the_table_has_labels_and_reasons():
     claim = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1)
     gone = Claim("C2", "SLL beats XE", "mBleu4", "sample", "set", "sll", "nobody", +1)
     text = "\n".join(claims.claims_table(run, claims.run_claims([claim, gone], run)))
-    assert "| SLL 1.09" in text
-    assert "| XE 0.69" in text
+    assert "| SLL 109." in text
+    assert "| XE 69." in text
     assert "- (a) variant nobody is not part of this run" in text

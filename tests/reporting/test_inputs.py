@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from invented_runs import counts_of, scores_of
 
 from seqcap import artifacts
 from seqcap.errors import InputError
@@ -22,7 +22,7 @@ def score(**changes: object) -> dict[str, object]:
 
 
 def scores(*rows: dict[str, object]) -> Scores:
-    return Scores(pd.DataFrame(rows))
+    return scores_of(list(rows))
 
 
 def test_runs_come_in_the_order_of_the_parameters(sle):
@@ -42,7 +42,7 @@ def test_several_evaluations_are_read_as_one(smoothing):
     smoothing.names = ["lstm_mle", "de_en_mle"]
     run = smoothing.write()
     for name, metric in (("lstm_mle", "CIDEr"), ("de_en_mle", "BLEU"), ("tok_seq_cider", "CIDEr c40")):
-        assert run.scores.per_item(name, "beam", metric, "best") is not None
+        assert run.scores.sample(name, "beam", metric, "best") is not None
     assert str(run.scores.source) == "artifacts/smoothing/results"
 
 
@@ -102,8 +102,10 @@ def test_a_missing_column_of_scores_is_named(sle):
 
 
 def test_two_scores_of_one_caption_are_an_error():
-    with pytest.raises(InputError, match=r"'variant': 'sll'.* is scored twice"):
-        scores(score(), score())
+    with pytest.raises(InputError, match=r"a caption of sll \(sample\) has CIDEr twice"):
+        scores(score(), score(), score(rank=1)).per_item("sll", "sample", "CIDEr", "best")
+    with pytest.raises(InputError, match=r"sll \(sample\) has CIDEr twice"):
+        scores(*[score(item=None, rank=None)] * 2).corpus("sll", "sample", "CIDEr")
 
 
 def test_an_infinite_score_is_an_error():
@@ -139,6 +141,36 @@ def test_an_undefined_score_is_left_out_of_an_items_mean():
     assert items is not None
     assert items.loc[0, 1] == 0.4
     assert items[1].isna().tolist() == [False, True]
+
+
+def test_counts_of_items_are_found_by_the_metrics_that_share_them():
+    keys = {"variant": "sll", "seed": 1, "decoder": "beam"}
+    made = scores(
+        *counts_of(keys, "BLEU1-4 c5", [0.25, 0.75]),
+        *(score(decoder="beam", item=None, rank=None, metric=f"BLEU{n} c5", value=0.5 + n / 100) for n in (1, 4)),
+    )
+    for order in (1, 4):
+        sample = made.sample("sll", "beam", f"BLEU{order} c5", "best")
+        assert sample is not None
+        assert sample.statistics.shape == (2, 1, 10)
+        # The stored value of the corpus; that of the counts is .5.
+        assert sample.by_seed().tolist() == pytest.approx([0.5 + order / 100])
+        assert sample.resampled().std() == pytest.approx(0.25 / 2**0.5, rel=0.03)
+    for metric in ("BLEU4", "BLEU4 c40"):
+        assert made.sample("sll", "beam", metric, "best") is None
+    assert made.per_item("sll", "beam", "BLEU4 c5", "best") is None
+
+
+def test_values_by_seed_whatever_the_metric():
+    table = scores(
+        *(score(seed=seed, item=item, value=seed + item / 10) for seed in (2, 1) for item in (0, 1)),
+        *(score(seed=seed, item=None, rank=None, metric="METEOR", value=seed / 10) for seed in (2, 1)),
+    )
+    for metric, captions, expected in (("CIDEr", "every", {1: 1.05, 2: 2.05}), ("METEOR", "best", {1: 0.1, 2: 0.2})):
+        found = table.by_seed("sll", "sample", metric, captions)
+        assert found is not None
+        assert found.to_dict() == pytest.approx(expected)
+    assert table.by_seed("sll", "beam", "CIDEr") is None
 
 
 def test_why_missing():

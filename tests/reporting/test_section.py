@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_the_section_of_loss_smoothing(smoothing):
         assert (REPOSITORY / path).exists(), path
     assert "multi30k, stands in for IWSLT'14 De-En" in text
     assert "sequence (samples 5, tau 0.1), token (tau 0.3)" in text
-    assert "Sentence BLEU of the best beam translation on multi30k: " in text
+    assert "BLEU of the best beam translation on multi30k: " in text
     assert "`artifacts/smoothing/results/smoothing_image.parquet`, " in text
     assert (
         "Ours: Tok-Seq CIDER + | beam | `src/seqcap/objectives/token_sequence_smoothing.py` | `artifacts/smoo" in text
@@ -62,7 +63,7 @@ def test_the_section_of_loss_smoothing(smoothing):
     assert "| IWSLT'14 De-En BLEU: MLE | beam | `src/seqcap/objectives/cross_entropy.py` |" in text
 
     metrics = artifacts.read_json("artifacts/sections/smoothing/metrics.json")
-    assert set(metrics["lstm_tok"]) == {"CIDEr_beam", "BLEU1_beam", "BLEU4_beam"}
+    assert set(metrics["lstm_tok"]) == {"CIDEr_beam", "BLEU1_beam", "BLEU4_beam", "words_beam"}
     assert set(metrics["de_en_tok"]) == {"BLEU_beam"}
     assert "tok_seq_cider" not in metrics
     lines = Path("artifacts/sections/smoothing/curves.csv").read_text(encoding="utf-8").splitlines()
@@ -77,7 +78,7 @@ def test_what_the_report_says_of_a_paper(sle):
     run = sle.read()
     results = results_of(run)
     said = section.summary(run, results)
-    assert (said["label"], said["datasets"], said["levels"], said["variants"]) == ("SLE", ["scenes"], ["scenes"], 8)
+    assert (said["label"], said["datasets"], said["levels"], said["variants"]) == ("SLE", ["scenes"], ["scenes"], 9)
     assert sum(said["verdicts"].values()) == len(said["records"]) == len(results)
     numbers = section.metrics(run, papers.load("sle", "claims").METRICS, results)
     assert numbers["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
@@ -126,7 +127,27 @@ def test_findings_tell_what_was_compared(spider):
     headlines = papers.load("spider", "claims").HEADLINES
     text = "\n".join(section._findings(run, results, headlines, ["A remark."]))
     assert "Words of the best beam caption on scenes: " in text
+    assert re.search(r"\], q (<|=) [.0-9]+, the claimed sign in [012]/2 seeds", text)
     assert text.endswith("\n\nA remark.")
+
+
+def test_a_finding_says_how_sure_it_is(sle):
+    """What is not significant says what could have been found; one seed and what cannot be tested say so."""
+    sle.names = ["sll", "sll_me", "sll_sle_att", "sll_att"]
+    run = sle.read()
+    same = claims.Claim("C0", "A beats B", "Div1", "sample", "set", "sll", "sll_me", +1)
+    lone = replace(same, number="C1", left="sll_sle_att", right="sll_att")
+    untested = replace(same, number="C2", untestable="both say the same")
+    gone = replace(same, number="C3", left="nobody")
+    results = claims.run_claims([same, lone, untested, gone], run)
+    lines = section._findings(run, results, {result.claim.key for result in results}, [])
+    assert "of 4 comparisons, 1 are not significant, 1 have one seed, 1 cannot be tested, 1 were not run" in lines[2]
+    found = [line for line in lines if line.startswith("- ")]
+    assert len(found) == 3
+    assert re.search(r"not significant \(could have found 0\.\d{4}\)\.\*\* .* q = 1\.000, .* in 0/3 seeds\.$", found[0])
+    assert "one seed.**" in found[1]
+    assert found[1].endswith("over test items only.")
+    assert "cannot be tested (both say the same).**" in found[2]
 
 
 def test_photographs_are_compared_with_the_literature(sle):

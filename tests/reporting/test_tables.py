@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from invented_runs import counts_of, scores_of
 
 from seqcap import artifacts
 from seqcap.errors import InputError
 from seqcap.metrics.registry import QUALITY_TABLE
 from seqcap.reporting import papers, tables
-from seqcap.reporting.inputs import Scores
 
 
 def build(paper, *names: str) -> dict[str, tables.Table]:
@@ -53,8 +53,10 @@ def test_ours_is_in_the_printed_scale(sle):
     assert float(cells.loc[("SLL", "CIDEr"), "ours"]) == pytest.approx(items.to_numpy().mean() * 100, abs=0.006)
     assert cells.loc[("SLL", "CIDEr"), "n"] == "12 images x 3 seeds"
     assert float(cells.loc[("SLL", "mBleu4"), "ours"]) == pytest.approx(0.802)
-    assert float(cells.loc[("SLL", "mBleu4"), "ours_low"]) == pytest.approx(0.801)
-    assert float(cells.loc[("SLL", "mBleu4"), "ours_high"]) == pytest.approx(0.803)
+    # Of images, too: seeds are .801 to .803.
+    assert 0.77 < float(cells.loc[("SLL", "mBleu4"), "ours_low"]) < 0.79
+    assert 0.81 < float(cells.loc[("SLL", "mBleu4"), "ours_high"]) < 0.83
+    assert cells.loc[("SLL", "mBleu4"), "n"] == "12 images x 3 seeds"
 
 
 def test_meteor_is_the_corpus_value_with_the_width_of_sentence_scores(sle):
@@ -75,11 +77,23 @@ def test_reasons_of_empty_cells(sle):
     assert cells["NIC", "SPICE"].endswith("the paper reports no number")
 
 
-def test_one_seed_of_a_corpus_metric_has_no_interval(sle):
+def test_one_seed_has_an_interval_over_items_and_says_so(sle):
     sle.seeds = (1,)
     cell = lines(build(sle, "sle_table4")["sle_table4"]).set_index(["row", "column"]).loc[("SLL (rs)", "mBleu4")]
-    assert (cell["ours"], cell["ours_low"], cell["n"]) == ("0.8010", "", "1 seed")
-    assert "no interval" in cell["note"]
+    assert (cell["ours"], cell["n"]) == ("0.8010", "12 images x 1 seed")
+    assert cell["ours_low"] < cell["ours"] < cell["ours_high"]
+    assert cell["note"].endswith("one training seed: the interval is over test images alone")
+
+
+def test_a_corpus_metric_that_has_no_items_has_a_range_of_seeds(sle):
+    sle.names = ["sll"]
+    made = tables.Measure("sample", "vocabulary", "set").of(sle.read(), "sll")
+    assert (made.value, made.low, made.high) == pytest.approx((0.502, 0.501, 0.503))
+    assert (made.n, made.remarks) == ("3 seeds", (f"[ ]: {tables.SEEDS}",))
+    assert "range over seeds" in tables.SEEDS
+    sle.seeds = (2,)
+    lone = tables.Measure("sample", "vocabulary", "set").of(sle.read(), "sll")
+    assert (lone.low, lone.n, lone.remarks) == (None, "1 seed", ("one seed: no range",))
 
 
 def test_quality_spans_the_seeds(sle):
@@ -117,11 +131,9 @@ def pair(**changes: object) -> list[dict[str, object]]:
     return rows
 
 
-def gained(sle, rows: list[dict[str, object]], base: str = "xe") -> tables.Estimate:
+def gained(sle, rows: list[dict[str, object]], base: str = "xe", metric: str = "METEOR") -> tables.Estimate:
     """The gain of SLL, of these scores."""
-    frame = pd.DataFrame(rows).astype({"value": float})
-    run = replace(sle.read(), scores=Scores(frame))
-    return tables.gain(run, "sll", base, "beam", "METEOR")
+    return tables.gain(replace(sle.read(), scores=scores_of(rows)), "sll", base, "beam", metric)
 
 
 def test_a_gain_is_paired_and_of_the_corpus_value(sle):
@@ -130,6 +142,26 @@ def test_a_gain_is_paired_and_of_the_corpus_value(sle):
     assert (made.value, made.low, made.high) == pytest.approx((0.3, 0.3, 0.3))
     assert made.n == "6 images x 1 seed"
     assert gained(sle, [row for row in pair() if row["item"] is not None]).value == pytest.approx(0.1)
+
+
+def test_a_gain_speaks_of_other_seeds(sle):
+    """All images gain .1 with one seed and .3 with the other: the interval is from there to there."""
+    sle.names = ["sll", "xe"]
+    second = [row | {"seed": 2, "value": row["value"] + 0.2 * (row["variant"] == "sll")} for row in pair()]
+    made = gained(sle, [row for row in (*pair(), *second) if row["item"] is not None])
+    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.1, 0.3))
+    assert made.n == "6 images x 2 seeds"
+
+
+def test_a_gain_of_a_corpus_metric(sle):
+    sle.names = ["sll", "xe"]
+    rows = []
+    for name, level in (("sll", 0.5), ("xe", 0.3)):
+        for seed in (1, 2):
+            keys = {"variant": name, "seed": seed, "decoder": "beam"}
+            rows += counts_of(keys, "BLEU1-4", [level + noise for noise in (-0.1, 0.0, 0.1)])
+    made = gained(sle, rows, metric="BLEU4")
+    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.2, 0.2))
 
 
 def test_a_gain_that_cannot_be_computed_says_why(sle):

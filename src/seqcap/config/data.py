@@ -58,14 +58,14 @@ class SentenceData(StageConfig):
 
 
 class EncoderConfig(StageConfig):
-    """Stage `encoder`."""
+    """Stage `encoder`. From `pictures` on, how it is trained if `weights` is "scenes"; see `seqcap.params.Features`."""
 
     task: str
-    root: str
     backbone: str
     weights: str
     fingerprint: Fingerprint
     image_size: int
+    pictures: int
     epochs: int
     learning_rate: float
     batch_size: int
@@ -81,6 +81,13 @@ class FeaturesConfig(StageConfig):
     dtype: str
     batch_size: int
     image_size: int
+
+
+class ProbeConfig(StageConfig):
+    """Stage `probe`."""
+
+    task: str
+    dataset: str
 
 
 class WordsConfig(StageConfig):

@@ -6,12 +6,12 @@ from seqcap.config import Frozen, Kind, StageConfig
 
 
 class DecodingRun(Frozen):
-    """Captions of one split by the captioners of one run, or by an ensemble of them.
+    """Captions of one split by the captioners of one run, or by ensembles of them.
 
     Attributes:
         name: of the run or ensemble.
         weights: folder of seed<k>.safetensors.
-        seeds: each decodes by itself. With `ensemble` they decode together, and the rows have the first seed.
+        teams: seeds that decode together. Their rows have the first one's seed.
         samples: random captions of each item; 0: none.
         decoded: the file to write.
     """
@@ -22,8 +22,7 @@ class DecodingRun(Frozen):
     split: str
     max_length: int
     weights: str
-    seeds: tuple[int, ...]
-    ensemble: bool
+    teams: tuple[tuple[int, ...], ...]
     beam: int
     samples: int
     batch_size: int

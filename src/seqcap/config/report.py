@@ -14,6 +14,7 @@ class ReportedRun(Frozen):
     Attributes:
         objective, settings, reward: what it was trained with. `reward` is a name, or None without a reward.
         evaluation: the one of the paper's evaluations that it is decoded and scored in.
+        seeds: that its scores have: of an ensemble the first of its members.
         members: how many seeds decode together; 0: each by itself.
         weights: folder of its weights and learning curves.
         decoded: file of its captions.
@@ -72,7 +73,15 @@ class PaperConfig(StageConfig):
 
 
 class ReportConfig(StageConfig):
-    """Stage `report`: the papers that take part, and the captioners whose pretraining has learning curves."""
+    """Stage `report`.
+
+    Attributes:
+        papers: those that take part.
+        pictures: the tasks whose features were probed.
+        beside: data -> claims.csv that an experiment on it has published.
+    """
 
     scale: str
     papers: tuple[str, ...]
+    pictures: tuple[str, ...]
+    beside: Mapping[str, str]

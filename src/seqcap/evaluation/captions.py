@@ -6,17 +6,18 @@ a caption says something, all of it true) of every caption; of greedy captions a
 `seq-rep-2`; `Div1`, `Div2`, `self-CIDEr` and `recall_true` of the set of captions a decoder gives for an image (rank
 null); and over the split (item null) all of `registry.QUALITY`, `mBleu1`-`mBleu4`, `Self-BLEU4`, `oracle` (CIDEr of
 each image's best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings`
-(percent). The true ones exist where every image has a scene graph. Human captions are scored as run `human` by what
-their scene says; against themselves nothing else would mean anything.
+(percent). What an image adds to BLEU and mBLEU has a row, too (`Metric.statistics`). The true ones exist where every
+image has a scene graph. Human captions are scored as run `human` by what their scene says; against themselves nothing
+else would mean anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.data.scenes import Scene, read_scenes
@@ -35,7 +36,7 @@ from seqcap.tasks import ARTIFACTS
 BEST = ("greedy", "beam")
 
 
-def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
+def evaluate(config: EvaluationConfig) -> pa.Table:
     """Scores every seed of every run: by all metrics, or with `config.references` as COCO's server does.
 
     Returns:
@@ -56,7 +57,7 @@ def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
     cider = quality.measure(references, every, ["CIDEr"])["CIDEr"].per_caption
     full = quality.measure(references, best, parses=PARSES)
     rewards = {name: mixed(weights, full) for name, weights in config.rewards.items()}
-    rows: list[dict[str, Any]] = []
+    rows: list[pa.Table] = []
     at = at_best = 0
     for run in progress(runs, desc="evaluate", unit="run"):
         for decoder, sets in run.captions.items():
@@ -75,7 +76,7 @@ def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
     if scenes is not None:
         # As if they were samples.
         rows += truth_rows(DecodedRun("human", 0, {}), "sample", references, scenes)
-    return rows
+    return pa.concat_tables(rows)
 
 
 def scenes_of(config: EvaluationConfig, images: Iterable[int]) -> dict[int, Scene] | None:
@@ -99,28 +100,38 @@ def several(sets: Sets) -> bool:
     return any(len(captions) > 1 for captions in sets.values())
 
 
-def set_rows(run: DecodedRun, decoder: str, sets: Sets, cider: npt.NDArray[np.float64]) -> Iterable[dict[str, Any]]:
+def set_rows(run: DecodedRun, decoder: str, sets: Sets, cider: npt.NDArray[np.float64]) -> Iterator[pa.Table]:
     """CIDEr of every caption and of each image's best one, and how probable captions are."""
-    places = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
-    for (image, rank), value in zip(places, cider, strict=True):
-        yield run.row(decoder, "CIDEr", value, image, rank)
-    yield run.row(decoder, "log_prob_mean", run.log_prob[decoder])
+    images, ranks = places(sets)
+    yield run.scores(decoder, "CIDEr", images, cider, ranks)
+    yield run.corpus(decoder, "log_prob_mean", run.log_prob[decoder])
     if several(sets):
         best: dict[int, float] = {}
-        for (image, _), value in zip(places, cider, strict=True):
+        for image, value in zip(images, cider, strict=True):
             best[image] = max(value, best.get(image, 0.0))
-        yield run.row(decoder, "oracle", float(np.mean(list(best.values()))))
+        yield run.corpus(decoder, "oracle", float(np.mean(list(best.values()))))
 
 
-def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], rows: slice) -> Iterable[dict[str, Any]]:
-    """Every quality metric of a decoder's first captions: of the split and, but for BLEU, of each image. Images' CIDEr
-    is there already."""
-    places = range(len(next(iter(measured.values())).per_caption))[rows]
+def places(sets: Sets) -> tuple[list[int], list[int]]:
+    """Image and rank of every caption."""
+    found = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
+    return [image for image, _ in found], [rank for _, rank in found]
+
+
+def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], rows: slice) -> Iterator[pa.Table]:
+    """Every quality metric of a decoder's first captions: of the split and of each image, and what images add to BLEU.
+    Images' CIDEr is there already."""
+    chosen = range(len(next(iter(measured.values())).per_caption))[rows]
+    images = run.captions[decoder]
+    # BLEU-1 to BLEU-4 share their counts.
+    counts = {METRICS[metric].statistics: values.statistics for metric, values in measured.items()}
     for metric, values in measured.items():
+        yield run.corpus(decoder, metric, values.corpus(chosen))
         if METRICS[metric].level == "caption" and metric != "CIDEr":
-            for image, value in zip(run.captions[decoder], values.per_caption[rows], strict=True):
-                yield run.row(decoder, metric, value, image, 0)
-        yield run.row(decoder, metric, values.corpus(places))
+            yield run.scores(decoder, metric, images, values.per_caption[rows])
+    for metric, statistics in counts.items():
+        if metric:
+            yield run.counts(decoder, metric, images, statistics[rows])
 
 
 def mixed(weights: Mapping[str, float], measured: Mapping[str, Measured]) -> npt.NDArray[np.float64]:
@@ -130,15 +141,14 @@ def mixed(weights: Mapping[str, float], measured: Mapping[str, Measured]) -> npt
     return np.sum([weight * values[name] for name, weight in weights.items()], axis=0)  # type: ignore[no-any-return]
 
 
-def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.float64]]) -> Iterable[dict[str, Any]]:
+def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.float64]]) -> Iterator[pa.Table]:
     """What a decoder's first captions would be paid, how long they are and how much they repeat themselves."""
     images = run.captions[decoder]
     for name, values in rewards.items():
-        for image, value in zip(images, values, strict=True):
-            yield run.row(decoder, f"reward_{name}", value, image, 0)
-    for image, captions in images.items():
-        yield run.row(decoder, "words", len(captions[0]), image, 0)
-        yield run.row(decoder, "seq-rep-2", diversity.repeated_bigrams(captions[0]), image, 0)
+        yield run.scores(decoder, f"reward_{name}", images, values)
+    best = [captions[0] for captions in images.values()]
+    yield run.scores(decoder, "words", images, map(len, best))
+    yield run.scores(decoder, "seq-rep-2", images, map(diversity.repeated_bigrams, best))
 
 
 def diversity_rows(
@@ -147,16 +157,18 @@ def diversity_rows(
     sets: Sets,
     references: Sets,
     training: set[tuple[str, ...]],
-) -> Iterable[dict[str, Any]]:
+) -> Iterator[pa.Table]:
     """The diversity suite of a decoder's sets."""
     per_image = {f"Div{order}": diversity.distinct_ngrams(sets, order) for order in (1, 2)}
     per_image["self-CIDEr"] = diversity.self_cider(sets, references)
     for metric, scores in per_image.items():
-        for image, value in zip(scores.image_ids, scores.per_image, strict=True):
-            yield run.row(decoder, metric, value, image)
-        yield run.row(decoder, metric, scores.corpus)
-    for order, value in enumerate(diversity.mutual_bleu(sets).corpus, start=1):
-        yield run.row(decoder, f"mBleu{order}", value)
+        yield run.scores(decoder, metric, scores.image_ids, scores.per_image, None)
+        yield run.corpus(decoder, metric, scores.corpus)
+    mutual = diversity.mutual_bleu(sets)
+    for order, value in enumerate(mutual.corpus, start=1):
+        yield run.corpus(decoder, f"mBleu{order}", value)
+    by_image = mutual.statistics.reshape(len(mutual.image_ids), -1)
+    yield run.counts(decoder, METRICS["mBleu1"].statistics, mutual.image_ids, by_image, None)
     corpora = {
         "Self-BLEU4": diversity.self_bleu(sets),
         "vocabulary": diversity.vocabulary_size(sets),
@@ -166,16 +178,17 @@ def diversity_rows(
         "bad_endings": diversity.bad_endings(sets),
     }
     for metric, value in corpora.items():
-        yield run.row(decoder, metric, value)
+        yield run.corpus(decoder, metric, value)
 
 
-def truth_rows(run: DecodedRun, decoder: str, sets: Sets, scenes: dict[int, Scene]) -> Iterable[dict[str, Any]]:
+def truth_rows(run: DecodedRun, decoder: str, sets: Sets, scenes: dict[int, Scene]) -> Iterator[pa.Table]:
     """How much of what captions say is true of their scene, and how much of the scene they say."""
-    for image, captions in sets.items():
-        verdicts = [check(caption, scenes[image]) for caption in captions]
-        for rank, verdict in enumerate(verdicts):
-            yield run.row(decoder, "precision_true", verdict.precision, image, rank)
-            yield run.row(decoder, "recall_true", verdict.recall, image, rank)
-            yield run.row(decoder, "all_true", verdict.precision == 1, image, rank)
-        if len(verdicts) > 1:
-            yield run.row(decoder, "recall_true", recall_of_set(verdicts), image)
+    verdicts = {image: [check(caption, scenes[image]) for caption in said] for image, said in sets.items()}
+    every = [verdict for of_image in verdicts.values() for verdict in of_image]
+    images, ranks = places(sets)
+    yield run.scores(decoder, "precision_true", images, (verdict.precision for verdict in every), ranks)
+    yield run.scores(decoder, "recall_true", images, (verdict.recall for verdict in every), ranks)
+    yield run.scores(decoder, "all_true", images, (verdict.precision == 1 for verdict in every), ranks)
+    together = {image: recall_of_set(of_image) for image, of_image in verdicts.items() if len(of_image) > 1}
+    if together:
+        yield run.scores(decoder, "recall_true", together, together.values(), None)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.artifacts import DECODED, REFERENCES, read_table
+from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
 from seqcap.tasks import ARTIFACTS
@@ -19,6 +19,8 @@ from seqcap.tasks import ARTIFACTS
 Caption = list[str]
 # Item -> its captions, the best first.
 Sets = dict[int, list[Caption]]
+# Of each caption, or of all of them; None: of sets.
+Ranks = Sequence[int] | int | None
 
 AGAIN = "delete it and run `dvc repro`"
 
@@ -37,19 +39,44 @@ class DecodedRun:
     captions: dict[str, Sets]
     log_prob: dict[str, float] = field(default_factory=dict)
 
-    def row(
-        self, decoder: str, metric: str, value: float, item: int | None = None, rank: int | None = None
-    ) -> dict[str, Any]:
-        """One row of `artifacts.SCORES`."""
-        return {
-            "variant": self.name,
-            "seed": self.seed,
-            "item": item,
-            "decoder": decoder,
-            "rank": rank,
-            "metric": metric,
-            "value": float(value),
-        }
+    def corpus(self, decoder: str, metric: str, value: float) -> pa.Table:
+        """A row of `artifacts.SCORES`: what a decoder's captions are worth together."""
+        return self._rows(decoder, metric, 1, value=pa.array([float(value)]))
+
+    def scores(
+        self, decoder: str, metric: str, items: Iterable[int], values: Iterable[float], ranks: Ranks = 0
+    ) -> pa.Table:
+        """A row for each value: of an item's caption of some rank, or with `ranks` None of its set of captions."""
+        column = pa.array(np.fromiter(values, dtype=np.float64))
+        return self._rows(decoder, metric, len(column), items, ranks, value=column)
+
+    def counts(
+        self, decoder: str, metric: str, items: Iterable[int], statistics: npt.NDArray[np.float64], ranks: Ranks = 0
+    ) -> pa.Table:
+        """A row for each item with what it adds to a corpus metric, [items, k]; `metric` as `Metric.statistics`."""
+        number, k = statistics.shape
+        starts = np.arange(number + 1, dtype=np.int32) * k
+        lists = pa.ListArray.from_arrays(starts, statistics.ravel())
+        return self._rows(decoder, metric, number, items, ranks, statistics=lists)
+
+    def _rows(
+        self,
+        decoder: str,
+        metric: str,
+        number: int,
+        items: Iterable[int] | None = None,
+        ranks: Ranks = None,
+        **columns: pa.Array,
+    ) -> pa.Table:
+        fixed = {"variant": self.name, "seed": self.seed, "decoder": decoder, "metric": metric}
+        columns |= {name: pa.repeat(value, number) for name, value in fixed.items()}
+        if items is not None:
+            columns["item"] = pa.array(np.fromiter(items, dtype=np.int64, count=number))
+        if ranks is not None:
+            columns["rank"] = pa.repeat(ranks, number) if isinstance(ranks, int) else pa.array(ranks, pa.int64())
+        nulls = {field.name: pa.nulls(number, field.type) for field in SCORES if field.name not in columns}
+        arrays = [(columns | nulls)[field.name].cast(field.type) for field in SCORES]
+        return pa.Table.from_arrays(arrays, schema=SCORES)
 
 
 def read_runs(config: EvaluationConfig, items: Collection[int], decoders: Collection[str]) -> list[DecodedRun]:

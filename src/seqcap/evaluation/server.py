@@ -8,26 +8,27 @@ lower with more references, unlike the others: recall is of all that any of them
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import pyarrow as pa
 
+from seqcap.artifacts import SCORES
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.evaluation.inputs import first, read_references, read_runs
 from seqcap.metrics import quality
-from seqcap.metrics.registry import METRICS, SERVER
+from seqcap.metrics.registry import METRICS, SERVER, find
 from seqcap.rewards import PARSES
 
 
-def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
+def evaluate(config: EvaluationConfig) -> pa.Table:
     """Scores every seed of every run.
 
     Args:
         config: `references` are the numbers of references to score against (COCO: 5 and 40), the first of each image.
 
     Returns:
-        rows of `artifacts.SCORES` with the metrics "<metric> c<number of references>", of the split and, but for BLEU,
-        of each image's best caption. A number that some image has fewer references than has no rows.
+        rows of `artifacts.SCORES` with the metrics "<metric> c<number of references>", of the split and of each
+        image's best caption; of BLEU what each image adds to it. A number that some image has fewer references than
+        has no rows.
 
     Raises:
         InputError: a malformed artifact, a split without references, or captions of other images than the split's.
@@ -36,7 +37,7 @@ def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
     runs = read_runs(config, references, ["beam"])
     best = [caption for run in runs for caption in first(run.captions["beam"])]
     fewest = min(len(captions) for captions in references.values())
-    rows: list[dict[str, Any]] = []
+    rows: list[pa.Table] = []
     for number in config.references or ():
         if number > fewest:
             continue
@@ -44,10 +45,12 @@ def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
         measured = quality.measure(some, best, SERVER, PARSES)
         for at, run in enumerate(runs):
             places = np.arange(at * len(references), (at + 1) * len(references))
+            # BLEU-1 to BLEU-4 share their counts.
+            counts = {find(f"{metric} c{number}").statistics: values.statistics for metric, values in measured.items()}
+            rows += [run.counts("beam", name, references, found[places]) for name, found in counts.items() if name]
             for metric, values in measured.items():
                 name = f"{metric} c{number}"
-                rows.append(run.row("beam", name, values.corpus(places)))
+                rows.append(run.corpus("beam", name, values.corpus(places)))
                 if METRICS[metric].level == "caption":
-                    for image, value in zip(references, values.per_caption[places], strict=True):
-                        rows.append(run.row("beam", name, value, image, 0))
-    return rows
+                    rows.append(run.scores("beam", name, references, values.per_caption[places]))
+    return pa.concat_tables(rows) if rows else SCORES.empty_table()

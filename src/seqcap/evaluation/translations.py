@@ -1,15 +1,16 @@
 """Scores of decoded translations: tokenised BLEU-4 by sacrebleu.
 
-Per run, seed and decoder (greedy, and the best of the beam) one row of the corpus (item and rank null) and one for each
-sentence (rank 0), metric `BLEU` both. Sentences are smoothed (sacrebleu's default, and orders that a sentence is too
-short for are left out): they are there to be resampled, and their mean is not the corpus's. Text is compared as it was
-trained on: lower-cased, and tokenised by the corpus or by Moses's rules, not by sacrebleu's.
+Per run, seed and decoder (greedy, and the best of the beam) the metric `BLEU` has one row of the corpus (item and rank
+null), and one for each sentence (rank 0) with what it adds to it: matches and guesses of orders 1-4, its length and its
+reference's. Text is compared as it was trained on: lower-cased, and tokenised by the corpus or by Moses's rules, not by
+sacrebleu's.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 from sacrebleu.metrics.bleu import BLEU
 
@@ -17,13 +18,14 @@ from seqcap.artifacts import PAIRS, read_table
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
 from seqcap.evaluation.inputs import DecodedRun, first, read_runs
+from seqcap.metrics.registry import METRICS
 from seqcap.tasks import ARTIFACTS
 
 METRIC = "BLEU"
 DECODERS = ("greedy", "beam")
 
 
-def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
+def evaluate(config: EvaluationConfig) -> pa.Table:
     """Scores every seed of every run: rows of `artifacts.SCORES`.
 
     Raises:
@@ -31,7 +33,7 @@ def evaluate(config: EvaluationConfig) -> list[dict[str, Any]]:
     """
     references = read_references(config)
     runs = read_runs(config, references, DECODERS)
-    return [row for run in runs for decoder in DECODERS for row in scored(run, decoder, references)]
+    return pa.concat_tables(rows for run in runs for decoder in DECODERS for rows in scored(run, decoder, references))
 
 
 def read_references(config: EvaluationConfig) -> dict[int, str]:
@@ -49,15 +51,16 @@ def read_references(config: EvaluationConfig) -> dict[int, str]:
     return dict(zip(table["item"].to_pylist(), texts, strict=True))
 
 
-def scored(run: DecodedRun, decoder: str, references: dict[int, str]) -> list[dict[str, Any]]:
+def scored(run: DecodedRun, decoder: str, references: dict[int, str]) -> list[pa.Table]:
     """The rows of one decoder's first translations."""
     best = first(run.captions[decoder])
     texts = [" ".join(tokens) for _, tokens in best]
     expected = [references[item] for item, _ in best]
-    rows = [run.row(decoder, METRIC, corpus_bleu(texts, expected))]
-    for (item, _), value in zip(best, sentence_bleu(texts, expected), strict=True):
-        rows.append(run.row(decoder, METRIC, value, item, 0))
-    return rows
+    counts = bleu_statistics(texts, expected)
+    return [
+        run.corpus(decoder, METRIC, corpus_bleu(texts, expected)),
+        run.counts(decoder, METRICS[METRIC].statistics, [item for item, _ in best], counts),
+    ]
 
 
 def corpus_bleu(translations: list[str], references: list[str]) -> float:
@@ -65,7 +68,10 @@ def corpus_bleu(translations: list[str], references: list[str]) -> float:
     return float(BLEU(tokenize="none", force=True).corpus_score(translations, [references]).score) / 100
 
 
-def sentence_bleu(translations: list[str], references: list[str]) -> list[float]:
-    """Smoothed BLEU-4 in 0 .. 1 of each text."""
-    metric = BLEU(tokenize="none", force=True, effective_order=True)
-    return [metric.sentence_score(t, [r]).score / 100 for t, r in zip(translations, references, strict=True)]
+def bleu_statistics(translations: list[str], references: list[str]) -> npt.NDArray[np.float64]:
+    """What corpus BLEU is computed from, [n, 10]: the sum gives it (`metrics.corpus.translation_bleu`)."""
+    metric = BLEU(tokenize="none", force=True)
+    scores = [
+        metric.sentence_score(text, [reference]) for text, reference in zip(translations, references, strict=True)
+    ]
+    return np.array([[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores], np.float64)

@@ -1,13 +1,16 @@
-"""Trains an encoder to tell what is in a scene, as ImageNet's classes train the encoders of photographs."""
+"""Trains an encoder to tell what is in a scene and where, on pictures of its own.
+
+ImageNet's classes train the encoders of photographs so, on photographs that no captioner sees. Boxes with attributes
+add where things are (Anderson et al., "Bottom-up and top-down attention", CVPR 2018, section 3.1).
+"""
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Self
+from multiprocessing import get_context
 
 import numpy as np
 import numpy.typing as npt
@@ -16,64 +19,97 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seqcap import machine
-from seqcap.artifacts import IMAGES, read_table
 from seqcap.config.data import EncoderConfig
-from seqcap.data import scenes
-from seqcap.data.images import ImageSource
+from seqcap.data.scenes.drawing import draw
+from seqcap.data.scenes.graph import GRID, MAX_OBJECTS, sample
+from seqcap.data.scenes.labels import OBJECT_LABELS, PICTURE_LABELS, object_labels, picture_labels
 from seqcap.features.encoders import Encoder
+from seqcap.features.precision import average_precisions
 from seqcap.progress import progress
+
+# Keep the random numbers of the encoder's pictures apart from those of any task's, and of each other.
+TRAIN, VAL = 271828, 271829
+# As many validation pictures as training pictures divided by this.
+TRAIN_PER_VAL = 12
+# Noise of the pixels, as `scenes.Config` has it.
+NOISE = 6
+# Pictures that a process draws at a time.
+CHUNK = 200
+
+Drawn = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Images with their labels.
+    """Pictures with their labels.
 
     Attributes:
         images: [n, 3, side, side] uint8.
-        labels: [n, labels] float32, 1 where the label holds and 0 elsewhere.
+        labels: [n, labels of a picture] float32, 1 where the label holds and 0 elsewhere.
+        objects: [n, objects, labels of an object] float32; all 0 where a picture has fewer objects.
+        middles: [n, objects, 2] float32, the middle of each object, (down, right) as shares of the side.
     """
 
     images: Tensor
     labels: Tensor
-
-    @classmethod
-    def read(
-        cls, source: ImageSource, files: Sequence[str], labels: Sequence[npt.NDArray[np.float32]], side: int
-    ) -> Self:
-        """Reads images, squashed to side x side, with the labels of each.
-
-        Raises:
-            InputError: an image is missing or damaged.
-        """
-        images = [np.asarray(source.read(file).resize((side, side))) for file in files]
-        return cls(torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2), torch.from_numpy(np.stack(labels)))
+    objects: Tensor
+    middles: Tensor
 
 
-def train_on_scenes(encoder: Encoder, config: EncoderConfig, data: Path) -> float:
-    """Trains an encoder in place on the labels of a task's scenes.
-
-    Args:
-        data: folder of the task's data.
+def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
+    """Draws scenes and trains an encoder on them, in place.
 
     Returns:
-        mean average precision on the validation scenes, 0-1.
-
-    Raises:
-        InputError: a picture or its scene is missing or damaged.
+        mean average precision of a picture's labels on validation scenes of its own, 0-1.
     """
     # Unlike training, this stage runs alone: it takes every core it may use.
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    cores = len(os.sched_getaffinity(0))
+    torch.set_num_threads(cores)
     torch.backends.cudnn.deterministic = True
-    graphs = scenes.read_scenes(data / scenes.SCENES_FILE)
-    source = ImageSource(config.root)
-    images = read_table(data / "images.parquet", IMAGES).to_pylist()
-    examples = {}
-    for split in ("train", "val"):
-        rows = [row for row in images if row["split"] == split]
-        labels = [scenes.labels(graphs[row["item"]]) for row in rows]
-        examples[split] = Examples.read(source, [row["file"] for row in rows], labels, config.image_size)
+    train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores)
+    val = draw_examples((config.seed, VAL), -(-config.pictures // TRAIN_PER_VAL), config.image_size, cores)
     settings = config.model_dump(include={"epochs", "learning_rate", "batch_size", "seed"})
-    return pretrain(encoder, examples["train"], examples["val"], **settings, device=machine.device())
+    return pretrain(encoder, train, val, **settings, device=machine.device())
+
+
+def draw_examples(entropy: Sequence[int], pictures: int, side: int, processes: int) -> Examples:
+    """Draws scenes, each with random numbers from (*entropy, its number): they do not depend on the processes.
+
+    Args:
+        pictures: how many.
+        side: width and height of a picture, in pixels.
+        processes: how many draw side by side.
+    """
+    starts = range(0, pictures, CHUNK)
+    jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side) for start in starts]
+    if processes == 1 or len(jobs) == 1:
+        drawn = [_draw(*job) for job in jobs]
+    else:
+        # Forked from a server that imports all this once: no thread of this process is lost in a fork.
+        workers = get_context("forkserver")
+        workers.set_forkserver_preload([__name__])
+        with ProcessPoolExecutor(min(processes, len(jobs)), workers) as pool:
+            drawn = list(pool.map(_draw, *zip(*jobs, strict=True)))
+    images, *others = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*drawn, strict=True))
+    return Examples(images.permute(0, 3, 1, 2), *others)
+
+
+def _draw(entropy: Sequence[int], numbers: Sequence[int], side: int) -> Drawn:
+    images = np.empty((len(numbers), side, side, 3), np.uint8)
+    labels = np.empty((len(numbers), len(PICTURE_LABELS)), np.float32)
+    objects = np.zeros((len(numbers), MAX_OBJECTS, len(OBJECT_LABELS)), np.float32)
+    middles = np.zeros((len(numbers), MAX_OBJECTS, 2), np.float32)
+    for row, number in enumerate(numbers):
+        scene_rng, noise_rng = (
+            np.random.default_rng(child) for child in np.random.SeedSequence([*entropy, number]).spawn(2)
+        )
+        scene = sample(scene_rng)
+        images[row] = np.asarray(draw(scene, side, NOISE, noise_rng))
+        labels[row] = picture_labels(scene)
+        for i, thing in enumerate(scene.objects):
+            objects[row, i] = object_labels(thing)
+            middles[row, i] = (thing.top + thing.bottom) / 2 / GRID, (thing.left + thing.right) / 2 / GRID
+    return images, labels, objects, middles
 
 
 def pretrain(
@@ -86,46 +122,87 @@ def pretrain(
     seed: int,
     device: torch.device,
 ) -> float:
-    """Trains the encoder in place with a linear classifier on its pooled features, by binary cross-entropy.
+    """Trains the encoder in place by two binary cross-entropies, of pictures and of cells.
 
-    AdamW with a one-cycle learning rate; batches are shifted by up to 1/32 of the image's side; the epoch with the
-    best mean average precision on `val` is kept. The same seed gives the same weights on the same machine.
+    A linear classifier reads the pooled feature and tells the picture's labels. In each cell of the map, the first
+    channels tell the labels of the object whose middle is there, one channel a label: so their maximum over the cells
+    says whether some object has the label, and their mean how many have. The other channels are free. Both losses are
+    sums divided by the number of labels that hold: most labels of most cells do not. AdamW with a one-cycle learning
+    rate; batches are shifted by up to 1/32 of the picture's side. The same seed gives the same weights on the same
+    machine.
 
     Returns:
-        that mean average precision, 0-1.
+        mean average precision of the picture's labels on `val`, 0-1.
     """
     torch.manual_seed(seed)
-    encoder.to(device)
-    classifier = nn.Linear(encoder.dim, train.labels.shape[1]).to(device)
-    parameters = [*encoder.parameters(), *classifier.parameters()]
+    encoder.to(device).train()
+    of_picture = nn.Linear(encoder.dim, train.labels.shape[1])
+    with torch.no_grad():
+        of_picture.bias.copy_(torch.logit(train.labels.mean(0).clamp(1e-3, 1 - 1e-3)))
+    of_picture, of_cell = of_picture.to(device), Evidence(train.objects.shape[2]).to(device)
+    parameters = [*encoder.parameters(), *of_picture.parameters(), *of_cell.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=0.01)
     # Batch normalisation cannot learn from a last batch of a single image: incomplete batches are left out.
     batch_size = min(batch_size, len(train.images))
     steps = len(train.images) // batch_size
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=epochs * steps, pct_start=0.2)
-    best, best_weights = -1.0, encoder.state_dict()
-    epochs_done = progress(range(epochs), desc="encoder", unit="epoch")
-    for _ in epochs_done:
-        encoder.train()
+    shown = progress(desc="encoder", unit="step", total=epochs * steps)
+    for _ in range(epochs):
         for rows in torch.randperm(len(train.images))[: steps * batch_size].view(steps, batch_size):
-            logits = classifier(encoder.pooled(encoder(_shifted(train.images[rows]).to(device))))
-            loss = F.binary_cross_entropy_with_logits(logits, train.labels[rows].to(device))
+            features = encoder(_shifted(train.images[rows]).to(device))
+            targets = _per_cell(train.objects[rows], train.middles[rows], features.shape[2], features.shape[3])
+            loss = _loss(of_picture(encoder.pooled(features)), train.labels[rows].to(device))
+            loss = loss + _loss(of_cell(features), targets.to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             schedule.step()
-        precision = _evaluate(encoder, classifier, val, batch_size, device)
-        epochs_done.set_postfix(loss=f"{loss.item():.4f}", mean_average_precision=f"{precision:.4f}")
-        if precision > best:
-            best, best_weights = precision, copy.deepcopy(encoder.state_dict())
-    encoder.load_state_dict(best_weights)
+            shown.update()
+        shown.set_postfix(loss=f"{loss.item():.4f}")
+    shown.close()
     encoder.eval()
-    return best
+    return _evaluate(encoder, of_picture, val, batch_size, device)
+
+
+class Evidence(nn.Module):
+    """Logits of labels, each from a channel of its own."""
+
+    def __init__(self, labels: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((labels,), 2.0))
+        # Most labels of most cells do not hold.
+        self.shift = nn.Parameter(torch.full((labels,), -4.0))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """[n, channels, h, w] -> [n, h, w, labels]; there must be as many channels."""
+        return features[:, : len(self.scale)].permute(0, 2, 3, 1) * self.scale + self.shift
+
+
+def _loss(logits: Tensor, targets: Tensor) -> Tensor:
+    return F.binary_cross_entropy_with_logits(logits, targets, reduction="sum") / targets.sum().clamp(min=1)
+
+
+def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tensor:
+    """The labels of the object whose middle is in each cell.
+
+    Args:
+        objects, middles: as in `Examples`, of n pictures.
+
+    Returns:
+        [n, height, width, labels].
+    """
+    pictures = torch.arange(len(objects))
+    targets = objects.new_zeros(len(objects), height, width, objects.shape[2])
+    for i in range(objects.shape[1]):
+        cell = pictures, (middles[:, i, 0] * height).long(), (middles[:, i, 1] * width).long()
+        # Two objects may share a cell.
+        targets[cell] = torch.maximum(targets[cell], objects[:, i])
+    return targets
 
 
 def _shifted(images: Tensor) -> Tensor:
-    """The images, all moved by the same few pixels in a random direction, their edges repeated. Otherwise the encoder
-    soon memorises 2,000 scenes. No mirror images: they would make "left of" wrong."""
+    """The images, all moved by the same few pixels in a random direction, their edges repeated: so the encoder sees
+    each scene in several places. No mirror images: they would make "left of" wrong."""
     height, width = images.shape[2:]
     reach = width // 32
     down, right = torch.randint(-reach, reach + 1, (2,)).tolist()
@@ -133,30 +210,9 @@ def _shifted(images: Tensor) -> Tensor:
     return images[:, :, y[:, None], x]
 
 
-def mean_average_precision(scores: npt.NDArray[np.floating], labels: npt.NDArray[np.floating]) -> float:
-    """The mean over labels of average precision; labels without an example are left out.
-
-    Average precision is the mean, over a label's examples, of the precision among the images scored at least as high.
-
-    Args:
-        scores: [n, labels], higher for images that should have the label.
-        labels: [n, labels], 0 or 1.
-
-    Returns:
-        0-1; NaN if no label has an example.
-    """
-    order = np.argsort(-scores, axis=0, kind="stable")
-    ranked = np.take_along_axis(labels, order, 0)
-    precision = np.cumsum(ranked, 0) / np.arange(1, len(labels) + 1)[:, None]
-    positives = labels.sum(0)
-    seen = positives > 0
-    return float(np.mean((precision * ranked).sum(0)[seen] / positives[seen]))
-
-
 def _evaluate(encoder: Encoder, classifier: nn.Module, val: Examples, batch_size: int, device: torch.device) -> float:
-    encoder.eval()
     starts = range(0, len(val.images), batch_size)
     with torch.inference_mode():
         batches = (val.images[start : start + batch_size].to(device) for start in starts)
         logits = torch.cat([classifier(encoder.pooled(encoder(images))).cpu() for images in batches])
-    return mean_average_precision(logits.numpy(), val.labels.numpy())
+    return float(np.nanmean(average_precisions(logits.numpy(), val.labels.numpy())))

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, Scores, joined_references, mean_scores
+from seqcap.metrics.corpus import bleu_from_statistics, mutual_bleu_from_totals
 from seqcap.metrics.quality import Coder
-from seqcap.rewards.bleu import bleu_from_statistics, multi_reference_statistics
+from seqcap.rewards.bleu import multi_reference_statistics
 from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
 
 # Per image, the captions of its slots (samples, or ranks of a beam).
@@ -35,7 +36,7 @@ class MutualBleu(NamedTuple):
         image_ids: ascending.
         per_image: [images, 4] sentence BLEU of each caption against the image's others, mean over slots.
         corpus: [4] mBLEU-1..4; not the mean of `per_image`.
-        statistics: [images, slots, 10] what `corpus` is computed from, by `mutual_bleu_from_statistics`.
+        statistics: [images, slots, 10] their sum over images gives `corpus`, by `mutual_bleu_from_totals`.
     """
 
     image_ids: list[int]
@@ -76,17 +77,7 @@ def mutual_bleu(sets: Sets) -> MutualBleu:
     image_ids, ids = _same_slots(sets)
     statistics = multi_reference_statistics(ids, eos=False)
     per_image = bleu_from_statistics(statistics).mean(axis=1)
-    return MutualBleu(image_ids, per_image, mutual_bleu_from_statistics(statistics), statistics)
-
-
-def mutual_bleu_from_statistics(statistics: Floats) -> Floats:
-    """Corpus BLEU-1..4 of each slot, averaged over slots: [4].
-
-    Args:
-        statistics: [images, slots, 10]; index images with repetition for a bootstrap over images.
-    """
-    corpus: Floats = bleu_from_statistics(statistics.sum(axis=0)).mean(axis=0)
-    return corpus
+    return MutualBleu(image_ids, per_image, mutual_bleu_from_totals(statistics.sum(axis=0)), statistics)
 
 
 def self_cider(sets: Sets, references: References) -> Scores:

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, check_captions
+from seqcap.metrics.corpus import bleu_from_statistics
 from seqcap.metrics.registry import QUALITY, check
-from seqcap.rewards.bleu import Bleu, bleu_from_statistics
+from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import LARGEST_ID, PAD

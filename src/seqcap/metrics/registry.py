@@ -27,6 +27,8 @@ class Metric:
             together.
         unit: "%", "words" or "nats"; "" for a score or a share.
         spacy: whether it uses our parser instead of the official one.
+        statistics: of a corpus metric that is computed from counts that add up over items: under which metric the
+            scores have these. Metrics of the same counts share them.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Metric:
     level: Level = "caption"
     unit: str = ""
     spacy: bool = False
+    statistics: str = ""
 
     @property
     def shown(self) -> str:
@@ -61,21 +64,27 @@ class Metric:
 SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
 
 _ALL = (
-    *(Metric(f"BLEU{order}", f"BLEU-{order}", scale=100, level="corpus") for order in (1, 2, 3, 4)),
+    *(
+        Metric(f"BLEU{order}", f"BLEU-{order}", scale=100, level="corpus", statistics="BLEU1-4")
+        for order in (1, 2, 3, 4)
+    ),
     Metric("METEOR", "METEOR", scale=100),
     Metric("ROUGE_L", "ROUGE-L", scale=100),
     Metric("CIDEr", "CIDEr", scale=100),
     Metric("SPICE", "SPICE", scale=100, spacy=True),
     # The sum CIDEr + SPICE (Liu et al., ICCV 2017); others report half of it.
     Metric("SPIDEr", "SPIDEr", scale=100, spacy=True),
-    # Of translations. The label names the smoothed values of single translations.
-    Metric("BLEU", "sentence BLEU", scale=100),
+    # Of translations.
+    Metric("BLEU", "BLEU", scale=100, level="corpus", statistics="BLEU"),
     Metric("precision_true", "true precision"),
     Metric("recall_true", "true recall"),
     Metric("all_true", "only-true rate", scale=100),
     Metric("Div1", "Div-1", level="set"),
     Metric("Div2", "Div-2", level="set"),
-    *(Metric(f"mBleu{order}", f"mBLEU-{order}", "lower", level="corpus") for order in (1, 2, 3, 4)),
+    *(
+        Metric(f"mBleu{order}", f"mBLEU-{order}", "lower", level="corpus", statistics="mBleu1-4")
+        for order in (1, 2, 3, 4)
+    ),
     Metric("self-CIDEr", "self-CIDEr", level="set"),
     Metric("Self-BLEU4", "Self-BLEU-4", "lower", level="corpus"),
     Metric("oracle", "oracle CIDEr", scale=100, level="corpus"),
@@ -116,7 +125,9 @@ def find(name: str) -> Metric:
         return Metric(name, f"reward {name.removeprefix(_REWARD)}")
     base, _, references = name.rpartition(" ")
     if base in METRICS and re.fullmatch(r"c\d+", references):
-        return replace(METRICS[base], name=name, label=f"{METRICS[base].label} {references}")
+        known = METRICS[base]
+        statistics = known.statistics and f"{known.statistics} {references}"
+        return replace(known, name=name, label=f"{known.label} {references}", statistics=statistics)
     raise InputError("metrics", f"{name!r} is not known", f"choose among {', '.join(METRICS)}")
 
 

@@ -30,10 +30,12 @@ class Model(ImageCaptioner):
             number *= extent
         self.position = nn.Parameter(torch.zeros(number, hidden))
         self.keys = nn.Linear(hidden, hidden, bias=False)
-        self.query = nn.Linear(hidden, hidden)
         self.score = nn.Linear(hidden, 1, bias=False)
         self.first = nn.Linear(hidden, hidden)
-        self.lstm = nn.LSTMCell(2 * hidden, hidden)
+        # One matrix for everything that is computed from the last state: the attention's query and the four gates.
+        self.recurrent = nn.Linear(hidden, 5 * hidden)
+        self.word_gates = nn.Linear(hidden, 4 * hidden, bias=False)
+        self.context_gates = nn.Linear(hidden, 4 * hidden, bias=False)
 
     def encode(self, features: Tensor) -> Tensors:
         """Features [n, height, width, channels] -> (cells, keys, each [n, cells, hidden]; two masks [n, hidden])."""
@@ -49,9 +51,28 @@ class Model(ImageCaptioner):
         return h, torch.zeros_like(h)
 
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        cells, keys, input_mask, output_mask = memory
-        scores = self.score(torch.tanh(keys + self.query(state[0])[:, None]))
-        weights = torch.softmax(scores, dim=1)
-        context = (weights * cells).sum(1)
-        h, c = self.lstm(torch.cat([embedded * input_mask, context], dim=1), state)
-        return (h + context) * output_mask, (h, c)
+        output, state = self.advance(self.word_gates(embedded * memory[2]), state, memory)
+        return output * memory[3], state
+
+    def advance(self, word_gates: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """State plus context [n, hidden], and the next state; `word_gates`: what the last word adds, [n, 4 hidden]."""
+        cells, keys = memory[:2]
+        hidden, cell = state
+        size = hidden.shape[1]
+        recurrent = self.recurrent(hidden)
+        scores = self.score(torch.tanh(keys + recurrent[:, None, :size])).squeeze(2)
+        context = torch.bmm(torch.softmax(scores, dim=1)[:, None], cells).squeeze(1)
+        i, f, g, o = (recurrent[:, size:] + word_gates + self.context_gates(context)).chunk(4, dim=1)
+        cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
+        hidden = torch.sigmoid(o) * torch.tanh(cell)
+        return hidden + context, (hidden, cell)
+
+    def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
+        """As the base class, but what words add to the gates is computed for all steps at once."""
+        gates = self.word_gates(self.embedding(self.shifted(captions)) * memory[2][:, None])
+        state = self.start(memory)
+        outputs = []
+        for now in gates.unbind(1):
+            output, state = self.advance(now, state, memory)
+            outputs.append(output)
+        return torch.stack(outputs, dim=1) * memory[3][:, None]

@@ -19,6 +19,9 @@ from seqcap.data.vocabulary import BOS, PAD
 # A logit this low has probability exactly zero in float32, yet stays finite: 0 * log 0 gives 0, not NaN.
 IMPOSSIBLE = -1e4
 
+# Into how many parts, by length, captions are split before they are unrolled.
+PARTS = 2
+
 # Memory (what is known of the images) and state (where the decoder stands): tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]
 
@@ -134,12 +137,25 @@ class Captioner(nn.Module, ABC):
         """Logits [batch, time, V] of each token of captions [batch, time], given the tokens before it."""
         return self.logits(self.unroll(captions, self.encode(features)))
 
-    def token_logits(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """Logits [m, V] at the m tokens of captions [n, time] that are not PAD, row by row.
+    def token_outputs(self, captions: Tensor, memory: Tensors) -> Tensor:
+        """Decoder outputs [m, hidden] at the m tokens of captions [n, time] that are not PAD, row by row.
 
-        Padding is 1.5-1.8 times the tokens: only tokens are projected onto the vocabulary.
+        Padding is as much as the tokens. Short and long captions are unrolled apart, which saves half of that.
         """
-        return self.logits(self.unroll(captions, memory)[captions != PAD])
+        valid = captions != PAD
+        lengths = valid.sum(1)
+        number = valid.flatten().cumsum(0).view_as(captions) - 1
+        outputs, numbers = [], []
+        for rows in lengths.argsort().chunk(PARTS):
+            longest = max(1, int(lengths[rows].max()))
+            some = valid[rows, :longest]
+            outputs.append(self.unroll(captions[rows, :longest], select(memory, rows))[some])
+            numbers.append(number[rows, :longest][some])
+        return torch.cat(outputs)[torch.cat(numbers).argsort()]
+
+    def token_logits(self, captions: Tensor, memory: Tensors) -> Tensor:
+        """Logits [m, V] at the m tokens of captions [n, time] that are not PAD, row by row."""
+        return self.logits(self.token_outputs(captions, memory))
 
     @staticmethod
     def shifted(captions: Tensor) -> Tensor:

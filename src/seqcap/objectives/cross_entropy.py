@@ -18,7 +18,7 @@ class Config(BaseModel):
 
 
 class Model(Objective):
-    """Mean of -log p_t over the tokens of all references, EOS included (Chen & Jin 2020, eq. 1)."""
+    """Mean of -log p_t over the tokens of all references, EOS included: maximum likelihood, one token at a time."""
 
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__()

@@ -26,8 +26,8 @@ class Model(Objective):
         self.gamma = config.gamma
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        truth = score_ground_truth(captioner, batch)
-        log_p = truth.scored.log_p
+        scored, mle = score_ground_truth(captioner, batch)
+        log_p = scored.log_p
         entropy = -(log_p.exp() * log_p).sum() / len(log_p)
-        loss = truth.loss - self.gamma * entropy
-        return loss, {"train_loss": truth.loss.item(), "token_entropy": entropy.item()}
+        loss = mle - self.gamma * entropy
+        return loss, {"train_loss": mle.item(), "token_entropy": entropy.item()}

@@ -1,4 +1,4 @@
-"""SLL with an entropy bonus: SLL-ME, the maximum-entropy baseline of Chen & Jin 2020 (section 5.2)."""
+"""SLL with an entropy bonus: SLL-ME, the maximum-entropy baseline of Chen & Jin 2020 (section 5)."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Model(Objective):
             )
         tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
         valid = tokens != PAD
-        hidden = captioner.unroll(tokens, memory)[valid]
+        hidden = captioner.token_outputs(tokens, memory)
         log_prob = -nn.functional.cross_entropy(captioner.logits(hidden).float(), tokens[valid], reduction="none")
         row, time = valid.nonzero().T
         of_policy = time >= prefix

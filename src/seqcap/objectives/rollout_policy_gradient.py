@@ -31,7 +31,7 @@ class Model(Objective):
 
     g is a path sampled from the captioner, s_t its state before token t, and Q_t the mean reward of K random
     completions of g_1..g_t (of a finished caption: its reward). Q_t has the expectation Q(s_t, g_t) for any K, and
-    B(s_t) does not depend on g_t, so the expected gradient is that of -E[reward] exactly (eqs. 5-9).
+    B(s_t) does not depend on g_t, so the expected gradient is that of -E[reward] exactly (section 3).
 
     B is a perceptron on the decoder's detached output: fitting B does not change the captioner. Its last layer starts
     at zero, which means no baseline. During the first `baseline_steps` only B learns (algorithm 1).
@@ -54,7 +54,7 @@ class Model(Objective):
         sampled = torch.zeros(len(images), dtype=torch.bool, device=batch.features.device)
         tokens = rollout(captioner, memory, self.context.max_length, sampled).tokens
         value, reward = self.action_values(captioner, memory, tokens, images)
-        hidden = captioner.unroll(tokens, memory)[tokens != PAD]
+        hidden = captioner.token_outputs(tokens, memory)
         log_prob = -nn.functional.cross_entropy(
             captioner.logits(hidden).float(), tokens[tokens != PAD], reduction="none"
         )

@@ -8,23 +8,23 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from torch import Tensor
 
+from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
 from seqcap.objectives.smoothing import (
-    GroundTruth,
     Pool,
     Scored,
     Sequences,
+    caption_memory,
+    draw_at_shared_distances,
     draw_sequences,
-    score_ground_truth,
     score_sequences,
 )
 
 
 class Config(BaseModel):
     """The authors' code on COCO: tau .1, .17 or .3 for substitutes from the vocabulary, the batch or the references;
-    alpha .4 (.5 with the references and no attention); tau_r .5. The paper does not say how many samples it took. The
-    default of the authors' code is one, but importance weights need several: 5 here."""
+    alpha .4 (.5 with the references and no attention); tau_r .5; `shared_distance` with one sample a caption."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,23 +33,35 @@ class Config(BaseModel):
     substitutes: Pool = Field("vocabulary", description="where substituted words come from")
     reward: Literal["hamming", "mixture"] = Field("hamming", description="Hamming distance, or the variant's reward")
     reward_temperature: float = Field(0.5, gt=0, description="tau_r, of the variant's reward (x1 scale)")
-    samples: int = Field(5, ge=1, description="sequences per caption and step (L)")
+    importance: Literal["shared_distance", "literal"] = Field(
+        "shared_distance", description="how samples are weighted by the variant's reward"
+    )
+    samples: int = Field(1, ge=1, description="sequences per caption and step (L)")
     lazy: bool = Field(True, description="score sequences under the ground truth's hidden states")
 
     @field_validator("samples")
     @classmethod
     def _weighs_something(cls, value: int, info: ValidationInfo) -> int:
-        if value == 1 and info.data.get("reward") == "mixture":
-            raise ValueError("a reward needs at least 2 samples: the weights of one are 1 whatever it earns")
+        if value == 1 and info.data.get("reward") == "mixture" and info.data.get("importance") == "literal":
+            raise ValueError("literal importance needs at least 2 samples: the weight of one is 1 whatever it earns")
         return value
 
 
 class Model(Objective):
-    """alpha E_{y ~ r(. | y*)}[-log p(y)] + (1 - alpha) -log p(y*) (eqs. 8 and 9), with L sequences per caption.
+    """alpha E_{y ~ r(. | y*)}[-log p(y)] + (1 - alpha) -log p(y*) (eqs. 8-12), with L sequences per caption.
 
-    `reward: hamming`: r ~ exp(-d / tau), the distribution that sequences are drawn from: their plain mean (eq. 12).
-    `reward: mixture`: r ~ exp(R / tau_r) over the sequences within Hamming distance, R the run's reward against
-    all the image's references: self-normalised importance weights exp(R / tau_r) / q (eq. 15).
+    `reward: hamming`: r is the distribution that sequences are drawn from, exp(-d / tau) (`smoothing.draw_sequences`):
+    their plain mean.
+    `reward: mixture`: r ~ exp(R / tau_r), R the run's reward against all the image's references. Sequences are drawn as
+    before and weighted:
+      - `importance: shared_distance`, the authors' code: sample l of all captions has one distance
+        (`smoothing.draw_at_shared_distances`), q cancels, and the weight is exp((min(R, 1) - 1) / tau_r) / L divided by
+        the mean of that exponential over the batch's captions. A caption's weights do not sum to one: captions whose
+        sample earns more count more.
+      - `importance: literal`, eq. 11: exp(R / tau_r) / q over a caption's L samples, normalised to sum to one. It
+        degenerates: from one distance to the next 1 / q grows by exp(1 / tau), 2.2e4 at tau .1, more than any reward
+        can fall. The farthest sample takes all the weight, so that the weighted samples earn less than the unweighted.
+
     `lazy` scores all samples under the ground truth's hidden states (eq. 19), else each is fed to the captioner.
     Mean over the captions' tokens, EOS included, as in `cross_entropy`; samples are as long as their captions.
     """
@@ -59,29 +71,67 @@ class Model(Objective):
         self.config, self.context = config, context
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        truth = score_ground_truth(captioner, batch)
-        scored, logs = self.sequences(captioner, batch, truth)
-        loss = (1 - self.config.alpha) * truth.loss + self.config.alpha * scored.negative_log_likelihood()
-        return loss, {"train_loss": truth.loss.item(), "smoothed_loss": loss.item(), **logs}
+        scored, logs = self.sequences(captioner, batch)
+        loss = scored.negative_log_likelihood()
+        return loss, {"smoothed_loss": loss.item(), **logs}
 
-    def sequences(self, captioner: Captioner, batch: Batch, truth: GroundTruth) -> tuple[Scored, dict[str, float]]:
-        """Sequences around the batch's captions, weighted and scored, and what to log of them."""
+    def sequences(self, captioner: Captioner, batch: Batch) -> tuple[Scored, dict[str, float]]:
+        """The batch's captions and sequences around them, weighted by 1 - alpha and alpha, and what to log of them."""
+        # First, so that dropout's masks are those that cross-entropy would draw.
+        memory = caption_memory(captioner, batch)
+        drawn, weights, logs = self.draw(batch, captioner.vocabulary_size)
+        captions, alpha = batch.captions.flatten(0, 1), self.config.alpha
+        weights = torch.cat([torch.full_like(weights[:, :1], 1 - alpha), alpha * weights], 1)
+        scored, loss = score_sequences(captioner, memory, captions, drawn, weights, self.config.lazy)
+        return scored, {"train_loss": loss, **logs}
+
+    def draw(self, batch: Batch, vocabulary_size: int) -> tuple[Sequences, Tensor, dict[str, float]]:
+        """Sequences around the batch's n captions, their weights [n, L], and what to log of them.
+
+        A caption that is not there gets weights, too; it has no token that they could act on.
+        """
         config = self.config
-        drawn = draw_sequences(
-            batch.captions, captioner.vocabulary_size, config.tau, config.samples, config.substitutes
-        )
-        logs = {"hamming_distance": drawn.distances.double().mean().item()}
-        weights = torch.full(drawn.log_q.shape, 1 / config.samples, device=batch.captions.device)
-        if config.reward == "mixture":
-            weights = self.importance_weights(drawn, batch)
-            # How many equally weighted samples these are worth; 1: a single one decides.
-            logs["effective_samples"] = (1 / weights.square().sum(1)).mean().item()
-        return score_sequences(captioner, truth, drawn, weights, config.lazy), logs
+        there = (batch.captions != PAD).any(2).flatten()
+        around = batch.captions, vocabulary_size, config.tau, config.samples, config.substitutes
+        if config.reward == "hamming":
+            drawn, log_q = draw_sequences(*around)
+            weights = torch.full(log_q.shape, 1 / config.samples, device=there.device)
+            return drawn, weights, {"hamming_distance": drawn.distances[there].double().mean().item()}
+        if config.importance == "shared_distance":
+            drawn = draw_at_shared_distances(*around)
+            reward = self.reward(drawn, batch)
+            weights = shared_distance_weights(reward, there, config.reward_temperature)
+            groups = weights[there].T
+        else:
+            drawn, log_q = draw_sequences(*around)
+            reward = self.reward(drawn, batch)
+            weights = literal_weights(reward, log_q, config.reward_temperature)
+            groups = weights[there]
+        share = groups / groups.sum(1, keepdim=True)
+        logs = {
+            "hamming_distance": drawn.distances[there].double().mean().item(),
+            # How many equally weighted samples those that were normalised together are worth; 1: a single one decides.
+            "effective_samples": (1 / share.square().sum(1)).mean().item(),
+            "sampled_reward": reward[there].mean().item(),
+            "weighted_reward": (weights * reward)[there].sum(1).mean().item(),
+        }
+        return drawn, weights.float(), logs
 
-    def importance_weights(self, drawn: Sequences, batch: Batch) -> Tensor:
-        """[n, L], ~ exp(R / tau_r) / q, summing to one over a caption's samples."""
-        references = batch.captions.shape[1]
-        images = batch.images.repeat(references * self.config.samples)
+    def reward(self, drawn: Sequences, batch: Batch) -> Tensor:
+        """R of every sample against all of its image's references, float64 [n, L]."""
+        n, samples, _ = drawn.tokens.shape
+        images = batch.images.repeat(n // len(batch.images) * samples)
         reward = self.context.reward.score(drawn.tokens.flatten(0, 1).cpu().numpy(), images)
-        scaled = torch.from_numpy(reward).to(drawn.log_q).view_as(drawn.log_q) / self.config.reward_temperature
-        return torch.softmax(scaled - drawn.log_q, dim=1).float()
+        return torch.from_numpy(reward).to(drawn.tokens.device, torch.float64).view(n, samples)
+
+
+def shared_distance_weights(reward: Tensor, there: Tensor, temperature: float) -> Tensor:
+    """exp((min(R, 1) - 1) / tau_r) of rewards [n, L], divided by L and by its mean over the captions that are `there`
+    [n]: weights [n, L] that sum to one for the average caption."""
+    weights = torch.exp((reward.clamp(max=1) - 1) / temperature)
+    return weights / (weights[there].mean(0) * reward.shape[1])
+
+
+def literal_weights(reward: Tensor, log_q: Tensor, temperature: float) -> Tensor:
+    """exp(R / tau_r) / q of a caption's samples [n, L], summing to one over them (eq. 11)."""
+    return torch.softmax(reward / temperature - log_q, dim=1)

@@ -1,11 +1,12 @@
 """What the loss-smoothing objectives share (Elbayad, Besacier & Verbeek, ACL 2018): targets around the ground truth.
 
-Token level: a distribution over words instead of one word (`TokenTargets`). Sequence level: sequences around the
-caption instead of the caption (`draw_sequences`, `score_sequences`). In both cases the loss is the cross-entropy
-against the smoothed target. The KL divergences of the paper's equations are this loss minus the target's own entropy,
-which has no gradient.
+Token level: a distribution over tokens instead of one token (`TokenTargets`). Sequence level: sequences around the
+caption instead of the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). In both cases the loss
+is the cross-entropy against the smoothed target. The KL divergences of the paper's equations are this loss minus the
+target's own entropy, which has no gradient.
 
-Only words are smoothed. PAD, BOS, EOS and <unk> stay what they are and never take another token's place: a target that
+EOS is smoothed like any word. If only words were, they would all lose probability and the ending would not, and a beam
+would prefer short captions. PAD, BOS and <unk> stay what they are and never take another token's place: a target that
 says <unk> would teach the captioner to say it.
 """
 
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, log_softmax, nll_loss, normalize, pad
 
-from seqcap.data.vocabulary import PAD, SPECIALS
+from seqcap.data.vocabulary import EOS, PAD, SPECIALS
 from seqcap.errors import InputError
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.objectives.base import Batch, Context
@@ -35,7 +36,7 @@ class Scored:
     Attributes:
         log_p: [m, V].
         tokens: ids [m, k]: k alternatives at each of m places.
-        weights: [m, k]; all weights sum to one, so that losses are means over the captions' tokens.
+        weights: [m, k]; they make the losses means over the captions' tokens.
     """
 
     log_p: Tensor
@@ -47,50 +48,33 @@ class Scored:
         return -(self.log_p.gather(1, self.tokens) * self.weights).sum()
 
 
-def mixed(first: Scored, second: Scored, share: float) -> list[Scored]:
-    """Parts whose losses sum to (1 - share) first + share second. If both have the same log-probabilities, they become
-    one part, so that their [m, V] targets are made and multiplied once."""
-    weights = (1 - share) * first.weights, share * second.weights
-    if first.log_p is second.log_p:
-        return [Scored(first.log_p, torch.cat([first.tokens, second.tokens], 1), torch.cat(weights, 1))]
-    return [Scored(first.log_p, first.tokens, weights[0]), Scored(second.log_p, second.tokens, weights[1])]
+def caption_memory(captioner: Captioner, batch: Batch) -> Tensors:
+    """What the captioner knows of the batch's images: one row per caption, n = images x references."""
+    return repeat(captioner.encode(batch.features), batch.captions.shape[1])
 
 
-@dataclass(frozen=True)
-class GroundTruth:
-    """The batch's captions under the captioner.
+def score_ground_truth(captioner: Captioner, batch: Batch) -> tuple[Scored, Tensor]:
+    """Feeds the batch's captions to the captioner.
 
-    Attributes:
-        captions: ids [n, time], n = images x references.
-        memory: one row per caption.
-        scored: the m tokens that are not PAD, row by row; each has weight 1/m.
-        loss: their mean -log p: cross-entropy.
+    Returns:
+        the m tokens that are not PAD, row by row, each of weight 1/m; and their mean -log p: cross-entropy.
     """
-
-    captions: Tensor
-    memory: Tensors
-    scored: Scored
-    loss: Tensor
-
-
-def score_ground_truth(captioner: Captioner, batch: Batch) -> GroundTruth:
-    """Feeds the batch's captions to the captioner."""
     captions = batch.captions.flatten(0, 1)
-    memory = repeat(captioner.encode(batch.features), batch.captions.shape[1])
-    log_p = log_softmax(captioner.token_logits(captions, memory).float(), dim=1)
+    log_p = log_softmax(captioner.token_logits(captions, caption_memory(captioner, batch)).float(), dim=1)
     tokens = captions[captions != PAD]
     weights = log_p.new_full((len(tokens), 1), 1 / len(tokens))
     # Not Scored's sum: `nll_loss` after `log_softmax` is what `cross_entropy` computes, to the bit.
-    return GroundTruth(captions, memory, Scored(log_p, tokens[:, None], weights), nll_loss(log_p, tokens))
+    return Scored(log_p, tokens[:, None], weights), nll_loss(log_p, tokens)
 
 
 class TokenTargets(nn.Module):
-    """Smoothed targets of tokens (eqs. 14 and 16).
+    """Smoothed targets of tokens (eqs. 13, 14 and 16).
 
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
 
-    normalised over the words that have an embedding. A token without one (a special, or a word that the embeddings do
-    not cover) is its own and only target.
+    normalised over the tokens that have an embedding: words and EOS, whose embedding GloVe learns as a token of every
+    caption. A token without one is its own and only target: PAD, BOS, <unk>, a word that the embeddings do not cover,
+    and EOS where they come from a file without it.
 
     Args:
         tau: temperature; the smaller, the closer to y* alone.
@@ -145,26 +129,27 @@ class Sequences:
 
     Attributes:
         tokens: ids [n, L, time]: L samples of each of n captions, of its length.
-        distances: [n, L], their Hamming distances to the caption.
-        log_q: float64 [n, L], their log-probabilities under the distribution they were drawn from.
+        distances: [n, L], how many of its tokens they substitute: their Hamming distances to the caption.
     """
 
     tokens: Tensor
     distances: Tensor
-    log_q: Tensor
 
 
-def draw_sequences(captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool) -> Sequences:
-    """Draws sequences from q(y | y*) ~ exp(-d(y, y*) / tau), d the Hamming distance (eqs. 10 and 11).
+def draw_sequences(
+    captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool
+) -> tuple[Sequences, Tensor]:
+    """Draws sequences from a distribution of the Hamming distance d(y, y*), each caption by itself (algorithm 1).
 
-    First d from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), then d of the caption's T words uniformly without replacement,
-    then for each a substitute, uniformly among the V - 1 *other* words of the pool: every sequence at distance d is
-    equally likely, and with Z = (1 + (V - 1) exp(-1 / tau))^T
+    First d from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), then d of the caption's T places uniformly without replacement,
+    then for each a substitute, uniformly among the words of the pool that do not stand there. T counts words and EOS, V
+    is the size of the caption's own pool, which holds all of its words. A place of a word has V - 1 substitutes, that
+    of EOS has V, because no word becomes EOS. So with Z = (1 + (V - 1) exp(-1 / tau))^T
 
-        q(y | y*) = exp(-d(y, y*) / tau) / Z
+        q(y | y*) = exp(-d(y, y*) / tau) / Z  *  ((V - 1) / V if EOS is substituted, else 1)
 
-    Here T counts words (not EOS, PAD or <unk>, which are never substituted) and V is the size of the caption's own
-    pool. A caption's words are always in its pool.
+    which is the paper's exp(-d / tau) / Z but for that factor. <unk> and PAD are never substituted. If V is 1, nothing
+    is.
 
     The L distances of a caption are strata of one inverse CDF, at (u + l / L) mod 1 with a single uniform u: each of
     them has exactly the distribution p(d), and together they cover it evenly.
@@ -177,46 +162,94 @@ def draw_sequences(captions: Tensor, vocabulary_size: int, tau: float, samples: 
         pool: where substitutes come from: the vocabulary, the captions of the batch, or the image's own references.
 
     Returns:
-        the samples of n = b x references captions.
+        the samples of n = b x references captions, and log q(y | y*) of each, float64 [n, L].
     """
     substitutes = pool_of(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
-    (n, time), device = captions.shape, captions.device
-    is_word = captions >= FIRST_WORD
-    words = is_word.sum(1)
-    alternatives = (substitutes.size - 1).clamp(min=0)
+    time = captions.shape[1]
+    is_place = (captions >= FIRST_WORD) | (captions == EOS)
+    places, others = is_place.sum(1), (substitutes.size - 1).clamp(min=0)
 
-    # In double precision a uniform number can tell all of 10^4 words and rare distances apart.
-    cumulative = distance_log_probs(words, alternatives, tau, time).exp().cumsum(1)
-    strata = torch.arange(samples, dtype=torch.float64, device=device) / samples
-    uniform = (torch.rand(n, 1, dtype=torch.float64, device=device) + strata) % 1
-    distances = torch.minimum(torch.searchsorted(cumulative, uniform, right=True), words[:, None])
+    distances = draw_distances(distance_log_probs(places, others, tau, time), samples)
+    # Words and EOS in random order, everything else after them: the first d are substituted.
+    keys = random_like(captions, samples).masked_fill(~is_place[:, None], 2)
+    chosen = first_of(keys, distances)
+    tokens = substitute(captions, substitutes, chosen)
 
-    # Words in random order, everything else after them: the first d are substituted.
-    keys = torch.rand(n, samples, time, dtype=torch.float64, device=device).masked_fill(~is_word[:, None], 2)
-    first = (torch.arange(time, device=device) < distances[:, :, None]).expand(n, samples, time)
-    chosen = torch.zeros_like(first).scatter(2, keys.argsort(2), first)
+    log_z = places * torch.log1p(others.double() * torch.tensor(-1 / tau, dtype=torch.float64).exp())
+    ending = (chosen & (captions == EOS)[:, None]).any(2)
+    # Where EOS can be substituted at all, V is at least 2.
+    log_share = torch.log(others.double() / substitutes.size.clamp(min=1)).masked_fill(others == 0, 0)
+    return Sequences(tokens, distances), -distances.double() / tau - log_z[:, None] + ending * log_share[:, None]
 
+
+def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool) -> Sequences:
+    """Draws sequences at one distance for the whole batch, as the authors' code does.
+
+    Sample l of every caption has the same d, from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), with T the padded length of
+    the batch and V the mean size of its captions' pools. d of the T places are drawn uniformly without replacement, and
+    those of words and of EOS are substituted as in `draw_sequences`. So a caption shorter than the longest loses fewer
+    than d. Given d, all sequences of captions of one length with pools of one size are equally likely, but for the
+    factor (V - 1) / V of EOS. So weights leave 1 / q out.
+
+    Args:
+        captions, vocabulary_size, tau, samples, pool: as for `draw_sequences`.
+
+    Returns:
+        the samples of n = b x references captions. Those of a missing caption are PAD.
+    """
+    substitutes = pool_of(captions, vocabulary_size, pool)
+    captions = captions.flatten(0, 1)
+    time, there = captions.shape[1], (captions != PAD).any(1)
+    others = ((substitutes.size - 1).clamp(min=0) * there).sum() / there.sum().clamp(min=1)
+    places = torch.tensor([time], device=captions.device)
+    shared = draw_distances(distance_log_probs(places, others[None], tau, time), samples)
+    chosen = first_of(random_like(captions, samples), shared.expand(len(captions), samples))
+    # PAD, <unk> and a word without another in its pool stay.
+    chosen &= (substitutes.alternatives > 0)[:, None]
+    return Sequences(substitute(captions, substitutes, chosen), chosen.sum(2))
+
+
+def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
+    """`samples` distances [n, L] of each distribution [n, longest + 1]: strata of its inverse CDF."""
+    # In double precision a uniform number can tell rare distances apart.
+    cumulative = log_probs.exp().cumsum(1)
+    strata = torch.arange(samples, dtype=torch.float64, device=log_probs.device) / samples
+    uniform = (torch.rand(len(log_probs), 1, dtype=torch.float64, device=log_probs.device) + strata) % 1
+    possible = (log_probs > -torch.inf).sum(1, keepdim=True) - 1
+    return torch.minimum(torch.searchsorted(cumulative, uniform, right=True), possible)
+
+
+def random_like(captions: Tensor, samples: int) -> Tensor:
+    """Uniform numbers float64 [n, L, time] for captions [n, time]: double precision tells all of 10^4 words apart."""
+    n, time = captions.shape
+    return torch.rand(n, samples, time, dtype=torch.float64, device=captions.device)
+
+
+def first_of(keys: Tensor, counts: Tensor) -> Tensor:
+    """Whether a place [n, L, time] is among the `counts` [n, L] with the lowest keys."""
+    low = torch.arange(keys.shape[2], device=keys.device) < counts[:, :, None]
+    return torch.zeros_like(low).scatter(2, keys.argsort(2), low)
+
+
+def substitute(captions: Tensor, substitutes: Substitutes, chosen: Tensor) -> Tensor:
+    """Captions [n, time] with another word of their pools at the chosen places [n, L, time]: ids [n, L, time]."""
+    rank = (random_like(captions, chosen.shape[1]) * substitutes.alternatives[:, None]).long()
     # A rank among the pool's other words: from the caption's own word on, every word is one place further.
-    uniform = torch.rand(n, samples, time, dtype=torch.float64, device=device)
-    rank = (uniform * alternatives[:, None, None]).long()
     rank = rank + (rank >= substitutes.own[:, None])
     drawn = substitutes.words[substitutes.start[:, None, None] + rank]
-    tokens = torch.where(chosen, drawn, captions[:, None])
-
-    log_z = words * torch.log1p(alternatives.double() * torch.tensor(-1 / tau, dtype=torch.float64).exp())
-    return Sequences(tokens, distances, -distances.double() / tau - log_z[:, None])
+    return torch.where(chosen, drawn, captions[:, None])
 
 
-def distance_log_probs(words: Tensor, alternatives: Tensor, tau: float, longest: int) -> Tensor:
+def distance_log_probs(places: Tensor, alternatives: Tensor, tau: float, longest: int) -> Tensor:
     """log p(d) float64 [n, longest + 1] of the distances d = 0 .. longest, p(d) ~ C(T, d) (V - 1)^d exp(-d / tau).
 
     Args:
-        words: T [n], at most `longest`.
+        places: T [n], at most `longest`.
         alternatives: V - 1 [n].
     """
-    d = torch.arange(longest + 1, dtype=torch.float64, device=words.device)
-    t = words[:, None].double()
+    d = torch.arange(longest + 1, dtype=torch.float64, device=places.device)
+    t = places[:, None].double()
     binomial = torch.lgamma(t + 1) - torch.lgamma(d + 1) - torch.lgamma((t - d).clamp(min=0) + 1)
     # xlogy: with no other word at all, distance 0 still has 0^0 = 1 sequence.
     sequences = binomial + torch.xlogy(d, alternatives[:, None].double())
@@ -230,14 +263,16 @@ class Substitutes:
     Attributes:
         words: ids of all pools' words, one pool after the other, each ascending. The last entry belongs to no pool.
         start: [n], where each caption's pool begins in `words`.
-        size: [n], how many words it has.
+        size: [n], how many words it has: V.
         own: [n, time], the position of the caption's own token in its pool; past its end for what is not a word.
+        alternatives: [n, time], how many words can take a token's place: V - 1 for a word, V for EOS, 0 for the others.
     """
 
     words: Tensor
     start: Tensor
     size: Tensor
     own: Tensor
+    alternatives: Tensor
 
 
 def pool_of(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
@@ -260,31 +295,39 @@ def pool_of(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
         words = keys % vocabulary_size
         own[is_word] = place - start[image]
     start, size = start.repeat_interleave(references), size.repeat_interleave(references)
+    captions = captions.flatten(0, 1)
+    alternatives = (size[:, None] - 1) * (captions >= FIRST_WORD) + size[:, None] * (captions == EOS)
     # If all pools are empty (a batch without words), there must still be an entry to look up.
-    return Substitutes(pad(words, (0, 1)), start, size, own.flatten(0, 1))
+    return Substitutes(pad(words, (0, 1)), start, size, own.flatten(0, 1), alternatives)
 
 
 def score_sequences(
-    captioner: Captioner, truth: GroundTruth, sequences: Sequences, weights: Tensor, lazy: bool
-) -> Scored:
-    """The sampled sequences under the captioner.
+    captioner: Captioner, memory: Tensors, captions: Tensor, sequences: Sequences, weights: Tensor, lazy: bool
+) -> tuple[Scored, float]:
+    """The captions, and the sequences drawn around them, under the captioner.
 
     Args:
-        truth: of the captions that the sequences were drawn around.
-        weights: [n, L]; a caption's sum to one.
+        memory: one row per caption.
+        captions: ids [n, time].
+        weights: [n, 1 + L], of each caption and of its samples.
         lazy: log p(y_t | y*_<t, x) instead of log p(y_t | y_<t, x) (eq. 19): the ground truth's hidden states serve
             all samples, and no further pass is needed.
 
     Returns:
-        k = L alternatives at each of the captions' m tokens if lazy, else one at each of the samples' m x L tokens.
+        1 + L alternatives at each of the captions' m tokens if lazy, else one at each of the m (1 + L) tokens of
+        captions and samples; and the cross-entropy of the captions, without gradient.
     """
-    samples = sequences.tokens.shape[1]
-    weights = weights / truth.scored.tokens.numel()
-    if lazy:
-        valid = truth.captions != PAD
-        tokens = sequences.tokens.transpose(1, 2)[valid]
-        return Scored(truth.scored.log_p, tokens, weights[valid.nonzero()[:, 0]])
-    flat = sequences.tokens.flatten(0, 1)
-    valid = flat != PAD
-    log_p = log_softmax(captioner.token_logits(flat, repeat(truth.memory, samples)).float(), dim=1)
-    return Scored(log_p, flat[valid][:, None], weights.flatten()[valid.nonzero()[:, 0], None])
+    valid = captions != PAD
+    m = int(valid.sum())
+    tokens = torch.cat([captions[:, None], sequences.tokens], 1).transpose(1, 2)[valid]
+    weights = weights[valid.nonzero()[:, 0]] / m
+    fed = captions
+    if not lazy:
+        # All captions, then all first samples, ...: one pass for all.
+        times = tokens.shape[1]
+        fed = torch.cat([captions, *sequences.tokens.unbind(1)])
+        memory = tuple(part.repeat(times, *[1] * (part.dim() - 1)) for part in memory)
+        tokens, weights = tokens.T.reshape(-1, 1), weights.T.reshape(-1, 1)
+    log_p = log_softmax(captioner.token_logits(fed, memory).float(), dim=1)
+    loss = nll_loss(log_p[:m].detach(), tokens[:m, 0]).item()
+    return Scored(log_p, tokens, weights), loss

@@ -26,11 +26,11 @@ class Config(BaseModel):
 
 
 class Model(Objective):
-    """alpha sum_t KL(r(. | y*_t) || p_t) + (1 - alpha) sum_t -log p_t(y*_t) (eqs. 13 and 14), up to a constant.
+    """alpha sum_t KL(r(. | y*_t) || p_t) + (1 - alpha) sum_t -log p_t(y*_t), up to a constant (eqs. 13, 14 and 16).
 
-    r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau) (eq. 16), with e the word embeddings and
-    f the counts in the training captions. Mean over the captions' tokens, EOS included, as in `cross_entropy`; EOS,
-    <unk> and words without an embedding are not smoothed (`smoothing.TokenTargets`).
+    r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau), with e the embeddings of words and of
+    EOS and f their counts in the training captions. Mean over the captions' tokens, EOS included, as in
+    `cross_entropy`. <unk> and what has no embedding are not smoothed (`smoothing.TokenTargets`).
     """
 
     reads = ("embeddings",)
@@ -41,6 +41,6 @@ class Model(Objective):
         self.targets = TokenTargets(config.tau, config.beta, context)
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        truth = score_ground_truth(captioner, batch)
-        loss = (1 - self.alpha) * truth.loss + self.alpha * self.targets.loss(truth.scored)
-        return loss, {"train_loss": truth.loss.item(), "smoothed_loss": loss.item()}
+        scored, mle = score_ground_truth(captioner, batch)
+        loss = (1 - self.alpha) * mle + self.alpha * self.targets.loss(scored)
+        return loss, {"train_loss": mle.item(), "smoothed_loss": loss.item()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +16,10 @@ from seqcap.reporting.inputs import Run
 from seqcap.reporting.markdown import letters, markdown_table
 from seqcap.reporting.papers import Captions
 from seqcap.reporting.statistics import Floats
-from seqcap.reporting.verdicts import COLUMNS, FAILS, HOLDS, NOT_RUN, UNSURE
+from seqcap.reporting.verdicts import COLUMNS, FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE, UNTESTABLE
 from seqcap.tasks import KINDS
 
 SIGNIFICANCE = 0.05
-SEEDS_FOR_A_CORPUS_METRIC = 3
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class Claim:
         direction: +1 or -1.
         printed: the paper's numbers; None where it has none.
         base: where given, the claim is that left differs from `base` by more than right does.
+        untestable: why this run cannot test it, whatever its numbers are; "": it can.
     """
 
     number: str
@@ -61,6 +61,7 @@ class Claim:
     direction: int
     printed: Printed | None = None
     base: str | None = None
+    untestable: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -83,8 +84,8 @@ class Claim:
 
     @property
     def scale(self) -> float:
-        """What one unit of our metric is worth in the printed scale."""
-        return published.SCALES[self._cells[0]["scale"]] if self._cells else 1.0
+        """What one unit of our metric is worth in the printed scale; where nothing is printed, in our tables'."""
+        return published.SCALES[self._cells[0]["scale"]] if self._cells else registry.find(self.metric).scale
 
     @property
     def decimals(self) -> int:
@@ -133,7 +134,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Result:
-    """A claim's outcome. Numbers are in the paper's printed scale; `reason` says why there is no verdict."""
+    """A claim's outcome.
+
+    Attributes:
+        left, right, difference, low, high: in the paper's printed scale, the last two of the 95% interval.
+        p_value, q_value: None where nothing was tested.
+        detectable: the smallest difference that four of five such runs would find, in the printed scale.
+        agreeing, opposed: seeds whose difference has the claimed sign, and the opposite one.
+        seeds: how many both sides have.
+        reason: why there is no verdict.
+    """
 
     claim: Claim
     verdict: str
@@ -143,7 +153,10 @@ class Result:
     low: float | None = None
     high: float | None = None
     p_value: float | None = None
+    q_value: float | None = None
+    detectable: float | None = None
     agreeing: int = 0
+    opposed: int = 0
     seeds: int = 0
     reason: str = ""
 
@@ -156,6 +169,12 @@ class Result:
         return f"{self.number(self.difference, '+')} [{self.number(self.low, '+')}, {self.number(self.high, '+')}]"
 
     @property
+    def judgement(self) -> str:
+        """The verdict, and beside a difference that is not significant what could have been found."""
+        unsure = self.verdict == UNSURE
+        return f"{self.verdict} (could have found {self.number(self.detectable)})" if unsure else self.verdict
+
+    @property
     def agreement(self) -> str:
         """Seeds with the claimed sign, of all seeds."""
         return f"{self.agreeing}/{self.seeds}" if self.seeds else ""
@@ -165,8 +184,9 @@ class Result:
         claim = self.claim
         named = [run.paper.name, f"{claim.number}: {claim.words(run)}", claim.what(run), *claim.sides()]
         numbers = [self.number(value) for value in (self.difference, self.low, self.high)]
-        p = "" if self.p_value is None else f"{self.p_value:.4f}"
-        return dict(zip(COLUMNS, [*named, *numbers, p, self.agreement, self.verdict], strict=True))
+        tested = ["" if value is None else f"{value:.4f}" for value in (self.p_value, self.q_value)]
+        tested.append(self.number(self.detectable))
+        return dict(zip(COLUMNS, [*named, *numbers, *tested, self.agreement, self.verdict], strict=True))
 
 
 def _difference(values: Floats) -> Floats:
@@ -176,27 +196,18 @@ def _difference(values: Floats) -> Floats:
     return np.asarray(np.abs(values[..., 0] - values[..., 2]) - np.abs(values[..., 1] - values[..., 2]))
 
 
-def judge(difference: float, p: float | None, agreeing: int, opposed: int, seeds: int, direction: int) -> str:
-    """The verdict, as `seqcap.reporting.verdicts` defines it.
-
-    Args:
-        difference: left minus right.
-        p: the paired bootstrap's p-value, or None for a corpus metric.
-        agreeing, opposed: seeds whose difference has the claimed sign, and the opposite one.
-        seeds: how many there are.
-        direction: the claimed sign.
-    """
-    if p is None:
-        if seeds >= SEEDS_FOR_A_CORPUS_METRIC and seeds in (agreeing, opposed):
-            return HOLDS if agreeing == seeds else FAILS
+def judge(result: Result) -> str:
+    """The verdict of what was tested, as `seqcap.reporting.verdicts` defines it."""
+    if result.q_value is None or result.difference is None or result.q_value >= SIGNIFICANCE:
         return UNSURE
-    if p < SIGNIFICANCE:
-        return HOLDS if np.sign(difference) == direction else FAILS
-    return UNSURE
+    sign = result.claim.direction * np.sign(result.difference)
+    if sign > 0 and 2 * result.agreeing > result.seeds:
+        return HOLDS
+    return FAILS if sign < 0 and 2 * result.opposed > result.seeds else UNSURE
 
 
-def run_claim(claim: Claim, run: Run) -> Result:
-    """Compares the claim's runs, where all are there, on the seeds they have in common.
+def measure(claim: Claim, run: Run) -> Result:
+    """Compares the claim's runs, where all are there, on the seeds they have in common; the verdict is still open.
 
     Raises:
         InputError: the runs were scored on different items.
@@ -205,89 +216,90 @@ def run_claim(claim: Claim, run: Run) -> Result:
     for name in names:
         if name not in run.by_name:
             return Result(claim, NOT_RUN, reason=f"variant {name} is not part of this run")
-    items = [scores.per_item(name, claim.decoder, claim.metric, claim.captions) for name in names]
-    corpora = [scores.corpus(name, claim.decoder, claim.metric) for name in names]
-    for name, item, corpus in zip(names, items, corpora, strict=True):
-        if item is None and corpus is None:
+    samples = []
+    for name in names:
+        sample = scores.sample(name, claim.decoder, claim.metric, claim.captions)
+        if sample is None:
             return Result(claim, NOT_RUN, reason=scores.why_missing(name, claim.decoder, claim.metric))
-
-    p: float | None = None
-    # One of each run: scores of items x seeds, or only values by seed.
-    per_item = [item for item in items if item is not None]
-    per_seed = [corpus for corpus in corpora if corpus is not None]
-    by_items = len(per_item) == len(names)
-    if not by_items and len(per_seed) < len(names):
-        return Result(claim, NOT_RUN, reason=f"{claim.metric} is a corpus score for some variants only")
-    if by_items and any(not item.index.equals(per_item[0].index) for item in per_item):
+        samples.append(sample)
+    if any(not np.array_equal(sample.items, samples[0].items) for sample in samples):
         raise InputError(scores.source, f"{', '.join(names)} were scored on different items", "run `dvc repro`")
-    sets = [set(item.columns) for item in per_item] if by_items else [set(corpus.index) for corpus in per_seed]
-    seeds = sorted(set.intersection(*sets))
-    if not seeds:
+    if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
         return Result(claim, NOT_RUN, reason=f"{' and '.join(names)} have no seed in common")
-    if by_items:
-        means = np.stack([item[seeds].mean(axis=1).to_numpy(dtype=float) for item in per_item], axis=1)
-        means = means[~np.isnan(means).any(axis=1)]
-        if len(means) == 0:
-            unit = run.kind(run.by_name[claim.left].task).unit
-            return Result(claim, NOT_RUN, reason=f"{claim.metric} is undefined for every test {unit}")
-        by_seed = np.stack([item[seeds].mean(axis=0).to_numpy(dtype=float) for item in per_item], axis=1)
-        resampled = _difference(statistics.resampled_means(means))
-        p = statistics.p_value(resampled)
-        sides = means.mean(axis=0)
-        low, high = statistics.interval(resampled)
-    else:
-        by_seed = np.stack([corpus[seeds].to_numpy(dtype=float) for corpus in per_seed], axis=1)
-        sides = by_seed.mean(axis=0)
-        low, high = statistics.bootstrap_interval(_difference(by_seed))
-    return _result(claim, sides, (low, high), p, _difference(by_seed))
+    same = statistics.paired(samples)
+    if same is None:
+        unit = run.kind(run.by_name[claim.left].task).unit
+        return Result(claim, NOT_RUN, reason=f"{claim.metric} is undefined for every test {unit}")
+    by_seed = np.stack([sample.by_seed() for sample in same], axis=1)
+    resampled = _difference(np.stack([sample.resampled() for sample in same], axis=1))
+    return _result(claim, by_seed, resampled)
 
 
-def _result(claim: Claim, sides: Floats, span: tuple[float, float], p: float | None, by_seed: Floats) -> Result:
-    """The outcome of what was measured: the sides [2 or 3], the interval of their difference, it itself by seed."""
+def _result(claim: Claim, by_seed: Floats, resampled: Floats) -> Result:
+    """The outcome of what was measured: sides by seed [seeds, 2 or 3], and resampled differences [resamples]."""
     seeds, scale = len(by_seed), claim.scale
-    agreeing = statistics.seeds_agreeing(by_seed, claim.direction)
-    opposed = statistics.seeds_agreeing(by_seed, -claim.direction)
+    differences = _difference(by_seed)
+    sides = by_seed.mean(axis=0)
     difference = float(_difference(sides))
-    too_few = p is None and seeds < SEEDS_FOR_A_CORPUS_METRIC
     if claim.base:
         sides = np.abs(sides[:2] - sides[2])
-    return Result(
+    low, high = statistics.interval(resampled)
+    found = Result(
         claim=claim,
-        verdict=judge(difference, p, agreeing, opposed, seeds, claim.direction),
+        verdict=UNSURE,
         left=float(sides[0]) * scale,
         right=float(sides[1]) * scale,
         difference=difference * scale,
-        low=span[0] * scale,
-        high=span[1] * scale,
-        p_value=p,
-        agreeing=agreeing,
+        low=low * scale,
+        high=high * scale,
+        agreeing=statistics.seeds_agreeing(differences, claim.direction),
+        opposed=statistics.seeds_agreeing(differences, -claim.direction),
         seeds=seeds,
-        reason=f"a corpus metric of {seeds} seed{'s' if seeds > 1 else ''}: too few for a verdict" if too_few else "",
     )
+    if claim.untestable:
+        return found
+    if seeds == 1:
+        return replace(found, verdict=ONE_SEED, reason="one training seed: the interval is over test items only")
+    detectable = statistics.detectable(resampled) * scale
+    return replace(found, p_value=statistics.p_value(resampled), detectable=detectable)
 
 
 def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
-    """The outcome of every claim, in their order."""
-    return [run_claim(claim, run) for claim in claims]
+    """The outcome of every claim, in their order. Those that were tested are judged together.
+
+    Raises:
+        InputError: runs of a claim were scored on different items.
+    """
+    results = [measure(claim, run) for claim in claims]
+    results = [
+        replace(result, verdict=UNTESTABLE, reason=result.claim.untestable) if result.claim.untestable else result
+        for result in results
+    ]
+    tested = [place for place, result in enumerate(results) if result.p_value is not None]
+    q_values = statistics.q_values([results[place].p_value or 0.0 for place in tested])
+    for place, q in zip(tested, q_values, strict=True):
+        adjusted = replace(results[place], q_value=q)
+        results[place] = replace(adjusted, verdict=judge(adjusted))
+    return results
 
 
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
     """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict."""
     labels = {name: entry.label for name, entry in run.by_name.items()}
-    matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "seeds", "paper", "verdict"]]
+    matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "q", "seeds", "paper", "verdict"]]
     reasons: dict[str, str] = {}
     for result in results:
         claim = result.claim
         left, right = claim.sides(labels)
-        verdict = result.verdict
+        verdict = result.judgement
         if result.reason:
             verdict += f" ({reasons.setdefault(result.reason, letters(len(reasons)))})"
         row = [claim.number, claim.words(run), claim.what(run)]
         if result.difference is None:
-            row += [left, right, "–", "–", "–"]
+            row += [left, right, "–", "–", "–", "–"]
         else:
             row += [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}"]
-            row += [result.span, _p_text(result.p_value), result.agreement]
+            row += [result.span, _p_text(result.p_value), _p_text(result.q_value), result.agreement]
         matrix.append([*row, claim.paper_text() or "–", verdict])
     lines = markdown_table(matrix)
     return [*lines, "", *(f"- ({mark}) {reason}" for reason, mark in reasons.items())] if reasons else lines

@@ -72,6 +72,13 @@ def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
     return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
 
 
+def note(text: str) -> Figure:
+    """A figure of nothing but a sentence."""
+    figure = Figure(figsize=(6.0, 2.0))
+    figure.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
+    return figure
+
+
 # --- Captions of single images
 
 

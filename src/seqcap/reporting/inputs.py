@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from seqcap import artifacts
 from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.errors import InputError
+from seqcap.metrics import registry
+from seqcap.metrics.corpus import corpus_values
 from seqcap.reporting import papers
 from seqcap.reporting.papers import KARPATHY_TEST, Captions, Paper
+from seqcap.reporting.statistics import Floats, Sample
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
 # The dataset whose every fact is known.
@@ -53,46 +58,82 @@ class Count(int):
         return self.word.capitalize()
 
 
-class Scores:
-    """The scores of one paper's runs.
+# Columns of scores that say which system and which metric a row is of.
+_SYSTEM = ("variant", "decoder", "metric")
+_AGAIN = "run the decode and evaluate stages again"
 
-    Args:
-        frame: columns of `artifacts.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
-        source: the file they come from, for error messages.
+
+@dataclass(frozen=True)
+class _Group:
+    """The rows of one system and metric: [rows] each; no item or rank is -1, no value NaN, no statistics an empty list.
+
+    `statistics`: places [rows] in `Scores._flat` where the statistics begin, and how many there are [rows].
     """
 
-    def __init__(self, frame: pd.DataFrame, source: str | Path = "scores") -> None:
-        self.source = source
-        keys = ["variant", "seed", "item", "decoder", "rank", "metric"]
-        for wrong, problem in (
-            (frame.duplicated(keys), "scored twice"),
-            (np.isinf(frame["value"].to_numpy(dtype=float)), "infinite"),
-        ):
-            if wrong.any():
-                record = frame.loc[wrong, keys].iloc[0].to_dict()
-                raise InputError(source, f"{record} is {problem}", "run the evaluate stage again")
-        whole = frame["item"].isna()
-        self._items = self._by_metric(frame[~whole])
-        self._corpora = self._by_metric(frame[whole & frame["value"].notna()])
-        self._names = set(frame["variant"])
-        self._averaged: dict[tuple[str, str, str, Captions], pd.DataFrame | None] = {}
+    seed: NDArray[np.int32]
+    item: NDArray[np.int64]
+    rank: NDArray[np.int32]
+    value: Floats
+    start: NDArray[np.int32]
+    length: NDArray[np.int32]
 
-    @staticmethod
-    def _by_metric(frame: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
-        """(run, decoder, metric) -> its rows."""
-        groups = frame.groupby(["variant", "decoder", "metric"], sort=False)
-        return {(str(name), str(decoder), str(metric)): group for (name, decoder, metric), group in groups}
+    def only(self, chosen: NDArray[np.bool_]) -> _Group:
+        return _Group(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+
+class Scores:
+    """The scores of one paper's runs. There are millions: what is asked for is looked up, and nothing else.
+
+    Args:
+        table: columns of `artifacts.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
+        source: the file they come from, for error messages.
+
+    Raises:
+        InputError: a score is infinite.
+    """
+
+    def __init__(self, table: pa.Table, source: str | Path = "scores") -> None:
+        self.source = source
+        coded = [_coded(table[column]) for column in _SYSTEM]
+        (variants, variant), (decoders, decoder), (metrics, metric) = coded
+        key = (variant * len(decoders) + decoder) * len(metrics) + metric
+        # Few enough systems fit into 16 bits, which NumPy sorts many times faster.
+        if len(variants) * len(decoders) * len(metrics) < 1 << 16:
+            key = key.astype(np.uint16)
+        self._order = np.argsort(key, kind="stable")
+        found, starts = np.unique(key[self._order], return_index=True)
+        ends = [*starts[1:].tolist(), len(key)]
+        self._rows: dict[tuple[str, str, str], slice] = {}
+        for code, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
+            rest, of_metric = divmod(code, len(metrics))
+            of_variant, of_decoder = divmod(rest, len(decoders))
+            self._rows[variants[of_variant], decoders[of_decoder], metrics[of_metric]] = slice(start, end)
+        types = {"seed": np.int32, "item": np.int64, "rank": np.int32, "value": np.float64}
+        self._columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
+        lists = table["statistics"].combine_chunks()
+        offsets = lists.offsets.to_numpy()
+        self._flat = lists.values.to_numpy()
+        self._columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
+        self._names = set(variants)
+        self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
+        infinite = np.flatnonzero(np.isinf(self._columns["value"]))
+        if len(infinite):
+            record = {
+                column: table[column][int(infinite[0])].as_py() for column in ("variant", "seed", "item", "metric")
+            }
+            raise InputError(source, f"{record} is infinite", "run the evaluate stage again")
 
     @classmethod
     def read(cls, files: Sequence[str]) -> Scores:
         """Reads the scores of several evaluations. People's captions count once, as the first of them has them."""
-        frames: list[pd.DataFrame] = []
+        tables: list[pa.Table] = []
+        people = False
         for file in files:
-            frame = _frame(artifacts.read_table(file, artifacts.SCORES))
-            if any((earlier["variant"] == HUMAN).any() for earlier in frames):
-                frame = frame[frame["variant"] != HUMAN]
-            frames.append(frame)
-        return cls(pd.concat(frames, ignore_index=True), files[0] if len(files) == 1 else Path(files[0]).parent)
+            table = artifacts.read_table(file, artifacts.SCORES, _SYSTEM)
+            is_people = pc.equal(table["variant"].cast(pa.string()), HUMAN) if people else None
+            tables.append(table if is_people is None else table.filter(pc.invert(is_people)))
+            people = people or HUMAN in _coded(table["variant"])[0]
+        return cls(pa.concat_tables(tables), files[0] if len(files) == 1 else Path(files[0]).parent)
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
         """Scores [items x seeds] of a run, averaged over an item's captions; None where there are none.
@@ -100,48 +141,122 @@ class Scores:
         A value is NaN where the metric is undefined for an item (the precision of a caption that states nothing).
 
         Raises:
-            InputError: two seeds were scored on different items.
+            InputError: two seeds were scored on different items, or a caption was scored twice.
+        """
+        sample = None if registry.find(metric).statistics else self.sample(name, decoder, metric, captions)
+        if sample is None:
+            return None
+        values = np.where(sample.counted, sample.statistics[:, :, 0], np.nan)
+        return pd.DataFrame(values, pd.Index(sample.items, name="item"), pd.Index(sample.seeds, name="seed"))
+
+    def sample(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
+        """What the bootstrap draws from: scores of items, or what items add to a corpus metric; None without any.
+
+        Where the evaluate stage wrote the value for the whole corpus, that is the sample's value.
+
+        Raises:
+            InputError: as `per_item`.
         """
         key = name, decoder, metric, captions
-        if key not in self._averaged:
-            self._averaged[key] = self._average(*key)
-        return self._averaged[key]
+        if key not in self._cached:
+            made = self._made(*key)
+            corpus = None if captions == "every" else self.corpus(name, decoder, metric)
+            if made is not None and corpus is not None and set(made.seeds.tolist()) <= set(corpus.index):
+                made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed())
+            self._cached[key] = made
+        return self._cached[key]
 
-    def _average(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
-        group = self._items.get((name, decoder, metric))
+    def _made(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
+        """`sample` without the corpus value."""
+        counts = registry.find(metric).statistics
+        group = self._group(name, decoder, counts or metric)
         if group is None:
             return None
-        rank = group["rank"]
-        group = group[rank.isna() if captions == "set" else rank == 0 if captions == "best" else rank.notna()]
-        if group.empty:
+        if counts:
+            group = group.only(group.length > 0)
+        else:
+            rank = group.rank
+            chosen = rank < 0 if captions == "set" else rank == 0 if captions == "best" else rank >= 0
+            group = group.only((group.item >= 0) & (group.length == 0) & chosen)
+        if not len(group.item):
             return None
-        means = group.groupby(["item", "seed"])["value"].mean()
-        if len(means) != group["item"].nunique() * group["seed"].nunique():
-            raise InputError(
-                self.source,
-                f"the seeds of {name} have {metric} ({decoder}) for different items",
-                "run the decode and evaluate stages again",
-            )
-        return means.unstack().astype(float)
+        items, seeds = (np.sort(pd.unique(column)).astype(np.int64) for column in (group.item, group.seed))
+        cells = len(items) * len(seeds)
+        cell = np.searchsorted(items, group.item) * len(seeds) + np.searchsorted(seeds, group.seed)
+        self._check(name, decoder, metric, cell, group.rank, cells)
+        shape = (len(items), len(seeds), -1)
+        if counts:
+            order = np.argsort(cell)
+            places = group.start[order, None] + np.arange(group.length[0])
+            statistics = self._flat[places].reshape(shape)
+            return Sample(items, seeds, statistics, np.ones(shape[:2], bool), partial(corpus_values, metric))
+        defined = ~np.isnan(group.value)
+        number = np.bincount(cell, weights=defined, minlength=cells)
+        total = np.bincount(cell, weights=np.where(defined, group.value, 0.0), minlength=cells)
+        return Sample(items, seeds, (total / np.maximum(number, 1)).reshape(shape), (number > 0).reshape(shape[:2]))
+
+    def _check(
+        self, name: str, decoder: str, metric: str, cell: NDArray[np.int64], rank: NDArray[np.int32], cells: int
+    ) -> None:
+        """Every item has a score with every seed, and every caption one score."""
+        ranks = int(rank.max()) + 2
+        if np.bincount(cell * ranks + rank + 1).max() > 1:
+            raise InputError(self.source, f"a caption of {name} ({decoder}) has {metric} twice", _AGAIN)
+        if not np.bincount(cell, minlength=cells).all():
+            problem = f"the seeds of {name} have {metric} ({decoder}) for different items"
+            raise InputError(self.source, problem, _AGAIN)
+
+    def _group(self, name: str, decoder: str, metric: str) -> _Group | None:
+        rows = self._rows.get((name, decoder, metric))
+        if rows is None:
+            return None
+        places = self._order[rows]
+        return _Group(*(self._columns[field.name][places] for field in fields(_Group)))
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        """A corpus metric's value per seed, or None where there is none."""
-        group = self._corpora.get((name, decoder, metric))
-        return None if group is None else group.set_index("seed")["value"].sort_index().astype(float)
+        """A corpus metric's value per seed, or None where there is none.
 
-    def best_by_seed(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        """Value per seed over the first caption of every item: the corpus value, else the mean of single scores."""
-        corpus = self.corpus(name, decoder, metric)
+        Raises:
+            InputError: a seed has two.
+        """
+        group = self._group(name, decoder, metric)
+        if group is None:
+            return None
+        group = group.only((group.item < 0) & ~np.isnan(group.value))
+        if len(set(group.seed.tolist())) < len(group.seed):
+            raise InputError(self.source, f"{name} ({decoder}) has {metric} twice", _AGAIN)
+        values = pd.Series(group.value, pd.Index(group.seed, name="seed")).sort_index()
+        return None if values.empty else values
+
+    def by_seed(self, name: str, decoder: str, metric: str, captions: Captions = "best") -> pd.Series[float] | None:
+        """A metric's value per seed, whatever its kind: that of the corpus, or else the mean over items."""
+        corpus = None if captions == "every" else self.corpus(name, decoder, metric)
         if corpus is not None:
             return corpus
-        items = self.per_item(name, decoder, metric, "best")
-        return None if items is None else items.mean(axis=0)
+        sample = self.sample(name, decoder, metric, captions)
+        return None if sample is None else pd.Series(sample.by_seed(), pd.Index(sample.seeds, name="seed"))
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
         """Why there is no such score, in words fit for a table's note."""
         if name not in self._names:
             return f"no scores of variant {name}"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
+    """The different strings of a column, and which of them each row has."""
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    whole = coded.unify_dictionaries().combine_chunks()
+    arrays = whole.chunks if isinstance(whole, pa.ChunkedArray) else [whole]
+    indices = [array.indices.to_numpy(zero_copy_only=False) for array in arrays]
+    names = arrays[0].dictionary.to_pylist() if arrays else []
+    return names, np.concatenate([np.zeros(0, np.int32), *indices])
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
+    """A column of numbers; null is -1, or NaN."""
+    missing = np.nan if pa.types.is_floating(column.type) else -1
+    return np.asarray(pc.fill_null(column, missing).to_numpy())
 
 
 class Decoded(dict[str, pd.DataFrame]):

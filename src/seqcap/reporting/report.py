@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from seqcap import artifacts
@@ -16,6 +18,8 @@ from seqcap.reporting.verdicts import COLUMNS, COUNTED, READING, in_words
 
 # Paper -> what `section.summary` says of it.
 Summaries = Mapping[str, Mapping[str, Any]]
+# What a line of claims.csv compares -> the line.
+Records = dict[tuple[str, ...], dict[str, str]]
 
 
 def write_report(config: ReportConfig) -> None:
@@ -26,7 +30,8 @@ def write_report(config: ReportConfig) -> None:
     """
     papers: Summaries = {paper: artifacts.read_json(SECTIONS / paper / "claims.json") for paper in config.papers}
     sections = [_read(paper, "section.md") for paper in config.papers]
-    _write("report.md", "\n".join([_head(papers, config.scale), *sections]))
+    parts = [_head(papers, config.scale), _side_by_side(papers, config.beside), _features(config.pictures)]
+    _write("report.md", "\n".join([*filter(None, parts), *sections]))
     _write("claims.md", _claims(papers))
     with artifacts.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -70,7 +75,8 @@ def _head(papers: Summaries, scale: str) -> str:
         "",
         *READING,
         "",
-        "Random samples are one draw with a fixed seed; the intervals take them as given.",
+        "[ ] holds a 95% interval; where it is a range over seeds, that is said. Random samples are one draw with a "
+        "fixed seed; the intervals take them as given.",
     ]
     levels = dict.fromkeys(name for paper in papers.values() for name in paper["levels"])
     if levels:
@@ -80,6 +86,81 @@ def _head(papers: Summaries, scale: str) -> str:
             "number and their vocabulary. The order of the objectives can be, and is what the claims test.",
         ]
     return "\n".join([*lines, ""])
+
+
+def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
+    """Every comparison with the paper's difference, ours, and what experiments on other data have published."""
+    if not files:
+        return ""
+    lines = ["## The claims side by side", ""]
+    lines += [
+        "Differences (left minus right) in the printed scale, with 95% intervals and verdicts. Other data are "
+        "published experiments of this repository, each at its own scale; an empty cell: not run there.",
+        "",
+    ]
+    published: dict[str, Records] = {}
+    for name, file in files.items():
+        found = _read_claims(Path(file))
+        if isinstance(found, str):
+            lines += [f"{name} is left out: {found}.", ""]
+        else:
+            published[name] = found
+    for paper in papers.values():
+        records = paper["records"]
+        there = [
+            name for name, found in published.items() if any(_difference(found.get(_key(record))) for record in records)
+        ]
+        matrix = [["claim", "metric", "left - right", "paper", ", ".join(paper["datasets"]), *there]]
+        for record, printed in zip(records, paper["printed"], strict=True):
+            row = [record["claim"], record["metric"], f"{record['left']} - {record['right']}", printed]
+            others = [_difference(published[name].get(_key(record))) for name in there]
+            matrix.append([*row, _difference(record) or record["verdict"], *others])
+        lines += [f"**{paper['label']}**", "", *markdown_table(matrix), ""]
+    return "\n".join(lines)
+
+
+def _read_claims(path: Path) -> Records | str:
+    """The lines of a published claims.csv by what they compare, or why they cannot be used."""
+    if not path.is_file():
+        return f"there is no `{path}`"
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != COLUMNS:
+            return f"`{path}` has other columns than reports have now; its experiment has to run again"
+        return {_key(record): record for record in reader}
+
+
+def _key(record: Mapping[str, str]) -> tuple[str, ...]:
+    """What a line of claims.csv compares, however many captions of an image there are."""
+    number = record["claim"].partition(":")[0]
+    metric = re.sub(r"\d+ samples|beam's \d+", "", record["metric"])
+    return record["paper"], number, metric, record["left"], record["right"]
+
+
+def _difference(record: Mapping[str, str] | None) -> str:
+    """A comparison's difference with its interval and verdict; "" where there is none."""
+    if record is None or not record["difference"]:
+        return ""
+    numbers = (record[column] for column in ("difference", "low", "high"))
+    difference, low, high = (number if number.startswith("-") else f"+{number}" for number in numbers)
+    return f"{difference} [{low}, {high}] {record['verdict']}"
+
+
+def _features(tasks: Sequence[str]) -> str:
+    """What linear probes find in the features of each task; nothing where nobody knows what is in the pictures."""
+    lines: list[str] = []
+    for task in tasks:
+        groups = artifacts.read_json(SECTIONS / f"probe-{task}.json")["groups"]
+        if groups:
+            matrix = [["task", "what", "labels", "mean average precision", "of chance"]]
+            for group in groups:
+                numbers = [f"{group[name]:.2f}" for name in ("mean_average_precision", "chance")]
+                matrix.append([task, group["group"], str(group["labels"]), *numbers])
+            lines += [*markdown_table(matrix), ""]
+    if not lines:
+        return ""
+    reading = "A captioner cannot say what its features do not hold. Linear probes, fitted on train, measured on test."
+    return "\n".join(["## What the features hold", "", reading, "", *lines])
 
 
 def _claims(papers: Summaries) -> str:

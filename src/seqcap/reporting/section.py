@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from seqcap.reporting.inputs import Run
 from seqcap.reporting.markdown import markdown_table
 from seqcap.reporting.papers import Rows
 from seqcap.reporting.tables import Measure
-from seqcap.reporting.verdicts import COUNTED, HOLDS, NOT_RUN, in_words
+from seqcap.reporting.verdicts import COUNTED, HOLDS, NOT_RUN, UNTESTABLE, in_words
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
@@ -78,7 +79,12 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 
 def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
-    """What the whole report says of the paper's claims; `levels`: datasets whose CIDEr says nothing of COCO's."""
+    """What the whole report says of the paper's claims.
+
+    Returns:
+        among others `levels`, datasets whose CIDEr says nothing of COCO's; `records`, the lines of claims.csv; and
+        `printed`, the published difference of each, or "".
+    """
     tasks = dict.fromkeys(entry.task for entry in run.runs)
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
@@ -88,6 +94,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
         "variants": len(run.trained),
         "verdicts": counts(results),
         "records": [result.record(run) for result in results],
+        "printed": [result.claim.paper_text() for result in results],
         "table": claims_table(run, results),
     }
 
@@ -101,8 +108,12 @@ def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]
     claims = {"hold": found[HOLDS], "run": len(results) - found[NOT_RUN], "total": len(results)}
     numbers: dict[str, Any] = {"claims": claims}
     for entry in run.trained:
-        values = {name: measure.of(run, entry.name).value for name, measure in measures.items()}
-        numbers[entry.name] = {name: round(value, 4) for name, value in values.items() if value is not None}
+        by_seed = {
+            name: run.scores.by_seed(entry.name, measure.decoder, measure.metric, measure.captions)
+            for name, measure in measures.items()
+        }
+        means = {name: float(values.mean()) for name, values in by_seed.items() if values is not None}
+        numbers[entry.name] = {name: round(mean, 4) for name, mean in means.items() if not math.isnan(mean)}
     return numbers
 
 
@@ -126,21 +137,28 @@ def _settings(settings: Mapping[str, Any]) -> str:
 
 def _findings(run: Run, results: Sequence[Result], headlines: Any, remarks: Sequence[str]) -> list[str]:
     """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
-    labels = {name: entry.label for name, entry in run.by_name.items()}
     lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
-    for result in results:
-        claim = result.claim
-        if claim.key not in headlines or result.verdict == NOT_RUN:
-            continue
-        left, right = claim.sides(labels)
-        printed, what = claim.paper_text(), claim.what(run)
-        lines.append(
-            f"- **{claim.words(run)}: {result.verdict}.** {what[0].upper()}{what[1:]} on "
-            f"{run.dataset(run.by_name[claim.left].task)}: {result.number(result.left)} ({left}) against "
-            f"{result.number(result.right)} ({right}), {result.span}, the claimed sign in {result.agreement} seeds"
-            + (f"; the paper's difference: {printed}." if printed else ".")
-        )
+    lines += [
+        _finding(run, result) for result in results if result.claim.key in headlines and result.difference is not None
+    ]
     return [*lines, *(line for remark in remarks for line in ("", remark))]
+
+
+def _finding(run: Run, result: Result) -> str:
+    """One claim in a sentence: what was found, how sure it is, and what the paper has."""
+    claim = result.claim
+    left, right = claim.sides({name: entry.label for name, entry in run.by_name.items()})
+    what = claim.what(run)
+    verdict = f"{result.verdict} ({result.reason})" if result.verdict == UNTESTABLE else result.judgement
+    parts = [
+        f"- **{claim.words(run)}: {verdict}.** {what[0].upper()}{what[1:]} on "
+        f"{run.dataset(run.by_name[claim.left].task)}: {result.number(result.left)} ({left}) against "
+        f"{result.number(result.right)} ({right}), {result.span}",
+        f"q {'<' if result.q_value < 0.001 else '='} {max(result.q_value, 0.001):.3f}" if result.q_value else "",
+        "over test items only" if result.seeds == 1 else f"the claimed sign in {result.agreement} seeds",
+    ]
+    printed = claim.paper_text()
+    return ", ".join(filter(None, parts)) + (f"; the paper's difference: {printed}." if printed else ".")
 
 
 def _tables(run: Run) -> list[list[str]]:
@@ -185,7 +203,7 @@ def _literature(run: Run) -> list[str]:
     ours: dict[tuple[str, str], float] = {}
     for entry in entries:
         for metric in metrics:
-            by_seed = run.scores.best_by_seed(entry.name, "beam", metric)
+            by_seed = run.scores.by_seed(entry.name, "beam", metric)
             if by_seed is not None:
                 ours[entry.name, metric] = float(by_seed.mean()) * 100
     levels = [["system", "source", *metrics]]
@@ -251,7 +269,7 @@ def _limits(run: Run, results: Sequence[Result]) -> list[str]:
     limits = list(run.paper.limits)
     if single:
         who = "every variant" if len(single) == len(run.trained) else _who(run.trained, single)
-        limits.append(f"One training seed: {who}. Their intervals cover the choice of test images, not training.")
+        limits.append(f"One training seed: {who}. Their intervals cover the choice of test items, not training.")
     reasons = dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN)
     if reasons:
         limits.append(f"Not run: {'; '.join(reasons)}.")

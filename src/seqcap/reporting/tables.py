@@ -7,7 +7,7 @@ over which captions, and `estimate` how the value and its interval are computed.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,19 @@ from seqcap.reporting import REPORTS, published, statistics
 from seqcap.reporting.inputs import HUMAN, Run
 from seqcap.reporting.markdown import letters, markdown_table
 from seqcap.reporting.papers import Captions, Columns, Rows
+from seqcap.reporting.statistics import Sample
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
 
 # Which way a column is better, as an arrow; none where neither is.
 _ARROWS = {"higher": "↑", "lower": "↓", "": ""}
-SEEDS = "the lowest and the highest seed"
+SEEDS = "the range over seeds (lowest and highest), no interval"
 HUMAN_LABEL = "human captions"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its 95% interval, in the metric's own scale; `remarks` say what a reader must know."""
+    """A value with its 95% interval, in the metric's own scale; `remarks` say what a reader must know."""
 
     value: float | None
     low: float | None = None
@@ -108,7 +109,7 @@ class Table:
     title: str
     reading: str
     cells: list[Cell]
-    brackets: str = "95% bootstrap interval of the mean over test images"
+    brackets: str = "95% bootstrap interval over training seeds and test images"
 
     def write(self, name: str, folder: Path) -> None:
         """Writes <name>.csv and <name>.md."""
@@ -149,7 +150,7 @@ class Table:
                 marks = [notes.setdefault(remark, letters(len(notes))) for remark in cell.ours.remarks]
                 mark = f" ({','.join(marks)})" if marks else ""
                 line += ([cell.printed or "–"] if with_paper else []) + [cell.short() + mark]
-            # Corpus metrics have fewer (seeds only): their remark says so.
+            # Metrics that have no items have fewer (seeds only): their remark says so.
             matrix.append([*line, max((cell.ours.n for cell in cells.values()), key=len) or "–"])
         lines += markdown_table(matrix)
         data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
@@ -171,40 +172,30 @@ def write_tables(run: Run, tables: Mapping[str, Callable[[Run], Table]], folder:
 
 
 def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions) -> Estimate:
-    """A run's mean score with its 95% interval.
+    """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items.
 
-    - A metric with a score per item: the mean over items and seeds; bootstrap over items of the items' means over
-      seeds and captions.
-    - A corpus metric of one caption per item (METEOR): the mean over seeds of the corpus value; the bootstrap over
-      items of its single scores gives the interval's width on either side.
-    - A corpus metric of a set (mBLEU-4): the mean over seeds; bootstrap over seeds.
+    A few corpus metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds.
 
     Args:
         run: what the evaluate stage wrote is in its scores.
         name, decoder, metric: as in the scores.
         captions: every caption of an item, the best only, or the set as a whole.
     """
-    corpus = run.scores.corpus(name, decoder, metric) if captions != "every" else None
-    items = run.scores.per_item(name, decoder, metric, captions)
-    if items is None and corpus is None:
-        return missing(run, name, decoder, metric)
-    if items is not None:
-        note = registry.find(metric).note
-        return _over_items(run, name, metric, items, corpus, (note,) if note else ())
-    assert corpus is not None
-    by_seed = np.asarray(corpus.to_numpy(), dtype=np.float64)
-    if len(by_seed) == 1:
-        return Estimate(by_seed[0], n="1 seed", remarks=("a corpus metric of one seed: no interval",))
-    low, high = statistics.bootstrap_interval(by_seed)
-    note = "a corpus metric: the interval is over seeds"
-    return Estimate(float(by_seed.mean()), low, high, f"{len(by_seed)} seeds", (note,))
+    sample = run.scores.sample(name, decoder, metric, captions)
+    note = registry.find(metric).note
+    remarks = (note,) if note else ()
+    if sample is not None:
+        return _over_both(run, name, metric, [sample], remarks)
+    by_seed = None if captions == "every" else run.scores.corpus(name, decoder, metric)
+    found = over_seeds(by_seed, missing(run, name, decoder, metric))
+    if by_seed is None:
+        return found
+    words = "one seed: no range" if len(by_seed) == 1 else f"[ ]: {SEEDS}"
+    return replace(found, remarks=(*remarks, words))
 
 
-def gain(run: Run, name: str, base: str, decoder: str, metric: str) -> Estimate:
-    """How much higher a run's best captions score than those of `base`, with the 95% interval, on common seeds.
-
-    The paired bootstrap over items of the difference of their scores gives the interval; of a corpus metric that has
-    single scores, too (METEOR, translation's BLEU), these give its width on either side of the corpus difference.
+def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
+    """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds.
 
     Raises:
         InputError: the two were scored on different items.
@@ -212,39 +203,37 @@ def gain(run: Run, name: str, base: str, decoder: str, metric: str) -> Estimate:
     absent = next((absent_run(one) for one in (name, base) if one not in run.by_name), None)
     if absent is not None:
         return absent
-    found = {one: run.scores.per_item(one, decoder, metric, "best") for one in (name, base)}
-    for one, items in found.items():
-        if items is None:
+    samples = []
+    for one in (name, base):
+        sample = run.scores.sample(one, decoder, metric, captions)
+        if sample is None:
             return missing(run, one, decoder, metric)
-    mine, others = (items for items in found.values() if items is not None)
-    if not mine.index.equals(others.index):
+        samples.append(sample)
+    mine, others = samples
+    if not np.array_equal(mine.items, others.items):
         raise InputError(run.scores.source, f"{name} and {base} were scored on different items", "run `dvc repro`")
-    seeds = sorted(set(mine.columns) & set(others.columns))
-    if not seeds:
+    if not set(mine.seeds.tolist()) & set(others.seeds.tolist()):
         return Estimate(None, remarks=(f"{name} and {base} have no seed in common",))
-    corpora = [run.scores.corpus(one, decoder, metric) for one in found]
-    corpus = None if corpora[0] is None or corpora[1] is None else (corpora[0] - corpora[1])[seeds]
-    return _over_items(run, name, metric, mine[seeds] - others[seeds], corpus)
+    return _over_both(run, name, metric, samples)
 
 
-def _over_items(
-    run: Run,
-    name: str,
-    metric: str,
-    items: pd.DataFrame,
-    corpus: pd.Series[float] | None,
-    remarks: tuple[str, ...] = (),
-) -> Estimate:
-    """The mean of scores [items x seeds] with its interval, both moved to the corpus value where there is one."""
+def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], remarks: tuple[str, ...] = ()) -> Estimate:
+    """A value, or the difference of two, with its interval over seeds and items."""
     kind = run.kind(run.by_name[name].task if name in run.by_name else run.config.pictures)
-    means = items.mean(axis=1).dropna().to_numpy()
-    if len(means) == 0:
+    same = statistics.paired(samples)
+    if same is None:
         return Estimate(None, remarks=(f"{metric} is undefined for every test {kind.unit}",))
-    low, high = statistics.bootstrap_interval(means)
-    value = float(means.mean())
-    shift = 0.0 if corpus is None else float(corpus.mean()) - value
-    seeds = "" if name == HUMAN else f" x {items.shape[1]} seed{'s' if items.shape[1] > 1 else ''}"
-    return Estimate(value + shift, low + shift, high + shift, f"{len(means)} {kind.units}{seeds}", remarks)
+    first, *others = same
+    value, resampled = first.by_seed().mean(), first.resampled()
+    for other in others:
+        value, resampled = value - other.by_seed().mean(), resampled - other.resampled()
+    low, high = statistics.interval(resampled)
+    n, seeds = f"{int(first.counted.any(axis=1).sum())} {kind.units}", len(first.seeds)
+    if name == HUMAN:
+        return Estimate(float(value), low, high, n, remarks)
+    if seeds == 1:
+        remarks = (*remarks, f"one training seed: the interval is over test {kind.units} alone")
+    return Estimate(float(value), low, high, f"{n} x {seeds} seed{'s' if seeds > 1 else ''}", remarks)
 
 
 def missing(run: Run, name: str, decoder: str, metric: str) -> Estimate:
@@ -258,7 +247,7 @@ def absent_run(name: str) -> Estimate:
 
 
 def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimate:
-    """The mean over seeds with the lowest and the highest; `otherwise` where there is none."""
+    """The mean over seeds with their range, the lowest and the highest; `otherwise` where there is none."""
     if by_seed is None:
         return otherwise
     if len(by_seed) == 1:
@@ -331,7 +320,7 @@ def no_truth(run: Run, title: str) -> Table:
 
 
 def quality_table(run: Run, reading: str) -> Table:
-    """Every quality metric of the greedy and of the best beam caption; low and high are over seeds.
+    """Every quality metric of the greedy and of the best beam caption; low and high are the range over seeds.
 
     Tasks whose quality is told by another metric, as translation's is, have no rows.
     """
@@ -342,7 +331,7 @@ def quality_table(run: Run, reading: str) -> Table:
                 continue
             block, data = f"{entry.captioner}, {decoder}", run.stand_in(entry.task)
             for metric in registry.QUALITY_TABLE:
-                by_seed = run.scores.best_by_seed(entry.name, decoder, metric)
+                by_seed = run.scores.by_seed(entry.name, decoder, metric)
                 ours = over_seeds(by_seed, missing(run, entry.name, decoder, metric))
                 note = registry.find(metric).note
                 if note and by_seed is not None:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqcap.errors import InputError
-from seqcap.rewards.kernels import ORDERS, STATISTICS, bleu_against, bleu_among, bleu_scores, cook_bleu
+from seqcap.metrics.corpus import bleu_from_statistics
+from seqcap.rewards.kernels import bleu_against, bleu_among, cook_bleu
 from seqcap.rewards.sequences import References, checked_hypotheses, scored_lengths
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Bleu:
         Raises:
             InputError: wrong shapes, or ids or indices out of range.
         """
-        return bleu_scores(self.statistics(hypotheses, image))
+        return bleu_from_statistics(self.statistics(hypotheses, image))
 
     def statistics(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """What corpus BLEU is computed from (`bleu_from_statistics`); arguments and errors as of `score`.
@@ -60,18 +61,6 @@ class Bleu:
 def build(material: Material) -> Bleu:
     """Reward metrics bleu1-bleu4."""
     return Bleu(material.plain)
-
-
-def bleu_from_statistics(totals: Floats) -> Floats:
-    """BLEU-1..4 from statistics with pycocoevalcap's smoothing (Papineni et al., ACL 2002, section 2.3).
-
-    Args:
-        totals: [..., 10] statistics of one caption, or summed over a corpus (or over a bootstrap's resample of it).
-
-    Returns:
-        [..., 4].
-    """
-    return bleu_scores(np.ascontiguousarray(totals).reshape(-1, STATISTICS)).reshape(*totals.shape[:-1], ORDERS)
 
 
 def pairwise_bleu(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:

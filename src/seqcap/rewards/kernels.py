@@ -38,10 +38,6 @@ FOUR_IDS = np.uint64(1 << 48)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 WORD = np.uint64(64)
 
-# pycocoevalcap's smoothing of zero matches and of zero guesses.
-TINY = 1e-15
-SMALL = 1e-9
-
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compiles without the interpreter or its lock; machine code is kept on disk between processes."""
@@ -331,20 +327,6 @@ def bleu_row(keys: Keys, counts: Ints, limits: Ints, length: int, reference_leng
         statistics[ORDERS + order] = max(length - order, 0)
     statistics[2 * ORDERS] = length
     statistics[2 * ORDERS + 1] = reference_length
-
-
-@kernel
-def bleu_scores(statistics: Floats) -> Floats:
-    """BLEU-1..4 [n, 4] of each row of statistics [n, 10], with pycocoevalcap's smoothing."""
-    scores = np.empty((len(statistics), ORDERS))
-    for row in range(len(statistics)):
-        ratio = (statistics[row, 2 * ORDERS] + TINY) / (statistics[row, 2 * ORDERS + 1] + SMALL)
-        penalty = np.exp(1 - 1 / ratio) if ratio < 1 else 1.0
-        product = 1.0
-        for order in range(ORDERS):
-            product *= (statistics[row, order] + TINY) / (statistics[row, ORDERS + order] + SMALL)
-            scores[row, order] = product ** (1.0 / (order + 1)) * penalty
-    return scores
 
 
 @kernel

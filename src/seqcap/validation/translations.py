@@ -6,7 +6,8 @@ import numpy as np
 
 from seqcap.config.training import TrainingRun
 from seqcap.data.vocabulary import PAD, SPECIALS
-from seqcap.rewards.bleu import Bleu, bleu_from_statistics
+from seqcap.metrics.corpus import bleu_from_statistics
+from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.sequences import References
 from seqcap.tasks.base import Ids, Split, Task
 from seqcap.tasks.sentences import SentenceSplit

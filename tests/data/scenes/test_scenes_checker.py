@@ -84,7 +84,23 @@ def truth(text: str, scene: Scene = PARK) -> tuple[int, int]:
         ("a person in red clothes", PARK, (2, 2)),
         ("a person in a red dress", PARK, (0, 2)),
         ("a red blue man", PARK, (2, 3)),
+        # synonyms and shades
+        ("a crimson feline", PARK, (1, 2)),
+        ("an ivory feline with polka dots", PARK, (3, 3)),
+        ("a navy sedan", PARK, (2, 2)),
+        ("a gentleman clad in scarlet", PARK, (2, 2)),
+        ("a bloke sporting a streaked ruby jumper", PARK, (3, 3)),
+        ("an individual in crimson attire", PARK, (2, 2)),
+        ("a lady in a ruby gown", PARK, (0, 2)),
+        # what says nothing that could be false
+        ("the cute dog outside", PARK, (1, 1)),
+        ("one happy man is waving cheerfully in the picture", PARK, (2, 2)),
         # actions
+        ("a man says hello", PARK, (2, 2)),
+        ("a dozing pooch and a seated kitty", PARK, (4, 4)),
+        ("dogs sprint", TWINS, (3, 3)),
+        ("a dog that is asleep", PARK, (2, 2)),
+        ("a dog that is asleep", TWINS, (1, 2)),
         ("a man is waving", PARK, (2, 2)),
         ("a man waves", PARK, (2, 2)),
         ("a man walking", PARK, (1, 2)),
@@ -100,6 +116,16 @@ def truth(text: str, scene: Scene = PARK) -> tuple[int, int]:
         ("a meadow with a man waving", PARK, (3, 3)),
         ("a beach scene with a man", PARK, (1, 2)),
         ("under the stars a woman stands", DEPTH, (3, 3)),
+        ("a man on a lawn", PARK, (2, 2)),
+        ("a man downtown", PARK, (1, 2)),
+        ("a man after dark", PARK, (1, 2)),
+        ("a lady in the evening", DEPTH, (2, 2)),
+        ("along the coast we see a dog", TWINS, (2, 2)),
+        # the weather
+        ("a man on a sunny day", PARK, (2, 2)),
+        ("a man under the moon", PARK, (1, 2)),
+        ("a man in the cold", PARK, (1, 2)),
+        ("under the moon a woman stands", DEPTH, (3, 3)),
         # relations, each with its inverse and its opposite
         ("a man to the left of a dog", PARK, (3, 3)),
         ("a man to the right of a dog", PARK, (2, 3)),
@@ -119,6 +145,16 @@ def truth(text: str, scene: Scene = PARK) -> tuple[int, int]:
         ("next to a dog there is a man", PARK, (3, 3)),
         ("to the right of a dog is a man", PARK, (2, 3)),
         ("a woman behind a boat", DEPTH, (3, 3)),
+        ("a woman in back of a boat", DEPTH, (3, 3)),
+        ("a boat ahead of a woman", DEPTH, (3, 3)),
+        ("a boat with a woman in the background", DEPTH, (3, 3)),
+        ("a boat with a woman in the foreground", DEPTH, (2, 3)),
+        ("a boat with a woman nearby", DEPTH, (2, 3)),
+        ("a man with a dog alongside", PARK, (3, 3)),
+        ("a man by a dog by the sea", PARK, (3, 4)),
+        ("a cat atop a car", PARK, (3, 3)),
+        ("a car underneath a cat", PARK, (3, 3)),
+        ("a dog with a kite up above it", TWINS, (3, 3)),
         ("a boat in front of a woman", DEPTH, (3, 3)),
         ("a boat behind a woman", DEPTH, (2, 3)),
         ("a woman above a boat", DEPTH, (2, 3)),
@@ -166,6 +202,8 @@ def test_truth(text: str, scene: Scene, expected: tuple[int, int]) -> None:
         ("next to it", [("unparsed", "next to it", False)]),
         ("that is sleeping", [("unparsed", "that is sleeping", False)]),
         ("two", [("unparsed", "two", False)]),
+        ("outside", [("unparsed", "outside", False)]),
+        ("slowly a man", [("object", "man", True), ("unparsed", "slowly", False)]),
         ("with a", [("unparsed", "with a", False)]),
     ],
 )
@@ -211,6 +249,8 @@ def test_facts() -> None:
     assert check(["an", "animal"], PARK).facts == frozenset()
     assert check(["a", "cat", "above", "a", "car"], PARK).facts == {"object:3", "object:2"}
     assert check(["three", "dogs"], TWINS).facts == {"object:0", "object:1", "object:2", "count:dog"}
+    # The weather is true of several backgrounds.
+    assert check(["a", "dog", "on", "a", "sunny", "day"], PARK).facts == {"object:1"}
     assert check(["a", "dog", "next", "to", "a", "man"], PARK).facts == {"object:0", "object:1", "next_to:0:1"}
 
 
@@ -281,14 +321,33 @@ def test_any_words_can_be_judged(tokens: list[str], seed: int) -> None:
 def test_every_synonym_is_understood() -> None:
     """Each word of the tables, put into a sentence, leaves nothing unparsed."""
     texts = [f"a {noun}" for forms in english.NOUNS.values() for pair in forms for noun in pair]
-    texts += [f"a dog {phrase}" for table in english.PARTICIPLES.values() for phrase in table]
-    texts += [f"a dog {form}" for forms in english.FINITE.values() for form in forms]
+    participles = [
+        phrase
+        for actions in (english.PARTICIPLES, english.BIRD_PARTICIPLES)
+        for table in actions.values()
+        for phrase in table
+    ]
+    texts += [f"a dog {phrase}" for phrase in participles]
+    texts += [f"a {phrase} dog" for phrase in participles if phrase.isalpha()]
+    texts += [f"a dog {form}" for p in participles for plural in (False, True) if (form := english.finite(p, plural))]
+    texts += [f"a dog running {manner}" for table in english.MANNERS.values() for manner in table]
+    texts += [f"a {word} dog" for table in english.COLOURS.values() for word in table]
+    texts += [f"a {word} dog" for t in (english.SIZES, english.PERSON_SIZES) for words in t.values() for word in words]
+    texts += [f"a {word} dog" for t in (english.TEXTURES, english.OPINIONS) for words in t.values() for word in words]
+    texts += [f"a dog with {phrase}" for table in english.MARKS.values() for phrase in table]
+    texts += [f"a person {manner} a {garment}" for manner in english.MANNERS_OF_DRESS for garment in english.GARMENTS]
+    texts += [f"a person {manner} red" for manner in english.MANNERS_OF_COLOUR]
+    texts += [f"{introduction} a dog" for introduction in (*english.INTRODUCTIONS, *english.THERE)]
+    texts += [f"{number} dogs" for number in (*english.NUMBERS, *english.GROUPS)]
+    asides = (english.OUTDOORS, english.PICTURES, *english.WEATHER.values())
+    texts += [f"a dog {phrase}" for table in asides for phrase in table]
     texts += [f"a dog {phrase} a cat" for table in english.RELATIONS.values() for phrase in table]
     texts += [f"a dog with a cat {phrase}" for table in english.SELF_RELATIONS.values() for phrase in table]
     texts += [
         f"a dog {phrase}" for table in (english.PLACES, english.PLACES_BELOW) for t in table.values() for phrase in t
     ]
     texts += [f"{phrase} with a dog" for table in english.SETTINGS.values() for phrase in table]
+    assert len(texts) > 400
     for text in texts:
         assert not [s for s in check(text.split(), PARK).statements if s.kind == "unparsed"], text
 

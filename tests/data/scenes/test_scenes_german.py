@@ -134,12 +134,12 @@ RED_MAN = M("man", (0,), "red")
         # Clothes.
         (
             Plan((M("man", (0,), "red", None, "striped", "waving"),), None, None),
-            {"manner": "wearing", "garment": 0.1},
+            {"dress": "wearing"},
             "ein mann , der ein gestreiftes rotes hemd trägt , winkt",
         ),
         (
             Plan((M("man", (0,), "red", action="walking"),), None, "beach"),
-            {"manner": "wearing", "opening": "fragment"},
+            {"dress": "wearing", "garment": "sweater", "opening": "fragment"},
             "ein mann , der einen roten pullover trägt und am strand geht",
         ),
         (Plan((M("woman", (0,), "blue", action="sitting"),), None, None), {}, "eine frau in einem blauen kleid sitzt"),
@@ -151,7 +151,7 @@ RED_MAN = M("man", (0,), "red")
         ),
         (
             Plan((M("cat", (0,), action="sitting"), M("woman", (1,), "black")), BEHIND, None),
-            {"order": "fronted", "colour alone": 0.1, "manner": "dressed in"},
+            {"order": "fronted", "colour alone": 0.1, "dress": "dressed in"},
             "hinter einer in schwarz gekleideten frau sitzt eine katze",
         ),
         (
@@ -198,6 +198,39 @@ RED_MAN = M("man", (0,), "red")
             {},
             "eine frau ist am strand hinter einem gelben regenschirm , dazu eine rennende katze",
         ),
+        # Manners, opinions, the weather, and what has no place of its own.
+        (
+            Plan((M("dog", (0,), "red", "small", action="running"), M("cat", (1,), action="sleeping")), NEXT, "meadow"),
+            {"has manner (0,)": 0.01, "has opinion (0,)": 0.01, "has aside": 0.01, "aside": "on a sunny day"},
+            "ein süßer kleiner roter hund rennt schnell an einem sonnigen tag im gras neben einer schlafenden katze",
+        ),
+        (
+            Plan((M("woman", (0,), action="walking"),), None, "snow"),
+            {"has manner": 0.01, "has aside": 0.01, "opening": "place_sentence"},
+            "im schnee geht eine frau langsam draußen",
+        ),
+        (
+            Plan((M("bird", (0, 1), action="sitting"),), None, "street"),
+            {"opening": "place_there", "there": "we see", "participle": "perched", "noun": "songbird"},
+            "auf der straße sehen wir zwei singvögel , die hocken",
+        ),
+        (
+            Plan((M("man", (0,), "yellow"), M("boat", (1,), "white", "large")), NEXT, None),
+            {
+                "noun (0,)": "gentleman",
+                "noun (1,)": "yacht",
+                "colour": "gold",
+                "garment": "jacket",
+                "relation": "by",
+                "size": "giant",
+            },
+            "ein herr in einer goldenen jacke ist bei einer gewaltigen weißen jacht",
+        ),
+        (
+            Plan((M("tree", (0,)), M("man", (1,))), "left_of", None),
+            {"noun (1,)": "gentleman", "relation": "on the left side of", "has aside": 0.01},
+            "ein baum steht draußen auf der linken seite eines herrn",
+        ),
         (
             Plan((M("kite", (0,), action="flying"), M("man", (1,))), "above", "meadow"),
             {"place": "in a field"},
@@ -216,34 +249,83 @@ CASES: tuple[german.Case, ...] = ("nominative", "accusative", "dative", "genitiv
 FORMS = """
 man: mann mann mann mannes | männer männern
 guy: typ typ typ typs | typen typen
+gentleman: herr herrn herrn herrn | herren herren
+fellow: kerl kerl kerl kerls | kerle kerlen
+dude: kumpel kumpel kumpel kumpels | kumpel kumpeln
+bloke: bursche burschen burschen burschen | burschen burschen
+male: mann mann mann mannes | männer männern
 woman: frau frau frau frau | frauen frauen
 lady: dame dame dame dame | damen damen
+female: frau frau frau frau | frauen frauen
+gal: mädel mädel mädel mädels | mädels mädels
+dame: dame dame dame dame | damen damen
 dog: hund hund hund hundes | hunde hunden
 puppy: welpe welpen welpen welpen | welpen welpen
+pup: hündchen hündchen hündchen hündchens | hündchen hündchen
+hound: jagdhund jagdhund jagdhund jagdhundes | jagdhunde jagdhunden
+canine: hund hund hund hundes | hunde hunden
+doggy: hündchen hündchen hündchen hündchens | hündchen hündchen
+pooch: hündchen hündchen hündchen hündchens | hündchen hündchen
 cat: katze katze katze katze | katzen katzen
 kitten: kätzchen kätzchen kätzchen kätzchens | kätzchen kätzchen
+kitty: mieze mieze mieze mieze | miezen miezen
+feline: katze katze katze katze | katzen katzen
+pussycat: miezekatze miezekatze miezekatze miezekatze | miezekatzen miezekatzen
 bird: vogel vogel vogel vogels | vögel vögeln
+birdie: vögelchen vögelchen vögelchen vögelchens | vögelchen vögelchen
+songbird: singvogel singvogel singvogel singvogels | singvögel singvögeln
+fowl: vogel vogel vogel vogels | vögel vögeln
 ball: ball ball ball balls | bälle bällen
+sphere: kugel kugel kugel kugel | kugeln kugeln
+orb: kugel kugel kugel kugel | kugeln kugeln
 car: auto auto auto autos | autos autos
 vehicle: fahrzeug fahrzeug fahrzeug fahrzeugs | fahrzeuge fahrzeugen
+automobile: wagen wagen wagen wagens | wagen wagen
+sedan: limousine limousine limousine limousine | limousinen limousinen
+motorcar: wagen wagen wagen wagens | wagen wagen
 tree: baum baum baum baums | bäume bäumen
+plant: pflanze pflanze pflanze pflanze | pflanzen pflanzen
+sapling: bäumchen bäumchen bäumchen bäumchens | bäumchen bäumchen
 house: haus haus haus hauses | häuser häusern
 building: gebäude gebäude gebäude gebäudes | gebäude gebäuden
+home: wohnhaus wohnhaus wohnhaus wohnhauses | wohnhäuser wohnhäusern
+cottage: häuschen häuschen häuschen häuschens | häuschen häuschen
+hut: hütte hütte hütte hütte | hütten hütten
+cabin: hütte hütte hütte hütte | hütten hütten
 kite: drachen drachen drachen drachens | drachen drachen
 boat: boot boot boot boots | boote booten
 sailboat: segelboot segelboot segelboot segelboots | segelboote segelbooten
+ship: schiff schiff schiff schiffs | schiffe schiffen
+vessel: schiff schiff schiff schiffs | schiffe schiffen
+yacht: jacht jacht jacht jacht | jachten jachten
 umbrella: regenschirm regenschirm regenschirm regenschirms | regenschirme regenschirmen
 parasol: sonnenschirm sonnenschirm sonnenschirm sonnenschirms | sonnenschirme sonnenschirmen
+sunshade: sonnenschirm sonnenschirm sonnenschirm sonnenschirms | sonnenschirme sonnenschirmen
+brolly: schirm schirm schirm schirms | schirme schirmen
 person: person person person person | personen personen
+individual: mensch menschen menschen menschen | menschen menschen
+human: mensch menschen menschen menschen | menschen menschen
+figure: gestalt gestalt gestalt gestalt | gestalten gestalten
 animal: tier tier tier tieres | tiere tieren
+creature: geschöpf geschöpf geschöpf geschöpfs | geschöpfe geschöpfen
+pet: haustier haustier haustier haustieres | haustiere haustieren
+critter: tierchen tierchen tierchen tierchens | tierchen tierchen
+beast: tier tier tier tieres | tiere tieren
 shirt: hemd hemd hemd hemdes | hemden hemden
 sweater: pullover pullover pullover pullovers | pullover pullovern
+jacket: jacke jacke jacke jacke | jacken jacken
+top: oberteil oberteil oberteil oberteils | oberteile oberteilen
+jumper: pulli pulli pulli pullis | pullis pullis
 dress: kleid kleid kleid kleides | kleider kleidern
+gown: gewand gewand gewand gewandes | gewänder gewändern
+frock: kleidchen kleidchen kleidchen kleidchens | kleidchen kleidchen
 """
 GENDERS = {
-    "m": "mann typ hund welpe vogel ball baum drachen regenschirm sonnenschirm pullover",
-    "f": "frau dame katze person kleidung",
-    "n": "kätzchen auto fahrzeug haus gebäude boot segelboot tier hemd kleid outfit",
+    "m": "mann typ herr kerl kumpel bursche hund jagdhund welpe vogel singvogel ball wagen baum drachen regenschirm "
+    "sonnenschirm schirm mensch pullover pulli",
+    "f": "frau dame katze mieze miezekatze kugel limousine pflanze hütte jacht person gestalt jacke kleidung",
+    "n": "mädel hündchen kätzchen vögelchen auto fahrzeug bäumchen haus gebäude wohnhaus häuschen boot segelboot "
+    "schiff tier geschöpf haustier tierchen hemd oberteil kleid gewand kleidchen outfit",
 }
 
 
@@ -288,6 +370,12 @@ def test_adjectives() -> None:
 def test_tables_cover_english() -> None:
     assert set(NOUNS) == {forms[0] for nouns in english.NOUNS.values() for forms in nouns}
     assert set(GARMENTS) == set(english.GARMENTS)
+    assert set(german.COLOURS) == {word for words in english.COLOURS.values() for word in words}
+    assert set(german.OPINIONS) == {word for words in english.OPINIONS.values() for word in words}
+    assert set(german.MANNERS) == {word for words in english.MANNERS.values() for word in words}
+    asides = (english.OUTDOORS, english.PICTURES, *english.WEATHER.values())
+    assert set(german.ASIDES) == {phrase for table in asides for phrase in table}
+    assert set(german.THERE) == set(english.THERE)
     assert set(german.SIZES) == {
         word for table in (english.SIZES, english.PERSON_SIZES) for words in table.values() for word in words
     }
@@ -300,8 +388,15 @@ def test_tables_cover_english() -> None:
     assert set(german.RELATIONS) == relations
     hosted = relations | {phrase for phrases in english.SELF_RELATIONS.values() for phrase in phrases}
     # "on" has forms of its own.
-    assert set(german.ADVERBS) == set(german.ANIMATE_ADVERBS) == hosted - {"on", "on top of"}
-    assert set(german.VERBS) == {phrase for phrases in english.PARTICIPLES.values() for phrase in phrases}
+    assert set(german.ADVERBS) == set(german.ANIMATE_ADVERBS) == hosted - set(english.RELATIONS["on"])
+    participles = {
+        phrase
+        for table in (english.PARTICIPLES, english.BIRD_PARTICIPLES)
+        for phrases in table.values()
+        for phrase in phrases
+    }
+    assert set(german.VERBS) == participles
+    assert set(german.ATTRIBUTES) == {word for word in participles if word.isalpha()} - english.PREDICATIVE
     assert set(german.TEXTURES) == {word for words in english.TEXTURES.values() for word in words}
     assert set(german.MARKS) == {word for words in english.MARKS.values() for word in words}
     assert set(german.INTRODUCTIONS) == set(english.INTRODUCTIONS)
@@ -317,12 +412,11 @@ def said(full: bool) -> list[tuple[Plan, list[str]]]:
 
 
 STEMS = {
-    "rot", "blau", "grün", "gelb", "schwarz", "weiß", "orangefarben", "klein", "winzig", "groß", "riesig", "gestreift",
-    "gepunktet", "getupft", "gefleckt", "gekleidet", "weiter", "stehend", "gehend", "winkend", "sitzend", "rennend",
-    "schlafend", "fliegend",
-}  # fmt: skip
+    *german.COLOURS.values(), *german.SIZES.values(), *german.TEXTURES.values(), *german.ANIMAL_TEXTURES.values(),
+    *german.OPINIONS.values(), *german.ATTRIBUTES.values(), "gekleidet", "weiter",
+} - german.INVARIABLE  # fmt: skip
 ENDINGS = {f"{stem}{ending}": (stem, ending) for stem, ending in product(STEMS, ("e", "en", "er", "es", "em"))}
-COLOUR_WORDS = {"rot", "blau", "grün", "gelb", "schwarz", "weiß", "orange", "lila"}
+COLOUR_WORDS = set(german.COLOUR_NOUNS.values())
 PLURALS = {"zwei", "drei", "vier"}
 DATIVES = {"mit", "von", "bei", "neben", "hinter", "vor", "unter", "über", "auf", "in"}
 

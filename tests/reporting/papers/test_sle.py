@@ -7,14 +7,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from invented_runs import EXPLORING, LEVELS, SWEEP
 
 from seqcap.errors import InputError
 from seqcap.reporting import published, tables
 from seqcap.reporting.claims import Result, run_claims
 from seqcap.reporting.papers.sle import figures
 from seqcap.reporting.papers.sle.claims import CLAIMS, errors, remarks
+from seqcap.reporting.papers.sle.rows import MULTI_LABEL, MULTI_MEANS, OURS
+from seqcap.reporting.papers.sle.sweep import outside_sweep, sweep
 from seqcap.reporting.papers.sle.tables import TABLES, truth_columns
-from seqcap.reporting.verdicts import HOLDS, NOT_RUN
+from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN
 
 
 def lines(sle, name: str) -> pd.DataFrame:
@@ -24,7 +27,11 @@ def lines(sle, name: str) -> pd.DataFrame:
 
 
 def outcomes(sle) -> dict[tuple[str, str, str], Result]:
-    return {result.claim.key: result for result in run_claims(CLAIMS, sle.read())}
+    """The first of each claim, metric and decoder."""
+    found: dict[tuple[str, str, str], Result] = {}
+    for result in run_claims(CLAIMS, sle.read()):
+        found.setdefault(result.claim.key, result)
+    return found
 
 
 # --- Tables
@@ -33,12 +40,36 @@ def outcomes(sle) -> dict[tuple[str, str, str], Result]:
 @pytest.mark.parametrize("table", ["table1", "table2", "table4"])
 def test_every_published_cell_appears_once_as_printed(sle, table: str):
     ours = lines(sle, f"sle_{table}")
+    ours = ours[~ours["row"].isin(OURS)]
     theirs = published.published_table("sle", table)
     assert list(ours.columns) == tables.COLUMNS
     keys = ["block", "row", "column"]
     assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
     assert ours["paper"].tolist() == theirs["printed"].tolist()
     assert ours["direction"].tolist() == theirs["direction"].tolist()
+
+
+def test_a_row_that_is_not_in_print_follows_the_one_it_is_like(sle):
+    for table, columns in (("sle_table2", 3), ("sle_table4", 4)):
+        cells = lines(sle, table)
+        mine = cells[cells["row"].isin(OURS)]
+        assert len(mine) == columns * mine["row"].nunique()
+        rows = cells["row"].drop_duplicates().tolist()
+        for row, like in OURS.items():
+            if row in rows:
+                assert rows.index(row) == rows.index(like) + 1
+        assert set(mine["paper"]) == {""}
+        assert mine["note"].str.contains(MULTI_MEANS, regex=False).all()
+        assert not cells.loc[~cells["row"].isin(OURS), "note"].str.contains(MULTI_MEANS, regex=False).any()
+    numbers = lines(sle, "sle_table4").set_index(["row", "column"])["ours"]
+    for column, scale in (("CIDEr", 100), ("Div2", 1)):
+        level = scale * LEVELS["sll_sle_mr"][column]
+        assert float(numbers[f"{MULTI_LABEL} (rs)", column]) == pytest.approx(level, abs=0.03 * scale)
+
+
+def test_a_row_of_ours_needs_its_run(sle):
+    sle.names.remove("sll_sle_mr")
+    assert not lines(sle, "sle_table4")["row"].isin(OURS).any()
 
 
 def test_table_4_notes_the_papers_reuse_of_table_2(sle):
@@ -54,7 +85,7 @@ def test_truth_has_every_variant_and_human_captions(sle):
     assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
     assert human.loc["precision, 5 samples", "n"] == "12 images"
     assert human.loc["precision, beam", "ours"] == ""
-    assert len(cells) == 9 * len(truth_columns(sle.read()))
+    assert len(cells) == 10 * len(truth_columns(sle.read()))
 
 
 def test_truth_is_one_note_where_facts_are_unknown(sle):
@@ -76,8 +107,59 @@ def test_the_runs_claims_hold_as_it_was_made(sle):
     assert results["C9", "METEOR", "beam"].verdict == NOT_RUN
     assert results["C9", "SPICE", "beam"].reason == "the evaluate stage wrote no SPICE for sll_sle (beam)"
     assert results["C1", "CIDEr", "sample"].difference == pytest.approx(40, abs=2)  # x100
-    # What exploration costs is explained only where it costs: it gains CIDEr in the invented run.
-    assert remarks(sle.read(), list(results.values())) == []
+
+
+def test_the_authors_later_distance_is_judged_as_the_papers(sle):
+    results = [result for result in run_claims(CLAIMS, sle.read()) if result.claim.number == "C4"]
+    sides = [(result.claim.left, result.claim.decoder) for result in results]
+    assert sides == [("sll_sle", "sample"), ("sll_sle", "beam"), ("sll_sle_mr", "sample"), ("sll_sle_mr", "beam")]
+    assert {result.verdict for result in results} == {HOLDS}
+    assert results[2].difference == pytest.approx(5, abs=1)  # x100, as the rows with printed numbers
+    assert (results[0].claim.paper_text(), results[2].claim.paper_text()) == ("+1.3", "")
+
+
+def words(sle, results=()) -> dict[str, str]:
+    """Remarks by their headings."""
+    return {text.split("*")[1].rstrip("."): text for text in remarks(sle.read(), list(results))}
+
+
+def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
+    said = words(sle)["The regime"]
+    assert "its random samples score 0.4 CIDEr below" in said
+    # In the invented run the best beam caption is always .1 above.
+    ours = float(said.split("SLL's score ")[1].split()[0])
+    assert ours == pytest.approx(10, abs=1)
+    assert "more than 3: C4 is tested on a policy with more to lose" in said
+    # 40 (exp(-120 / 60) - exp(-200 / 60)): from the last evaluation in the first three quarters to the end.
+    assert said.endswith("changed SLL's validation CIDEr by +4.0.")
+
+
+def test_what_exploration_costs_is_beside_print(sle):
+    said = words(sle)["What exploration costs and gains"]
+    changes = [float(part.split()[0]) for part in said.split("changes CIDEr by ")[1:]]
+    assert changes == pytest.approx([10, 5], abs=1)
+    assert said.index("SLL-SLE changes") < said.index("SLL-SLE (multi-reference) changes")
+    assert said.count("[") == 2 * 3
+    assert "In print: +2.2, +1.3 and +0.08." in said
+    assert "Alpha is 0.75 here. Its default was chosen on val" in said
+    sle.names.remove("sll_sle_mr")
+    assert "multi-reference" not in words(sle)["What exploration costs and gains"]
+    sle.names.remove("sll")
+    assert words(sle) == {}
+
+
+def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.MonkeyPatch):
+    results = run_claims(CLAIMS, sle.read())
+    assert "Why SLL-SLE does not gain CIDEr here" not in words(sle, results)
+    swapped = {"sll": "sll_sle", "sll_sle": "sll"}
+    rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in sle.scores("sle_image")]
+    level = {"seed": 1, "item": None, "decoder": "sample", "rank": None, "metric": "log_prob_mean"}
+    rows += [level | {"variant": "sll", "value": -3.0}, level | {"variant": "sll_sle", "value": -9.5}]
+    monkeypatch.setattr(sle, "scores", lambda evaluation: rows)
+    results = run_claims(CLAIMS, sle.read())
+    assert next(result.verdict for result in results if result.claim.number == "C4") == FAILS
+    said = words(sle, results)["Why SLL-SLE does not gain CIDEr here"]
+    assert "is 9.5 nats on average, SLL's 3.0" in said
 
 
 def test_truth_is_not_run_where_facts_are_unknown(sle):
@@ -159,6 +241,7 @@ def test_cross_entropy_is_a_dashed_line_at_its_level(sle):
         "SLL",
         "SLL-ME",
         "SLL-SLE",
+        MULTI_LABEL,
         "XE (step 0)",
     ]
 
@@ -179,3 +262,73 @@ def test_concentration_is_the_cumulative_probability(sle):
     whole = np.exp(beam["log_prob"]).groupby([beam["seed"], beam["item"]]).sum().mean()
     assert line.get_ydata()[-1] == pytest.approx(whole)
     assert (np.diff(line.get_ydata()) > 0).all()
+
+
+# --- What alpha does
+
+
+def test_runs_are_found_by_what_they_are_trained_with(sle):
+    sle.names += SWEEP
+    run = sle.read()
+    found = sweep(run)
+    assert found.chosen == 0.75
+    assert list(found.lines) == ["pairwise", "multi_reference"]
+    for distance, line in found.lines.items():
+        assert list(line) == [0, 0.25, 0.5, 0.75, 1]
+        assert line[1].name == "sll"
+        assert all(EXPLORING[entry.name] == (distance, alpha) for alpha, entry in line.items() if alpha < 1)
+    assert [entry.name for entry in outside_sweep(run)] == [name for name in sle.names if name not in SWEEP]
+
+
+def panels(figure) -> dict[str, figures.Axes]:
+    return {axis.get_title("left"): axis for axis in figure.axes if axis.get_title("left")}
+
+
+def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
+    sle.names += SWEEP
+    shown = panels(figures.alpha(sle.read()))
+    assert list(shown) == [
+        "CIDEr x100 (dashed: best beam caption)",
+        "Div-2",
+        "mBLEU-4 (low: diverse)",
+        "true precision",
+        "true recall of all together",
+    ]
+    cider, div2 = list(shown.values())[:2]
+    assert [line.get_label() for line in cider.containers] == [
+        "pairwise distance",
+        "multi-reference distance",
+        "pairwise distance, best beam caption",
+        "multi-reference distance, best beam caption",
+    ]
+    x, y = (np.asarray(values, dtype=float) for values in div2.containers[0].lines[0].get_data())
+    assert x == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.01)
+    levels = [LEVELS["xe"]["Div2"] * (1 - alpha) + LEVELS["sll"]["Div2"] * alpha for alpha in (0, 0.25, 0.5)]
+    assert y == pytest.approx([*levels, LEVELS["sll_sle"]["Div2"], LEVELS["sll"]["Div2"]], abs=0.03)
+    marks = [line for line in div2.get_lines() if line.get_marker() == "_" and len(line.get_xdata()) == 3]
+    assert len(marks) == 2 * 5
+    upright = next(line for line in div2.get_lines() if line.get_linestyle() == "-.")
+    assert upright.get_xdata()[0] == 0.75
+    xe = next(line for line in div2.get_lines() if line.get_linestyle() == ":")
+    assert xe.get_ydata()[0] == pytest.approx(LEVELS["xe"]["Div2"], abs=0.03)
+
+
+def test_alpha_of_photographs_has_no_true_panels(sle):
+    sle.dataset = "flickr8k"
+    assert len(panels(figures.alpha(sle.read()))) == 3
+
+
+def test_one_alpha_is_no_figure(sle):
+    sle.names = ["xe", "sll_sle", "sll_me"]
+    figure = figures.alpha(sle.read())
+    assert figure.axes == []
+    assert "fewer than two values of alpha" in figure.texts[0].get_text()
+
+
+def test_other_figures_leave_the_sweep_out(sle):
+    sle.names += SWEEP
+    run = sle.write()
+    for figure in (figures.tradeoff(run), figures.curves(run), figures.figure3(run)):
+        labels = figure.axes[0].get_legend_handles_labels()[1]
+        assert "SLL-SLE" in labels
+        assert not any(label.startswith("sweep") for label in labels)

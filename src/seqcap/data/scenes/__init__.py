@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,12 +26,11 @@ from seqcap.data.scenes.checker import Statement, Verdict, check, recall_of_set
 from seqcap.data.scenes.drawing import draw
 from seqcap.data.scenes.english import realise
 from seqcap.data.scenes.graph import Scene, SceneObject, pick, sample
-from seqcap.data.scenes.labels import LABEL_NAMES, labels
+from seqcap.data.scenes.lookalikes import look_alikes, members
 from seqcap.errors import InputError
 from seqcap.progress import progress
 
 __all__ = [
-    "LABEL_NAMES",
     "SCENES",
     "Config",
     "Scene",
@@ -38,14 +38,14 @@ __all__ = [
     "Statement",
     "Verdict",
     "check",
-    "labels",
     "read_scenes",
     "recall_of_set",
     "write",
 ]
 
-# One row per picture; `graph` is the scene as JSON.
-SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("graph", pa.string())])
+# One row per picture; `graph` is the scene as JSON. Look-alikes have the same `group`, the item of the first of them;
+# it is null where a picture has none.
+SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("group", pa.int64()), ("graph", pa.string())])
 
 CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "scenes.parquet"
 
@@ -87,8 +87,9 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     - `scenes.parquet`: see `SCENES`; item is the JSON's imgid.
 
     Every picture has random numbers of its own, from (seed, imgid): a picture's scene and noise do not depend on the
-    number of pictures, nor on the captions. The server's pictures come last, so that the others are the same with and
-    without them.
+    number of pictures, nor on the captions. Look-alikes (`lookalikes`) depend on (seed, imgid of the first of them),
+    with one exception: a group that the end of a split would cut is not formed, and its pictures stand alone. The
+    server's pictures come last, so that the others are the same with and without them.
     """
     folder = Path(folder)
     splits = [name for name in (*artifacts.SPLITS, artifacts.SERVER) for _ in range(getattr(config, name))]
@@ -99,11 +100,9 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
         artifacts.atomic(folder / IMAGES_FILE) as temporary,
         tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
     ):
-        for image_id, split in enumerate(progress(splits, desc="scenes", unit="picture")):
-            graph_rng, noise_rng, caption_rng = (
-                np.random.default_rng(child) for child in np.random.SeedSequence([seed, image_id]).spawn(3)
-            )
-            scene = sample(graph_rng)
+        shown = progress(splits, desc="scenes", unit="picture")
+        for image_id, (split, (group, scene)) in enumerate(zip(shown, _scenes(splits, seed), strict=True)):
+            _, noise_rng, caption_rng, _ = _random(seed, image_id)
             name = f"{image_id:06d}.png"
             buffer = io.BytesIO()
             draw(scene, config.size, config.noise, noise_rng).save(buffer, "PNG")
@@ -125,9 +124,28 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
                 }
             )
             graph = json.dumps(scene.to_json(), sort_keys=True, separators=(",", ":"))
-            rows.append({"item": image_id, "split": split, "graph": graph})
+            rows.append({"item": image_id, "split": split, "group": group, "graph": graph})
     artifacts.write_json(folder / CAPTIONS_FILE, {"dataset": "scenes", "images": images})
     artifacts.write_rows(folder / SCENES_FILE, rows, SCENES)
+
+
+def _random(seed: int, image_id: int) -> list[np.random.Generator]:
+    """A picture's random numbers: for its scene, its noise, its captions and its look-alikes."""
+    return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, image_id]).spawn(4)]
+
+
+def _scenes(splits: Sequence[str], seed: int) -> Iterator[tuple[int | None, Scene]]:
+    """Every picture's group and scene, in the order of their numbers."""
+    image_id = 0
+    while image_id < len(splits):
+        size = members(seed, image_id)
+        group = splits[image_id : image_id + size]
+        if len(group) < size or len(set(group)) > 1:
+            size = 1
+        rng, _, _, others_rng = _random(seed, image_id)
+        for scene in look_alikes(sample(rng), size, others_rng):
+            yield (None if size == 1 else image_id), scene
+        image_id += size
 
 
 def _sentences(

@@ -8,7 +8,9 @@ The parser reads from left to right and is made for what captioners write, gramm
   relations and "that is" / "who is" of the phrase just before them.
 - A relation before its subject ("next to a car there is a dog") waits for the next phrase. "with" only says that
   something is there; after it, "on top" or "beside it" relate it to the subject.
-- "in a red shirt" is the colour of the person, "on the beach" the background.
+- "in a red shirt" is the colour of the person, "on the beach" the background. The weather ("on a sunny day") must fit
+  the background, but does not tell which it is.
+- Opinions ("cute"), manners ("slowly") and "outside" or "in the picture" say nothing that could be false.
 - Words that fit nowhere ("a man on a", "<unk>") make one false statement of kind `unparsed` per run of such words.
 """
 
@@ -22,7 +24,7 @@ from typing import Literal
 
 from seqcap.data.scenes import english
 from seqcap.data.scenes.captions import HYPERNYMS
-from seqcap.data.scenes.graph import CANONICAL, COLOURS, INVERSE, KINDS, Scene
+from seqcap.data.scenes.graph import CANONICAL, INVERSE, KINDS, Scene
 
 StatementKind = Literal["object", "count", "attribute", "action", "relation", "background", "unparsed"]
 
@@ -152,24 +154,54 @@ _NOUNS = {
     for pair in forms
     for plural, noun in enumerate(pair)
 }
-_ADJECTIVES: dict[str, tuple[str, str]] = {colour: ("colour", colour) for colour in COLOURS}
+_ADJECTIVES: dict[str, tuple[str, str]] = {
+    word: ("colour", colour) for colour, words in english.COLOURS.items() for word in words
+}
 _ADJECTIVES |= {word: ("texture", name) for name, words in english.TEXTURES.items() for word in words}
 for _table in (english.SIZES, english.PERSON_SIZES):
     _ADJECTIVES |= {word: ("size", name) for name, words in _table.items() for word in words}
-_MARKS = {word: name for name, words in english.MARKS.items() for word in words}
-_PARTICIPLES = _phrases(_meanings(english.PARTICIPLES))
-_SINGULAR_VERBS = {forms[0]: action for action, forms in english.FINITE.items()}
-_PLURAL_VERBS = {forms[1]: action for action, forms in english.FINITE.items()}
+_OPINIONS = frozenset(chain.from_iterable(english.OPINIONS.values()))
+_MARKS = _phrases(_meanings(english.MARKS))
+_ACTIONS = [
+    (phrase, action)
+    for table in (english.PARTICIPLES, english.BIRD_PARTICIPLES)
+    for action, phrases in table.items()
+    for phrase in phrases
+]
+_PARTICIPLES = _phrases(_ACTIONS)
+# Before a noun.
+_ATTRIBUTES = {phrase: action for phrase, action in _ACTIONS if " " not in phrase}
+_SINGULAR_VERBS, _PLURAL_VERBS = (
+    _phrases((text, action) for phrase, action in _ACTIONS if (text := english.finite(phrase, plural)) is not None)
+    for plural in (False, True)
+)
+# Words that say nothing that could be false.
+_MANNERS = frozenset(chain.from_iterable(english.MANNERS.values()))
+_ASIDES = _phrases((phrase, phrase) for phrase in (*english.OUTDOORS, *english.PICTURES))
+_WEATHER = _phrases((phrase, phrase) for phrases in english.WEATHER.values() for phrase in phrases)
 # "under" can also mean that one thing carries the other: `below` covers both.
 _RELATIONS = _phrases(_meanings({name: texts for name, texts in english.RELATIONS.items() if name != "carries"}))
 _SELF_RELATIONS = _phrases((text, name) for text, name in _meanings(english.SELF_RELATIONS) if not text.endswith("it"))
-_PLACES = _phrases(_meanings(english.PLACE_NOUNS))
 _GROUPS = _phrases((text, str(number)) for text, number in english.GROUPS.items())
-_INTRODUCTIONS = _phrases((text, "") for text in ("there is", "there are", *english.INTRODUCTIONS))
-_ARTICLES = frozenset({"a", "an", "the", "another"})
+_INTRODUCTIONS = _phrases((text, "") for text in ("there are", *english.THERE, *english.INTRODUCTIONS))
+_ARTICLES = frozenset({"a", "an", "the", "one", "another"})
 _PRONOUNS = frozenset({"it", *english.PRONOUNS.values()})
 _BE = frozenset({"is", "are"})
 _LINKS = frozenset({"and", "while"})
+
+
+def _place_nouns() -> Iterable[tuple[str, str]]:
+    """Every place without preposition, article and "scene": with any of them, or none, it means the same."""
+    for table in (english.PLACES, english.PLACES_BELOW, english.SETTINGS):
+        for background, phrases in table.items():
+            for phrase in phrases:
+                words = phrase.split()
+                words = words[words[0] in english.PLACE_PREPOSITIONS :]
+                words = words[words[0] in _ARTICLES :]
+                yield " ".join(words).removesuffix(" scene"), background
+
+
+_PLACES = _phrases(_place_nouns())
 
 
 # --- parsing --------------------------------------------------------------------------------------------------------
@@ -241,6 +273,8 @@ class _Parser:
         if word in _LINKS:
             begun = bool(self.phrases or self.backgrounds)
             return self._step(i + 1) if begun and self._word(i + 1) not in _LINKS else None
+        if (end := self._aside(i)) is not None:
+            return end
         if (found := _match(_INTRODUCTIONS, self.words, i)) is not None:
             return self._place(found[1]) or self._new_subject(found[1], joins=False)
         if word == "with" and (end := self._companion(i + 1)) is not None:
@@ -249,10 +283,10 @@ class _Parser:
             return self._predicate(i + 2, [len(self.phrases) - 1] if self.phrases else [])
         if word in _BE:
             return self._predicate(i + 1, self.subjects if word == "are" else self.subjects[-1:])
-        if word in _SINGULAR_VERBS:
-            return self._act(_SINGULAR_VERBS[word], i + 1, self.subjects[-1:])
-        if word in _PLURAL_VERBS:
-            return self._act(_PLURAL_VERBS[word], i + 1, self.subjects)
+        if (found := _match(_SINGULAR_VERBS, self.words, i)) is not None:
+            return self._act(*found, self.subjects[-1:])
+        if (found := _match(_PLURAL_VERBS, self.words, i)) is not None:
+            return self._act(*found, self.subjects)
         return self._modifier(i, self.focus) or self._new_subject(i, joins=True)
 
     def _predicate(self, i: int, subjects: list[int]) -> int | None:
@@ -261,8 +295,16 @@ class _Parser:
             return self._modifier(i, subjects)
         return self._new_subject(i, joins=False) if self.waiting else None
 
+    def _aside(self, i: int) -> int | None:
+        if (found := _match(_WEATHER, self.words, i)) is not None:
+            self.backgrounds.append(found[0])
+            return found[1]
+        found = _match(_ASIDES, self.words, i)
+        # Alone it says nothing: "outside" needs something that is there.
+        return found[1] if found is not None and (self.phrases or self.backgrounds) else None
+
     def _modifier(self, i: int, focus: list[int]) -> int | None:
-        if (end := self._place(i)) is not None:
+        if (end := self._aside(i) or self._place(i)) is not None:
             return end
         if focus and (found := _match(_PARTICIPLES, self.words, i)) is not None:
             return self._act(*found, focus)
@@ -277,7 +319,7 @@ class _Parser:
             if action not in self.phrases[subject].actions:
                 self.phrases[subject].actions.append(action)
         self.focus, self.closed = list(subjects), True
-        return end
+        return end + (self._word(end) in _MANNERS)
 
     def _place(self, i: int) -> int | None:
         if self._word(i) in english.PLACE_PREPOSITIONS:
@@ -351,10 +393,10 @@ class _Parser:
             i += 1
         attributes: list[tuple[str, str]] = []
         actions: list[str] = []
-        while (word := self._word(i)) in _ADJECTIVES or word in english.PARTICIPLES:
-            if word in english.PARTICIPLES:
-                actions.append(word)
-            elif _ADJECTIVES[word] not in attributes:
+        while (word := self._word(i)) in _ADJECTIVES or word in _ATTRIBUTES or word in _OPINIONS:
+            if word in _ATTRIBUTES:
+                actions.append(_ATTRIBUTES[word])
+            elif word in _ADJECTIVES and _ADJECTIVES[word] not in attributes:
                 attributes.append(_ADJECTIVES[word])
             i += 1
         if word not in _NOUNS:
@@ -371,9 +413,9 @@ class _Parser:
     def _clothes(self, i: int, phrase: _Phrase) -> int | None:
         """ "in a striped red shirt", "wearing red", "with dots": adds to the phrase's attributes."""
         opening = self._word(i)
-        if opening == "dressed" and self._word(i + 1) == "in":
+        if opening in ("dressed", "clad") and self._word(i + 1) == "in":
             i += 1
-        elif opening not in ("in", "wearing", "with"):
+        elif opening not in ("in", "wearing", "sporting", "with"):
             return None
         i += 1
         article = self._word(i) in _ARTICLES
@@ -383,8 +425,10 @@ class _Parser:
             said.append(adjective)
             i += 1
         word = self._word(i)
-        if opening == "with" and word in _MARKS and not article and not said:
-            said.append(("texture", _MARKS[word]))
+        marks = _match(_MARKS, self.words, i) if opening == "with" and not article and not said else None
+        if marks is not None:
+            said.append(("texture", marks[0]))
+            i = marks[1] - 1
         elif wearers := english.GARMENTS.get(word, frozenset()) & phrase.kinds:
             phrase.kinds = wearers
         elif (
@@ -488,8 +532,8 @@ def _judge(parsed: _Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> l
         text = f"{parsed.phrases[subject].noun} {name.replace('_', ' ')} {parsed.phrases[other].noun}"
         judged.append(_Judged("relation", text, holds, tuple(fact for fact in told if fact is not None)))
     for place in parsed.backgrounds:
-        holds = place == scene.background
-        judged.append(_Judged("background", place, holds, ("background",) if holds else ()))
+        holds = place in (scene.background, *english.WEATHER[scene.background])
+        judged.append(_Judged("background", place, holds, ("background",) if place == scene.background else ()))
     return judged
 
 

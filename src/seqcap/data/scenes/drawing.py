@@ -6,11 +6,12 @@ Only whole-number drawing and averaging, so that the pixels are the same everywh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 
 import numpy as np
 from PIL import Image, ImageChops, ImageDraw
 
-from seqcap.data.scenes.graph import GRID, HORIZON, Scene, SceneObject
+from seqcap.data.scenes.graph import GRID, HORIZON, Background, Scene, SceneObject
 
 RGB = tuple[int, int, int]
 Point = tuple[float, float]
@@ -96,6 +97,13 @@ class _Pen:
             return
         mask = Image.new("L", self.image.size)
         shape(ImageDraw.Draw(mask))
+        # Only the part of the picture that holds the object: most of the time went into the rest.
+        part, pattern = self._pattern
+        self.image.paste(_PATTERN[self.thing.colour], part, ImageChops.multiply(mask.crop(part), pattern))
+
+    @cached_property
+    def _pattern(self) -> tuple[tuple[int, int, int, int], Image.Image]:
+        """Where the object's stripes or dots are, and 255 where one of them is."""
         pattern = Image.new("L", self.image.size)
         marks = ImageDraw.Draw(pattern)
         x0, y0, x1, y1 = self._box(0, 0, 1, 1)
@@ -108,7 +116,8 @@ class _Pen:
             for row, y in enumerate(range(y0 + step // 2, y1, step * 2 // 3)):
                 for x in range(x0 + (step // 2 if row % 2 else 0), x1 + 1, step):
                     marks.ellipse((x - radius, y - radius, x + radius, y + radius), 255)
-        self.image.paste(_PATTERN[self.thing.colour], mask=ImageChops.multiply(mask, pattern))
+        part = pattern.getbbox() or (x0, y0, x1, y1)
+        return part, pattern.crop(part)
 
 
 def draw(scene: Scene, size: int, noise: int, rng: np.random.Generator) -> Image.Image:
@@ -123,8 +132,7 @@ def draw(scene: Scene, size: int, noise: int, rng: np.random.Generator) -> Image
     Returns:
         An RGB picture of size x size pixels.
     """
-    image = Image.new("RGB", (size * _OVERSAMPLING, size * _OVERSAMPLING))
-    _draw_background(image, scene)
+    image = _background(scene.background, size * _OVERSAMPLING).copy()
     outline = (205, 205, 215) if scene.background == "night" else (24, 24, 28)
     # What stands further down is nearer, so it is drawn later.
     for thing in sorted(scene.objects, key=lambda thing: thing.bottom):
@@ -134,10 +142,12 @@ def draw(scene: Scene, size: int, noise: int, rng: np.random.Generator) -> Image
     return Image.fromarray(np.clip(moved, 0, 255).astype(np.uint8))
 
 
-def _draw_background(image: Image.Image, scene: Scene) -> None:
+@cache
+def _background(background: Background, side: int) -> Image.Image:
+    image = Image.new("RGB", (side, side))
     canvas = ImageDraw.Draw(image)
-    unit = image.width / GRID
-    horizon = HORIZON[scene.background]
+    unit = side / GRID
+    horizon = HORIZON[background]
 
     def box(x0: float, y0: float, x1: float, y1: float, fill: RGB) -> None:
         canvas.rectangle((round(x0 * unit), round(y0 * unit), round(x1 * unit), round(y1 * unit)), fill)
@@ -145,7 +155,7 @@ def _draw_background(image: Image.Image, scene: Scene) -> None:
     def disc(x: float, y: float, rx: float, ry: float, fill: RGB) -> None:
         canvas.ellipse(tuple(round(v * unit) for v in (x - rx, y - ry, x + rx, y + ry)), fill)
 
-    match scene.background:
+    match background:
         case "meadow":
             box(0, 0, GRID, horizon, (156, 214, 246))
             box(0, horizon, GRID, GRID, (132, 204, 100))
@@ -194,6 +204,7 @@ def _draw_background(image: Image.Image, scene: Scene) -> None:
             for y in (150, 190, 230):
                 for x in range(y % 50, GRID, 90):
                     box(x, y, x + 34, y + 3, (202, 148, 88))
+    return image
 
 
 def _person(pen: _Pen, dress: bool) -> None:

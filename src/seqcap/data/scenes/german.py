@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from seqcap.data.scenes.captions import Mention, Plan
-from seqcap.data.scenes.english import PEOPLE, TIMES, Draws, Wording, fit
-from seqcap.data.scenes.graph import Action, Colour
+from seqcap.data.scenes.english import ANIMALS, PEOPLE, TIMES, UNCOUNTED, Draws, Wording, fit
 
 Gender = Literal["m", "f", "n"]
 Case = Literal["nominative", "accusative", "dative", "genitive"]
@@ -68,100 +67,299 @@ class Verb(NamedTuple):
 NOUNS: Mapping[str, Noun] = {
     "man": Noun("m", "mann", "mannes", "männer"),
     "guy": Noun("m", "typ", "typs", "typen"),
+    "gentleman": Noun("m", "herr", "herrn", "herren", weak=True),
+    "fellow": Noun("m", "kerl", "kerls", "kerle"),
+    "dude": Noun("m", "kumpel", "kumpels", "kumpel"),
+    "bloke": Noun("m", "bursche", "burschen", "burschen", weak=True),
+    "male": Noun("m", "mann", "mannes", "männer"),
     "woman": Noun("f", "frau", "frau", "frauen"),
     "lady": Noun("f", "dame", "dame", "damen"),
+    "female": Noun("f", "frau", "frau", "frauen"),
+    "gal": Noun("n", "mädel", "mädels", "mädels"),
+    "dame": Noun("f", "dame", "dame", "damen"),
     "dog": Noun("m", "hund", "hundes", "hunde"),
     "puppy": Noun("m", "welpe", "welpen", "welpen", weak=True),
+    "pup": Noun("n", "hündchen", "hündchens", "hündchen"),
+    "hound": Noun("m", "jagdhund", "jagdhundes", "jagdhunde"),
+    "canine": Noun("m", "hund", "hundes", "hunde"),
+    "doggy": Noun("n", "hündchen", "hündchens", "hündchen"),
+    "pooch": Noun("n", "hündchen", "hündchens", "hündchen"),
     "cat": Noun("f", "katze", "katze", "katzen"),
     "kitten": Noun("n", "kätzchen", "kätzchens", "kätzchen"),
+    "kitty": Noun("f", "mieze", "mieze", "miezen"),
+    "feline": Noun("f", "katze", "katze", "katzen"),
+    "pussycat": Noun("f", "miezekatze", "miezekatze", "miezekatzen"),
     "bird": Noun("m", "vogel", "vogels", "vögel"),
+    "birdie": Noun("n", "vögelchen", "vögelchens", "vögelchen"),
+    "songbird": Noun("m", "singvogel", "singvogels", "singvögel"),
+    "fowl": Noun("m", "vogel", "vogels", "vögel"),
     "ball": Noun("m", "ball", "balls", "bälle"),
+    "sphere": Noun("f", "kugel", "kugel", "kugeln"),
+    "orb": Noun("f", "kugel", "kugel", "kugeln"),
     "car": Noun("n", "auto", "autos", "autos"),
     "vehicle": Noun("n", "fahrzeug", "fahrzeugs", "fahrzeuge"),
+    "automobile": Noun("m", "wagen", "wagens", "wagen"),
+    "sedan": Noun("f", "limousine", "limousine", "limousinen"),
+    "motorcar": Noun("m", "wagen", "wagens", "wagen"),
     "tree": Noun("m", "baum", "baums", "bäume"),
+    "plant": Noun("f", "pflanze", "pflanze", "pflanzen"),
+    "sapling": Noun("n", "bäumchen", "bäumchens", "bäumchen"),
     "house": Noun("n", "haus", "hauses", "häuser"),
     "building": Noun("n", "gebäude", "gebäudes", "gebäude"),
+    "home": Noun("n", "wohnhaus", "wohnhauses", "wohnhäuser"),
+    "cottage": Noun("n", "häuschen", "häuschens", "häuschen"),
+    "hut": Noun("f", "hütte", "hütte", "hütten"),
+    "cabin": Noun("f", "hütte", "hütte", "hütten"),
     "kite": Noun("m", "drachen", "drachens", "drachen"),
     "boat": Noun("n", "boot", "boots", "boote"),
     "sailboat": Noun("n", "segelboot", "segelboots", "segelboote"),
+    "ship": Noun("n", "schiff", "schiffs", "schiffe"),
+    "vessel": Noun("n", "schiff", "schiffs", "schiffe"),
+    "yacht": Noun("f", "jacht", "jacht", "jachten"),
     "umbrella": Noun("m", "regenschirm", "regenschirms", "regenschirme"),
     "parasol": Noun("m", "sonnenschirm", "sonnenschirms", "sonnenschirme"),
+    "sunshade": Noun("m", "sonnenschirm", "sonnenschirms", "sonnenschirme"),
+    "brolly": Noun("m", "schirm", "schirms", "schirme"),
     "person": Noun("f", "person", "person", "personen"),
+    "individual": Noun("m", "mensch", "menschen", "menschen", weak=True),
+    "human": Noun("m", "mensch", "menschen", "menschen", weak=True),
+    "figure": Noun("f", "gestalt", "gestalt", "gestalten"),
     "animal": Noun("n", "tier", "tieres", "tiere"),
+    "creature": Noun("n", "geschöpf", "geschöpfs", "geschöpfe"),
+    "pet": Noun("n", "haustier", "haustieres", "haustiere"),
+    "critter": Noun("n", "tierchen", "tierchens", "tierchen"),
+    "beast": Noun("n", "tier", "tieres", "tiere"),
 }
-# "clothes" is a singular without an article, even of several people.
+# "clothes" and the like are a singular without an article, even of several people.
+_CLOTHING = Noun("f", "kleidung", "kleidung", "kleidungen")
 GARMENTS: Mapping[str, Noun] = {
-    "shirt": Noun("n", "hemd", "hemdes", "hemden"),
-    "shirts": Noun("n", "hemd", "hemdes", "hemden"),
-    "sweater": Noun("m", "pullover", "pullovers", "pullover"),
-    "dress": Noun("n", "kleid", "kleides", "kleider"),
-    "dresses": Noun("n", "kleid", "kleides", "kleider"),
-    "outfit": Noun("n", "outfit", "outfits", "outfits"),
-    "clothes": Noun("f", "kleidung", "kleidung", "kleidungen"),
+    **dict.fromkeys(("shirt", "shirts"), Noun("n", "hemd", "hemdes", "hemden")),
+    **dict.fromkeys(("sweater", "sweaters"), Noun("m", "pullover", "pullovers", "pullover")),
+    **dict.fromkeys(("jacket", "jackets"), Noun("f", "jacke", "jacke", "jacken")),
+    "top": Noun("n", "oberteil", "oberteils", "oberteile"),
+    "jumper": Noun("m", "pulli", "pullis", "pullis"),
+    **dict.fromkeys(("dress", "dresses"), Noun("n", "kleid", "kleides", "kleider")),
+    **dict.fromkeys(("gown", "gowns"), Noun("n", "gewand", "gewandes", "gewänder")),
+    "frock": Noun("n", "kleidchen", "kleidchens", "kleidchen"),
+    **dict.fromkeys(("outfit", "outfits"), Noun("n", "outfit", "outfits", "outfits")),
+    **dict.fromkeys(("clothes", "clothing", "attire"), _CLOTHING),
 }
-COLOURS: Mapping[Colour, str] = {
+COLOURS: Mapping[str, str] = {
     "red": "rot",
+    "crimson": "karmesinrot",
+    "scarlet": "scharlachrot",
+    "ruby": "rubinrot",
     "blue": "blau",
+    "navy": "marineblau",
+    "azure": "himmelblau",
+    "cobalt": "kobaltblau",
+    "sapphire": "saphirblau",
     "green": "grün",
+    "emerald": "smaragdgrün",
+    "lime": "limettengrün",
+    "jade": "jadegrün",
     "yellow": "gelb",
+    "gold": "golden",
+    "lemon": "zitronengelb",
     "black": "schwarz",
+    "ebony": "tiefschwarz",
+    "onyx": "pechschwarz",
     "white": "weiß",
+    "ivory": "elfenbeinfarben",
+    "pearl": "perlweiß",
     "orange": "orangefarben",
+    "tangerine": "mandarinfarben",
+    "amber": "bernsteinfarben",
     "purple": "lila",
+    "violet": "violett",
+    "lilac": "fliederfarben",
+    "mauve": "malvenfarben",
 }
 # Colours as nouns: "in orange".
-COLOUR_NOUNS: Mapping[Colour, str] = {**COLOURS, "orange": "orange"}
+COLOUR_NOUNS: Mapping[str, str] = {
+    **COLOURS,
+    "gold": "gold",
+    "ivory": "elfenbein",
+    "orange": "orange",
+    "tangerine": "mandarin",
+    "amber": "bernstein",
+    "lilac": "flieder",
+    "mauve": "malve",
+}
 INVARIABLE = frozenset({"lila"})
 SIZES: Mapping[str, str] = {
     "small": "klein",
     "little": "klein",
     "short": "klein",
     "tiny": "winzig",
+    "miniature": "winzig",
+    "mini": "klitzeklein",
+    "teeny": "klitzeklein",
+    "petite": "zierlich",
     "large": "groß",
     "big": "groß",
     "tall": "groß",
     "huge": "riesig",
+    "giant": "gewaltig",
+    "enormous": "enorm",
+    "massive": "gewaltig",
+    "gigantic": "gigantisch",
+    "towering": "hochgewachsen",
 }
-TEXTURES: Mapping[str, str] = {"striped": "gestreift", "dotted": "gepunktet", "spotted": "getupft"}
-MARKS: Mapping[str, str] = {"stripes": "streifen", "dots": "punkten", "spots": "tupfen"}
+TEXTURES: Mapping[str, str] = {
+    "striped": "gestreift",
+    "stripy": "streifig",
+    "streaked": "streifig",
+    "banded": "geringelt",
+    "dotted": "gepunktet",
+    "spotted": "getupft",
+    "speckled": "gesprenkelt",
+    "spotty": "getupft",
+}
+MARKS: Mapping[str, str] = {
+    "stripes": "streifen",
+    "bands": "ringeln",
+    "streaks": "streifen",
+    "dots": "punkten",
+    "polka dots": "punkten",
+    "spots": "tupfen",
+    "speckles": "sprenkeln",
+}
 # German has another word for an animal's spots than for a shirt's.
-ANIMAL_TEXTURES: Mapping[str, str] = {**TEXTURES, "spotted": "gefleckt"}
+ANIMAL_TEXTURES: Mapping[str, str] = {**TEXTURES, "spotted": "gefleckt", "spotty": "gescheckt"}
 ANIMAL_MARKS: Mapping[str, str] = {**MARKS, "spots": "flecken"}
-# "a" is declined, "another" is "ein" and an adjective; the others do not change.
+OPINIONS: Mapping[str, str] = {
+    "young": "jung",
+    "friendly": "freundlich",
+    "happy": "fröhlich",
+    "cheerful": "vergnügt",
+    "cute": "süß",
+    "adorable": "niedlich",
+    "sweet": "süß",
+    "nice": "schön",
+    "beautiful": "wunderschön",
+    "pretty": "hübsch",
+    "lovely": "hübsch",
+    "simple": "einfach",
+}
+# Of one thing the article is declined; "another" is "ein" and an adjective; the others do not change.
 NUMBERS: Mapping[str, str] = {
     "two": "zwei",
     "three": "drei",
     "four": "vier",
     "a couple of": "ein paar",
     "a pair of": "zwei",
+    "a trio of": "drei",
+    "a group of three": "drei",
+    "a group of four": "vier",
 }
 VERBS: Mapping[str, Verb] = {
     "standing": Verb("steht", "stehen"),
+    "standing up": Verb("steht", "stehen", rest="aufrecht"),
+    "standing still": Verb("steht", "stehen", rest="still"),
+    "standing upright": Verb("steht", "stehen", rest="aufrecht"),
+    "posing": Verb("posiert", "posieren"),
+    "waiting": Verb("wartet", "warten"),
     "walking": Verb("geht", "gehen"),
     "strolling": Verb("schlendert", "schlendern"),
     "taking a walk": Verb("geht", "gehen", rest="spazieren"),
+    "wandering": Verb("wandert", "wandern"),
+    "going for a walk": Verb("spaziert", "spazieren"),
+    "marching": Verb("marschiert", "marschieren"),
+    "taking a stroll": Verb("bummelt", "bummeln"),
+    "ambling": Verb("schlendert", "schlendern"),
     "waving": Verb("winkt", "winken"),
     "waving a hand": Verb("winkt", "winken", rest="mit der hand"),
+    "waving hello": Verb("winkt", "winken", rest="zum gruß"),
+    "gesturing": Verb("gestikuliert", "gestikulieren"),
+    "saying hello": Verb("grüßt", "grüßen"),
+    "raising a hand": Verb("hebt", "heben", rest="die hand"),
     "sitting": Verb("sitzt", "sitzen"),
     "sitting down": Verb("hat", "haben", rest="platz genommen"),
+    "seated": Verb("sitzt", "sitzen"),
+    "sitting still": Verb("sitzt", "sitzen", rest="still"),
+    "sitting upright": Verb("sitzt", "sitzen", rest="aufrecht"),
+    "perched": Verb("hockt", "hocken"),
+    "perching": Verb("hockt", "hocken"),
     "running": Verb("rennt", "rennen"),
     "running around": Verb("läuft", "laufen", prefix="herum"),
+    "sprinting": Verb("sprintet", "sprinten"),
+    "racing": Verb("rast", "rasen"),
+    "dashing": Verb("flitzt", "flitzen"),
+    "jogging": Verb("joggt", "joggen"),
+    "rushing": Verb("eilt", "eilen"),
+    "trotting": Verb("trabt", "traben"),
+    "galloping": Verb("galoppiert", "galoppieren"),
     "sleeping": Verb("schläft", "schlafen"),
     "lying down": Verb("liegt", "liegen"),
+    "napping": Verb("schlummert", "schlummern"),
     "taking a nap": Verb("macht", "machen", rest="ein nickerchen"),
+    "dozing": Verb("döst", "dösen"),
+    "asleep": Verb("schläft", "schlafen"),
+    "snoozing": Verb("döst", "dösen"),
+    "slumbering": Verb("schlummert", "schlummern"),
     "flying": Verb("fliegt", "fliegen"),
+    "soaring": Verb("segelt", "segeln"),
     "flying in the sky": Verb("fliegt", "fliegen", rest="am himmel"),
+    "gliding": Verb("gleitet", "gleiten"),
+    "floating": Verb("schwebt", "schweben"),
+    "hovering": Verb("schwebt", "schweben"),
+    "flying overhead": Verb("fliegt", "fliegen", rest="in der luft"),
 }
-ATTRIBUTES: Mapping[Action, str] = {
+# Participles before a noun.
+ATTRIBUTES: Mapping[str, str] = {
     "standing": "stehend",
+    "posing": "posierend",
+    "waiting": "wartend",
     "walking": "gehend",
+    "strolling": "schlendernd",
+    "wandering": "wandernd",
+    "marching": "marschierend",
+    "ambling": "schlendernd",
     "waving": "winkend",
+    "gesturing": "gestikulierend",
     "sitting": "sitzend",
+    "seated": "sitzend",
+    "perched": "hockend",
+    "perching": "hockend",
     "running": "rennend",
+    "sprinting": "sprintend",
+    "racing": "rasend",
+    "dashing": "flitzend",
+    "jogging": "joggend",
+    "rushing": "eilend",
+    "trotting": "trabend",
+    "galloping": "galoppierend",
     "sleeping": "schlafend",
+    "napping": "schlummernd",
+    "dozing": "dösend",
+    "snoozing": "dösend",
+    "slumbering": "schlummernd",
     "flying": "fliegend",
+    "soaring": "segelnd",
+    "gliding": "gleitend",
+    "floating": "schwebend",
+    "hovering": "schwebend",
+}
+MANNERS: Mapping[str, str] = {
+    "quietly": "ruhig",
+    "calmly": "gelassen",
+    "patiently": "geduldig",
+    "slowly": "langsam",
+    "happily": "fröhlich",
+    "cheerfully": "vergnügt",
+    "comfortably": "bequem",
+    "fast": "schnell",
+    "quickly": "flink",
+    "peacefully": "friedlich",
+    "soundly": "fest",
+    "freely": "frei",
+    "gracefully": "elegant",
+    "swiftly": "schnell",
 }
 WEAR = Verb("trägt", "tragen")
+# Told by this verb; the other manners of dress by "in".
+WEARING = frozenset({"wearing", "sporting"})
 BE = Verb("ist", "sind")
 # Without an action, German still distinguishes things that stand from things that lie.
 POSITIONS: Mapping[str, Verb] = {
@@ -177,46 +375,75 @@ RELATIONS: Mapping[str, tuple[str, Case]] = {
     "to the left of": ("links von", "dative"),
     "left of": ("links von", "dative"),
     "on the left of": ("auf der linken seite", "genitive"),
+    "on the left side of": ("auf der linken seite", "genitive"),
     "to the right of": ("rechts von", "dative"),
     "right of": ("rechts von", "dative"),
     "on the right of": ("auf der rechten seite", "genitive"),
+    "on the right side of": ("auf der rechten seite", "genitive"),
     "next to": ("neben", "dative"),
-    "beside": ("direkt neben", "dative"),
+    "beside": ("bei", "dative"),
     "near": ("in der nähe", "genitive"),
+    "by": ("bei", "dative"),
     "close to": ("nahe bei", "dative"),
+    "alongside": ("neben", "dative"),
+    "right next to": ("direkt neben", "dative"),
     "above": ("über", "dative"),
     "over": ("oberhalb", "genitive"),
     "high above": ("hoch über", "dative"),
+    "up above": ("oberhalb", "genitive"),
     "below": ("unterhalb", "genitive"),
     "under": ("unter", "dative"),
     "beneath": ("unter", "dative"),
+    "underneath": ("unterhalb", "genitive"),
     "behind": ("hinter", "dative"),
+    "right behind": ("direkt hinter", "dative"),
+    "in back of": ("hinter", "dative"),
     "in front of": ("vor", "dative"),
+    "right in front of": ("direkt vor", "dative"),
+    "ahead of": ("vor", "dative"),
     "on top of": ("oben auf", "dative"),
     "on": ("auf", "dative"),
+    "atop": ("oben auf", "dative"),
+    "upon": ("auf", "dative"),
 }
 # Relations to what was named before: to a thing, and to a person or an animal ({him} is a dative, {his} possessive).
 ADVERBS: Mapping[str, str] = {
     "to the left of": "links davon",
     "left of": "links davon",
     "on the left of": "auf der linken seite davon",
+    "on the left side of": "auf der linken seite davon",
+    "to the left": "links",
     "on the left": "auf der linken seite",
     "to the right of": "rechts davon",
     "right of": "rechts davon",
     "on the right of": "auf der rechten seite davon",
+    "on the right side of": "auf der rechten seite davon",
+    "to the right": "rechts",
     "on the right": "auf der rechten seite",
     "next to": "daneben",
-    "beside": "direkt daneben",
+    "beside": "dabei",
     "near": "in der nähe",
+    "by": "dabei",
     "close to": "nahe dabei",
+    "alongside": "daneben",
+    "right next to": "direkt daneben",
+    "nearby": "in der nähe",
     "above": "darüber",
     "over": "oberhalb davon",
     "high above": "hoch darüber",
+    "up above": "oberhalb davon",
     "below": "unterhalb davon",
     "under": "darunter",
     "beneath": "darunter",
+    "underneath": "darunter",
     "behind": "dahinter",
+    "right behind": "direkt dahinter",
+    "in back of": "dahinter",
+    "in the background": "im hintergrund",
     "in front of": "davor",
+    "right in front of": "direkt davor",
+    "ahead of": "davor",
+    "in the foreground": "im vordergrund",
     "on top": "oben darauf",
     "on top of it": "darauf",
 }
@@ -224,81 +451,162 @@ ANIMATE_ADVERBS: Mapping[str, str] = {
     **ADVERBS,
     "to the left of": "links von {him}",
     "left of": "links von {him}",
+    "on the left side of": "auf {his} linken seite",
     "on the left of": "auf {his} linken seite",
     "to the right of": "rechts von {him}",
     "right of": "rechts von {him}",
+    "on the right side of": "auf {his} rechten seite",
     "on the right of": "auf {his} rechten seite",
     "next to": "neben {him}",
-    "beside": "direkt neben {him}",
+    "beside": "bei {him}",
     "near": "in {his} nähe",
+    "by": "bei {him}",
     "close to": "nahe bei {him}",
+    "alongside": "neben {him}",
+    "right next to": "direkt neben {him}",
     "above": "über {him}",
     "over": "über {him}",
     "high above": "hoch über {him}",
+    "up above": "über {him}",
     "below": "unter {him}",
     "under": "unter {him}",
     "beneath": "unter {him}",
+    "underneath": "unter {him}",
     "behind": "hinter {him}",
+    "right behind": "direkt hinter {him}",
+    "in back of": "hinter {him}",
     "in front of": "vor {him}",
+    "right in front of": "direkt vor {him}",
+    "ahead of": "vor {him}",
 }
 PLACES: Mapping[str, str] = {
+    "in a field": "auf einem feld",
     "in the grass": "im gras",
     "on the grass": "auf dem gras",
-    "in a field": "auf einem feld",
-    "on a meadow": "auf einer wiese",
+    "in a meadow": "auf einer wiese",
+    "in a grassy field": "auf einem grasfeld",
+    "in a park": "in einem park",
+    "on a lawn": "auf einem rasen",
+    "in a pasture": "auf einer weide",
+    "in the countryside": "auf dem land",
     "on the beach": "am strand",
     "at the beach": "am strand",
     "by the sea": "am meer",
-    "near the ocean": "in der nähe des ozeans",
+    "by the ocean": "am ozean",
+    "on a sandy beach": "an einem sandstrand",
+    "on the shore": "am ufer",
+    "by the water": "am wasser",
+    "at the seaside": "am meer",
+    "along the coast": "an der küste",
     "on the street": "auf der straße",
-    "on the road": "auf der fahrbahn",
     "in the city": "in der stadt",
+    "on the road": "auf der fahrbahn",
+    "in the street": "auf der straße",
     "on a city street": "auf einer stadtstraße",
+    "in town": "in der stadt",
+    "downtown": "in der innenstadt",
+    "on the pavement": "auf dem pflaster",
+    "on an avenue": "auf einer allee",
     "in the snow": "im schnee",
     "on a snowy day": "an einem verschneiten tag",
     "in a snowy field": "auf einem verschneiten feld",
     "in winter": "im winter",
+    "on the snow": "auf dem schnee",
+    "on a winter day": "an einem wintertag",
+    "on snowy ground": "auf verschneitem boden",
+    "in a snowy landscape": "in einer schneelandschaft",
     "at night": "bei nacht",
     "in the dark": "im dunkeln",
     "under the stars": "unter den sternen",
+    "after dark": "nach einbruch der dunkelheit",
+    "in the evening": "am abend",
+    "at nighttime": "nachts",
+    "during the night": "in der nacht",
+    "in the darkness": "in der dunkelheit",
     "in the desert": "in der wüste",
+    "in a desert": "in einer wüste",
     "in a sandy desert": "in einer sandwüste",
+    "in a dry desert": "in einer trockenen wüste",
+    "in the dunes": "in den dünen",
+    "on a sand dune": "auf einer sanddüne",
+    "in the wilderness": "in der wildnis",
     "over a field": "über einem feld",
     "over the grass": "über dem gras",
     "above a meadow": "über einer wiese",
+    "above a park": "über einem park",
     "over the beach": "über dem strand",
     "above the sea": "über dem meer",
-    "over the street": "über der straße",
+    "over the ocean": "über dem ozean",
+    "above the water": "über dem wasser",
     "over the city": "über der stadt",
+    "over the street": "über der straße",
+    "above the road": "über der fahrbahn",
+    "above the town": "oberhalb der stadt",
     "over the snow": "über dem schnee",
     "over a snowy field": "über einem verschneiten feld",
+    "above a snowy landscape": "über einer schneelandschaft",
     "over the desert": "über der wüste",
     "above the desert": "oberhalb der wüste",
+    "above the dunes": "über den dünen",
+}
+ASIDES: Mapping[str, str] = {
+    "outside": "draußen",
+    "outdoors": "im freien",
+    "in the open air": "unter freiem himmel",
+    "in the picture": "im bild",
+    "in the image": "auf dem bild",
+    "in this photo": "auf diesem foto",
+    "in the scene": "in der szene",
+    "on a sunny day": "an einem sonnigen tag",
+    "under a blue sky": "bei blauem himmel",
+    "during the day": "tagsüber",
+    "in the sunshine": "im sonnenschein",
+    "on a cloudy day": "an einem bewölkten tag",
+    "in the cold": "in der kälte",
+    "in cold weather": "bei kaltem wetter",
+    "under the moon": "unter dem mond",
+    "in the moonlight": "im mondlicht",
+    "in the heat": "in der hitze",
 }
 SETTINGS: Mapping[str, str] = {
     "a field": "ein feld",
-    "a meadow": "eine wiese",
     "a grassy field": "ein grasfeld",
+    "a meadow": "eine wiese",
+    "a park": "ein park",
+    "a pasture": "eine weide",
     "a beach": "ein strand",
     "a beach scene": "eine strandszene",
+    "a sandy beach": "ein sandstrand",
+    "a shore": "ein ufer",
     "a street": "eine straße",
     "a city street": "eine stadtstraße",
     "a street scene": "eine straßenszene",
+    "a road": "eine fahrbahn",
     "a snowy field": "ein verschneites feld",
     "a snow scene": "eine schneelandschaft",
+    "a snowy landscape": "eine verschneite landschaft",
+    "a winter scene": "eine winterszene",
     "a night scene": "eine nachtszene",
     "a desert": "eine wüste",
     "a desert scene": "eine wüstenszene",
+    "a sandy desert": "eine sandwüste",
 }
 INTRODUCTIONS: Mapping[str, tuple[str, Case]] = {
     "a picture of": ("ein bild von", "dative"),
     "a photo of": ("ein foto von", "dative"),
     "we see": ("wir sehen", "accusative"),
+    "an image of": ("eine abbildung von", "dative"),
+    "here we see": ("hier sehen wir", "accusative"),
+    "a photograph of": ("eine aufnahme von", "dative"),
+    "a view of": ("eine ansicht von", "dative"),
+    "a drawing of": ("eine zeichnung von", "dative"),
+    "the picture shows": ("das bild zeigt", "accusative"),
 }
+# Before an accusative.
+THERE: Mapping[str, str] = {"there is": "gibt es", "we see": "sehen wir", "you can see": "sieht man"}
 
 # --- forms ------------------------------------------------------------------------------------------------------------
 
-_ANIMALS = frozenset({"dog", "cat", "bird", "animal"})
 _CASES: tuple[Case, ...] = ("nominative", "accusative", "dative", "genitive")
 # Endings in the order of `_CASES`.
 _ARTICLE_ENDINGS: Mapping[Gender, tuple[str, ...]] = {
@@ -383,13 +691,16 @@ class _Sentence:
 
     def build(self) -> str:
         opening = self.wording.opening()
+        aside = self.wording.aside(opening in ("introduction", "setting"))
+        around = "" if aside is None else ASIDES[aside]
         if opening == "setting":
-            return f"{SETTINGS[self.wording.setting()]} mit {self._fragment('dative')}"
+            return f"{SETTINGS[self.wording.setting()]} mit {self._fragment('dative', around)}"
         where = "" if self.plan.background is None else PLACES[self.wording.place()]
         if opening == "place_there":
-            return f"{where} gibt es {self._fragment('accusative')}"
+            return f"{where} {THERE[self.wording.there()]} {self._fragment('accusative', around)}"
         if opening == "place_sentence":
-            return self._main(where, "", finite=True)
+            return self._main(where, around, finite=True)
+        where = _joined(around, where)
         if opening == "there":
             return self._main("da", where, finite=False)
         if opening == "introduction":
@@ -470,15 +781,15 @@ class _Sentence:
         """Two mentions without a relation, of which the first has an action."""
         if finite and first.action == second.action:
             subject = f"{self._noun_phrase(first, 'nominative')} und {self._noun_phrase(second, 'nominative')}"
-            shared = self._verb(first, finite)
+            shared = self._verb(first)
             opening = (front, shared.plural, subject) if front else (subject, shared.plural)
-            return _joined(*opening, where, shared.bracket)
+            return _joined(*opening, self._manner(first), where, shared.bracket)
         if finite and second.action is not None:
             if self.wording.joins_clauses() == "and":
                 return f"{self._clause(front, first, '', True)} und {self._clause('', second, where, True)}"
             main = self._clause(front, first, "", True)
             subject = str(self._noun_phrase(second, "nominative"))
-            predicate = self._verb(second, True).last(len(second.objects) > 1, where)
+            predicate = self._verb(second).last(len(second.objects) > 1, self._manner(second), where)
             return f"{main} , während {subject} {predicate}"
         if self.wording.joins_loosely() == "with":
             return self._clause(front, first, where, finite, "with", second)
@@ -497,7 +808,7 @@ class _Sentence:
         """ "da rennt ein hund am strand neben einer katze herum , die schläft"."""
         text = str(self._noun_phrase(subject, "nominative"))
         related = self._related(relation, other)
-        verb = self._verb(subject, finite)
+        verb = self._verb(subject)
         second = verb.second(len(subject.objects) > 1)
         opening = (front, second, text) if front else (text, second)
         return _joined(*opening, *self._middle(subject, where, related), verb.bracket, related.clause)
@@ -505,11 +816,11 @@ class _Sentence:
     def _fronted(self, front: str, where: str, subject: Mention, relation: str, other: Mention) -> str:
         """ "neben einem auto rennt ein hund", "am strand rennt neben einem auto ein hund"."""
         related = self._related(relation, other)
-        # English says the action after "there is", so never in the simple form.
-        verb = self._verb(subject, finite=False)
+        verb = self._verb(subject)
         second = verb.second(len(subject.objects) > 1)
         opening = (front, second, str(related)) if front else (str(related), second, where)
-        return _joined(*opening, str(self._noun_phrase(subject, "nominative")), verb.bracket)
+        text = str(self._noun_phrase(subject, "nominative"))
+        return _joined(*opening, text, self._manner(subject), verb.bracket)
 
     def _loose(
         self, mention: Mention, case: Case, where: str = "", relation: str = "", other: Mention | None = None
@@ -531,12 +842,12 @@ class _Sentence:
         if guest.action is None:
             return f"{host_text} mit {phrase} {adverb}"
         verb = VERBS[self.wording.participle(guest)]
-        phrase.predicates.append(verb.last(len(guest.objects) > 1, adverb))
+        phrase.predicates.append(verb.last(len(guest.objects) > 1, self._manner(guest), adverb))
         return f"{host_text} mit {phrase}"
 
     def _adverb(self, relation: str, host: Mention, inside: bool) -> str:
         """Args: inside: in the guest's relative clause, where "sich" would be the guest."""
-        if host.noun not in PEOPLE | _ANIMALS:
+        if host.noun not in PEOPLE | ANIMALS:
             return ADVERBS[relation]
         plural, feminine = len(host.objects) > 1, self._noun(host).gender == "f"
         him = ("ihnen" if plural else "ihr" if feminine else "ihm") if inside else "sich"
@@ -559,17 +870,17 @@ class _Sentence:
         phrase.head = f"{preposition} {phrase.head}"
         return phrase
 
-    @staticmethod
-    def _middle(subject: Mention, where: str, related: _Phrase) -> tuple[str, str]:
+    def _middle(self, subject: Mention, where: str, related: _Phrase) -> tuple[str, str, str]:
         # "fliegt auf einem feld" would be wrong: what flies over a woman in a field is not there itself.
-        return (related.head, where) if subject.action == "flying" else (where, related.head)
+        places = (related.head, where) if subject.action == "flying" else (where, related.head)
+        return (self._manner(subject), *places)
 
-    def _verb(self, mention: Mention, finite: bool) -> Verb:
-        if mention.action is None:
-            return self._position(mention)
-        if finite and self.wording.simple(mention):
-            return VERBS[mention.action]
-        return VERBS[self.wording.participle(mention)]
+    def _manner(self, mention: Mention) -> str:
+        manner = None if mention.action is None else self.wording.manner(mention)
+        return "" if manner is None else MANNERS[manner]
+
+    def _verb(self, mention: Mention) -> Verb:
+        return self._position(mention) if mention.action is None else VERBS[self.wording.participle(mention)]
 
     @staticmethod
     def _position(mention: Mention) -> Verb:
@@ -590,14 +901,17 @@ class _Sentence:
         noun = self._noun(mention)
         determiner = self.wording.determiner(mention)
         stems = ["weiter"] if determiner == "another" else []
+        opinion = self.wording.opinion(mention)
+        if opinion is not None:
+            stems.append(OPINIONS[opinion])
         if mention.size is not None:
             stems.append(SIZES[self.wording.size(mention)])
         predicates: list[str] = []
         told = mention.action if with_action else None
         if told is not None and self.wording.relative(mention):
-            predicates.append(VERBS[told].last(plural))
+            predicates.append(VERBS[self.wording.participle(mention)].last(plural))
         elif told is not None:
-            stems.append(ATTRIBUTES[told])
+            stems.append(ATTRIBUTES[self.wording.attribute(mention)])
         after = (self._dress if mention.noun in PEOPLE else self._look)(mention, stems, predicates)
         head = _joined(
             NUMBERS[determiner] if plural else article(noun.gender, case),
@@ -609,10 +923,11 @@ class _Sentence:
 
     def _look(self, mention: Mention, stems: list[str], predicates: list[str]) -> str:
         """Adds colour and texture of an animal or a thing to the adjectives; returns what stands after the noun."""
-        looks = [] if mention.colour is None else [COLOURS[mention.colour]]
+        colour = self.wording.colour(mention)
+        looks = [] if colour is None else [COLOURS[colour]]
         after = ""
         if mention.texture is not None:
-            animal = mention.noun in _ANIMALS
+            animal = mention.noun in ANIMALS
             marks = self.wording.marks(mention)
             if marks is not None:
                 after = f"mit {(ANIMAL_MARKS if animal else MARKS)[marks]}"
@@ -635,14 +950,15 @@ class _Sentence:
             colour = COLOUR_NOUNS[clothes.colour]
             if clothes.manner == "in":
                 return f"in {colour}"
-            if clothes.manner == "wearing":
+            if clothes.manner in WEARING:
                 predicates.insert(0, f"{colour} {wear}")
             else:
                 stems.append(f"in {colour} gekleidet")
             return ""
         noun = GARMENTS[clothes.garment]
-        case: Case = "dative" if clothes.manner == "in" else "accusative"
-        bare = clothes.garment == "clothes"
+        worn = clothes.manner in WEARING
+        case: Case = "accusative" if worn else "dative"
+        bare = clothes.garment in UNCOUNTED
         plural = several and not bare
         looks = [] if clothes.texture is None else [TEXTURES[clothes.texture]]
         if clothes.colour is not None:
@@ -652,7 +968,7 @@ class _Sentence:
             *(adjective(stem, noun.gender, case, plural, after_article=not (plural or bare)) for stem in looks),
             noun.form(case, plural),
         )
-        if clothes.manner == "in":
+        if not worn:
             return f"in {text}"
         predicates.insert(0, f"{text} {wear}")
         return ""

@@ -250,7 +250,7 @@ _POSE_HEIGHT: Mapping[tuple[str, str], int] = {  # per cent of the standing heig
     ("dog", "sitting"): 118,
     ("cat", "sitting"): 118,
 }
-_PLAIN_KINDS = frozenset({"tree", "bird", "house"})
+PLAIN_KINDS = frozenset({"tree", "bird", "house"})
 # Only the first stand on others, and only on the second: people standing on cats would be odd.
 _CLIMBERS: tuple[Kind, ...] = ("cat", "dog", "bird", "ball")
 _BEARERS: tuple[Kind, ...] = ("car", "house", "boat")
@@ -294,14 +294,16 @@ def sample(rng: np.random.Generator) -> Scene:
             kind = placed[-1].kind
         elif any(thing.kind in _BEARERS for thing in placed) and rng.random() < 0.35:
             kind = pick(rng, _CLIMBERS)
-        thing = _place(rng, background, _look(rng, kind), placed)
+        thing = place(rng, background, _look(rng, kind), placed)
         if thing is not None:
             placed.append(thing)
     return Scene(background, tuple(placed))
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
+    """An object that has no place yet; width and height in grid units."""
+
     kind: Kind
     colour: Colour
     size: Size
@@ -311,20 +313,24 @@ class _Look:
     height: int
 
 
-def _look(rng: np.random.Generator, kind: Kind) -> _Look:
+def _look(rng: np.random.Generator, kind: Kind) -> Look:
     colour = pick(rng, COLOURS, _COLOUR_WEIGHTS)
     if kind == "tree" and rng.random() < 0.6:
         colour = "green"
     size = pick(rng, SIZES, (30, 45, 25))
-    texture: Texture = "plain" if kind in _PLAIN_KINDS else pick(rng, TEXTURES, (60, 22, 18))
+    texture: Texture = "plain" if kind in PLAIN_KINDS else pick(rng, TEXTURES, (60, 22, 18))
     action = pick(rng, ACTIONS[kind]) if kind in ACTIONS else None
+    return Look(kind, colour, size, texture, action, *extent(kind, size, action))
+
+
+def extent(kind: Kind, size: Size, action: Action | None) -> tuple[int, int]:
+    """Width and height in grid units."""
     width, height = (extent * _SCALE[size] // 100 for extent in _EXTENT[kind])
-    height = height * _POSE_HEIGHT.get((kind, str(action)), 100) // 100
-    return _Look(kind, colour, size, texture, action, width, height)
+    return width, height * _POSE_HEIGHT.get((kind, str(action)), 100) // 100
 
 
-def _place(
-    rng: np.random.Generator, background: Background, look: _Look, placed: Sequence[SceneObject]
+def place(
+    rng: np.random.Generator, background: Background, look: Look, placed: Sequence[SceneObject]
 ) -> SceneObject | None:
     """Finds a place for an object, or None after 40 tries."""
     horizon = HORIZON[background]
@@ -357,12 +363,12 @@ def _place(
         thing = SceneObject(
             look.kind, look.colour, look.size, look.texture, look.action, left, top, look.width, look.height, flip
         )
-        if all(_is_clear(thing, other) for other in placed):
+        if all(is_clear(thing, other) for other in placed):
             return thing
     return None
 
 
-def _is_clear(a: SceneObject, b: SceneObject) -> bool:
+def is_clear(a: SceneObject, b: SceneObject) -> bool:
     """Whether two objects hardly overlap and no relation between them is close to its border."""
     across, along = _gaps(a, b)
     if _on(a, b) or _on(b, a):

@@ -1,6 +1,8 @@
-"""What the visual encoder is pretrained to see: yes-or-no labels of a scene."""
+"""What the visual encoder is pretrained to see, and what probes look for in its features: yes-or-no labels."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -10,48 +12,83 @@ from seqcap.data.scenes.graph import (
     BACKGROUNDS,
     CANONICAL,
     COLOURS,
-    GRID,
     KINDS,
     MAX_OBJECTS,
     SIZES,
     TEXTURES,
     Scene,
+    SceneObject,
 )
 
-_PARTS = ("left", "right", "upper", "lower")
+_ACTION_NAMES = tuple(dict.fromkeys(action for actions in ACTIONS.values() for action in actions))
+_KINDS_WITH_ACTION = tuple(f"{kind}:{action}" for kind, actions in ACTIONS.items() for action in actions)
+_KINDS_WITH_COLOUR = tuple(f"{kind}:{colour}" for kind in KINDS for colour in COLOURS)
+_SEVERAL = tuple(f"{kind}:several" for kind in KINDS)
 
-# `background:beach`; `objects:2` (exactly); `dog`, `dog:several`, `dog:red`, `dog:small`, `dog:striped`, `dog:running`;
-# `dog:left` (its middle lies in the left half of the picture); `next_to` (some pair of objects has that relation).
-LABEL_NAMES: tuple[str, ...] = (
-    *(f"background:{name}" for name in BACKGROUNDS),
-    *(f"objects:{number}" for number in range(1, MAX_OBJECTS + 1)),
+# Labels of one object: `dog`, `red`, `dog:red`, `running`, `dog:running`, `small`, `striped`.
+OBJECT_LABELS: tuple[str, ...] = (
     *KINDS,
-    *(f"{kind}:several" for kind in KINDS),
-    *(f"{kind}:{value}" for kind in KINDS for value in (*COLOURS, *SIZES, *TEXTURES)),
-    *(f"{kind}:{action}" for kind, actions in ACTIONS.items() for action in actions),
-    *(f"{kind}:{part}" for kind in KINDS for part in _PARTS),
+    *COLOURS,
+    *_KINDS_WITH_COLOUR,
+    *_ACTION_NAMES,
+    *_KINDS_WITH_ACTION,
+    *SIZES,
+    *TEXTURES,
+)
+# Labels of a picture: those of its objects; `beach`; `objects:2` (exactly); `dog:several`; `dog:small`, `dog:striped`;
+# `next_to` (some pair of objects has that relation).
+PICTURE_LABELS: tuple[str, ...] = (
+    *OBJECT_LABELS,
+    *BACKGROUNDS,
+    *(f"objects:{number}" for number in range(1, MAX_OBJECTS + 1)),
+    *_SEVERAL,
+    *(f"{kind}:{value}" for kind in KINDS for value in (*SIZES, *TEXTURES)),
     *CANONICAL,
 )
-_INDEX = {name: i for i, name in enumerate(LABEL_NAMES)}
+# Some of a picture's labels, by what they are about.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "background": BACKGROUNDS,
+    "kind": KINDS,
+    "colour": COLOURS,
+    "action": _ACTION_NAMES,
+    "kind with colour": _KINDS_WITH_COLOUR,
+    "kind with action": _KINDS_WITH_ACTION,
+    "two of a kind": _SEVERAL,
+}
+_OF_OBJECT = {name: i for i, name in enumerate(OBJECT_LABELS)}
+_OF_PICTURE = {name: i for i, name in enumerate(PICTURE_LABELS)}
 
 
-def labels(scene: Scene) -> npt.NDArray[np.float32]:
-    """Multi-hot targets.
+def picture_labels(scene: Scene) -> npt.NDArray[np.float32]:
+    """Multi-hot targets of a picture.
 
     Returns:
-        float32 [len(LABEL_NAMES)], 1 where the label holds and 0 elsewhere, in the order of `LABEL_NAMES`.
+        float32 [len(PICTURE_LABELS)], 1 where the label holds and 0 elsewhere.
     """
-    names = {f"background:{scene.background}", f"objects:{len(scene.objects)}"}
+    names = {scene.background, f"objects:{len(scene.objects)}"}
     names |= {f"{kind}:several" for kind, number in scene.counts.items() if number > 1}
     for thing in scene.objects:
-        across = "left" if thing.left + thing.right < GRID else "right"
-        along = "upper" if thing.top + thing.bottom < GRID else "lower"
-        names.add(thing.kind)
-        names |= {f"{thing.kind}:{value}" for value in (thing.colour, thing.size, thing.texture, across, along)}
-        if thing.action is not None:
-            names.add(f"{thing.kind}:{thing.action}")
+        names |= {*_names(thing), f"{thing.kind}:{thing.size}", f"{thing.kind}:{thing.texture}"}
     for relations in scene.relations.values():
         names |= relations & frozenset(CANONICAL)
-    found = np.zeros(len(LABEL_NAMES), dtype=np.float32)
-    found[[_INDEX[name] for name in names]] = 1
+    return _multi_hot(names, _OF_PICTURE)
+
+
+def object_labels(thing: SceneObject) -> npt.NDArray[np.float32]:
+    """Multi-hot targets of an object.
+
+    Returns:
+        float32 [len(OBJECT_LABELS)], 1 where the label holds and 0 elsewhere.
+    """
+    return _multi_hot(_names(thing), _OF_OBJECT)
+
+
+def _names(thing: SceneObject) -> set[str]:
+    names = {thing.kind, thing.colour, f"{thing.kind}:{thing.colour}", thing.size, thing.texture}
+    return names if thing.action is None else names | {thing.action, f"{thing.kind}:{thing.action}"}
+
+
+def _multi_hot(names: Iterable[str], index: Mapping[str, int]) -> npt.NDArray[np.float32]:
+    found = np.zeros(len(index), dtype=np.float32)
+    found[[index[name] for name in names]] = 1
     return found

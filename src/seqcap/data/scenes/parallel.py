@@ -1,8 +1,9 @@
 """Parallel sentences: plans of scenes told in several languages, which stand in for IWSLT'14 and WMT'14.
 
-All languages say the same plan and make the same choices of wording ("puppy" becomes "welpe", a relative clause stays a
-relative clause). So the translation is largely determined, and its word order follows from grammar. But two words may
-share a translation ("small" and "little", "runs" and "is running"), and French has synonyms of its own.
+All languages say the same plan, so the same facts. They make some choices of wording together ("puppy" becomes "welpe",
+"there is" becomes "il y a") and the others each for itself: a sentence has many right translations, as people's have.
+The rest of the word order follows from grammar, and two words may share a translation ("canine" and "dog", "runs" and
+"is running").
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ _SENTENCES: Mapping[Language, Callable[[Plan, english.Draws], list[str]]] = {
     "en": english.sentence,
     "fr": french.sentence,
 }
-# How many other wordings are tried before a plan is shortened: most plans that are too long can be said shorter.
-_REWORDINGS = 2
+
+
+# Questions whose answers a translation keeps: what is added to the facts, and what a person wears.
+_KEPT = ("has ", "aside", "opinion", "manner", "determiner", "any clothes", "garment")
 
 
 class ParallelConfig(BaseModel):
@@ -41,6 +44,8 @@ class ParallelConfig(BaseModel):
         wrong_colours: probability that a colour is wrong; both languages then name the same wrong colour.
         detail: the ratio of generic : medium : detailed sentences. Generic ones repeat: with more of them, more test
             sentences also occur in training.
+        own_words: probability that the languages answer a question of wording (a noun's synonym, the opening, the
+            order) each for itself. With 0, what one says follows from the other; with 1, only the facts are the same.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -50,6 +55,7 @@ class ParallelConfig(BaseModel):
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 500
     wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
     detail: DetailWeights = (1, 4, 5)
+    own_words: Annotated[float, Field(ge=0, le=1)] = 0.4
 
 
 def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source: Language, target: Language) -> None:
@@ -74,15 +80,21 @@ def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source
             for line in range(getattr(config, split)):
                 rng = np.random.default_rng([seed, number, line])
                 what = plan(sample(rng), pick(rng, DETAILS, config.detail), config.wrong_colours, rng)
-                pair = parallel(what, rng, (source, target))
+                pair = parallel(what, rng, (source, target), config.own_words)
                 for file, tokens in zip((source_file, target_file), pair, strict=True):
                     file.write(" ".join(tokens) + "\n")
 
 
-def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]) -> list[list[str]]:
-    """Says a plan in several languages, with the same choices of words and order.
+def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language], own_words: float) -> list[list[str]]:
+    """Says a plan in several languages, partly in the same words and order.
 
     A plan that takes more than `english.MAX_WORDS` words in one of them is told in other words, then shortened, in all.
+
+    Args:
+        what: what all of them say.
+        rng: the annotators.
+        languages: in which to say it; what one says does not depend on the others, unless it is too long.
+        own_words: as in `ParallelConfig`.
 
     Returns:
         The tokens, for each of `languages`.
@@ -93,18 +105,29 @@ def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]
     _check(languages)
     tries = 0
     while True:
-        draws = _agreed(int(rng.integers(2**63)))
-        told = [_SENTENCES[language](what, draws) for language in languages]
+        entropy = int(rng.integers(2**63))
+        told = [_SENTENCES[language](what, _draws(entropy, language, own_words)) for language in languages]
         if max(map(len, told)) <= english.MAX_WORDS:
             return told
         tries += 1
-        if tries > _REWORDINGS:
+        if tries > english.REWORDINGS:
             what = shorten(what)
 
 
-def _agreed(entropy: int) -> english.Draws:
-    """Gives each question a generator of its own, so that its answer does not depend on earlier questions."""
-    return lambda about: np.random.default_rng([entropy, crc32(about.encode())])
+def _draws(entropy: int, language: Language, own_words: float) -> english.Draws:
+    """Gives each question a generator, so that its answer does not depend on earlier questions.
+
+    With probability `own_words`, the generator is the language's own, else that of all languages. What a translation
+    must keep is never its own.
+    """
+
+    def draws(about: str) -> np.random.Generator:
+        shared = np.random.default_rng([entropy, crc32(about.encode())])
+        if shared.random() < own_words and not about.startswith(_KEPT):
+            return np.random.default_rng([entropy, crc32(f"{language}: {about}".encode())])
+        return shared
+
+    return draws
 
 
 def _check(languages: Sequence[str]) -> None:

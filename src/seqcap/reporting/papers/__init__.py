@@ -3,7 +3,7 @@
 - `__init__.py`: `PAPER`, the facts.
 - `rows.py`: `ROWS`, or `rows(run)` if they depend on the run: published table -> row, as the paper labels it -> (run,
   decoder); where a row's label stands for several runs, (block, row) or (column, row). Rows that are not there are
-  other systems' published numbers.
+  other systems' published numbers. `OURS`, if there are any: rows that the paper does not print.
 - `tables.py`: `TABLES`, file name -> how the table is made of a `Run`.
 - `figures.py`: `FIGURES`, file name -> a `FigureKind`. Nothing else imports it, nor matplotlib.
 - `claims.py`: `CLAIMS`, or `claims(run)`; and if the paper has them `HEADLINES`, the keys of the claims that its

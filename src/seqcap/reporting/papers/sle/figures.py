@@ -1,4 +1,5 @@
-"""SLE's figures 1, 2 and 4 with our captions, figure 3 measured, learning curves, and quality against diversity."""
+"""SLE's figures 1, 2 and 4 with our captions, figure 3 measured, learning curves, quality against diversity, and what
+alpha does."""
 
 from __future__ import annotations
 
@@ -12,12 +13,15 @@ from matplotlib.figure import Figure
 
 from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
+from seqcap.metrics import registry
 from seqcap.reporting import published
 from seqcap.reporting.figures import (
     BLACK,
     BLUE,
+    GREY,
     MUTED,
     ORANGE,
+    PINK,
     RED,
     FigureKind,
     Line,
@@ -26,16 +30,20 @@ from seqcap.reporting.figures import (
     captions_figure,
     captions_of,
     choose_images,
+    note,
     palette,
     picture_name,
     plot_curves,
     plot_start,
 )
 from seqcap.reporting.inputs import Run
+from seqcap.reporting.papers.sle.rows import MULTI, SLE
+from seqcap.reporting.papers.sle.sweep import outside_sweep, sweep
+from seqcap.reporting.tables import Measure
 
 # Runs of one objective share a colour and a marker, with attention and without.
-_COLOURS = {"xe": BLACK, "sll": BLUE, "sll_me": ORANGE, "sll_sle": RED}
-_MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", "sll_sle": "D"}
+_COLOURS = {"xe": BLACK, "sll": BLUE, "sll_me": ORANGE, SLE: RED, MULTI: PINK}
+_MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 
 QUANTITIES = {
     "train_reward": "reward of training samples (CIDEr-D)",
@@ -118,7 +126,7 @@ def figure3(run: Run) -> Figure:
     figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(run.captioners)), layout="constrained")
     axes = figure.subplots(len(run.captioners), 2, squeeze=False)
     for (left, right), captioner in zip(axes, run.captioners, strict=True):
-        entries = [entry for entry in run.trained if entry.captioner == captioner]
+        entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         _beam_panel(left, run, entries)
         _samples_panel(right, run, entries)
         left.set_title(f"{captioner}: probability of the k best beam captions", loc="left")
@@ -181,7 +189,7 @@ def curves(run: Run) -> Figure:
     figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")
     axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
     for row, captioner in zip(axes, run.captioners, strict=True):
-        entries = [entry for entry in run.trained if entry.captioner == captioner]
+        entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         for axis, quantity in zip(row, quantities, strict=True):
             shown = curves[curves["quantity"] == quantity]
             plot_curves(axis, shown, entries, _colours(run))
@@ -201,7 +209,7 @@ def tradeoff(run: Run) -> Figure:
     figure = Figure(figsize=(9.6, 3.9), layout="constrained")
     ours, paper = figure.subplots(1, 2)
     colours = _colours(run)
-    for entry in run.trained:
+    for entry in outside_sweep(run):
         cider = run.scores.per_item(entry.name, "sample", "CIDEr", "every")
         div2 = run.scores.per_item(entry.name, "sample", "Div2", "set")
         if cider is None or div2 is None:
@@ -230,6 +238,73 @@ def tradeoff(run: Run) -> Figure:
         axis.margins(0.12)
         axis.legend(frameon=False)
     return figure
+
+
+# --- What alpha does
+
+# Distance -> its colour and marker.
+_DISTANCES = {"pairwise": (_COLOURS[SLE], _MARKERS[SLE]), "multi_reference": (_COLOURS[MULTI], _MARKERS[MULTI])}
+_OF_SAMPLES = {
+    "CIDEr": Measure("sample", "CIDEr", "every"),
+    "Div-2": Measure("sample", "Div2", "set"),
+    "mBLEU-4 (low: diverse)": Measure("sample", "mBleu4", "set"),
+}
+# What can be measured where everything that is true of a picture is known.
+_TRUE = {
+    "true precision": Measure("sample", "precision_true", "every"),
+    "true recall of all together": Measure("sample", "recall_true", "set"),
+}
+
+
+def alpha(run: Run) -> Figure:
+    """A panel per measure of the random samples, a line per distance, from exploration alone (0) to SLL (1)."""
+    found = sweep(run)
+    if len(found.alphas) < 2:
+        return note("This run has fewer than two values of alpha.")
+    panels = _OF_SAMPLES | (_TRUE if run.knows_facts else {})
+    lines = -(-len(panels) // 3)
+    figure = Figure(figsize=(10.6, 3.3 * lines + 0.4), layout="constrained")
+    axes = list(figure.subplots(lines, 3, squeeze=False, sharex=True).flat)
+    for axis, (title, measure) in zip(axes, panels.items(), strict=False):
+        _alpha_panel(axis, run, measure)
+        axis.set_title(title, loc="left")
+        axis.set_xlabel("alpha (1: SLL)")
+        axis.tick_params(labelbottom=True)
+    _alpha_panel(axes[0], run, Measure("beam", "CIDEr"), style="--", of=", best beam caption")
+    axes[0].set_title("CIDEr x100 (dashed: best beam caption)", loc="left")
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: str = "") -> None:
+    """One measure's lines, with XE's level, and the alpha of this run's own SLL-SLE."""
+    found, scale = sweep(run), registry.find(measure.metric).scale
+    for place, (distance, line) in enumerate(found.lines.items()):
+        colour, marker = _DISTANCES.get(distance, (GREY, "v"))
+        shift = 0.012 * (place - (len(found.lines) - 1) / 2)
+        points = []
+        for value, entry in line.items():
+            ours = measure.of(run, entry.name)
+            if ours.value is None:
+                continue
+            seeds = run.scores.by_seed(entry.name, measure.decoder, measure.metric, measure.captions)
+            if seeds is not None:
+                axis.plot([value + shift] * len(seeds), seeds * scale, "_", color=colour, markersize=9, alpha=0.5)
+            low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
+            points.append((value + shift, ours.value * scale, (ours.value - low) * scale, (high - ours.value) * scale))
+        if points:
+            x, y, below, above = np.transpose(points)
+            label = f"{distance.replace('_', '-')} distance{of}"
+            errors = [below, above]
+            axis.errorbar(x, y, errors, color=colour, marker=marker, markersize=5, capsize=2, ls=style, label=label)
+    level = measure.of(run, "xe").value
+    if level is not None and not of:
+        axis.axhline(level * scale, color=BLACK, linewidth=1, linestyle=":", label="XE")
+    if found.chosen is not None and not of:
+        axis.axvline(found.chosen, color=MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
+    axis.set(xlim=(-0.05, 1.05), xticks=[0, 0.25, 0.5, 0.75, 1])
 
 
 _CHOICE = (
@@ -263,5 +338,15 @@ FIGURES = {
         "Quality against diversity",
         "Mean CIDEr of {samples} random samples against their Div-2. Hollow points: with attention. The panels have "
         "their own axes: CIDEr on one dataset says nothing about CIDEr on another. Not in the paper.",
+    ),
+    "sle_alpha": FigureKind(
+        alpha,
+        "What alpha does",
+        "The {samples} random samples of an image by captioners without attention, against alpha, the weight of "
+        "quality: 1 is SLL, 0 is exploration alone. Points: means with 95% intervals; small lines: single training "
+        "seeds. Dotted: XE. Upright: the alpha that this run's rows SLL-SLE have; another one (`-S alpha=0.5`) is one "
+        "more point. To read it: go from 1 to the left and see how much diversity the samples gain for the CIDEr they "
+        "lose, and whether true recall rises with it; the dashed lines tell what the best beam caption loses. Random "
+        "captions, too, are diverse: near 0 true precision falls. Not in the paper.",
     ),
 }

@@ -7,7 +7,8 @@ from dataclasses import replace
 from seqcap.metrics import registry
 from seqcap.reporting import published
 from seqcap.reporting.inputs import Run
-from seqcap.reporting.papers.sle.rows import BEST_CAPTION, ROWS, SET
+from seqcap.reporting.papers import Columns
+from seqcap.reporting.papers.sle.rows import BEST_CAPTION, MULTI_MEANS, OURS, ROWS, SET
 from seqcap.reporting.tables import (
     SEEDS,
     Cell,
@@ -21,6 +22,24 @@ from seqcap.reporting.tables import (
     published_cells,
     quality_table,
 )
+
+
+def _with_ours(run: Run, table: str, columns: Columns) -> list[Cell]:
+    """The published cells with ours beside them; the rows that the paper does not print follow those like them."""
+    cells = published_cells(run, table, ROWS[table], columns)
+    for row, printed in OURS.items():
+        name, decoder = ROWS[table].get(row, ("", ""))
+        places = [place for place, cell in enumerate(cells) if cell.row == printed]
+        if name in run.by_name and places:
+            ours = [_unprinted(run, cells[place], row, (name, decoder), columns) for place in places]
+            cells[places[-1] + 1 : places[-1] + 1] = ours
+    return cells
+
+
+def _unprinted(run: Run, like: Cell, row: str, source: tuple[str, str], columns: Columns) -> Cell:
+    """The same cell of a row that is ours alone."""
+    ours = Measure(source[1], *columns[like.column]).of(run, source[0])
+    return replace(like, row=row, printed="", ours=ours).remarked(MULTI_MEANS)
 
 
 def table1(run: Run) -> Table:
@@ -38,7 +57,7 @@ def table1(run: Run) -> Table:
 def table2(run: Run) -> Table:
     """Quality of the best beam caption."""
     reading = f"The first caption of {run.a_beam()}. Rows marked * are captioners with attention."
-    cells = published_cells(run, "table2", ROWS["table2"], BEST_CAPTION)
+    cells = _with_ours(run, "table2", BEST_CAPTION)
     return Table("SLE, Table 2: quality of the best beam caption", reading, cells)
 
 
@@ -48,7 +67,7 @@ def table4(run: Run) -> Table:
         f"(rs): {run.samples()} random samples per image; (bs): the {run.beam().word} captions of {run.a_beam()}. "
         f"CIDEr is the mean over the {run.several()}."
     )
-    cells = published_cells(run, "table4", ROWS["table4"], SET)
+    cells = _with_ours(run, "table4", SET)
     cells = [cell.remarked(*_single_caption(run, cell)) for cell in cells]
     return Table("SLE, Table 4: quality and diversity of random samples and of beams", reading, cells)
 
@@ -56,14 +75,14 @@ def table4(run: Run) -> Table:
 def _single_caption(run: Run, cell: Cell) -> tuple[str, ...]:
     """Table 4 prints, as the CIDEr of a beam's five captions, what Table 2 prints for its best caption."""
     name, decoder = ROWS["table4"].get(cell.row, ("", ""))
-    if (decoder, cell.column) != ("beam", "CIDEr") or cell.ours.value is None:
+    if (decoder, cell.column) != ("beam", "CIDEr") or cell.ours.value is None or cell.row in OURS:
         return ()
     table2 = published.published_table("sle", "table2")
     label = cell.row.removesuffix(" (bs)")
     best = table2.loc[(table2["row"] == label) & (table2["column"] == "CIDEr"), "value"].tolist()
     if best != [published.published_value("sle", "table4", cell.row, "CIDEr")]:
         return ()
-    ours = run.scores.best_by_seed(name, "beam", "CIDEr")
+    ours = run.scores.by_seed(name, "beam", "CIDEr")
     if ours is None:
         return ()
     return (
@@ -111,7 +130,7 @@ def quality(run: Run) -> Table:
 
 
 def diversity(run: Run) -> Table:
-    """The diversity suite over the random samples and over the beam's captions; low and high are over seeds."""
+    """The diversity suite over the random samples and over the beam's captions, with the range over seeds."""
     cells = []
     for decoder, block in (("sample", f"{run.samples()} samples"), ("beam", f"beam of {run.beam()}")):
         for entry in run.trained:

@@ -23,15 +23,23 @@ from seqcap.reporting.papers.smoothing.rows import (
 )
 from seqcap.reporting.tables import Measure, gain
 
+# Of how long captions are.
+LENGTH = "words"
+
 METRICS = {
     "CIDEr_beam": Measure("beam", "CIDEr"),
     "BLEU1_beam": Measure("beam", "BLEU1"),
     "BLEU4_beam": Measure("beam", "BLEU4"),
+    "words_beam": Measure("beam", LENGTH),
     # Of translations.
     "BLEU_beam": Measure("beam", "BLEU"),
 }
 
 TOK, RFREQ, BEST = "Tok | Glove sim", "Tok | Glove sim rfreq", "Tok-Seq | CIDER | Vrefs"
+# A pool of more than this share of the vocabulary is no restriction.
+_MOST = 0.5
+# BLEU of at least so much (x100): sentences with hardly more than one right translation.
+_ONE_TRANSLATION = 80
 _BLOCKS = [part for part in PARTS if part.table == "table1"]
 _TRANSLATIONS = [part for part in PARTS if part.table == "table3"]
 
@@ -41,16 +49,20 @@ _TRANSLATIONS = [part for part in PARTS if part.table == "table3"]
 
 def claims(run: Run) -> list[Claim]:
     """The paper's claims about the runs that make its rows."""
-    return [*_of_captions(run), *_of_translations(run), _of_the_server(run)]
+    return [*_of_captions(run), *_of_lengths(run), *_of_translations(run), _of_the_server(run)]
 
 
-def _claim(run: Run, number: str, text: str, part: Part, left: str, right: str, metric: str = "") -> Claim:
+def _claim(
+    run: Run, number: str, text: str, part: Part, left: str, right: str, metric: str = "", untestable: str = ""
+) -> Claim:
     """A claim about two rows of one part: left is higher."""
     metric = metric or part.metric
     column = part.column if metric == part.metric else registry.find(metric).label
-    printed = Printed("smoothing", part.table, column, (left, right), part.block)
+    # Of how long captions are the paper has words, but no numbers.
+    printed = None if metric == LENGTH else Printed("smoothing", part.table, column, (left, right), part.block)
     names = (part.maker(run, left), part.maker(run, right))
-    return Claim(number, f"{text}, {part.name}", metric, "beam", "best", *names, +1, printed)
+    words = f"{text}, {part.name}"
+    return Claim(number, words, metric, "beam", "best", *names, +1, printed, untestable=untestable)
 
 
 def best_in_print(part: Part, *starts: str) -> str:
@@ -63,9 +75,15 @@ def _restricted(part: Part, loss: str) -> str:
     return best_in_print(part, f"{loss} | Vbatch", f"{loss} | Vrefs")
 
 
+def _best_sequences(part: Part) -> list[str]:
+    """Of either reward, the sequence-level row with the paper's best CIDEr."""
+    return [best_in_print(part, f"Seq | {reward}", f"Seq, lazy | {reward}") for reward in ("Hamming", "CIDER")]
+
+
 def _of_captions(run: Run) -> Iterator[Claim]:
     """Of each family the rows with the paper's best CIDEr: forty rows would be forty claims that the paper does not
-    make."""
+    make. L4 and L5 are about eight more rows with attention, where every seed is costly: `_with_attention` tells what
+    the one seed of each says."""
     for part in _BLOCKS:
         for metric in ("CIDEr", "BLEU1", "BLEU4"):
             # With attention the paper prints a lower BLEU-4 than MLE's.
@@ -75,22 +93,48 @@ def _of_captions(run: Run) -> Iterator[Claim]:
         for metric in ("CIDEr", "BLEU4"):
             yield _claim(run, "L2", "Promoting rare tokens helps token-level smoothing", part, RFREQ, TOK, metric)
     for part in _BLOCKS:
-        for reward in ("Hamming", "CIDER"):
-            best = best_in_print(part, f"Seq | {reward}", f"Seq, lazy | {reward}")
+        for best in _best_sequences(part):
             yield _claim(run, "L3", "Sequence-level smoothing beats MLE", part, best, MLE)
-    for part in _BLOCKS:
-        for loss in ("Seq | Hamming", "Seq | CIDER", "Tok-Seq | Hamming", "Tok-Seq | CIDER"):
-            fewer, all_words = _restricted(part, loss), f"{loss} | V"
-            yield _claim(run, "L4", "Fewer substitutes beat the whole vocabulary", part, fewer, all_words)
-    for part in _BLOCKS:
-        for loss in ("Tok-Seq | Hamming", "Tok-Seq | CIDER"):
-            both = _restricted(part, loss)
-            for one in (TOK, both.removeprefix("Tok-")):
-                yield _claim(run, "L5", "Tok-Seq beats both of its parts", part, both, one)
+    part = _BLOCKS[0]
+    for fewer, all_words in _fewer_substitutes(part):
+        text = "Fewer substitutes beat the whole vocabulary"
+        yield _claim(run, "L4", text, part, fewer, all_words, untestable=_same_words(run, part, fewer))
+    for both, one in _both_and_parts(part):
+        yield _claim(run, "L5", "Tok-Seq beats both of its parts", part, both, one)
     for part in _BLOCKS:
         runner_up = sorted(part.printed, key=part.printed.__getitem__)[-2]
         for other in (MLE, runner_up):
             yield _claim(run, "L6", "CIDEr-weighted Tok-Seq with Vrefs is the best of all", part, BEST, other)
+
+
+def _fewer_substitutes(part: Part) -> list[tuple[str, str]]:
+    """Row with the paper's better restriction of the substitutes, and row with all words."""
+    losses = ("Seq | Hamming", "Seq | CIDER", "Tok-Seq | Hamming", "Tok-Seq | CIDER")
+    return [(_restricted(part, loss), f"{loss} | V") for loss in losses]
+
+
+def _both_and_parts(part: Part) -> list[tuple[str, str]]:
+    """Row of Tok-Seq, and each of its parts."""
+    pairs = [_restricted(part, loss) for loss in ("Tok-Seq | Hamming", "Tok-Seq | CIDER")]
+    return [(both, one) for both in pairs for one in (TOK, both.removeprefix("Tok-"))]
+
+
+def _same_words(run: Run, part: Part, row: str) -> str:
+    """Why it makes no difference where a row's substitutes come from; "" where it does."""
+    if not row.endswith("Vbatch") or row not in part.runs(run.runs):
+        return ""
+    curves = run.curves
+    mine = (curves["quantity"] == "pool_share") & (curves["variant"] == part.maker(run, row))
+    share = float(curves.loc[mine, "value"].mean())
+    # NaN where training did not say.
+    return f"a batch holds {share:.0%} of the words here" if share > _MOST else ""
+
+
+def _of_lengths(run: Run) -> Iterator[Claim]:
+    """From the text: "the sequence-level smoothing tend to generate lengthy captions"."""
+    for part in _BLOCKS:
+        for row in _best_sequences(part):
+            yield _claim(run, "L11", "Sequence-level smoothing generates longer captions", part, row, MLE, LENGTH)
 
 
 def _of_translations(run: Run) -> Iterator[Claim]:
@@ -117,6 +161,7 @@ HEADLINES = frozenset(
     {
         *((number, "CIDEr", "beam") for number in ("L1", "L3", "L6")),
         ("L9", "BLEU", "beam"),
+        ("L11", LENGTH, "beam"),
         ("L10", "CIDEr c5", "beam"),
     }
 )
@@ -158,9 +203,10 @@ def _captioners(run: Run, parts: Sequence[Part]) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Which loss is best, lazy against full training, how the printed gains compare, and what translations leave to
-    gain."""
-    return [*_most(run), *_lazy(run), *_as_printed(run), *_policy_gradient(run), *_determined(run)]
+    """Which loss is best, lazy against full training, what is not judged with attention, how the printed gains compare,
+    and what translations leave to gain."""
+    found = [_most(run), _lazy(run), _with_attention(run), _as_printed(run), _policy_gradient(run), _determined(run)]
+    return [remark for remarks in found for remark in remarks]
 
 
 def _most(run: Run) -> list[str]:
@@ -175,8 +221,9 @@ def _most(run: Run) -> list[str]:
             f"{100 * number:+.2f}" for number in (best.ours.value, best.ours.low, best.ours.high) if number is not None
         ]
         printed = best_in_print(part, "")
+        alone = " with one seed" if best.ours.n.endswith(" 1 seed") else ""
         found.append(
-            f"{part.name}: {best.row}, {ours[0]} [{', '.join(ours[1:])}] {part.metric} over MLE (in print "
+            f"{part.name}: {best.row}, {ours[0]} [{', '.join(ours[1:])}] {part.metric} over MLE{alone} (in print "
             f"{float(best.printed):+.2f}; the best there: {printed}, {part.printed_gain(printed):+.2f})"
         )
     if not found:
@@ -212,6 +259,25 @@ def _lazy(run: Run) -> list[str]:
     ]
 
 
+def _with_attention(run: Run) -> list[str]:
+    """What the table says of L4 and L5 where they are no claims."""
+    part, counts, rows = _BLOCKS[1], [], set()
+    for number, pairs in (("L4", _fewer_substitutes(part)), ("L5", _both_and_parts(part))):
+        levels = [[_level(run, part, row, part.metric) for row in pair] for pair in pairs]
+        ahead = [left > right for left, right in levels if left is not None and right is not None]
+        rows |= {row for pair in pairs for row in pair}
+        if ahead:
+            counts.append(f"{sum(ahead)} of {len(ahead)} comparisons for {number}")
+    if not counts:
+        return []
+    seeds = [len(entry.seeds) for row, entry in part.runs(run.runs).items() if row in rows]
+    return [
+        f"*L4 and L5 {part.name}.* The paper makes them for both captioners. Here they are claims without attention "
+        f"only: {part.name}, {seeds.count(1)} of their {len(seeds)} rows have a single seed. {part.metric} has the "
+        f"claimed sign in {' and '.join(counts)}."
+    ]
+
+
 def _as_printed(run: Run) -> list[str]:
     """How many of the printed rows beat MLE, and of ours, and where fewer substitutes do not help."""
     counts, against = [], []
@@ -243,7 +309,7 @@ def _here(run: Run, part: Part, metric: str) -> str:
 
 def _level(run: Run, part: Part, row: str, metric: str) -> float | None:
     """The mean over seeds of a row's best captions."""
-    by_seed = run.scores.best_by_seed(part.maker(run, row), "beam", metric)
+    by_seed = run.scores.by_seed(part.maker(run, row), "beam", metric)
     return None if by_seed is None else float(by_seed.mean())
 
 
@@ -263,18 +329,18 @@ def _policy_gradient(run: Run) -> list[str]:
 
 
 def _determined(run: Run) -> list[str]:
-    """Where translations are generated: how close to perfect MLE is."""
+    """Where MLE's translations of generated sentences are close to perfect: how little there is to gain."""
     levels = []
     for part in _TRANSLATIONS:
         level = _level(run, part, MLE, part.metric)
-        if level is not None and run.dataset(part.task) == SCENES:
-            levels.append(f"{100 * level:.1f} {part.name}")
+        if level is not None and 100 * level >= _ONE_TRANSLATION and run.dataset(part.task) == SCENES:
+            levels.append(f"{100 * level:.1f} {part.name} ({part.printed[MLE]:.1f} in print)")
     if not levels:
         return []
     return [
-        f"*Translation of generated sentences.* MLE reaches a BLEU of {' and '.join(levels)}: a generated sentence has "
-        "hardly more than one right translation, and what smoothing says of words near the right one, that they are "
-        "right, too, is seldom so. People's sentences have many."
+        f"*Translation of generated sentences.* MLE reaches a BLEU of {' and '.join(levels)}. Such a sentence has "
+        "hardly more than one right translation, so little is left to gain, and words near the right one are seldom "
+        "right, too. People's sentences have many translations."
     ]
 
 

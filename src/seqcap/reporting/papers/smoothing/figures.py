@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -24,22 +25,15 @@ from seqcap.reporting.figures import (
     beam_caption,
     captions_figure,
     choose_images,
+    note,
     picture_name,
     plot_curves,
-    plot_start,
     systems_row,
 )
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.papers.smoothing.rows import MLE, PARTS, Part
 
 OLIVE = "#8F7700"
-
-
-def _note(text: str) -> Figure:
-    """A figure of nothing but a sentence."""
-    figure = Figure(figsize=(6.0, 2.0))
-    figure.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
-    return figure
 
 
 # --- Example captions
@@ -59,7 +53,7 @@ def figure1(run: Run) -> Figure:
     """Five images with the best beam caption of one loss of each kind, with attention where this run has it."""
     blocks = [part for part in PARTS if part.block and part.runs(run.runs)]
     if not blocks:
-        return _note("This run has no captioners.")
+        return note("This run has no captioners.")
     part = blocks[-1]
     seed = min(entry.seeds[0] for entry in part.runs(run.runs).values())
     heading = f"{part.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
@@ -154,7 +148,7 @@ def curves(run: Run) -> Figure:
     """A row per captioner and task of this run, a column per family of losses; MLE is in each."""
     parts = [part for part in PARTS if part.runs(run.runs)]
     if not parts:
-        return _note("This run has none of the paper's losses.")
+        return note("This run has none of the paper's losses.")
     figure = Figure(figsize=(3.1 * len(_FAMILIES), 0.6 + 2.7 * len(parts)), layout="constrained")
     axes = figure.subplots(len(parts), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, parts, strict=True):
@@ -180,8 +174,17 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
     for axis, family in zip(axes, _FAMILIES, strict=True):
         mine = [entry for row, entry in runs.items() if row == MLE or _family(row) == family]
         plot_curves(axis, shown, mine, colours, dashed)
-        plot_start(axis, shown, mine, "start")
+    bottom, top = _late(shown)
+    axes[0].set_ylim(bottom, top)
     axes[0].set_ylabel(f"{part.name}\nvalidation {part.metric}, greedy")
+
+
+def _late(curves: pd.DataFrame) -> tuple[float, float]:
+    """Limits for the values after the first fifth of training: what a captioner learns first is much more than what
+    losses differ by."""
+    late = curves.loc[curves["step"] >= 0.2 * curves["step"].max(), "value"]
+    margin = 0.05 * (late.max() - late.min()) or 0.01
+    return late.min() - margin, late.max() + margin
 
 
 FIGURES = {
@@ -196,13 +199,15 @@ FIGURES = {
         gains,
         "Loss smoothing: gains over MLE",
         "Each loss minus MLE of the same captioner or task, x100: dots, ours with 95% paired bootstrap intervals over "
-        "test images or sentences; hollow, the difference of the printed numbers. Ours are of other data than the "
-        "paper's: signs and orders can be compared. Not in the paper as a figure.",
+        "training seeds, and test images or sentences (a loss with one seed: over the latter alone); hollow, the "
+        "difference of the printed numbers. Ours are of other data than the paper's: signs and orders can be compared. "
+        "Not in the paper as a figure.",
     ),
     "smoothing_curves": FigureKind(
         curves,
         "Loss smoothing: learning curves",
-        "From step 0 on, what they start from (dashed line across: its value). Thin: a seed; thick: their mean. MLE, "
-        "trained as long as the rest, is in every panel. Not in the paper.",
+        "Validation quality of greedy captions or translations along training. Thin: a seed; thick: their mean. MLE, "
+        "trained as long as the rest, is in every panel. All that lies below what was reached after a fifth of "
+        "training is cut off, so that the end, where curves should be flat, can be seen. Not in the paper.",
     ),
 }

@@ -46,9 +46,12 @@ def _members(run: Run, cell: Cell) -> tuple[str, ...]:
     if entry is None or cell.ours.value is None:
         return ()
     kind = next((part.name for part in PARTS if part.captioner == entry.captioner), f"captioner {entry.captioner}")
+    number = len(entry.seeds)
     if entry.members == 1:
-        return (f"seed {entry.seeds[0]}, {kind}",)
-    return (f"an ensemble of {entry.members} seeds, {kind}; the paper's is of {MEMBERS}",)
+        seeds = ", ".join(map(str, entry.seeds))
+        return (f"seed{'s' if number > 1 else ''} {seeds}, {kind}",)
+    who = "an ensemble" if number == 1 else f"{number} ensembles, each"
+    return (f"{who} of {entry.members} seeds, {kind}; the paper's is of {MEMBERS}",)
 
 
 def table3(run: Run) -> Table:
@@ -57,15 +60,15 @@ def table3(run: Run) -> Table:
     there = [part for part in parts.values() if part.evaluation in run.config.evaluations]
     beams = ", ".join(f"{run.beam(part.evaluation)} on {part.name}" for part in there)
     reading = (
-        f"Corpus BLEU-4 of the first translation of a beam{f' ({beams})' if beams else ''}; the interval's width is "
-        "that of sentence scores. V, Vbatch: substitutes from the vocabulary, from the batch."
+        f"Corpus BLEU-4 of the first translation of a beam{f' ({beams})' if beams else ''}. V, Vbatch: substitutes "
+        "from the vocabulary, from the batch."
     )
     columns: Columns = {column: (part.metric, "best") for column, part in parts.items()}
     cells = [
         replace(cell, data=run.stand_in(parts[cell.column].task))
         for cell in published_cells(run, "table3", rows(run)["table3"], columns)
     ]
-    brackets = "95% bootstrap interval over test sentences"
+    brackets = "95% bootstrap interval over training seeds and test sentences"
     return Table("Loss smoothing, Table 3: translation", reading, cells, brackets)
 
 
@@ -73,11 +76,11 @@ def gains(run: Run) -> Table:
     """Each loss minus MLE."""
     reading = (
         "Each loss minus MLE of the same captioner or task: CIDEr of captions, BLEU of translations, x100, first of "
-        "the beam. The interval resamples images, or sentences, together for both. BLEU's width is that of sentence "
-        "scores. The published gain is the difference of the printed numbers."
+        "the beam. The interval resamples seeds, and images or sentences, together for both. The published gain is the "
+        "difference of the printed numbers."
     )
     cells = [cell for part in PARTS for cell in part.gain_cells(run)]
-    brackets = "95% paired bootstrap interval over test images or sentences"
+    brackets = "95% paired bootstrap interval over training seeds, and test images or sentences"
     return Table("Loss smoothing: gains over MLE", reading, cells, brackets)
 
 

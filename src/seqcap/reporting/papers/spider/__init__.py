@@ -20,9 +20,9 @@ PAPER = Paper(
         f"MIXER-BCMR-A: {MIXER_A}.",
         "The paper does not print BCMR's weights: those of params.yaml are from code and secondary sources. SPIDEr is "
         "the sum of CIDEr and SPICE; others take their mean.",
-        "At laptop scale rows are not matched in training: MIXER has more epochs, since its prefix has to shrink "
-        "first, and what is paid with SPICE has fewer, since it takes longest; see papers/spider.yaml. An epoch of the "
-        "policy gradient scores the rollouts of every prefix of a caption, one of MIXER a single caption an image.",
+        "Equal numbers of updates are not equal costs: an update of the policy gradient scores the rollouts of every "
+        "prefix of a caption, one of MIXER a single caption an image. What is paid with SPICE has fewer updates, since "
+        "it takes longest.",
         "Nobody was asked to judge captions. The checker that stands in for people does not see whether a caption is "
         "fluent or says what matters.",
         "Figures 1 and 2 of the paper, sketches of the rollouts and of the captioner, hold no data and are not drawn.",

@@ -1,4 +1,5 @@
-"""PG-SPIDEr's claims, what this run says about the gradient's variance, and what stands in for what."""
+"""PG-SPIDEr's claims, how long each policy was trained, what this run says about the gradient's variance, and what
+stands in for what."""
 
 from __future__ import annotations
 
@@ -106,6 +107,26 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """What rollouts and the baseline do to the gradient's variance."""
+    """How long each run was trained, and what rollouts and the baseline do to the gradient's variance."""
     words = in_words(read_variance(run))
-    return [words] if words else []
+    return [*_updates(run), *([words] if words else [])]
+
+
+def _updates(run: Run) -> list[str]:
+    """The number of updates of every policy, from its learning curve, and whether MIXER and the policy gradient have
+    equally many."""
+    steps = run.curves.groupby("variant")["step"].max()
+    updates = {entry.name: int(steps.get(entry.name, 0)) for entry in run.trained}
+    trained = {name: number for name, number in updates.items() if number}
+    if not trained:
+        return []
+    by_number: dict[int, list[str]] = {}
+    for name, number in sorted(trained.items(), key=lambda pair: -pair[1]):
+        by_number.setdefault(number, []).append(run.by_name[name].label)
+    shown = "; ".join(f"{number:,}: {', '.join(labels)}" for number, labels in by_number.items())
+    words = f"*Updates.* After MLE, so many steps of training: {shown}."
+    policy, mixer = trained.get("pg_bcmr"), trained.get("mixer_bcmr")
+    if policy and mixer:
+        equal = "equally many updates" if policy == mixer else f"{policy:,} against {mixer:,}"
+        words += f" S2 compares PG-BCMR with MIXER-BCMR after {equal}."
+    return [f"{words} The weights that are kept are the best on val, which may be earlier."]

@@ -224,8 +224,8 @@ FIGURES = {
         figure3,
         "SPIDEr, Figure 3: human judgement, and a stand-in",
         "Left: what people judged. Right: what a checker finds, which is not the same: the share of captions that say "
-        "something, all of it true of the scene; bars: 95% bootstrap intervals over test images. Set apart: the other "
-        "variants, and captions that people (or the scenes' generator) wrote.",
+        "something, all of it true of the scene; bars: 95% bootstrap intervals over training seeds and test images. "
+        "Set apart: the other variants, and captions that people (or the scenes' generator) wrote.",
     ),
     "spider_variance": FigureKind(
         variance,

@@ -10,7 +10,7 @@ def figure1(run: Run) -> Figure:
     figure = Figure(figsize=(3, 2))
     axes = figure.subplots()
     for entry in run.runs:
-        by_seed = run.scores.best_by_seed(entry.name, "beam", "CIDEr")
+        by_seed = run.scores.by_seed(entry.name, "beam", "CIDEr")
         if by_seed is not None:
             axes.plot(by_seed.index, by_seed, "o", label=entry.label)
     axes.legend()

@@ -1,0 +1,101 @@
+"""Linear probes: what a captioner could read from the features of scenes, if it read them linearly.
+
+After Alain & Bengio, "Understanding intermediate layers using linear classifier probes", 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from seqcap.artifacts import IMAGES, SPLITS, read_table
+from seqcap.data.scenes import SCENES_FILE, read_scenes
+from seqcap.data.scenes.labels import GROUPS, PICTURE_LABELS, picture_labels
+from seqcap.features.precision import average_precisions
+from seqcap.features.store import FeatureStore
+
+# The penalty on the sum of squared weights. Each group takes the one with the best precision on val.
+PENALTIES = (1e-3, 3e-3, 1e-2)
+ITERATIONS = 60
+
+Groups = Mapping[str, list[int]]
+Array = npt.NDArray[np.float32]
+
+
+def probe_scenes(task: Path) -> list[dict[str, Any]]:
+    """Probes the pooled features of a task's scenes: fitted on train, measured on test. See `probe`.
+
+    Args:
+        task: folder of the task's artifacts.
+
+    Raises:
+        InputError: a feature or a scene is missing or damaged.
+    """
+    # Other stages run beside this one.
+    torch.set_num_threads(1)
+    scenes = read_scenes(task / "data" / SCENES_FILE)
+    store = FeatureStore(task / "features/pooled.parquet")
+    rows = read_table(task / "data/images.parquet", IMAGES).to_pylist()
+    items = {split: [row["item"] for row in rows if row["split"] == split] for split in SPLITS}
+    features = {split: store.get(store.rows_of(items[split])) for split in SPLITS}
+    labels = {split: np.stack([picture_labels(scenes[item]) for item in items[split]]) for split in SPLITS}
+    groups = {group: [PICTURE_LABELS.index(name) for name in names] for group, names in GROUPS.items()}
+    return probe(features, labels, groups)
+
+
+def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Groups) -> list[dict[str, Any]]:
+    """Fits a logistic regression per label on train, with a penalty chosen on val, and measures it on test.
+
+    Args:
+        features: split -> [n, dim].
+        labels: split -> [n, labels], 0 or 1.
+        groups: name -> the columns of its labels.
+
+    Returns:
+        Of each group with a label that holds in some test picture: `mean_average_precision`, 0-1, the mean over such
+        labels; `labels`, how many they are; `chance`, the mean share of test pictures that have one, which is the
+        precision of a guess.
+    """
+    mean, deviation = features["train"].mean(0), features["train"].std(0) + 1e-6
+    inputs = {split: torch.from_numpy((values - mean) / deviation) for split, values in features.items()}
+    targets = torch.from_numpy(labels["train"])
+    # Split -> for each of `PENALTIES`, the average precision of each label.
+    found: dict[str, list[npt.NDArray[np.float64]]] = {"val": [], "test": []}
+    for penalty in PENALTIES:
+        weights, bias = _fit(inputs["train"], targets, penalty)
+        for split, precisions in found.items():
+            precisions.append(average_precisions((inputs[split] @ weights + bias).numpy(), labels[split]))
+    shares = labels["test"].mean(0)
+    rows = []
+    for group, columns in groups.items():
+        seen = [column for column in columns if shares[column] > 0]
+        if seen:
+            best = int(np.argmax([np.nansum(precisions[columns]) for precisions in found["val"]]))
+            precision, chance = float(np.mean(found["test"][best][seen])), float(np.mean(shares[seen]))
+            row = {"group": group, "mean_average_precision": precision, "labels": len(seen), "chance": chance}
+            rows.append(row)
+    return rows
+
+
+def _fit(inputs: Tensor, targets: Tensor, penalty: float) -> tuple[Tensor, Tensor]:
+    """Weights [dim, labels] and biases [labels] of the logistic regressions."""
+    weights = torch.zeros(inputs.shape[1], targets.shape[1], requires_grad=True)
+    bias = torch.logit(targets.mean(0).clamp(1e-4, 1 - 1e-4)).requires_grad_()
+    optimizer = torch.optim.LBFGS([weights, bias], max_iter=ITERATIONS, line_search_fn="strong_wolfe")
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        loss = F.binary_cross_entropy_with_logits(inputs @ weights + bias, targets, reduction="sum") / len(inputs)
+        loss = loss + penalty * weights.square().sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    optimizer.step(closure)  # type: ignore[no-untyped-call]
+    return weights.detach(), bias.detach()

@@ -1,0 +1,25 @@
+"""What a task's features hold, where it is known what is in the pictures: `probe.py <task>` ->
+artifacts/sections/probe-<task>.json."""
+
+import importlib
+import sys
+from typing import Any
+
+from seqcap.artifacts import write_json
+from seqcap.config.data import ProbeConfig
+from seqcap.errors import one_line_errors
+from seqcap.tasks import ARTIFACTS
+
+
+def main(task: str) -> None:
+    config = ProbeConfig.read("probe", task)
+    groups: list[dict[str, Any]] = []
+    if config.dataset == "scenes":
+        # Imported by name: photographs do not depend on the code that makes scenes.
+        groups = importlib.import_module("seqcap.features.probe").probe_scenes(ARTIFACTS / task)
+    write_json(ARTIFACTS / f"sections/probe-{task}.json", {"groups": groups})
+
+
+if __name__ == "__main__":
+    with one_line_errors():
+        main(sys.argv[1])

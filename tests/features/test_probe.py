@@ -1,0 +1,108 @@
+"""Probes: average precision, and how much of a label's evidence in the features they find."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from parameter_files import ROOT, ParameterFiles
+
+from seqcap.artifacts import IMAGES, SPLITS, features_schema, parquet_stream, read_json, write_rows
+from seqcap.config import config_path, write_config
+from seqcap.configure import resolve
+from seqcap.data import scenes
+from seqcap.data.scenes.labels import GROUPS, PICTURE_LABELS, picture_labels
+from seqcap.errors import InputError
+from seqcap.features.precision import average_precisions
+from seqcap.features.probe import probe, probe_scenes
+
+
+def test_average_precisions_by_hand() -> None:
+    scores = np.array([[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.7, 0.3, 0.0], [0.6, 0.4, 0.0]])
+    labels = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]])
+    # Label 0: hits at ranks 1 and 3; label 1: a hit at rank 4; label 2 has no example.
+    assert average_precisions(scores, labels) == pytest.approx([(1 + 2 / 3) / 2, 1 / 4, np.nan], nan_ok=True)
+
+
+def test_average_precision_of_a_perfect_ranking_is_one_and_of_a_guess_the_share() -> None:
+    rng = np.random.default_rng(0)
+    labels = (rng.random((4000, 1)) < 0.3).astype(float)
+    assert average_precisions(labels, labels) == [1.0]
+    assert average_precisions(rng.random((4000, 1)), labels)[0] == pytest.approx(labels.mean(), abs=0.03)
+
+
+def invented(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Label 0 is in the features, label 1 in their noise, label 2 nowhere; label 3 never holds."""
+    rng = np.random.default_rng(seed)
+    labels = (rng.random((n, 4)) < (0.5, 0.2, 0.3, 0.0)).astype(np.float32)
+    features = rng.normal(size=(n, 6)).astype(np.float32)
+    features[:, 0] += 12 * labels[:, 0]
+    features[:, 1:3] += labels[:, 1:2]
+    return features, labels
+
+
+def test_a_probe_finds_what_features_hold_and_no_more() -> None:
+    made = {split: invented(800, number) for number, split in enumerate(SPLITS)}
+    features, labels = ({split: values[i] for split, values in made.items()} for i in range(2))
+    groups = {"there": [0], "in noise": [1], "not there": [2, 3], "never": [3]}
+    found = {row["group"]: row for row in probe(features, labels, groups)}
+    assert list(found) == ["there", "in noise", "not there"]
+    assert found["there"]["mean_average_precision"] > 0.999
+    assert 0.35 < found["in noise"]["mean_average_precision"] < 0.7
+    assert found["not there"]["mean_average_precision"] == pytest.approx(found["not there"]["chance"], abs=0.08)
+    assert {name: row["labels"] for name, row in found.items()} == {"there": 1, "in noise": 1, "not there": 1}
+    assert found["there"]["chance"] == pytest.approx(labels["test"][:, 0].mean())
+    # It is fitted on train and chosen on val: what test looks like changes nothing but the figures.
+    again = probe(features | {"test": features["val"]}, labels | {"test": labels["val"]}, groups)
+    assert again != list(found.values())
+
+
+def write_task(folder: Path) -> None:
+    """Scenes whose features are their labels."""
+    scenes.write(folder / "data", scenes.Config(train=60, val=15, test=25, size=32, captions=1), 1)
+    graphs = scenes.read_scenes(folder / "data/scenes.parquet")
+    splits = ["train"] * 60 + ["val"] * 15 + ["test"] * 25
+    rows = [{"item": i, "split": split, "file": f"{i}.png", "coco_id": None} for i, split in enumerate(splits)]
+    write_rows(folder / "data/images.parquet", rows, IMAGES)
+    schema = features_schema((len(PICTURE_LABELS),), pa.float32())
+    values = np.concatenate([picture_labels(graph) for graph in graphs.values()])
+    column = pa.FixedSizeListArray.from_arrays(pa.array(values), type=schema.field("features").type)
+    with parquet_stream(folder / "features/pooled.parquet", schema) as writer:
+        writer.write_table(pa.Table.from_arrays([pa.array(list(graphs), pa.int64()), column], schema=schema))
+
+
+def test_scenes_are_probed_by_their_graphs(tmp_path: Path) -> None:
+    write_task(tmp_path)
+    found = probe_scenes(tmp_path)
+    assert [row["group"] for row in found] == list(GROUPS)
+    precisions = {row["group"]: row["mean_average_precision"] for row in found}
+    assert precisions["kind"] > 0.99
+    assert precisions["background"] > 0.9
+    assert all(0 < row["chance"] < row["mean_average_precision"] for row in found)
+    (tmp_path / "features/pooled.parquet").unlink()
+    with pytest.raises(InputError, match=r"pooled\.parquet"):
+        probe_scenes(tmp_path)
+
+
+def test_the_stage_probes_scenes_and_says_nothing_of_photographs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main = runpy.run_path(str(ROOT / "stages/probe.py"))["main"]
+    files = ParameterFiles(tmp_path)
+    write_task(Path("artifacts/image"))
+    found = {}
+    for dataset in ("scenes", "coco"):
+        if dataset == "coco":
+            files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
+            files["features.image"] |= {"backbone": "resnet18", "weights": "imagenet"}
+        config = resolve(files.read())[config_path("probe", "image")]
+        assert any("data/scenes" in file for file in config.code) == (dataset == "scenes")
+        write_config(config_path("probe", "image"), config)
+        main("image")
+        found[dataset] = read_json("artifacts/sections/probe-image.json")
+    assert {row["group"] for row in found["scenes"]["groups"]} == set(GROUPS)
+    assert found["coco"] == {"groups": []}
