@@ -19,6 +19,7 @@ class Model(ImageCaptioner):
     """One LSTM layer over words and an attended summary of the image's cells."""
 
     features = "grid"
+    parts = 2
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)

@@ -19,9 +19,6 @@ from seqcap.data.vocabulary import BOS, PAD
 # A logit this low has probability exactly zero in float32, yet stays finite: 0 * log 0 gives 0, not NaN.
 IMPOSSIBLE = -1e4
 
-# Into how many parts, by length, captions are split before they are unrolled.
-PARTS = 2
-
 # Memory (what is known of the images) and state (where the decoder stands): tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]
 
@@ -55,6 +52,8 @@ class Captioner(nn.Module, ABC):
 
     # The kind of task that it reads, of `seqcap.tasks.KINDS`.
     kind: ClassVar[str]
+    # Into how many parts, by length, captions are split before they are unrolled. Padding is as much as the tokens.
+    parts: ClassVar[int] = 1
 
     impossible: Tensor
 
@@ -138,15 +137,12 @@ class Captioner(nn.Module, ABC):
         return self.logits(self.unroll(captions, self.encode(features)))
 
     def token_outputs(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """Decoder outputs [m, hidden] at the m tokens of captions [n, time] that are not PAD, row by row.
-
-        Padding is as much as the tokens. Short and long captions are unrolled apart, which saves half of that.
-        """
+        """Decoder outputs [m, hidden] at the m tokens of captions [n, time] that are not PAD, row by row."""
         valid = captions != PAD
         lengths = valid.sum(1)
         number = valid.flatten().cumsum(0).view_as(captions) - 1
         outputs, numbers = [], []
-        for rows in lengths.argsort().chunk(PARTS):
+        for rows in lengths.argsort().chunk(self.parts):
             longest = max(1, int(lengths[rows].max()))
             some = valid[rows, :longest]
             outputs.append(self.unroll(captions[rows, :longest], select(memory, rows))[some])

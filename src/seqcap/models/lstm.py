@@ -22,6 +22,7 @@ class Model(ImageCaptioner):
     """One LSTM layer over words, started from the pooled image feature."""
 
     features = "pooled"
+    parts = 3
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)
