@@ -245,7 +245,7 @@ def test_samples_in_the_proportions_of_q_give_the_expectation_exactly(captioner,
     np.testing.assert_allclose(np.array(times) / sum(times), q)
     index = torch.tensor(np.repeat(np.arange(len(sequences)), times))
     distances = torch.tensor([distance(y, truth) for y in sequences])
-    drawn = Sequences(torch.tensor(sequences)[index][None], distances[index][None])
+    drawn = Sequences(torch.tensor(sequences)[index][None], distances[index][None], 1.0)
     log_q = torch.from_numpy(q).log()[index][None]
     monkeypatch.setattr(sequence_smoothing, "draw_sequences", lambda *_: (drawn, log_q))
     settings = {
@@ -306,7 +306,7 @@ def test_expected_gradient_with_shared_distances_is_that_of_all_joint_draws(lazy
         for i, found in enumerate(around)
     ]
     for j, k in zip(*joint.nonzero(), strict=True):
-        drawn = Sequences(torch.tensor([[around[0][j]], [around[1][k]]]), torch.zeros(2, 1))
+        drawn = Sequences(torch.tensor([[around[0][j]], [around[1][k]]]), torch.zeros(2, 1), 1.0)
         monkeypatch.setattr(sequence_smoothing, "draw_at_shared_distances", lambda *_, drawn=drawn: drawn)
         _, gradient = run("sequence_smoothing", captioner, batch, context, **settings)
         actual = actual + joint[j, k] * gradient
@@ -591,3 +591,11 @@ def test_settings_are_checked():
     ):
         with pytest.raises(ValueError, match=next(iter(settings))):
             module.Config(**settings)
+
+
+def test_pools_are_measured_in_words_of_the_vocabulary():
+    """Two images of one caption each: 3 and 2 words, 4 of them different, of 6 words in all."""
+    captions = torch.tensor([[[4, 5, 6, EOS]], [[6, 7, EOS, PAD]]])
+    for pool, share in (("vocabulary", 1.0), ("batch", 4 / 6), ("references", 2.5 / 6)):
+        assert draw_sequences(captions, 10, 0.5, 1, pool)[0].pool_share == pytest.approx(share)
+        assert draw_at_shared_distances(captions, 10, 0.5, 1, pool).pool_share == pytest.approx(share)

@@ -142,7 +142,7 @@ def drawn_weights(settings) -> Tensor:
 
 def drawing(settings, monkeypatch, lazy):
     """The settings of sequences that are drawn as DRAWN."""
-    found = smoothing.Sequences(DRAWN, DISTANCES)
+    found = smoothing.Sequences(DRAWN, DISTANCES, 1.0)
     monkeypatch.setattr(sequence_smoothing, "draw_sequences", lambda *_: (found, LOG_Q))
     monkeypatch.setattr(sequence_smoothing, "draw_at_shared_distances", lambda *_: found)
     return sequence_smoothing.Config(alpha=0.6, samples=2, reward_temperature=0.8, lazy=lazy, **settings)

@@ -96,7 +96,7 @@ class Model(Objective):
         if config.reward == "hamming":
             drawn, log_q = draw_sequences(*around)
             weights = torch.full(log_q.shape, 1 / config.samples, device=there.device)
-            return drawn, weights, {"hamming_distance": drawn.distances[there].double().mean().item()}
+            return drawn, weights, distance_logs(drawn, there)
         if config.importance == "shared_distance":
             drawn = draw_at_shared_distances(*around)
             reward = self.reward(drawn, batch)
@@ -108,8 +108,7 @@ class Model(Objective):
             weights = literal_weights(reward, log_q, config.reward_temperature)
             groups = weights[there]
         share = groups / groups.sum(1, keepdim=True)
-        logs = {
-            "hamming_distance": drawn.distances[there].double().mean().item(),
+        logs = distance_logs(drawn, there) | {
             # How many equally weighted samples those that were normalised together are worth; 1: a single one decides.
             "effective_samples": (1 / share.square().sum(1)).mean().item(),
             "sampled_reward": reward[there].mean().item(),
@@ -123,6 +122,14 @@ class Model(Objective):
         images = batch.images.repeat(n // len(batch.images) * samples)
         reward = self.context.reward.score(drawn.tokens.flatten(0, 1).cpu().numpy(), images)
         return torch.from_numpy(reward).to(drawn.tokens.device, torch.float64).view(n, samples)
+
+
+def distance_logs(drawn: Sequences, there: Tensor) -> dict[str, float]:
+    """How far the samples of the captions that are `there` [n] are, and how large their pools."""
+    return {
+        "hamming_distance": drawn.distances[there].double().mean().item(),
+        "pool_share": drawn.pool_share,
+    }
 
 
 def shared_distance_weights(reward: Tensor, there: Tensor, temperature: float) -> Tensor:

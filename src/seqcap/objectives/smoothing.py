@@ -130,10 +130,12 @@ class Sequences:
     Attributes:
         tokens: ids [n, L, time]: L samples of each of n captions, of its length.
         distances: [n, L], how many of its tokens they substitute: their Hamming distances to the caption.
+        pool_share: mean size of the pools of the captions that are there, of all words.
     """
 
     tokens: Tensor
     distances: Tensor
+    pool_share: float
 
 
 def draw_sequences(
@@ -180,7 +182,8 @@ def draw_sequences(
     ending = (chosen & (captions == EOS)[:, None]).any(2)
     # Where EOS can be substituted at all, V is at least 2.
     log_share = torch.log(others.double() / substitutes.size.clamp(min=1)).masked_fill(others == 0, 0)
-    return Sequences(tokens, distances), -distances.double() / tau - log_z[:, None] + ending * log_share[:, None]
+    share = pool_share(substitutes, (captions != PAD).any(1), vocabulary_size)
+    return Sequences(tokens, distances, share), -distances.double() / tau - log_z[:, None] + ending * log_share[:, None]
 
 
 def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool) -> Sequences:
@@ -207,7 +210,8 @@ def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float,
     chosen = first_of(random_like(captions, samples), shared.expand(len(captions), samples))
     # PAD, <unk> and a word without another in its pool stay.
     chosen &= (substitutes.alternatives > 0)[:, None]
-    return Sequences(substitute(captions, substitutes, chosen), chosen.sum(2))
+    share = pool_share(substitutes, there, vocabulary_size)
+    return Sequences(substitute(captions, substitutes, chosen), chosen.sum(2), share)
 
 
 def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
@@ -299,6 +303,11 @@ def pool_of(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
     alternatives = (size[:, None] - 1) * (captions >= FIRST_WORD) + size[:, None] * (captions == EOS)
     # If all pools are empty (a batch without words), there must still be an entry to look up.
     return Substitutes(pad(words, (0, 1)), start, size, own.flatten(0, 1), alternatives)
+
+
+def pool_share(substitutes: Substitutes, there: Tensor, vocabulary_size: int) -> float:
+    """Mean size of the pools of the captions that are `there` [n], of all words."""
+    return substitutes.size[there].double().mean().item() / max(1, vocabulary_size - FIRST_WORD)
 
 
 def score_sequences(
