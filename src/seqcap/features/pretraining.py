@@ -62,9 +62,9 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
     Returns:
         mean average precision of a picture's labels on validation scenes of its own, 0-1.
     """
-    # Unlike training, this stage runs alone: it takes every core it may use.
+    # Several threads would be many times slower beside another stage, and the bytes would depend on their number.
+    torch.set_num_threads(1)
     cores = len(os.sched_getaffinity(0))
-    torch.set_num_threads(cores)
     torch.backends.cudnn.deterministic = True
     train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores)
     val = draw_examples((config.seed, VAL), -(-config.pictures // TRAIN_PER_VAL), config.image_size, cores)
