@@ -96,7 +96,7 @@ def checkout(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
     git(tmp_path, "clone", "--quiet", str(server), str(folder))
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs: None)
+    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs, papers: None)
     return folder
 
 
@@ -266,7 +266,7 @@ def refused(target):
     """The one line that ends an experiment before its graph is run."""
     runs = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "repro", lambda folder, jobs: runs.append(folder))
+        patch.setattr(pipeline, "repro", lambda folder, jobs, papers: runs.append(folder))
         error = error_of(lambda: run_experiment(target))
     assert isinstance(error, InputError)
     assert runs == []
@@ -280,6 +280,12 @@ def test_a_folder_of_the_user_is_not_published_over(checkout):
         assert refused(TARGET).startswith("out/e: holds files, but no earlier publication; ")
     finally:
         assert read(TARGET) == before
+
+
+def test_the_parts_of_some_papers_are_not_published_yet(checkout):
+    pipeline.run_experiment(EXPERIMENT, None, TARGET, 1, ["sle"])
+    assert CLONE.exists()
+    assert not TARGET.exists()
 
 
 def test_the_committed_reports_are_not_published_over(checkout):
@@ -321,7 +327,7 @@ def test_links_and_files_are_not_published_over(checkout, tmp_path):
 
 
 def test_what_appears_while_the_graph_runs_is_not_published_over(checkout, monkeypatch):
-    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs: write(TARGET, {"thesis.tex": "years of work"}))
+    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs, papers: write(TARGET, {"thesis.tex": "years of work"}))
     error = error_of(run_experiment)
     assert read(TARGET) == {"thesis.tex": "years of work"}
     assert isinstance(error, InputError)
@@ -358,7 +364,7 @@ def test_a_failed_copy_leaves_the_earlier_publication(checkout, monkeypatch):
 
 
 def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
-    def fail(folder, jobs):
+    def fail(folder, jobs, papers):
         raise InputError("dvc.yaml", "a stage failed", "try again")
 
     run_experiment()
@@ -384,7 +390,7 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
         assert isinstance(error_of(run_experiment), InputError)
         assert read(TARGET) in (OLD, NEW)
         assert list(TARGET.parent.iterdir()) == [TARGET]
-        monkeypatch.setattr(pipeline, "repro", lambda folder, jobs: None)
+        monkeypatch.setattr(pipeline, "repro", lambda folder, jobs, papers: None)
     assert states == {"missing", "old\n", "new\n"}
     assert read(TARGET) == NEW
 
