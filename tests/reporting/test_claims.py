@@ -296,4 +296,4 @@ def test_the_table_has_labels_and_reasons():
     text = "\n".join(claims.claims_table(run, claims.run_claims([claim, gone], run)))
     assert "| SLL 109." in text
     assert "| XE 69." in text
-    assert "- (a) variant nobody is not part of this run" in text
+    assert "Not run, for want of their variants: 1 of 2 (C2)." in text

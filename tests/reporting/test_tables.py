@@ -77,6 +77,14 @@ def test_reasons_of_empty_cells(sle):
     assert cells["NIC", "SPICE"].endswith("the paper reports no number")
 
 
+def test_rows_that_were_not_run_are_one_line(sle):
+    sle.names = ["sll", "sll_sle"]
+    text = build(sle, "sle_table4")["sle_table4"].markdown()
+    assert "SLL-ME" not in text
+    assert "4 rows are not part of this run." in text
+    assert "| SLL (rs) |" in text
+
+
 def test_one_seed_has_an_interval_over_items_and_says_so(sle):
     sle.seeds = (1,)
     cell = lines(build(sle, "sle_table4")["sle_table4"]).set_index(["row", "column"]).loc[("SLL (rs)", "mBleu4")]

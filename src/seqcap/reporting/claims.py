@@ -284,11 +284,15 @@ def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
 
 
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
-    """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict."""
+    """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict. Those for
+    which runs are missing are one line."""
     labels = {name: entry.label for name, entry in run.by_name.items()}
     matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "q", "seeds", "paper", "verdict"]]
     reasons: dict[str, str] = {}
+    absent = [result for result in results if not set(result.claim.names) <= set(run.by_name)]
     for result in results:
+        if result in absent:
+            continue
         claim = result.claim
         left, right = claim.sides(labels)
         verdict = result.judgement
@@ -301,7 +305,10 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
             row += [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}"]
             row += [result.span, _p_text(result.p_value), _p_text(result.q_value), result.agreement]
         matrix.append([*row, claim.paper_text() or "–", verdict])
-    lines = markdown_table(matrix)
+    lines = markdown_table(matrix) if len(matrix) > 1 else []
+    if absent:
+        numbers = ", ".join(dict.fromkeys(result.claim.number for result in absent))
+        lines += ["", f"Not run, for want of their variants: {len(absent)} of {len(results)} ({numbers})."]
     return [*lines, "", *(f"- ({mark}) {reason}" for reason, mark in reasons.items())] if reasons else lines
 
 

@@ -35,13 +35,19 @@ HUMAN_LABEL = "human captions"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95% interval, in the metric's own scale; `remarks` say what a reader must know."""
+    """A value with its 95% interval, in the metric's own scale.
+
+    Attributes:
+        remarks: what a reader must know.
+        absent: there is none because its run is not part of this run.
+    """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     n: str = ""
     remarks: tuple[str, ...] = ()
+    absent: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ class Table:
             path.write_text(self.markdown(), encoding="utf-8")
 
     def markdown(self) -> str:
-        """Rows by columns; remarks become lettered notes below the matrix."""
+        """Rows by columns; remarks become lettered notes below the matrix. Rows that were not run are one line."""
         lines = [f"## {self.title}", "", self.reading, ""]
         if not self.cells:
             return "\n".join(lines)
@@ -143,7 +149,10 @@ class Table:
         rows: dict[tuple[str, str], dict[str, Cell]] = {}
         for cell in self.cells:
             rows.setdefault((cell.block, cell.row), {})[cell.column] = cell
+        absent = [key for key, cells in rows.items() if all(cell.ours.absent for cell in cells.values())]
         for (block, row), cells in rows.items():
+            if (block, row) in absent:
+                continue
             line = [block, row] if with_block else [row]
             for column in columns:
                 cell = cells[column]
@@ -152,12 +161,19 @@ class Table:
                 line += ([cell.printed or "–"] if with_paper else []) + [cell.short() + mark]
             # Metrics that have no items have fewer (seeds only): their remark says so.
             matrix.append([*line, max((cell.ours.n for cell in cells.values()), key=len) or "–"])
-        lines += markdown_table(matrix)
+        lines += markdown_table(matrix) if len(matrix) > 1 else []
+        if absent:
+            lines += ["", f"{_counted(len(absent), 'row')} not part of this run."]
         data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
         brackets = f"[ ]: {self.brackets}. " if any(cell.ours.low is not None for cell in self.cells) else ""
         lines += ["", f"{brackets}–: no number. Data: {data}.", ""]
         lines += [f"- ({mark}) {remark}" for remark, mark in notes.items()]
         return "\n".join(lines) + "\n"
+
+
+def _counted(number: int, what: str) -> str:
+    """ "1 row is", "3 rows are"."""
+    return f"{number} {what} is" if number == 1 else f"{number} {what}s are"
 
 
 def write_tables(run: Run, tables: Mapping[str, Callable[[Run], Table]], folder: Path | None = None) -> None:
@@ -243,7 +259,7 @@ def missing(run: Run, name: str, decoder: str, metric: str) -> Estimate:
 
 def absent_run(name: str) -> Estimate:
     """No number, for want of the run."""
-    return Estimate(None, remarks=(f"variant {name} is not part of this run",))
+    return Estimate(None, remarks=(f"variant {name} is not part of this run",), absent=True)
 
 
 def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimate:
