@@ -1,6 +1,7 @@
 """The whole graph on a tiny dataset with one paper more, twice; and which stages a change makes stale."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +12,13 @@ from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, g
 from ruamel.yaml import YAML
 
 from seqcap import code
+from seqcap.artifacts import read_json, write_json
 from seqcap.code import closure
 from seqcap.config.training import TrainConfig
 from seqcap.configure import resolve, training_modules, write_configs
 from seqcap.errors import InputError
 from seqcap.params import read_params
-from seqcap.pipeline import apply_overlay, stage_graph
+from seqcap.pipeline import MACHINE, apply_overlay, share_cores, stage_graph
 
 
 @pytest.fixture(scope="module")
@@ -279,6 +281,15 @@ def test_the_stages_of_some_papers():
     assert not [name for name in papers if "smoothing" in name or name == "report"]
     with pytest.raises(InputError, match="there is no paper 'sel'; allowed: sle, smoothing, spider"):
         stage_graph(ROOT, ["sel"])
+
+
+@pytest.mark.parametrize(("wanted", "jobs", "expected"), [("auto", 1, 4), ("auto", 2, 2), ("auto", 9, 1), (3, 2, 3)])
+def test_stages_side_by_side_share_the_cores(tmp_path, monkeypatch, wanted, jobs, expected):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    (tmp_path / "params.yaml").write_text(f"workers: {wanted}\n")
+    write_json(tmp_path / MACHINE, {"device": "cpu", "workers": 1, "launcher": "python"})
+    share_cores(tmp_path, jobs)
+    assert read_json(tmp_path / MACHINE) == {"device": "cpu", "workers": expected, "launcher": "python"}
 
 
 def test_the_graph_stays_short():

@@ -16,11 +16,14 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap.artifacts import atomic
+from seqcap.artifacts import atomic, read_json, write_json
 from seqcap.errors import InputError
+from seqcap.params import read_yaml
 
 RUNS = Path("runs")
 PARAMS = "params.yaml"
+# Where `configure` writes how stages use the machine.
+MACHINE = Path("artifacts/machine.json")
 # Marks a folder that an experiment was published to. It holds the name of the experiment's file.
 MARKER = ".published"
 # The mappings of the parameter files that an experiment may add entries to, and remove entries from.
@@ -59,21 +62,38 @@ def repro(folder: Path, jobs: int, papers: Collection[str] = ()) -> None:
 
     def run(stage: str) -> tuple[str, int]:
         command = [sys.executable, "-m", "dvc", "repro", "--single-item", stage]
-        return stage, subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+        status = subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+        if stage == "configure" and status == 0:
+            share_cores(folder, jobs)
+        return stage, status
 
     graph = TopologicalSorter(stage_graph(folder, papers))
     graph.prepare()
     running: set[Future[tuple[str, int]]] = set()
-    with ThreadPoolExecutor(jobs) as pool:
-        while graph.is_active():
-            running |= {pool.submit(run, stage) for stage in graph.get_ready()}
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                stage, status = future.result()
-                if status != 0:
-                    pool.shutdown(cancel_futures=True)
-                    raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see its message above")
-                graph.done(stage)
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            while graph.is_active():
+                running |= {pool.submit(run, stage) for stage in graph.get_ready()}
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    stage, status = future.result()
+                    if status != 0:
+                        pool.shutdown(cancel_futures=True)
+                        raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
+                    graph.done(stage)
+    finally:
+        # A later `dvc repro` has one stage at a time.
+        if (folder / MACHINE).exists():
+            share_cores(folder, 1)
+
+
+def share_cores(folder: Path, jobs: int) -> None:
+    """Divides the cores among stages that run side by side: with more processes than cores, all take a quarter longer.
+    A number of `workers` in params.yaml stays."""
+    wanted = read_yaml(folder / PARAMS)["workers"]
+    machine = read_json(folder / MACHINE)
+    machine["workers"] = max(1, (os.cpu_count() or 1) // jobs) if wanted == "auto" else wanted
+    write_json(folder / MACHINE, machine)
 
 
 def stage_graph(folder: Path, papers: Collection[str] = ()) -> dict[str, set[str]]:
