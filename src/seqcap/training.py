@@ -44,7 +44,7 @@ from seqcap.config.training import TrainingRun
 from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.base import Batch, Context, Objective
 from seqcap.progress import progress
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.tasks.base import Inputs, Split
@@ -169,7 +169,7 @@ class Job:
 class Step(nn.Module):
     """Captioner and objective as one module, so that one optimizer and one DistributedDataParallel hold both."""
 
-    def __init__(self, captioner: Captioner, objective: nn.Module) -> None:
+    def __init__(self, captioner: Captioner, objective: Objective) -> None:
         super().__init__()
         self.captioner, self.objective = captioner, objective
 
@@ -342,9 +342,13 @@ def update(job: Job, state: State, batch: Batch) -> dict[str, float]:
     for group in state.optimizer.param_groups:
         group["lr"] = settings.learning_rate * settings.decay ** (epoch // settings.decay_every)
     state.step.train()
+    trains_captioner = state.step.objective.trains_captioner()
     loss, logs = state.parallel(batch)
     state.optimizer.zero_grad(set_to_none=True)
     loss.backward()
+    if not trains_captioner:
+        for parameter in state.step.captioner.parameters():
+            parameter.grad = None
     nn.utils.clip_grad_norm_(state.step.parameters(), settings.clip)
     state.optimizer.step()
     state.at += 1

@@ -77,6 +77,12 @@ class Objective(nn.Module, ABC):
 
     reads: ClassVar[tuple[str, ...]] = ()
 
+    def trains_captioner(self) -> bool:
+        """Whether the next step changes the captioner. If not, its gradients are dropped: Adam would remember zeros,
+        divide by too little when the captioner's turn comes, and make its first hundreds of steps several times too
+        large."""
+        return True
+
     @abstractmethod
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]: ...
 

@@ -48,6 +48,10 @@ class Model(Objective):
         self.baseline = nn.Sequential(nn.Linear(context.hidden, config.baseline_hidden), nn.ReLU(), last)
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
+    def trains_captioner(self) -> bool:
+        """Not in the first `baseline_steps`."""
+        return int(self.steps) >= self.config.baseline_steps
+
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         memory = repeat(captioner.encode(batch.features), self.config.paths)
         images = batch.images.repeat(self.config.paths)
@@ -62,7 +66,7 @@ class Model(Objective):
         policy_loss = -(advantage.detach() * log_prob).sum() / len(tokens)
         baseline_loss = advantage.square().sum() / len(tokens)
         # A factor, not a branch: under DistributedDataParallel every parameter must get a gradient.
-        learning = float(self.steps >= self.config.baseline_steps)
+        learning = float(self.trains_captioner())
         if self.training:
             self.steps += 1
         logs = {"train_reward": reward, "baseline_loss": baseline_loss.item()}
