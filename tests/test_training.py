@@ -10,6 +10,7 @@ from pathlib import Path
 import children
 import numpy as np
 import pytest
+import torch
 from small_task import run_config, translation_config, write_embeddings, write_task, write_translation_task
 
 from seqcap import training
@@ -111,6 +112,24 @@ def test_smoothed_cross_entropy_learns_the_task(task, objective, settings):
     curves = curves_of(run_config(objective=objective, settings=settings, training={"epochs": 25}, reads=reads), "out")
     assert max(values(curves, "val_cider")) > 2.5
     assert values(curves, "train_loss")[-1] < 0.6 * values(curves, "train_loss")[0]
+
+
+def test_adam_does_not_see_the_captioner_before_it_learns(pretrained):
+    """Zero gradients would leave moments that make the first steps too large."""
+    run = going_on("rollout_policy_gradient", settings={"rollouts": 1, "baseline_steps": 2})
+    job = training.Job(run, 1)
+    state = training.begin(job)
+    before = {name: tensor.clone() for name, tensor in state.step.captioner.state_dict().items()}
+    remembered = []
+    for batch in training.data_batches(job.training, 4, 0, 3, 1, 0, 1, job.device):
+        training.update(job, state, batch)
+        remembered.append([parameter in state.optimizer.state for parameter in state.step.captioner.parameters()])
+        if len(remembered) == 2:
+            after = state.step.captioner.state_dict()
+            assert all(torch.equal(after[name], tensor) for name, tensor in before.items())
+    assert [any(seen) for seen in remembered] == [False, False, True]
+    steps = {state.optimizer.state[parameter]["step"].item() for parameter in state.step.captioner.parameters()}
+    assert steps == {1}
 
 
 def test_what_training_spoils_is_not_replaced_by_what_it_started_from(pretrained):
