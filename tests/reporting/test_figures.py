@@ -48,8 +48,11 @@ def test_unknown_runs_get_colours_that_are_free():
 
 def test_images_are_chosen_by_rule():
     images = pd.DataFrame({"item": [1, 2, 3, 4], "file": list("abcd"), "longest_reference": [3, 10, 9, 20]})
-    assert figures.choose_images(images, 2)["item"].tolist() == [2, 4]
-    assert figures.choose_images(images, 3)["item"].tolist() == [2, 4, 1]
+    assert sorted(figures.choose_images(images, 2)["item"]) == [2, 4]
+    chosen = figures.choose_images(images, 3)["item"].tolist()
+    assert sorted(chosen[:2]) == [2, 4]
+    assert chosen[2] in (1, 3)
+    assert figures.choose_images(images, 4)["item"].tolist()[:3] == chosen
 
 
 def test_long_curves_are_averaged():

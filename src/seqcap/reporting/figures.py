@@ -83,12 +83,14 @@ def note(text: str) -> Figure:
 
 
 def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
-    """The first images of the scored split, by id, whose longest reference has at least ten words.
+    """Images of the scored split, drawn with a fixed seed, whose longest reference has at least ten words.
 
-    Images that people describe at length show several things; with too few of those, the first of the rest follow.
+    Images that people describe at length show several things; with too few of those, some of the rest follow. By id,
+    look-alikes would stand next to each other.
     """
-    long = images[images["longest_reference"] >= _LONG_REFERENCE]
-    short = images[images["longest_reference"] < _LONG_REFERENCE]
+    drawn = images.sample(frac=1, random_state=0)
+    long = drawn[drawn["longest_reference"] >= _LONG_REFERENCE]
+    short = drawn[drawn["longest_reference"] < _LONG_REFERENCE]
     return pd.concat([long, short]).head(count)
 
 

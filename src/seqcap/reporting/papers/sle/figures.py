@@ -308,8 +308,8 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
 
 
 _CHOICE = (
-    "Images are the first of the scored split, by id, whose longest reference has at least ten words, in turn over the "
-    "three figures. A repeated caption is grey."
+    "Images are drawn with a fixed seed from those of the scored split whose longest reference has at least ten words, "
+    "in turn over the three figures. A repeated caption is grey."
 )
 
 FIGURES = {

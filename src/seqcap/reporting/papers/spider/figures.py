@@ -217,8 +217,8 @@ FIGURES = {
     "spider_table2": FigureKind(
         table2,
         "SPIDEr, Table 2: example captions",
-        "The best beam caption of the paper's six systems. Images are the first four of the scored split, by id, whose "
-        "longest reference has at least ten words. Below, the paper's four examples.",
+        "The best beam caption of the paper's six systems. Images are drawn with a fixed seed from those of the scored "
+        "split whose longest reference has at least ten words. Below, the paper's four examples.",
     ),
     "spider_fig3": FigureKind(
         figure3,
