@@ -49,6 +49,7 @@ from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 
 HIDDEN, CHANNELS, VOCABULARY, SAMPLES, TIME, IMAGES = 512, 2048, 9487, 5, 20, 5000
+ITEMS = np.arange(IMAGES)
 # Loss smoothing's: Tok rfreq and Seq on COCO.
 TAU, BETA, SEQUENCE_TAU, ALPHA = 0.18, 0.18, 0.1, 0.4
 TASKS = ("xe", "self_critical", "exploration", "token_smoothing", "sequence_smoothing")
@@ -215,7 +216,7 @@ def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> di
         step = optimise(list(model.parameters()), getattr(textbook, task), False)
     else:
         reward = CiderD(References(data.references))
-        context = Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {})
+        context = Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {}, 1, Path(), ITEMS)
         token = token_smoothing.Config(tau=TAU, beta=BETA, alpha=ALPHA)
         sequence = sequence_smoothing.Config(tau=SEQUENCE_TAU, alpha=ALPHA, samples=SAMPLES, lazy=True)
         objective = {
@@ -240,7 +241,8 @@ def pretrain(weights: Path) -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
     torch.set_num_threads(2)
     data, model = Data(), captioner()
-    context = Context(CiderD(References(data.references[:10])), TIME, HIDDEN, 1, None, data.frequencies, {})
+    reward = CiderD(References(data.references[:10]))
+    context = Context(reward, TIME, HIDDEN, 1, None, data.frequencies, {}, 1, Path(), ITEMS)
     objective = cross_entropy.Model(cross_entropy.Config(), context)
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
     for at in range(60):

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import torch
 
 from seqcap import artifacts
 from seqcap.config.data import Corpus
 from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary
+from seqcap.retrieval.dual_encoder import Config, Model
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
 CHANNELS = 8
@@ -89,6 +91,16 @@ def write_embeddings(folder: Path, task: str = "image") -> Path:
     rows = [{"word": word, "vector": vector} for word, vector in zip(WORDS, vectors.tolist(), strict=True)]
     path = folder / f"artifacts/words/{task}/embeddings.parquet"
     artifacts.write_rows(path, rows, artifacts.embeddings_schema(2))
+    return path
+
+
+def write_listener(folder: Path) -> Path:
+    """Writes artifacts/retriever/small/seed1.safetensors under `folder`: a dual encoder of the images, not trained."""
+    torch.manual_seed(0)
+    words = len(Vocabulary.read(folder / "artifacts/image/data/vocabulary.json"))
+    listener = Model(Config(embedding=8, hidden=8), words, (CHANNELS,))
+    path = folder / "artifacts/retriever/small"
+    artifacts.save_weights(path / "seed1.safetensors", listener.state_dict(), listener.metadata())
     return path
 
 

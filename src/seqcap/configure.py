@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from seqcap import models, objectives, rewards
+from seqcap import models, objectives, retrieval, rewards
 from seqcap.artifacts import SPLITS, write_json
 from seqcap.code import closure
 from seqcap.config import CONFIGS, StageConfig, config_path, write_config
@@ -27,6 +27,8 @@ from seqcap.config.data import (
 from seqcap.config.decoding import DecodeConfig, DecodingRun
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask
+from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
+from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.config.training import TrainConfig, Training, TrainingRun, VarianceConfig
 from seqcap.data.scenes.parallel import LANGUAGES
 from seqcap.errors import InputError
@@ -37,7 +39,9 @@ from seqcap.tasks import KINDS
 # The objective of pretraining. A run with it may be the pretrained captioner itself, and it uses no reward.
 LIKELIHOOD = "cross_entropy"
 # Folders of artifacts/ that belong to no task and no paper.
-RESERVED = ("encoder", "pretrain", "sections", "timing", "words")
+RESERVED = ("encoder", "pretrain", "retriever", "sections", "timing", "words")
+# What an objective reads that is no word: a retriever, which its group names.
+LISTENER = "listener"
 
 Files = dict[Path, StageConfig]
 
@@ -65,7 +69,8 @@ def resolve(params: Params) -> Files:
             not what its runs need.
     """
     _check_groups(params)
-    return _data(params) | _features(params) | _words(params) | _pretrain(params) | _papers(params)
+    shared = _data(params) | _features(params) | _words(params) | _pretrain(params) | _retrievers(params)
+    return shared | _papers(params)
 
 
 # --- What captioners read
@@ -197,6 +202,42 @@ def _pretrain(params: Params) -> Files:
     return files
 
 
+def _retrievers(params: Params) -> Files:
+    files: Files = {}
+    for name, retriever in params.shared.retrievers.items():
+        place = f"retrievers.{name}"
+        task = params.shared.tasks.get(retriever.task)
+        if not isinstance(task, ImageTask):
+            raise InputError(PARAMS, f"{place}.task is {retriever.task!r}", "name a task with pictures")
+        try:
+            config = retrieval.config_class(retriever.architecture)
+        except ModuleNotFoundError:
+            what = f"{place}.architecture is {retriever.architecture!r}"
+            raise InputError(PARAMS, what, "there is no such file in src/seqcap/retrieval") from None
+        trained = retriever.folder is None
+        training = validated(RetrieverTraining, retriever.training, PARAMS, f"{place}.training") if trained else None
+        data = _data(params)[config_path("data", retriever.task)]
+        assert isinstance(data, ImageData)
+        first = params.shared.seed + retriever.seed_offset
+        modules = ["seqcap.retrieval.training"] if trained else []
+        files[config_path("retriever", name)] = RetrieverConfig(
+            name=name,
+            task=retriever.task,
+            architecture=retriever.architecture,
+            model=validated(config, retriever.model, PARAMS, f"{place}.model").model_dump(),
+            training=training,
+            seeds=tuple(first + i for i in range(retriever.seeds)),
+            evaluate_on=task.evaluate_on,
+            max_length=task.max_length + 1,
+            folder=retriever.folder,
+            fingerprint={} if retriever.folder is None else _fingerprint(Path(retriever.folder).glob("*")),
+            root=data.root,
+            weights=f"artifacts/retriever/{name}",
+            code=closure([*modules, f"seqcap.retrieval.{retriever.architecture}"], ["retriever.py"]),
+        )
+    return files
+
+
 def _captioner(params: Params, name: str) -> dict[str, Any]:
     """What a run takes from its captioner."""
     captioner = params.shared.captioners[name]
@@ -237,23 +278,20 @@ def _run(params: Params, name: str, run: RunParams) -> TrainingRun:
     source, place = params.source(name), f"runs.{name}"
     group = params.groups[str(run.group)]
     given = _captioner(params, group.captioner)
-    starts = [f"pretrain/{name}" for name in params.shared.pretrain if name == group.captioner]
-    starts.append(f"{group.task}/data")
-    if group.start not in starts:
-        allowed = f"allowed: {', '.join(starts)}"
-        raise InputError(params.source(str(run.group)), f"groups.{run.group}.start is {group.start!r}", allowed)
+    start_seeds = _start_seeds(params, str(run.group))
     if not run.label:
         raise InputError(source, f"{place}.label is missing", "say what the report calls it")
-    scratch = group.start == f"{group.task}/data"
     if run.seeds is not None:
-        if run.seeds > len(given["seeds"]) and not scratch:
-            have = f"captioner {group.captioner} has {len(given['seeds'])}"
-            raise InputError(source, f"{place}.seeds is {run.seeds}", have)
+        if start_seeds is not None and run.seeds > start_seeds:
+            raise InputError(source, f"{place}.seeds is {run.seeds}", f"{group.start} has {start_seeds}")
         given["seeds"] = tuple(params.shared.seed + i for i in range(run.seeds))
     settings = objective_settings(run.objective, run.settings, source, place)
     weights = _reward(params, run.reward, group.task, source, place)
     words = f"artifacts/words/{group.task}"
-    reads = {what: f"{words}/{what}.parquet" for what in objectives.model_class(run.objective).reads}
+    needed = objectives.model_class(run.objective).reads
+    reads = {what: f"{words}/{what}.parquet" for what in needed if what != LISTENER}
+    if LISTENER in needed:
+        reads[LISTENER] = _listener(params, str(run.group), len(given["seeds"]))
     if weights.get("meteor"):
         reads["paraphrases"] = f"{words}/paraphrases.parquet"
     return TrainingRun(
@@ -264,10 +302,51 @@ def _run(params: Params, name: str, run: RunParams) -> TrainingRun:
         settings=settings,
         reward=weights,
         training=validated(Training, run.training, source, f"{place}.training"),
-        start=None if scratch else f"artifacts/{group.start}",
+        start=None if start_seeds is None else f"artifacts/{group.start}",
         reads=reads,
         weights=f"artifacts/{group.paper}/train/{run.group}/{name}",
     )
+
+
+def _start_seeds(params: Params, name: str) -> int | None:
+    """How many seeds a group can continue from; None: its runs start from scratch.
+
+    Raises:
+        InputError: there is no such start, or it is no captioner of the group's kind.
+    """
+    group = params.groups[name]
+    captioner = params.shared.captioners[group.captioner]
+    starts: dict[str, int | None] = {f"{group.task}/data": None}
+    if group.captioner in params.shared.pretrain:
+        starts[f"pretrain/{group.captioner}"] = captioner.seeds
+    for other, run in params.runs.items():
+        of_other = params.groups.get(str(run.group))
+        if of_other is not None and run.group != name and of_other.captioner == group.captioner:
+            starts[f"{of_other.paper}/train/{run.group}/{other}"] = run.seeds or captioner.seeds
+    if group.start not in starts:
+        allowed = f"allowed: {', '.join(list(starts)[:10])}{', ...' if len(starts) > 10 else ''}"
+        raise InputError(params.source(name), f"groups.{name}.start is {group.start!r}", allowed)
+    return starts[group.start]
+
+
+def _listener(params: Params, name: str, seeds: int) -> str:
+    """The folder of the listeners that a group's runs start with.
+
+    Raises:
+        InputError: it names none, or one of another task, with other seeds or without weights to train on.
+    """
+    group = params.groups[name]
+    retrievers = params.shared.retrievers
+    allowed = [f"retriever/{key}" for key, value in retrievers.items() if value.task == group.task and not value.folder]
+    what = f"groups.{name}.reads is {group.reads!r}"
+    if group.reads not in allowed:
+        fix = f"its runs read a listener; allowed: {', '.join(allowed) or 'none, add one to retrievers in params.yaml'}"
+        raise InputError(params.source(name), what, fix)
+    retriever = retrievers[group.reads.removeprefix("retriever/")]
+    if retriever.seed_offset != 0 or retriever.seeds < seeds:
+        fix = f"name one with seed_offset 0 and {seeds} seeds: run and listener have the same seed"
+        raise InputError(params.source(name), what, fix)
+    return f"artifacts/{group.reads}"
 
 
 def objective_settings(objective: str, settings: dict[str, Any], source: Path, place: str) -> dict[str, Any]:
@@ -327,6 +406,9 @@ def _check_groups(params: Params) -> None:
         ("groups", "task", tasks),
         ("groups", "evaluation", params.evaluations),
         ("groups", "captioner", captioners),
+        ("retrievals", "paper", params.papers),
+        ("retrievals", "task", tasks),
+        ("retrievals", "evaluation", params.evaluations),
         ("variances", "paper", params.papers),
         ("variances", "task", tasks),
         ("variances", "captioner", captioners),
@@ -396,6 +478,10 @@ def _papers(params: Params) -> Files:
     for name in params.evaluations:
         groups = [group for group, of_group in params.groups.items() if of_group.evaluation == name]
         files[config_path("evaluate", name)] = _evaluation(params, name, [run for g in groups for run in decoding[g]])
+    for name in params.retrievals:
+        evaluation = params.retrievals[name].evaluation
+        groups = [group for group, of_group in params.groups.items() if of_group.evaluation == evaluation]
+        files[config_path("retrieve", name)] = _retrieval(params, name, [run for g in groups for run in decoding[g]])
     for name, variance in params.variances.items():
         files[config_path("variance", name)] = _variance(params, name, variance)
     for name in params.papers:
@@ -475,6 +561,43 @@ def _evaluation(params: Params, name: str, runs: list[DecodingRun]) -> Evaluatio
     )
 
 
+def _retrieval(params: Params, name: str, runs: list[DecodingRun]) -> RetrievalConfig:
+    """The scores of what an evaluation's captions tell retrievers."""
+    wanted, source = params.retrievals[name], params.source(name)
+    evaluation = params.evaluations[wanted.evaluation]
+    if (evaluation.paper, evaluation.task) != (wanted.paper, wanted.task):
+        what = f"retrievals.{name}.evaluation is {wanted.evaluation!r}"
+        raise InputError(source, what, f"it is of {evaluation.paper}, task {evaluation.task}")
+    retrievers = params.shared.retrievers
+    known = [f"retriever/{key}" for key, value in retrievers.items() if value.task == wanted.task]
+    for key in ("listener", "judge"):
+        if getattr(wanted, key) not in known:
+            what = f"retrievals.{name}.{key} is {getattr(wanted, key)!r}"
+            raise InputError(source, what, f"allowed: {', '.join(known)}")
+    starts = [f"pretrain/{key}" for key in params.shared.pretrain if _captioner(params, key)["task"] == wanted.task]
+    if wanted.start not in starts:
+        raise InputError(source, f"retrievals.{name}.start is {wanted.start!r}", f"allowed: {', '.join(starts)}")
+    task = params.shared.tasks[wanted.task]
+    modules = [f"seqcap.retrieval.{retrievers[key.removeprefix('retriever/')].architecture}" for key in known]
+    captioner = params.shared.captioners[wanted.start.removeprefix("pretrain/")]
+    return RetrievalConfig(
+        name=name,
+        paper=wanted.paper,
+        task=wanted.task,
+        dataset=task.dataset,
+        split=_split(params, wanted.evaluation),
+        decoded={run.name: run.decoded for run in runs},
+        weights={run.name: run.weights for run in runs},
+        listener=f"artifacts/{wanted.listener}",
+        judge=f"artifacts/{wanted.judge}",
+        captioner=f"artifacts/{wanted.start}",
+        max_length=task.max_length + 1,
+        code=closure(
+            ["seqcap.evaluation.retrieval", f"seqcap.models.{captioner.architecture}", *modules], ["retrieve.py"]
+        ),
+    )
+
+
 def _variance(params: Params, name: str, variance: VarianceParams) -> VarianceConfig:
     """The measurement of the gradient's variance."""
     source, place = params.source(name), f"variances.{name}"
@@ -520,6 +643,7 @@ def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[R
             seeds=tuple(team[0] for team in decoded.teams),
             evaluation=of_group.evaluation,
             members=ensemble.members if ensemble else 0,
+            start=None if _start_seeds(params, group) is None else f"artifacts/{of_group.start}",
             weights=decoded.weights,
             decoded=decoded.decoded,
         )
@@ -548,6 +672,11 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
                 beam=value.beam,
                 samples=value.samples,
                 scores=f"{results}/{key}.parquet",
+                retrieval=tuple(
+                    f"{results}/{other}_retrieval.parquet"
+                    for other, retrieved in params.retrievals.items()
+                    if retrieved.evaluation == key
+                ),
             )
             for key, value in params.evaluations.items()
             if value.paper == name

@@ -32,9 +32,11 @@ ENTRIES = (
     "features",
     "captioners",
     "pretrain",
+    "retrievers",
     "papers",
     "evaluations",
     "groups",
+    "retrievals",
     "variances",
     "runs",
     "ensembles",
@@ -173,6 +175,23 @@ class PretrainParams(Section):
     training: Training
 
 
+class RetrieverParams(Section):
+    """A dual encoder of pictures and captions, or a user's CLIP; `model` is checked by the architecture's own Config.
+
+    Attributes:
+        folder: of the user's CLIP; null: the retriever is trained on the task's captions.
+        seed_offset: what is added to `seed`: retrievers that must not know each other have different ones.
+    """
+
+    task: Name
+    architecture: Name
+    seeds: Seeds
+    seed_offset: int = Field(ge=0, lt=2**30)
+    folder: str | None = None
+    model: dict[str, Any]
+    training: dict[str, Any]
+
+
 class Decoding(Section):
     """How captions are produced, whatever paper they are for."""
 
@@ -213,9 +232,10 @@ class Group(Section):
     """Runs that train in one stage, side by side.
 
     Attributes:
-        start: the pretrained captioner that they continue from, a path below artifacts/; "<task>/data": they start from
-            scratch.
-        reads: what else they read, a path below artifacts/; "<task>/data/vocabulary.json": nothing else.
+        start: the captioner that they continue from, pretrained or of another group's run, a path below artifacts/;
+            "<task>/data": they start from scratch.
+        reads: what else they read, words or a retriever, a path below artifacts/; "<task>/data/vocabulary.json":
+            nothing else.
     """
 
     paper: Name
@@ -261,6 +281,23 @@ class EnsembleParams(Section):
     number: Seeds = 1
 
 
+class RetrievalParams(Section):
+    """Scores of what an evaluation's greedy captions tell retrievers, and of how far they drift from English.
+
+    Attributes:
+        listener: the retriever that runs without a listener of their own are ranked with, a path below artifacts/.
+        judge: the retriever that no run has seen, a path below artifacts/.
+        start: the pretrained captioner under which captions are more or less probable, a path below artifacts/.
+    """
+
+    paper: Name
+    evaluation: Name
+    task: Name
+    listener: Artifact
+    judge: Artifact
+    start: Artifact
+
+
 class VarianceParams(Section):
     """The measurement of the policy gradient's variance."""
 
@@ -293,6 +330,7 @@ class Shared(Section):
     embeddings: Embeddings
     captioners: dict[Name, CaptionerParams]
     pretrain: dict[Name, PretrainParams]
+    retrievers: dict[Name, RetrieverParams]
     rewards: dict[Name, dict[Metric, float]]
     decoding: Decoding
     report: ReportParams
@@ -306,6 +344,7 @@ class PaperFile(Section):
     groups: dict[Name, Group]
     runs: dict[Name, RunParams]
     ensembles: dict[Name, EnsembleParams] = {}
+    retrievals: dict[Name, RetrievalParams] = {}
     variances: dict[Name, VarianceParams] = {}
 
 
@@ -323,6 +362,7 @@ class Params(Section):
     groups: dict[str, Group] = {}
     runs: dict[str, RunParams] = {}
     ensembles: dict[str, EnsembleParams] = {}
+    retrievals: dict[str, RetrievalParams] = {}
     variances: dict[str, VarianceParams] = {}
     sources: dict[str, Path] = {}
 
@@ -431,8 +471,10 @@ def _graph(content: Mapping[str, Any]) -> dict[str, Any]:
         ("features", ()),
         ("papers", ()),
         ("pretrain", ("task",)),
+        ("retrievers", ("task",)),
         ("evaluations", ("paper", "task")),
         ("groups", ("paper", "evaluation", "task", "start", "reads")),
+        ("retrievals", ("paper", "evaluation", "task", "listener", "judge", "start")),
         ("variances", ("paper", "task", "start")),
     ):
         graph[section] = {name: [value.get(key) for key in keys] for name, value in content.get(section, {}).items()}

@@ -35,6 +35,8 @@ SECTIONS = (
     "groups",
     "papers",
     "pretrain",
+    "retrievals",
+    "retrievers",
     "rewards",
     "runs",
     "variances",
@@ -250,6 +252,9 @@ def _drop_orphans(params: Any) -> None:
         name for name, group in groups.items() if group.get("evaluation") not in params.get("evaluations", {})
     ]:
         del groups[name]
+    retrievals = params.get("retrievals") or {}
+    for name in [name for name, of in retrievals.items() if of.get("evaluation") not in params.get("evaluations", {})]:
+        del retrievals[name]
     for run in runs.values():
         if run.get("group") is not None and run["group"] not in groups:
             run["group"] = None

@@ -55,6 +55,8 @@ LOG_STEPS = 10
 LOCK_SECONDS = 20
 # What a worker imports before its first step; torch's optimizers import the last one when they are first built.
 PRELOADED = ["seqcap.training", "torch._dynamo"]
+# Among the models whose weights are kept. The others are the objective's partners.
+CAPTIONER = "captioner"
 # What of a run's configuration never changes its weights.
 OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}
 
@@ -135,9 +137,13 @@ def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
                 "vocabulary_size": len(job.task.vocabulary),
                 "feature_shape": list(job.task.feature_shape),
                 "max_length": run.max_length,
-                job.criteria.decisive: state.best_value,
             }
-            save_weights(Path(run.weights) / f"seed{seed}.safetensors", state.best, metadata)
+            best = {decisive(job, state): state.best_value}
+            folder = Path(run.weights)
+            save_weights(folder / f"seed{seed}.safetensors", state.best[CAPTIONER], metadata | best)
+            for name, partner in state.step.objective.partners().items():
+                path = folder / f"seed{seed}.{name}.safetensors"
+                save_weights(path, state.best[name], dict(partner.metadata) | best)
     return Trained(state.curves, float(np.median(seconds)) * job.batches if seconds else None)
 
 
@@ -185,7 +191,8 @@ class State:
         parallel: `step`, or under a launcher what averages its gradients over all processes.
         at: steps done.
         curves: rows of `artifacts.CURVES`.
-        best, best_value: weights of the best epoch so far and their score on val; none before the first epoch's end.
+        best, best_value: weights of the best epoch so far, "captioner" or name of a partner -> tensors, and their score
+            on val; none before the first epoch's end.
     """
 
     step: Step
@@ -193,19 +200,24 @@ class State:
     optimizer: torch.optim.Optimizer
     at: int = 0
     curves: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, Tensor] = field(default_factory=dict)
+    best: dict[str, dict[str, Tensor]] = field(default_factory=dict)
     best_value: float | None = None
 
     def keep(self, value: float) -> None:
-        """Keeps the captioner as it is now, with its score on val, if it is better than what was kept before."""
+        """Keeps captioner and partners as they are now, with their score on val, if they are better than what was kept
+        before."""
         if self.best_value is None or value > self.best_value:
             self.best_value = value
-            self.best = {name: tensor.detach().clone() for name, tensor in self.step.captioner.state_dict().items()}
+            partners = {name: partner.module for name, partner in self.step.objective.partners().items()}
+            self.best = {
+                model: {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
+                for model, module in ({CAPTIONER: self.step.captioner} | partners).items()
+            }
 
     def save(self, path: Path) -> None:
         """Writes the state."""
         tensors = {f"step.{k}": v for k, v in self.step.state_dict().items()}
-        tensors |= {f"best.{k}": v for k, v in self.best.items()}
+        tensors |= {f"best.{model}.{k}": v for model, kept in self.best.items() for k, v in kept.items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{name}": value for name, value in moments.items()}
         tensors["random.cpu"] = torch.get_rng_state()
@@ -222,7 +234,10 @@ class State:
             kind, rest = name.split(".", 1)
             groups.setdefault(kind, {})[rest] = tensor
         self.step.load_state_dict(groups["step"])
-        self.best = {name: tensor.to(device) for name, tensor in groups.get("best", {}).items()}
+        self.best = {}
+        for name, tensor in groups.get("best", {}).items():
+            model, rest = name.split(".", 1)
+            self.best.setdefault(model, {})[rest] = tensor.to(device)
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in groups.get("adam", {}).items():
             index, moment = name.split(".")
@@ -249,11 +264,20 @@ def begin(job: Job) -> State:
     captioner.dropout = settings.dropout
     step = Step(captioner, objective).to(job.device)
     betas = (settings.beta1, 0.999)
-    optimizer = torch.optim.Adam(step.parameters(), lr=settings.learning_rate, betas=betas, fused=True)
+    optimizer = torch.optim.Adam(parameter_groups(step), lr=settings.learning_rate, betas=betas, fused=True)
     parallel = DistributedDataParallel(step) if job.world > 1 else step
     # From here on every process draws its own samples.
     torch.manual_seed(job.seed * 1000 + job.rank)
     return State(step, parallel, optimizer)
+
+
+def parameter_groups(step: Step) -> list[dict[str, Any]]:
+    """The parameters that learn together, and how fast: those of the captioner and the objective first, then those of
+    each partner."""
+    partners = step.objective.partners().values()
+    apart = {id(parameter) for partner in partners for parameter in partner.module.parameters()}
+    own = {"params": [parameter for parameter in step.parameters() if id(parameter) not in apart], "pace": 1.0}
+    return [own, *({"params": list(partner.module.parameters()), "pace": partner.pace} for partner in partners)]
 
 
 def context(job: Job, captioner: Captioner) -> Context:
@@ -272,6 +296,9 @@ def context(job: Job, captioner: Captioner) -> Context:
         embeddings=vectors,
         frequencies=job.training.frequencies(len(job.task.vocabulary)),
         reads=reads,
+        seed=job.seed,
+        task=job.task.folder,
+        items=job.training.inputs.ids,
     )
 
 
@@ -324,7 +351,7 @@ def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
             if epoch_ends:
                 value = validate(job, state)
                 state.keep(value)
-                bar.set_postfix({job.criteria.decisive: f"{value:.3f}"})
+                bar.set_postfix({decisive(job, state): f"{value:.3f}"})
             if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
                 state.save(checkpoint)
                 saved = time.monotonic()
@@ -340,16 +367,21 @@ def update(job: Job, state: State, batch: Batch) -> dict[str, float]:
     settings = job.run.training
     epoch = state.at // job.batches
     for group in state.optimizer.param_groups:
-        group["lr"] = settings.learning_rate * settings.decay ** (epoch // settings.decay_every)
+        group["lr"] = settings.learning_rate * group["pace"] * settings.decay ** (epoch // settings.decay_every)
     state.step.train()
-    trains_captioner = state.step.objective.trains_captioner()
+    # Who learns is asked before the step, which the objective may count.
+    objective = state.step.objective
+    resting = [partner.module for partner in objective.partners().values() if not partner.learns]
+    if not objective.trains_captioner():
+        resting.append(state.step.captioner)
     loss, logs = state.parallel(batch)
     state.optimizer.zero_grad(set_to_none=True)
     loss.backward()
-    if not trains_captioner:
-        for parameter in state.step.captioner.parameters():
+    for module in resting:
+        for parameter in module.parameters():
             parameter.grad = None
-    nn.utils.clip_grad_norm_(state.step.parameters(), settings.clip)
+    for group in state.optimizer.param_groups:
+        nn.utils.clip_grad_norm_(group["params"], settings.clip)
     state.optimizer.step()
     state.at += 1
     return logs  # type: ignore[no-any-return]
@@ -362,10 +394,16 @@ def validate(job: Job, state: State) -> float:
         state.step.captioner, held_out.inputs, len(held_out), job.run.max_length, job.device, greedy=True
     )
     values = {name: criterion(captions) for name, criterion in job.criteria.measured.items()}
+    values |= state.step.objective.measures(held_out.inputs, captions)
     values["val_distinct"] = len(np.unique(captions, axis=0)) / len(captions)
     for name, value in values.items():
         record(job, state, name, value)
-    return values[job.criteria.decisive]
+    return values[decisive(job, state)]
+
+
+def decisive(job: Job, state: State) -> str:
+    """The measure that decides on the best epoch."""
+    return state.step.objective.decisive or job.criteria.decisive
 
 
 def record(job: Job, state: State, quantity: str, value: float) -> None:

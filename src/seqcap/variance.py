@@ -51,6 +51,9 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
         embeddings=None,
         frequencies=training.frequencies(len(task.vocabulary)),
         reads={},
+        seed=config.seed,
+        task=task.folder,
+        items=training.inputs.ids,
     )
     settings = [Config(**setting) for setting in config.settings]
     torch.manual_seed(config.seed)

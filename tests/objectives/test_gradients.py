@@ -7,6 +7,7 @@ every set of samples is enumerated, the objective is run on it, and its gradient
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import factorial, prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,6 +32,9 @@ CONTEXT = base.Context(
     embeddings=None,
     frequencies=torch.ones(5, dtype=torch.int64),
     reads={},
+    seed=1,
+    task=Path(),
+    items=np.arange(2),
 )
 
 

@@ -5,6 +5,7 @@ and rollouts is a product of independent choices, so an expectation over it is a
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,9 @@ CONTEXT = base.Context(
     embeddings=None,
     frequencies=torch.ones(5, dtype=torch.int64),
     reads={},
+    seed=1,
+    task=Path(),
+    items=np.arange(2),
 )
 
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,7 +57,16 @@ def embeddings() -> Tensor:
 
 
 CONTEXT = Context(
-    REWARD, max_length=5, hidden=4, steps_per_epoch=1, embeddings=embeddings(), frequencies=FREQUENCIES, reads={}
+    REWARD,
+    max_length=5,
+    hidden=4,
+    steps_per_epoch=1,
+    embeddings=embeddings(),
+    frequencies=FREQUENCIES,
+    reads={},
+    seed=1,
+    task=Path(),
+    items=np.arange(2),
 )
 
 

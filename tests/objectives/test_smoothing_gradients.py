@@ -3,6 +3,8 @@
 Two images, two captions of each (one is missing), two sequences around each caption.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -60,7 +62,7 @@ def batch():
 
 @pytest.fixture
 def context():
-    return base.Context(REWARD, 4, 4, 1, EMBEDDINGS, FREQUENCIES, {})
+    return base.Context(REWARD, 4, 4, 1, EMBEDDINGS, FREQUENCIES, {}, 1, Path(), np.arange(2))
 
 
 def gradient(captioner, value: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from invented_psst import PsstRun
 from invented_runs import SleRun, SmoothingRun, SpiderRun
 
 
@@ -27,3 +28,10 @@ def smoothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmoothingRun:
     """Loss smoothing's run; with `sle`, in the same directory."""
     monkeypatch.chdir(tmp_path)
     return SmoothingRun()
+
+
+@pytest.fixture
+def psst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PsstRun:
+    """PSST's run; with `sle`, in the same directory."""
+    monkeypatch.chdir(tmp_path)
+    return PsstRun()

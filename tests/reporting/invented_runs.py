@@ -62,8 +62,8 @@ class PaperRun:
 
     def evaluation(self, task: str, name: str = "", **changes: Any) -> ReportedEvaluation:
         file = f"artifacts/{self.paper}/results/{name or f'{self.paper}_{task}'}.parquet"
-        values = {"split": "test", "references": None, "beam": self.beam, "samples": self.samples} | changes
-        return ReportedEvaluation(task=task, scores=file, **values)
+        values = {"split": "test", "references": None, "beam": self.beam, "samples": self.samples, "retrieval": ()}
+        return ReportedEvaluation(task=task, scores=file, **(values | changes))
 
     def reported(self, name: str, **values: Any) -> ReportedRun:
         """A run with the usual places."""
@@ -75,6 +75,7 @@ class PaperRun:
             "seeds": self.seeds,
             "evaluation": f"{self.paper}_{values.get('task', 'image')}",
             "members": 0,
+            "start": None,
             "weights": f"artifacts/{self.paper}/train/{name}",
             "decoded": f"artifacts/{self.paper}/decode/{name}.parquet",
         }
@@ -94,7 +95,9 @@ class PaperRun:
 
     def read(self) -> Run:
         """A run in memory. Its captions and pictures are files, which `write` makes."""
-        rows = [row for name in self.evaluations() for row in self.scores(name)]
+        return self.of_rows([row for name in self.evaluations() for row in self.scores(name)])
+
+    def of_rows(self, rows: Rows) -> Run:
         run = Run(self.config(), papers.load(self.paper).PAPER, scores_of(rows))
         curves = [row for entry in run.trained for row in self.curves(entry.name)]
         # In place of the files that it would read.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,8 +10,9 @@ from invented_runs import SleRun, SmoothingRun, counts_of, scores_of
 
 from seqcap.errors import InputError
 from seqcap.reporting import claims, papers, verdicts
-from seqcap.reporting.claims import Claim, Printed, Result, judge
+from seqcap.reporting.claims import Claim, Made, Printed, Result, judge
 from seqcap.reporting.inputs import Run
+from seqcap.reporting.statistics import Drawn
 from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE, UNTESTABLE
 
 
@@ -204,6 +205,50 @@ def test_a_corpus_metric_without_counts_of_items_is_not_run():
     result = outcome([*rows, *corpus("b", [0.4], HARD)], metric="mBleu4")
     assert result.verdict == NOT_RUN
     assert result.reason == "the evaluate stage wrote no mBleu4 for a (sample)"
+
+
+@dataclass(frozen=True)
+class Invented:
+    """A side that is made in no way that claims know."""
+
+    value: float
+    seeds: tuple[int, ...] = (1, 2, 3)
+    undefined: float = 0.0
+    remarks: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ("a",)
+
+    def drawn(self, run: Run) -> Drawn:
+        resampled = self.value + np.linspace(-0.01, 0.01, 1000)
+        resampled[: int(1000 * self.undefined)] = np.nan
+        by_seed = {seed: self.value + seed / 1000 for seed in self.seeds}
+        return Drawn(self.value, resampled, by_seed, 8, self.remarks)
+
+
+def made(left: Invented, right: Invented) -> claims.Result:
+    claim = Claim("C0", "a beats b", "CIDEr", "greedy", "best", "A", "B", +1, made=Made((left, right), "in a dream"))
+    return run_claim(claim, of(system("a", HARD), "a"))
+
+
+def test_sides_may_be_made_in_any_way():
+    result = made(Invented(0.5, remarks=("an a",)), Invented(0.3, remarks=("a b", "an a")))
+    assert (result.verdict, result.agreement, result.reason) == (HOLDS, "3/3", "an a; a b")
+    assert (result.left, result.right, result.difference) == pytest.approx((50, 30, 20))
+    run = of(system("a", HARD), "a")
+    assert (result.claim.what(run), result.claim.sides()) == ("CIDEr in a dream", ("A", "B"))
+    assert (result.claim.names, result.claim.task(run)) == (["a", "a"], "image")
+    assert made(Invented(0.3), Invented(0.5)).verdict == FAILS
+    assert "| A 50.00 | B 30.00 | +20.00" in "\n".join(claims.claims_table(run, [result]))
+
+
+def test_a_made_side_needs_seeds_and_resamples_in_common():
+    assert made(Invented(0.5, (1,)), Invented(0.3)).verdict == ONE_SEED
+    # People's captions have no training seeds.
+    assert made(Invented(0.5), Invented(0.3, ())).agreement == "3/3"
+    apart = made(Invented(0.5, (1,)), Invented(0.3, (2,)))
+    assert (apart.verdict, apart.reason) == (NOT_RUN, "A and B have no seed in common")
+    assert made(Invented(0.5, undefined=0.4), Invented(0.3)).verdict == HOLDS
+    lost = made(Invented(0.5, undefined=0.6), Invented(0.3))
+    assert (lost.verdict, lost.difference) == (NOT_RUN, None)
 
 
 def test_different_items_are_an_error():

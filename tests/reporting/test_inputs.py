@@ -58,6 +58,27 @@ def test_peoples_captions_count_once(tmp_path: Path):
     assert read.per_item("b", "sample", "CIDEr", "every") is not None
 
 
+def test_peoples_captions_count_once_in_each_metric(tmp_path: Path):
+    """What retrieval says of them is kept beside what the evaluation says, and another domain's is not."""
+    files = {"evaluation": ("CIDEr",), "retrieval": ("bits", "fixed_R@1"), "second": ("CIDEr", "bits", "alone")}
+    for number, (name, metrics) in enumerate(files.items()):
+        rows = [score(variant="human", seed=0, metric=metric, value=float(number)) for metric in metrics]
+        artifacts.write_rows(tmp_path / name, [*rows, score(variant=f"run{number}")], artifacts.SCORES)
+    read = Scores.read([str(tmp_path / name) for name in files])
+    found = {metric: read.by_seed("human", "sample", metric) for metric in ("CIDEr", "bits", "fixed_R@1", "alone")}
+    means = {metric: values.tolist() for metric, values in found.items() if values is not None}
+    assert means == {"CIDEr": [0.0], "bits": [1.0], "fixed_R@1": [1.0], "alone": [2.0]}
+    assert read.by_seed("run2", "sample", "CIDEr") is not None
+
+
+def test_the_files_of_retrieval_are_read_too(psst):
+    psst.methods, psst.second = ["mle"], False
+    psst.__post_init__()
+    run = psst.write()
+    assert run.scores.by_seed("mle", "greedy", "CIDEr") is not None
+    assert run.scores.by_seed("mle", "greedy", "bits") is not None
+
+
 @pytest.mark.parametrize(
     ("dataset", "split", "published_on", "text"),
     [

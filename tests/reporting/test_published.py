@@ -42,6 +42,12 @@ def test_a_figures_numbers_are_read_as_a_tables():
     assert (cell["value"], cell["printed"], cell["scale"]) == (48.57, "48.57", "percent")
 
 
+def test_parts_of_a_figure_may_share_a_file():
+    cells = published.published_table("psst", "fig4")
+    ranks = cells[(cells["block"] == "img1") & (cells["row"] == "REINFORCE") & (cells["column"] == "rank")]
+    assert dict(zip(ranks["table"], ranks["printed"], strict=True)) == {"fig4b": "2", "fig4c": "21"}
+
+
 def test_one_published_value():
     assert published.published_value("sle", "table1", "SLL", "CIDEr") == 114.6
 

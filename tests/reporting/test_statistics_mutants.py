@@ -3,7 +3,7 @@
 import numpy as np
 
 from seqcap.reporting.claims import Claim, _result
-from seqcap.reporting.statistics import Sample
+from seqcap.reporting.statistics import Drawn, Sample
 
 
 def test_a_corpus_value_of_its_own_shifts_all_resamples():
@@ -19,9 +19,10 @@ def test_a_corpus_value_of_its_own_shifts_all_resamples():
 
 def test_every_number_of_a_claim_is_in_the_printed_scale():
     claim = Claim("C1", "left is better", "CIDEr", "beam", "best", "left", "right", 1)
-    by_seed = np.array([[0.5, 0.25], [0.75, 0.25]])
     resampled = np.linspace(0.0, 1.0, 1001)
-    found = _result(claim, by_seed, resampled)
+    left = Drawn(0.625, resampled, {1: 0.5, 2: 0.75}, 8)
+    right = Drawn(0.25, np.zeros(1001), {1: 0.25, 2: 0.25}, 8)
+    found = _result(claim, [left, right])
     assert claim.scale == 100
     assert (found.left, found.right, found.difference) == (62.5, 25.0, 37.5)
     np.testing.assert_allclose([found.low, found.high], [2.5, 97.5])

@@ -16,6 +16,7 @@ class ReportedRun(Frozen):
         evaluation: the one of the paper's evaluations that it is decoded and scored in.
         seeds: that its scores have: of an ensemble the first of its members.
         members: how many seeds decode together; 0: each by itself.
+        start: the weights that it continues from, a folder; None: it starts from scratch.
         weights: folder of its weights and learning curves.
         decoded: file of its captions.
     """
@@ -30,6 +31,7 @@ class ReportedRun(Frozen):
     seeds: tuple[int, ...]
     evaluation: str
     members: int
+    start: str | None
     weights: str
     decoded: str
 
@@ -43,7 +45,12 @@ class ReportedTask(Frozen):
 
 
 class ReportedEvaluation(Frozen):
-    """How the captions of an evaluation were made; `scores`: the file that `evaluate` writes."""
+    """How the captions of an evaluation were made.
+
+    Attributes:
+        scores: the file that `evaluate` writes.
+        retrieval: the files that `retrieve` writes of the same captions.
+    """
 
     task: str
     split: str
@@ -51,6 +58,7 @@ class ReportedEvaluation(Frozen):
     beam: int
     samples: int
     scores: str
+    retrieval: tuple[str, ...]
 
 
 class PaperConfig(StageConfig):

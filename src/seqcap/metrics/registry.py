@@ -25,7 +25,7 @@ class Metric:
         decimals: digits after the point in CSV files, unscaled.
         level: what the scores have a value for: each caption, each item's set of captions, or only all captions
             together.
-        unit: "%", "words" or "nats"; "" for a score or a share.
+        unit: "%", "words", "nats" or "bits"; "" for a score or a share.
         spacy: whether it uses our parser instead of the official one.
         statistics: of a corpus metric that is computed from counts that add up over items: under which metric the
             scores have these. Metrics of the same counts share them.
@@ -63,6 +63,9 @@ class Metric:
 
 SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
 
+# Who finds a picture by its caption: a run's own listener, and a retriever that no run has seen.
+_LISTENERS = {"own": "own listener", "fixed": "judge"}
+
 _ALL = (
     *(
         Metric(f"BLEU{order}", f"BLEU-{order}", scale=100, level="corpus", statistics="BLEU1-4")
@@ -94,6 +97,23 @@ _ALL = (
     Metric("length", "length", "", level="corpus", unit="words"),
     Metric("bad_endings", "bad endings", "lower", level="corpus", unit="%"),
     Metric("log_prob_mean", "mean log-probability", "", level="corpus", unit="nats"),
+    *(
+        Metric(f"{listener}_R@{k}", f"R@{k} ({who})", scale=100)
+        for listener, who in _LISTENERS.items()
+        for k in (1, 5, 10)
+    ),
+    *(
+        Metric(f"{listener}_rank", f"rank of the own picture ({who})", "lower", decimals=2)
+        for listener, who in _LISTENERS.items()
+    ),
+    Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
+    # What a checker knows exactly of generated scenes.
+    Metric("true_of_own", "true of the own scene", scale=100),
+    Metric("alone", "true of the own scene alone", scale=100),
+    Metric("bits", "bits of the choice that are settled", unit="bits"),
+    Metric("unparsed", "statements that the checker cannot read", "lower"),
+    Metric("xe_log_prob", "log-probability of a word under XE", unit="nats"),
+    Metric("better_english", "captions that automatic raters prefer", scale=100),
     Metric("words", "words", "", unit="words"),
     Metric("seq-rep-2", "seq-rep-2", "lower"),
 )

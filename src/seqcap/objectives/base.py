@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from seqcap.data.vocabulary import PAD
 from seqcap.decoding import rollout
 from seqcap.models.base import Captioner, Tensors, repeat
+from seqcap.tasks.base import Inputs
 
 
 class Reward(Protocol):
@@ -38,8 +39,11 @@ class Context:
         embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run does not
             read them.
         frequencies: how often each token occurs in the training captions, int64 [V].
-        reads: every file or folder that the run reads, by name ("embeddings", "paraphrases"). It includes those that
-            `Objective.reads` names.
+        reads: every file or folder that the run reads, by name ("embeddings", "paraphrases", "listener"). It includes
+            those that `Objective.reads` names.
+        seed: the run's. Of a folder with weights of several seeds it reads those of its own.
+        task: the task's folder, artifacts/<task>.
+        items: ids of the training images, int64, in the order that `Batch.images` numbers them.
     """
 
     reward: Reward
@@ -49,6 +53,30 @@ class Context:
     embeddings: Tensor | None
     frequencies: Tensor
     reads: Mapping[str, Path]
+    seed: int
+    task: Path
+    items: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A model that an objective trains beside the captioner and that others read later: a listener.
+
+    Its weights are kept at the captioner's best epoch, in a file of their own. Its gradients are clipped apart from the
+    captioner's: how fast it learns does not depend on how the captioner's loss is weighed.
+
+    Attributes:
+        module: one of the objective's own modules.
+        pace: its learning rate as a multiple of the captioner's.
+        metadata: what its file says of it.
+        learns: whether the next step changes it; if not, its gradients are dropped, like the captioner's of
+            `Objective.trains_captioner`.
+    """
+
+    module: nn.Module
+    pace: float
+    metadata: Mapping[str, Any]
+    learns: bool = True
 
 
 @dataclass(frozen=True)
@@ -72,10 +100,21 @@ class Objective(nn.Module, ABC):
     What it trains besides the captioner are its sub-modules. `train_reward` in the logs is drawn as a curve.
 
     Attributes:
-        reads: the files of a task's artifacts/words/ that it needs: "embeddings". A run then depends on them.
+        reads: what it needs besides the task's data: "embeddings" (of artifacts/words/) or "listener" (a folder of
+            artifacts/retriever/ that the run's group names). A run then depends on it.
+        decisive: which of its own `measures` decides on the best epoch; "": the task's criterion does.
     """
 
     reads: ClassVar[tuple[str, ...]] = ()
+    decisive: ClassVar[str] = ""
+
+    def partners(self) -> Mapping[str, Partner]:
+        """The models that it trains beside the captioner, by name."""
+        return {}
+
+    def measures(self, inputs: Inputs, captions: NDArray[np.int64]) -> Mapping[str, float]:
+        """What it measures of greedy captions [n, time] of the validation inputs, beside the task's own criteria."""
+        return {}
 
     def trains_captioner(self) -> bool:
         """Whether the next step changes the captioner. If not, its gradients are dropped: Adam would remember zeros,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from seqcap.reporting import published, statistics
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.markdown import letters, markdown_table
 from seqcap.reporting.papers import Captions
-from seqcap.reporting.statistics import Floats
+from seqcap.reporting.statistics import Drawn, Floats, Missing
 from seqcap.reporting.verdicts import COLUMNS, FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE, UNTESTABLE
 from seqcap.tasks import KINDS
 
@@ -36,6 +36,25 @@ class Printed:
     block: str | None = None
 
 
+class Side(Protocol):
+    """One side of a claim that compares more than two runs' scores: say, a method where it reaches a given quality."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs that its number is made from."""
+
+    def drawn(self, run: Run) -> Drawn | Missing:
+        """Its number, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a claim's numbers are made, left and right; `of`: what they are of, in words that follow the metric."""
+
+    sides: tuple[Side, Side]
+    of: str
+
+
 @dataclass(frozen=True)
 class Claim:
     """One comparison that a paper makes: left is higher (direction +1) or lower (-1) than right.
@@ -44,10 +63,11 @@ class Claim:
         number: the claim it belongs to; a claim about several metrics is several comparisons.
         text: the claim in words, which `Run.fill` fills in.
         metric, decoder, captions: what is compared (as in the scores).
-        left, right: runs.
+        left, right: runs; of a claim with `made`, what its sides are called.
         direction: +1 or -1.
         printed: the paper's numbers; None where it has none.
         base: where given, the claim is that left differs from `base` by more than right does.
+        made: where given, the numbers are not two runs' scores, but made like this.
         untestable: why this run cannot test it, whatever its numbers are; "": it can.
     """
 
@@ -62,6 +82,7 @@ class Claim:
     printed: Printed | None = None
     base: str | None = None
     untestable: str = ""
+    made: Made | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -70,6 +91,8 @@ class Claim:
     @property
     def names(self) -> list[str]:
         """The runs that it needs."""
+        if self.made is not None:
+            return [name for side in self.made.sides for name in side.runs]
         return [self.left, self.right] + ([self.base] if self.base else [])
 
     @cached_property
@@ -98,11 +121,17 @@ class Claim:
     def what(self, run: Run) -> str:
         """The compared quantity in words."""
         metric, evaluation = registry.find(self.metric).label, self._evaluation(run)
+        if self.made is not None:
+            return f"{metric} {self.made.of}"
         if self.decoder == "sample":
             return f"{metric} of {run.samples(evaluation)} samples"
         if self.captions != "best":
             return f"{metric} of the beam's {run.beam(evaluation)}"
         return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {self._caption(run)}"
+
+    def task(self, run: Run) -> str:
+        """What its runs do."""
+        return next(run.by_name[name].task for name in self.names if name in run.by_name)
 
     def _evaluation(self, run: Run) -> str:
         """The evaluation that its runs are in; "" if this run has none of them."""
@@ -116,7 +145,8 @@ class Claim:
 
     def sides(self, labels: dict[str, str] | None = None) -> tuple[str, str]:
         """What is compared: runs, or the labels they have in `labels`."""
-        left, right, *base = [(labels or {}).get(name, name) for name in self.names]
+        names = [self.left, self.right] + ([self.base] if self.base else [])
+        left, right, *base = [(labels or {}).get(name, name) for name in names]
         return (f"|{left} - {base[0]}|", f"|{right} - {base[0]}|") if base else (left, right)
 
     def paper_difference(self) -> float | None:
@@ -142,7 +172,8 @@ class Result:
         detectable: the smallest difference that four of five such runs would find, in the printed scale.
         agreeing, opposed: seeds whose difference has the claimed sign, and the opposite one.
         seeds: how many both sides have.
-        reason: why there is no verdict.
+        reason: why there is no verdict, or what a reader must know of the numbers.
+        absent: there is none because something of it is not part of this run.
     """
 
     claim: Claim
@@ -159,6 +190,7 @@ class Result:
     opposed: int = 0
     seeds: int = 0
     reason: str = ""
+    absent: bool = False
 
     def number(self, value: float | None, sign: str = "") -> str:
         return "" if value is None else f"{value:{sign}.{self.claim.decimals}f}"
@@ -207,43 +239,58 @@ def judge(result: Result) -> str:
 
 
 def measure(claim: Claim, run: Run) -> Result:
-    """Compares the claim's runs, where all are there, on the seeds they have in common; the verdict is still open.
+    """Compares a claim's sides, where there are all, on the seeds they have in common; the verdict is still open.
 
     Raises:
-        InputError: the runs were scored on different items.
+        InputError: its runs were scored on different items.
     """
+    sides = _scored(claim, run) if claim.made is None else [side.drawn(run) for side in claim.made.sides]
+    drawn = [side for side in sides if isinstance(side, Drawn)]
+    if len(drawn) < len(sides):
+        missing = next(side for side in sides if isinstance(side, Missing))
+        return Result(claim, NOT_RUN, reason=missing.reason, absent=missing.absent)
+    return _result(claim, drawn)
+
+
+def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
+    """The scores of the claim's runs, on the same items and seeds; or what is missing."""
     names, scores = claim.names, run.scores
     for name in names:
         if name not in run.by_name:
-            return Result(claim, NOT_RUN, reason=f"variant {name} is not part of this run")
+            return [Missing(f"variant {name} is not part of this run", absent=True)]
     samples = []
     for name in names:
         sample = scores.sample(name, claim.decoder, claim.metric, claim.captions)
         if sample is None:
-            return Result(claim, NOT_RUN, reason=scores.why_missing(name, claim.decoder, claim.metric))
+            return [Missing(scores.why_missing(name, claim.decoder, claim.metric))]
         samples.append(sample)
     if any(not np.array_equal(sample.items, samples[0].items) for sample in samples):
         raise InputError(scores.source, f"{', '.join(names)} were scored on different items", "run `dvc repro`")
     if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
-        return Result(claim, NOT_RUN, reason=f"{' and '.join(names)} have no seed in common")
+        return [Missing(f"{' and '.join(names)} have no seed in common")]
     same = statistics.paired(samples)
     if same is None:
-        unit = run.kind(run.by_name[claim.left].task).unit
-        return Result(claim, NOT_RUN, reason=f"{claim.metric} is undefined for every test {unit}")
-    by_seed = np.stack([sample.by_seed() for sample in same], axis=1)
-    resampled = _difference(np.stack([sample.resampled() for sample in same], axis=1))
-    return _result(claim, by_seed, resampled)
+        return [Missing(f"{claim.metric} is undefined for every test {run.kind(claim.task(run)).unit}")]
+    return [Drawn.of(sample) for sample in same]
 
 
-def _result(claim: Claim, by_seed: Floats, resampled: Floats) -> Result:
-    """The outcome of what was measured: sides by seed [seeds, 2 or 3], and resampled differences [resamples]."""
-    seeds, scale = len(by_seed), claim.scale
-    differences = _difference(by_seed)
-    sides = by_seed.mean(axis=0)
+def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
+    """The outcome of what was measured: left, right and, if there is one, the base."""
+    scale = claim.scale
+    # A side without training seeds (people) is the same with every seed.
+    of_seeds = [side.by_seed for side in drawn if side.by_seed]
+    common = sorted(set.intersection(*map(set, of_seeds))) if of_seeds else []
+    if not common:
+        return Result(claim, NOT_RUN, reason=f"{' and '.join(claim.sides())} have no seed in common")
+    differences = _difference(np.array([[side.by_seed.get(seed, side.value) for side in drawn] for seed in common]))
+    resampled = _difference(np.stack([side.resampled for side in drawn], axis=1))
+    if np.isnan(resampled).mean() > statistics.TOO_MANY:
+        return Result(claim, NOT_RUN, reason="most of the bootstrap's resamples lack one of the sides")
+    sides = np.array([side.value for side in drawn])
     difference = float(_difference(sides))
     if claim.base:
         sides = np.abs(sides[:2] - sides[2])
-    low, high = statistics.interval(resampled)
+    seeds, (low, high) = len(common), statistics.interval(resampled)
     found = Result(
         claim=claim,
         verdict=UNSURE,
@@ -255,11 +302,13 @@ def _result(claim: Claim, by_seed: Floats, resampled: Floats) -> Result:
         agreeing=statistics.seeds_agreeing(differences, claim.direction),
         opposed=statistics.seeds_agreeing(differences, -claim.direction),
         seeds=seeds,
+        reason="; ".join(dict.fromkeys(remark for side in drawn for remark in side.remarks)),
     )
     if claim.untestable:
         return found
     if seeds == 1:
-        return replace(found, verdict=ONE_SEED, reason="one training seed: the interval is over test items only")
+        alone = "one training seed: the interval is over test items only"
+        return replace(found, verdict=ONE_SEED, reason="; ".join(filter(None, (alone, found.reason))))
     detectable = statistics.detectable(resampled) * scale
     return replace(found, p_value=statistics.p_value(resampled), detectable=detectable)
 
@@ -289,9 +338,9 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
     labels = {name: entry.label for name, entry in run.by_name.items()}
     matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "q", "seeds", "paper", "verdict"]]
     reasons: dict[str, str] = {}
-    absent = [result for result in results if not set(result.claim.names) <= set(run.by_name)]
+    absent = [result for result in results if result.absent]
     for result in results:
-        if result in absent:
+        if result.absent:
             continue
         claim = result.claim
         left, right = claim.sides(labels)

@@ -125,14 +125,16 @@ class Scores:
 
     @classmethod
     def read(cls, files: Sequence[str]) -> Scores:
-        """Reads the scores of several evaluations. People's captions count once, as the first of them has them."""
+        """Reads several files of scores. People's captions count once, in each metric as the first file has them."""
         tables: list[pa.Table] = []
-        people = False
+        known: set[str] = set()
         for file in files:
             table = artifacts.read_table(file, artifacts.SCORES, _SYSTEM)
-            is_people = pc.equal(table["variant"].cast(pa.string()), HUMAN) if people else None
-            tables.append(table if is_people is None else table.filter(pc.invert(is_people)))
-            people = people or HUMAN in _coded(table["variant"])[0]
+            (variants, variant), (metrics, metric) = (_coded(table[column]) for column in ("variant", "metric"))
+            people = variant == variants.index(HUMAN) if HUMAN in variants else np.zeros(len(variant), bool)
+            again = people & np.isin(metric, [code for code, name in enumerate(metrics) if name in known])
+            tables.append(table.filter(pa.array(~again)) if again.any() else table)
+            known |= {metrics[code] for code in np.unique(metric[people])}
         return cls(pa.concat_tables(tables), files[0] if len(files) == 1 else Path(files[0]).parent)
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
@@ -287,7 +289,8 @@ class Run:
         Raises:
             InputError: there is no such paper, or a file is missing or malformed.
         """
-        scores = Scores.read([evaluation.scores for evaluation in config.evaluations.values()])
+        evaluations = config.evaluations.values()
+        scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
         return cls(config, papers.load(config.paper).PAPER, scores)
 
     # --- What there is

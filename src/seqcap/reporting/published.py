@@ -31,15 +31,16 @@ def published_table(paper: str, table: str) -> pd.DataFrame:
         table: "table<number>" or "fig<number>".
 
     Returns:
-        Columns block, row, column, scale, direction and note (strings), `printed` (the number as the paper
-        prints it; empty where it reports none) and `value` (float; NaN where it reports none).
+        Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction and
+        note (strings), `printed` (the number as the paper prints it; empty where it reports none) and `value` (float;
+        NaN where it reports none).
 
     Raises:
         InputError: there is no such table, or its file is damaged.
     """
     name = f"{paper}_{table}.csv"
     frame = _read_csv(name, TABLE_COLUMNS)
-    keys = ["block", "row", "column"]
+    keys = ["table", "block", "row", "column"]
     if frame.duplicated(keys).any():
         twice = frame.loc[frame.duplicated(keys), keys].iloc[0].tolist()
         raise InputError(name, f"holds the cell {twice} twice", "restore the packaged file")

@@ -152,7 +152,7 @@ def _finding(run: Run, result: Result) -> str:
     verdict = f"{result.verdict} ({result.reason})" if result.verdict == UNTESTABLE else result.judgement
     parts = [
         f"- **{claim.words(run)}: {verdict}.** {what[0].upper()}{what[1:]} on "
-        f"{run.dataset(run.by_name[claim.left].task)}: {result.number(result.left)} ({left}) against "
+        f"{run.dataset(claim.task(run))}: {result.number(result.left)} ({left}) against "
         f"{result.number(result.right)} ({right}), {result.span}",
         f"q {'<' if result.q_value < 0.001 else '='} {max(result.q_value, 0.001):.3f}" if result.q_value else "",
         "over test items only" if result.seeds == 1 else f"the claimed sign in {result.agreement} seeds",
@@ -289,7 +289,8 @@ def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
 def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
     """Which run, decoder and files make each row of each table."""
     name = run.paper.name
-    scores = ", ".join(f"`{evaluation.scores}`" for evaluation in run.config.evaluations.values())
+    evaluations = run.config.evaluations.values()
+    scores = ", ".join(f"`{file}`" for evaluation in evaluations for file in (evaluation.scores, *evaluation.retrieval))
     lines = [
         "### Where each row lives",
         "",

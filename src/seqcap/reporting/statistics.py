@@ -12,7 +12,7 @@ Corpus metrics (BLEU, mBLEU) are drawn as the others are: a resample's counts ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 RESAMPLES = 10_000
 # 2.8 standard deviations: of a true difference of that size four runs in five find p < .05 (1.96 + .84).
 DETECTABLE = 2.8
+# A number that more than this share of the resamples does not have is no number.
+TOO_MANY = 0.5
 # How often items are drawn is kept as bytes, at most so many chunks of so many: 512 MB.
 _CHUNK, _CHUNKS = 2_000_000, 256
 
@@ -51,6 +53,10 @@ class Sample:
 
     def by_seed(self) -> Floats:
         """The metric's value with each seed [seeds]; NaN where it is undefined for every item."""
+        return self._by_seed
+
+    @cached_property
+    def _by_seed(self) -> Floats:
         weights = np.ones((1, len(self.items)), dtype=np.float64)
         totals = np.where(self.counted[:, :, None], self.statistics, 0.0).sum(axis=0)
         values: Floats = self._values(totals[None], weights)[0]
@@ -72,6 +78,10 @@ class Sample:
 
     def resampled(self) -> Floats:
         """The mean over seeds on resampled seeds and items [resamples]; NaN where it is undefined for a drawn seed."""
+        return self._resampled
+
+    @cached_property
+    def _resampled(self) -> Floats:
         drawn = _seed_counts(len(self.seeds))
         means: Floats = np.where(drawn > 0, self.resampled_by_seed * drawn, 0.0).sum(axis=1) / len(self.seeds)
         return means
@@ -99,6 +109,39 @@ class Sample:
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = (totals / np.asarray(drawn)[..., None] + centre)[..., 0]
         return values if self.shift is None else values + self.shift
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A number, however it was made, and what tells how sure it is.
+
+    Attributes:
+        resampled: [resamples] the number on resampled seeds and items; NaN where a resample does not have it.
+        by_seed: training seed -> the number with that seed alone, NaN where it has none. Empty: it depends on no seed.
+        items: how many test items it is about.
+        remarks: what a reader must know of it.
+    """
+
+    value: float
+    resampled: Floats
+    by_seed: Mapping[int, float]
+    items: int
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, sample: Sample) -> Drawn:
+        """The mean over seeds of a system's metric."""
+        values = sample.by_seed()
+        by_seed = dict(zip(sample.seeds.tolist(), values.tolist(), strict=True))
+        return cls(float(values.mean()), sample.resampled(), by_seed, int(sample.counted.any(axis=1).sum()))
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why there is no number; `absent`: because what it is of is not part of this run."""
+
+    reason: str
+    absent: bool = False
 
 
 def paired(samples: Sequence[Sample]) -> list[Sample] | None:

@@ -78,6 +78,16 @@ class Cell:
         decimals = known.digits(known.scale)
         return cls(block, row, column, known.direction, printed, ours, known.scale, decimals, data)
 
+    @classmethod
+    def beside(cls, printed: Mapping[str, Any], metric: str, ours: Estimate, data: str) -> Cell:
+        """Ours beside a published cell, a record of `published.published_table`, in its scale."""
+        block, row, column, direction, number = (
+            str(printed[key]) for key in ("block", "row", "column", "direction", "printed")
+        )
+        scale = published.SCALES[str(printed["scale"])]
+        cell = cls(block, row, column, direction, number, ours, scale, registry.find(metric).digits(scale), data)
+        return cell if number else cell.remarked("the paper reports no number")
+
     @property
     def note(self) -> str:
         common = (self.data,) if self.ours.value is not None else ()
@@ -310,11 +320,7 @@ def published_cells(run: Run, table: str, rows: Rows, columns: Columns, data: st
             ours = absent_run(source[0])
         else:
             ours = estimate(run, *source, metric, captions)
-        scale = published.SCALES[str(printed["scale"])]
-        decimals = registry.find(metric).digits(scale)
-        number = str(printed["printed"])
-        cell = Cell(block, row, column, str(printed["direction"]), number, ours, scale, decimals, data)
-        cells.append(cell if number else cell.remarked("the paper reports no number"))
+        cells.append(Cell.beside({str(key): value for key, value in printed.items()}, metric, ours, data))
     return cells
 
 

@@ -1,0 +1,245 @@
+"""Scores of captions by what they are for: to tell their image from all others of the split.
+
+Of every run's greedy captions:
+
+- `own_rank`, `own_R@1`, `own_R@5`, `own_R@10`: the rank of the caption's image among all images of the split, and
+  whether it is within K (0 or 1), by the run's own listener (Vered et al., ICCV 2019); for a run that trains none, by
+  the one that listeners start from;
+- `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective ever sees;
+- `fixed_choice`: whether that retriever prefers the caption's image to the one that it holds for the most similar (0 or
+  1; equal scores are wrong);
+- `xe_log_prob`: the mean log p of a caption's tokens, EOS included, under the pretrained captioner of the run's seed,
+  nats;
+- on scenes `true_of_own`, `alone`, `bits` and `unparsed`, see `discriminability.Matcher.measures`.
+
+A language that only speaker and listener understand raises the first alone: the gap to the others is its drift.
+
+People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the mean over the runs' seeds. How well they
+are found by the own listener of a run that trains one is run `human:<run>`, by the listeners that runs start from
+`human:<their folder>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from seqcap import machine, models, retrieval, tasks
+from seqcap.artifacts import VOCABULARY
+from seqcap.config.retrieval_scores import RetrievalConfig
+from seqcap.data.scenes import read_scenes
+from seqcap.data.scenes.discriminability import Matcher
+from seqcap.data.vocabulary import EOS, PAD, Vocabulary
+from seqcap.errors import InputError
+from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
+from seqcap.progress import progress
+from seqcap.retrieval.ranking import TIE, ranks
+from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images
+from seqcap.tasks import ARTIFACTS
+from seqcap.tasks.base import Inputs
+
+DECODER = "greedy"
+# How many listeners are kept in memory: the initial ones come again with every run that trains none.
+KEPT = 8
+
+# Metric -> its value of each caption.
+Measured = Mapping[str, Iterable[float]]
+
+
+@dataclass(frozen=True)
+class Said:
+    """Captions of a split's images by one decoder, or by people.
+
+    Attributes:
+        ids: [n, time], of all captions of `sets`, one after the other.
+    """
+
+    decoder: str
+    sets: Sets
+    ids: Tensor
+
+    @property
+    def items(self) -> list[int]:
+        """The image of each caption."""
+        return [item for item, _ in flat(self.sets)]
+
+    def scores(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
+        """Rows of `artifacts.SCORES`: one for each caption and metric."""
+        positions = [rank for captions in self.sets.values() for rank in range(len(captions))]
+        for metric, values in measured.items():
+            yield run.scores(self.decoder, metric, self.items, values, positions)
+
+
+def evaluate(config: RetrievalConfig) -> pa.Table:
+    """Scores every seed of every run, and what people said.
+
+    Returns:
+        rows of `artifacts.SCORES`.
+
+    Raises:
+        InputError: a malformed artifact, captions of other images than the split's, or weights of a run, listener,
+            judge or captioner that are missing.
+    """
+    if machine.device().type == "cpu":
+        torch.set_num_threads(1)
+    references = read_references(config, config.split)
+    runs = read_runs(config, references, (DECODER,))
+    vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
+    # Cut as in training, which gives every caption of people its EOS.
+    spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
+    people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
+    matcher = matcher_of(config, references)
+    finder = lru_cache(KEPT)(lambda path: Finder(path, config))
+    seeds = sorted({run.seed for run in runs})
+    speakers = Speakers(seeds, config)
+    judge = Finder(judge_of(config), config)
+
+    def everything(said: Said, seeds: Iterable[int]) -> Measured:
+        log_prob = np.mean([speakers.log_prob(said, seed) for seed in seeds], axis=0)
+        found = {**judge.find(said, "fixed"), "fixed_choice": judge.choose(said)}
+        return {**found, "xe_log_prob": log_prob, **truth(said, matcher)}
+
+    tables: list[pa.Table] = []
+    for run in progress(runs, desc=f"retrieve {config.name}", unit="run"):
+        best = {item: captions[:1] for item, captions in run.captions[DECODER].items()}
+        ids = encoded((tokens for _, tokens in flat(best)), vocabulary, config.max_length)
+        said = Said(DECODER, best, ids)
+        path, trained = listener_of(config, run)
+        tables += said.scores(run, {**finder(path).find(said, "own"), **everything(said, [run.seed])})
+        if trained:
+            heard = DecodedRun(f"human:{run.name}", run.seed, {})
+            tables += people.scores(heard, finder(path).find(people, "own"))
+    initial = Path(config.listener)
+    for seed in seeds:
+        heard = DecodedRun(f"human:{initial.name}", seed, {})
+        tables += people.scores(heard, finder(initial / f"seed{seed}.safetensors").find(people, "own"))
+    tables += people.scores(DecodedRun("human", 0, {}), everything(people, seeds))
+    return pa.concat_tables(tables)
+
+
+def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int) -> Tensor:
+    """Ids [n, max_length] as a captioner writes them: a caption of `max_length` words was cut and has no EOS."""
+    rows = [[*vocabulary.encode(tokens), EOS][:max_length] for tokens in captions]
+    return torch.tensor([row + [PAD] * (max_length - len(row)) for row in rows])
+
+
+def judge_of(config: RetrievalConfig) -> Path:
+    """The judge's weights, of its first seed: one judge for every run and seed.
+
+    Raises:
+        InputError: there are none.
+    """
+    found = Path(config.judge).glob("seed*.safetensors")
+    first = min(found, key=lambda path: (len(path.name), path.name), default=None)
+    if first is None:
+        raise InputError(config.judge, "holds no seed<k>.safetensors", "run `dvc repro` to make it")
+    return first
+
+
+def listener_of(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bool]:
+    """The listener of a run's seed, and whether the run trained it.
+
+    If it trained those of other seeds only, the file does not exist: reading the initial one instead would go unseen.
+    """
+    weights = Path(config.weights[run.name])
+    if any(weights.glob("seed*.listener.safetensors")):
+        return weights / f"seed{run.seed}.listener.safetensors", True
+    return Path(config.listener) / f"seed{run.seed}.safetensors", False
+
+
+class Finder:
+    """A retriever, and its embeddings of all images of the split.
+
+    Raises:
+        InputError: the file is missing or no retriever's, or the task is not what it was trained on.
+    """
+
+    def __init__(self, path: Path, config: RetrievalConfig) -> None:
+        self.device = machine.device()
+        self.retriever = retrieval.load(path)[0].to(self.device)
+        inputs = self.retriever.inputs(ARTIFACTS / config.task, config.split)
+        self.rows = rows_of(inputs)
+        self.images = embed_images(self.retriever, inputs, self.device)
+
+    def find(self, said: Said, name: str) -> Measured:
+        """The rank of each caption's image: `<name>_rank`, and `<name>_R@<k>`."""
+        own = torch.tensor([self.rows[item] for item in said.items])
+        found = ranks(embed_captions(self.retriever, said.ids, self.device), self.images, own).numpy()
+        return {f"{name}_R@{k}": found <= k for k in KS} | {f"{name}_rank": found}
+
+    def choose(self, said: Said) -> NDArray[np.bool_]:
+        """Whether the own image of each caption [n] scores higher than the image that is most similar to it."""
+        own = torch.tensor([self.rows[item] for item in said.items], device=self.device)
+        other = (self.images @ self.images.T).fill_diagonal_(-torch.inf).argmax(1)[own]
+        texts = embed_captions(self.retriever, said.ids, self.device)
+        right, wrong = ((texts * self.images[rows]).sum(1) for rows in (own, other))
+        return (right > wrong + TIE).cpu().numpy()
+
+
+class Speakers:
+    """The captioners that runs start with, one a seed, and what they read of the split.
+
+    Raises:
+        InputError: a file is missing or no captioner's.
+    """
+
+    def __init__(self, seeds: Sequence[int], config: RetrievalConfig) -> None:
+        self.device = machine.device()
+        paths = {seed: Path(config.captioner) / f"seed{seed}.safetensors" for seed in seeds}
+        self.captioners = {seed: models.load(path)[0].to(self.device) for seed, path in paths.items()}
+        # The seeds of one captioner read the same: its features are in memory once.
+        self.inputs = tasks.load(config.kind, config.task, type(self.captioners[seeds[0]])).inputs(config.split)
+        self.rows = rows_of(self.inputs)
+
+    @torch.no_grad()
+    def log_prob(self, said: Said, seed: int) -> NDArray[np.float64]:
+        """The mean log p of the tokens of each caption [n], nats."""
+        captioner, found = self.captioners[seed], []
+        rows = np.array([self.rows[item] for item in said.items])
+        for start in range(0, len(rows), CHUNK):
+            ids = said.ids[start : start + CHUNK].to(self.device)
+            memory = captioner.encode(self.inputs.get(rows[start : start + CHUNK]).to(self.device))
+            written = ids != PAD
+            log_p = torch.zeros_like(ids, dtype=torch.double)
+            logits = captioner.token_logits(ids, memory).double()
+            log_p[written] = -F.cross_entropy(logits, ids[written], reduction="none")
+            found.append((log_p.sum(1) / written.sum(1)).cpu().numpy())
+        return np.concatenate(found)
+
+
+def rows_of(inputs: Inputs) -> dict[int, int]:
+    """Item -> which of the inputs it is."""
+    return {item: row for row, item in enumerate(inputs.ids.tolist())}
+
+
+def matcher_of(config: RetrievalConfig, items: Iterable[int]) -> Matcher | None:
+    """What tells of which of the split's scenes a caption is true; None of photographs.
+
+    Raises:
+        InputError: the file of scenes is missing or damaged, or lacks an item.
+    """
+    if config.dataset != "scenes":
+        return None
+    path = ARTIFACTS / config.task / "data/scenes.parquet"
+    scenes = read_scenes(path)
+    missing = [item for item in items if item not in scenes]
+    if missing:
+        raise InputError(path, f"has no scene of image {missing[0]}", "run `dvc repro` to make it again")
+    return Matcher({item: scenes[item] for item in items})
+
+
+def truth(said: Said, matcher: Matcher | None) -> Measured:
+    """What the captions tell of their scenes; nothing of photographs."""
+    if matcher is None:
+        return {}
+    measured = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
+    return {metric: [of_caption[metric] for of_caption in measured] for metric in measured[0]}

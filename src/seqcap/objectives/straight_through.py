@@ -1,0 +1,71 @@
+"""Joint training with a gradient through the captions: straight-through and PSST of Vered et al., ICCV 2019."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from torch import Tensor
+
+from seqcap.models.base import Captioner
+from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.cooperation import (
+    Cooperation,
+    Paced,
+    Weighed,
+    describe,
+    gradient_norms,
+    natural,
+    scale_gradient,
+    speak,
+)
+from seqcap.relaxation import Distribution, Relaxation, anneal, relaxed_rollout
+
+
+class Config(Weighed, Paced):
+    """The rows of Table 2: ST multinomial and ST Gumbel at rho 0, PSST at rho > 0, annealed Gumbel with `anneal_rate`.
+
+    The paper prints rho = .25, and its code passes on p_t with probability .75: either may be meant. In that code the
+    straight-through rows feed the index back without gradient, the others with it: `feedback_grad`. Its temperature is
+    1 in the scripts, 8 in the README. The rate of the annealing is not known.
+    """
+
+    distribution: Distribution = Field("multinomial", description="whose gradient is taken at a drawn word")
+    rho: float = Field(0.25, ge=0, le=1, description="probability that a step's distribution itself is passed on")
+    temperature: float = Field(1.0, gt=0, description="of the Gumbel-softmax (tau), if it is constant")
+    anneal_rate: float = Field(0.0, ge=0, description="r of tau = max(.5, exp(-r steps)); 0: tau is constant")
+    feedback_grad: bool = Field(True, description="whether the gradient flows through what the captioner reads next")
+
+
+class Model(Cooperation):
+    """Loss w mean_i hinge_i(v) - mean_i (CIDEr-D(y_i) - CIDEr-D(greedy_i)) log p(y_i).
+
+    v are the captions as `seqcap.relaxation` passes them on; the hinge's negatives carry gradient, too. y is a sample
+    of its own if rho > 0: along v, the captioner has read distributions. At rho = 0 y are the indices of v, scored once
+    more, so that the second term has no gradient through what was fed back.
+
+    The listener's gradient is that of the hinge, unweighted.
+    """
+
+    def __init__(self, config: Config, context: Context) -> None:
+        super().__init__(context, config.listener_pace)
+        self.config = config
+
+    def temperature(self) -> float:
+        """Of the next step."""
+        rate = self.config.anneal_rate
+        return anneal(int(self.steps), rate) if rate else self.config.temperature
+
+    def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        config = self.config
+        memory = captioner.encode(batch.features)
+        relaxation = Relaxation(config.distribution, config.rho, self.temperature(), config.feedback_grad)
+        relaxed = relaxed_rollout(captioner, memory, self.context.max_length, relaxation)
+        passed = scale_gradient(relaxed.passed, config.weight)
+        hinge = self.hinge(self.look(batch), passed, config.margin)
+        spoken = speak(captioner, memory, batch, self.context, relaxed.tokens if config.rho == 0 else None)
+        cider, _ = natural(captioner, spoken.samples)
+        logs = {"train_reward": spoken.samples.reward.mean().item(), "soft_share": relaxed.soft} | describe(hinge)
+        if config.anneal_rate:
+            logs["temperature"] = relaxation.temperature
+        if self.count_step():
+            logs |= gradient_norms(captioner, {"hinge": hinge.mean(), "cider": cider})
+        return hinge.mean() + cider, logs

@@ -1,0 +1,59 @@
+"""The key to the raters' answers: which caption of which model a question judges, and which answer favours it.
+
+The page does not hold it. A page's questions have two sides, a and b, in an order that tells nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from seqcap.artifacts import read_json
+from seqcap.config import Frozen
+from seqcap.errors import InputError
+
+Task = Literal["accuracy", "naturalness"]
+Side = Literal["a", "b"]
+
+
+class Entry(Frozen):
+    """One caption that is judged.
+
+    Attributes:
+        item: the picture that it is of.
+        model: whose caption it is.
+        against: naturalness: the model whose caption it is compared with.
+        question: where it is judged. Equal captions share one. None: both captions of the comparison are the same, and
+            nobody is asked.
+        side: the answer in its favour: its own picture, or the model's caption. None where nobody is asked.
+    """
+
+    task: Task
+    item: int
+    model: str
+    against: str | None
+    question: str | None
+    side: Side | None
+
+
+class Key(Frozen):
+    """What `page.write_page` writes beside the page; `kit` is the page's name for itself, a hash of its content."""
+
+    kit: str
+    entries: tuple[Entry, ...]
+
+
+def read_key(path: Path) -> Key:
+    """Reads a key.
+
+    Raises:
+        InputError: the file is missing, or not what `page.write_page` writes.
+    """
+    try:
+        return Key.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "content"
+        raise InputError(path, f"{where}: {first['msg']}", "take the key.json that was written with the page") from None

@@ -1,0 +1,105 @@
+"""What every retriever offers: vectors of images and of captions, near each other where a caption fits an image.
+
+A caption is given as ids [n, time] (words, EOS, then PAD; BOS is never stored), or *relaxed*, [n, time, V]: a vector a
+position, one-hot or a distribution. The last position that is read is a constant one-hot EOS, those after it are zero.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from torch import Tensor, nn
+
+from seqcap.artifacts import VOCABULARY
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+from seqcap.tasks.base import Inputs
+from seqcap.tasks.images import Reader
+
+# Of a task's folder: one vector an image.
+POOLED = "features/pooled.parquet"
+
+
+class Pictures(Reader):
+    """A task's images and captions as a retriever reads them. A split has the same order as a captioner's.
+
+    Args:
+        folder: artifacts/<task>.
+        features: the file of what is read of an image.
+
+    Raises:
+        InputError: a file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path, features: Path) -> None:
+        # Not the reader's own: it asks a captioner for its features.
+        self.folder = folder
+        self.vocabulary = Vocabulary.read(folder / "data" / VOCABULARY)
+        self.store = FeatureStore(features)
+        self.feature_shape = self.store.shape
+
+
+class Retriever(nn.Module, ABC):
+    """Embeds images and captions in one space.
+
+    Args:
+        config: settings, the module's `Config`.
+        vocabulary_size: number of words V, special tokens included.
+        feature_shape: shape of what it reads of one image, (channels,).
+    """
+
+    def __init__(self, config: BaseModel, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.config, self.vocabulary_size, self.feature_shape = config, vocabulary_size, feature_shape
+
+    @abstractmethod
+    def embed_images(self, inputs: Tensor) -> Tensor:
+        """Inputs [n, channels] -> embeddings [n, d] of length 1: the dot product with a caption's is the cosine."""
+
+    @abstractmethod
+    def embed_captions(self, captions: Tensor) -> Tensor:
+        """Captions, ids int64 [n, time] or relaxed float [n, time, V] -> embeddings [n, d] of length 1."""
+
+    @abstractmethod
+    def features(self, task_folder: Path) -> Path:
+        """The file of what it reads of a task's images."""
+
+    def pictures(self, task_folder: Path) -> Pictures:
+        """A task as this retriever reads it.
+
+        Args:
+            task_folder: artifacts/<task>.
+
+        Raises:
+            InputError: a file is missing or damaged, or the task's images or words are not those that it knows.
+        """
+        path = self.features(task_folder)
+        pictures = Pictures(task_folder, path)
+        if pictures.feature_shape != self.feature_shape:
+            problem = f"has features of shape {pictures.feature_shape}, the retriever reads {self.feature_shape}"
+            raise InputError(path, problem, "train a retriever on this task")
+        if len(pictures.vocabulary) != self.vocabulary_size:
+            problem = f"has {len(pictures.vocabulary)} words, the retriever knows {self.vocabulary_size}"
+            raise InputError(task_folder / "data" / VOCABULARY, problem, "train a retriever on this task")
+        return pictures
+
+    def inputs(self, task_folder: Path, split: str) -> Inputs:
+        """What `embed_images` takes of a split's images.
+
+        Raises:
+            InputError: as `pictures`, or the split is empty.
+        """
+        return self.pictures(task_folder).inputs(split)
+
+    def metadata(self) -> dict[str, Any]:
+        """What `load` needs besides the weights."""
+        return {
+            "architecture": type(self).__module__.rpartition(".")[2],
+            "model": self.config.model_dump(),
+            "vocabulary_size": self.vocabulary_size,
+            "feature_shape": list(self.feature_shape),
+        }

@@ -1,0 +1,170 @@
+"""CLIP (Radford et al., ICML 2021) as a retriever, by transformers, from a folder of the user's. It is never trained.
+
+It reads words, so it embeds captions given as ids alone. Pictures are embedded once and stored (`make`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import pyarrow as pa
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor
+from torch.nn import functional as F
+
+from seqcap import machine
+from seqcap.artifacts import IMAGES, VOCABULARY, features_schema, parquet_stream, read_table, save_weights
+from seqcap.config.retrieval import RetrieverConfig
+from seqcap.data.images import ImageSource
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.errors import InputError
+from seqcap.progress import progress
+from seqcap.retrieval.base import Retriever
+from seqcap.tasks import ARTIFACTS
+
+# What a folder must hold, and one of these for the tokenizer.
+FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
+TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
+# Pictures a forward pass, and a row group.
+CHUNK = 32
+
+
+class Config(BaseModel):
+    """Paths; the stage fills them in."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    folder: str = Field(description="CLIP's files")
+    vocabulary: str = Field(description="file of the words that captions' ids stand for")
+    images: str = Field(description="file of the pictures' embeddings")
+
+
+class Model(Retriever):
+    """CLIP's text tower, and stored embeddings of pictures.
+
+    Raises:
+        InputError: transformers is not installed, or the folder lacks a file or holds no CLIP.
+    """
+
+    config: Config
+
+    def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__(config, vocabulary_size, feature_shape)
+        clip, self._tokenizer, _ = read(Path(config.folder))
+        # In a tuple it is no sub-module: nothing trains it, and no checkpoint holds it.
+        self._clip = (clip,)
+        self._vocabulary = Vocabulary.read(config.vocabulary)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """To another device it goes along."""
+        self._clip[0]._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
+
+    def features(self, task_folder: Path) -> Path:
+        return Path(self.config.images)
+
+    def embed_images(self, inputs: Tensor) -> Tensor:
+        return F.normalize(inputs.float(), dim=1)
+
+    @torch.no_grad()
+    def embed_captions(self, captions: Tensor) -> Tensor:
+        """As the base class, of ids alone.
+
+        Raises:
+            InputError: the captions are relaxed.
+        """
+        if captions.is_floating_point():
+            raise InputError(self.config.folder, "CLIP reads words, not distributions", "use a dual encoder")
+        texts = [" ".join(self._vocabulary.decode(ids)) for ids in captions.tolist()]
+        clip = self._clip[0]
+        longest = clip.config.text_config.max_position_embeddings
+        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")
+        # Not `get_text_features`: what it returns depends on the version of transformers.
+        pooled = clip.text_model(**tokens.to(captions.device)).pooler_output
+        return F.normalize(clip.text_projection(pooled), dim=1)
+
+
+def make(config: RetrieverConfig) -> list[dict[str, Any]]:
+    """Embeds every picture of a task: <weights>/images.parquet, and a seed<k>.safetensors that names the folder.
+
+    Returns:
+        no learning curve.
+
+    Raises:
+        InputError: as `Model`; or a picture is missing or damaged.
+    """
+    folder, data = Path(str(config.folder)), ARTIFACTS / config.task / "data"
+    clip, _, processor = read(folder)
+    device = machine.device()
+    clip.to(device)
+    source, images = ImageSource(config.root), read_table(data / "images.parquet", IMAGES)
+    ids, files = images["item"].to_numpy(), images["file"].to_pylist()
+    shape = (clip.config.projection_dim,)
+    schema = features_schema(shape, pa.float32())
+    path = Path(config.weights) / "images.parquet"
+    with (
+        parquet_stream(path, schema) as writer,
+        torch.no_grad(),
+        progress(total=len(files), desc=config.name, unit="image") as done,
+    ):
+        for i in range(0, len(files), CHUNK):
+            pixels = processor([source.read(file) for file in files[i : i + CHUNK]], return_tensors="pt").pixel_values
+            vectors = clip.visual_projection(clip.vision_model(pixels.to(device)).pooler_output)
+            values: Any = F.normalize(vectors, dim=1).cpu().numpy().astype(np.float32)
+            column = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schema.field(1).type)
+            writer.write_table(pa.Table.from_arrays([pa.array(ids[i : i + CHUNK]), column], schema=schema))
+            done.update(len(values))
+    words = data / VOCABULARY
+    metadata = {
+        "architecture": "clip",
+        "model": Config(folder=str(folder), vocabulary=str(words), images=str(path)).model_dump(),
+        "vocabulary_size": len(Vocabulary.read(words)),
+        "feature_shape": list(shape),
+    }
+    for seed in config.seeds:
+        save_weights(Path(config.weights) / f"seed{seed}.safetensors", {}, metadata)
+    return []
+
+
+def read(folder: Path) -> tuple[Any, Any, Any]:
+    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor. Nothing is downloaded, and
+    nothing pickled is read.
+
+    Raises:
+        InputError: as `Model`.
+    """
+    for file in FILES:
+        if not (folder / file).is_file():
+            _wrong(folder, f"has no {file}")
+    if not any(all((folder / file).is_file() for file in files) for files in TOKENIZERS):
+        _wrong(folder, f"has no {' and no '.join(' with '.join(files) for files in TOKENIZERS)}")
+    # transformers imports torchvision.
+    from seqcap.features.torchvision_shim import torchvision  # noqa: F401
+
+    try:
+        transformers: Any = importlib.import_module("transformers")
+    except ModuleNotFoundError:
+        raise InputError(folder, "needs transformers, which is not installed", "pip install seqcap[clip]") from None
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        clip, found = transformers.CLIPModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+        )
+        tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, local_files_only=True)
+        processor = transformers.CLIPImageProcessor.from_pretrained(folder, local_files_only=True)
+    except Exception as error:  # transformers, tokenizers and safetensors each raise their own
+        _wrong(folder, f"cannot be read ({error})")
+    if found["missing_keys"]:
+        _wrong(folder, f"has no weights for {min(found['missing_keys'])}")
+    return clip.float().eval().requires_grad_(False), tokenizer, processor
+
+
+def _wrong(folder: Path, problem: str) -> NoReturn:
+    raise InputError(folder, problem, "name a folder with the files of a CLIP of transformers")

@@ -1,0 +1,93 @@
+"""The dual encoder of VSE++ (Faghri et al., BMVC 2018), the listener of Vered et al. (ICCV 2019)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.retrieval.base import POOLED, Retriever
+from seqcap.retrieval.losses import hinges, info_nce
+
+
+class Config(BaseModel):
+    """Vered et al.: embedding 512, hidden 1024, hinge with margin .2 (released code; 1 in their eq. 2)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    embedding: int = Field(gt=0, description="size of word embeddings")
+    hidden: int = Field(gt=0, description="size of the space, and of the GRU")
+    loss: Literal["hinge", "info_nce"] = "hinge"
+    margin: float = Field(0.2, gt=0, le=2, description="of the hinge, a cosine")
+    temperature: float = Field(0.07, gt=0, le=1, description="of InfoNCE")
+
+
+class Model(Retriever):
+    """A linear map of the pooled feature, and the state of a GRU after the caption's EOS. No dropout."""
+
+    config: Config
+    feature_mean: Tensor
+    feature_scale: Tensor
+
+    def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__(config, vocabulary_size, feature_shape)
+        self.image = nn.Linear(feature_shape[-1], config.hidden)
+        self.embedding = nn.Embedding(vocabulary_size, config.embedding)
+        self.gru = nn.GRU(config.embedding, config.hidden, batch_first=True)
+        nn.init.xavier_uniform_(self.image.weight)
+        nn.init.zeros_(self.image.bias)
+        nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+        self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
+        self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
+
+    def fit_standardisation(self, features: Tensor) -> None:
+        """Takes the mean and deviation of each channel of features [n, channels] as this retriever's."""
+        values = features.double()
+        self.feature_mean.copy_(values.mean(0))
+        # A channel that never changes carries nothing: it is centred, not divided by zero.
+        self.feature_scale.copy_(1 / values.std(0).clamp(min=1e-3))
+
+    def train(self, mode: bool = True) -> Self:
+        """Nothing here depends on the mode, but cuDNN has no gradient through a GRU in evaluation mode."""
+        return super().train()
+
+    def features(self, task_folder: Path) -> Path:
+        return task_folder / POOLED
+
+    def embed_images(self, inputs: Tensor) -> Tensor:
+        standardised = (inputs.float() - self.feature_mean) * self.feature_scale
+        return F.normalize(self.image(standardised), dim=1)
+
+    def embed_captions(self, captions: Tensor) -> Tensor:
+        """As the base class. A caption without EOS, because it was cut, is read up to its last token."""
+        length = lengths(captions)
+        captions = captions[:, : int(length.max())]
+        start = self.embedding.weight[BOS].expand(len(captions), 1, -1)
+        relaxed = captions.is_floating_point()
+        embedded = captions @ self.embedding.weight if relaxed else self.embedding(captions)
+        states, _ = self.gru(torch.cat([start, embedded], dim=1))
+        # State 0 has read BOS alone.
+        return F.normalize(states[torch.arange(len(states), device=states.device), length], dim=1)
+
+    def loss(self, images: Tensor, captions: Tensor) -> tuple[Tensor, Tensor]:
+        """The terms of a batch of embeddings [n, d]: image -> text [n], text -> image [n]."""
+        if self.config.loss == "hinge":
+            return hinges(images, captions, self.config.margin)
+        return info_nce(images, captions, self.config.temperature)
+
+
+def lengths(captions: Tensor) -> Tensor:
+    """Tokens that are read, EOS included, of captions [n, time] or relaxed captions [n, time, V]: int64 [n]."""
+    if captions.is_floating_point():
+        ends, nothing = captions[..., EOS] == 1, ~captions.any(-1)
+    else:
+        ends, nothing = captions == EOS, captions == PAD
+    # Behind the last token stands nothing.
+    ends, nothing = F.pad(ends, (0, 1), value=False), F.pad(nothing, (0, 1), value=True)
+    first = (ends | nothing).int().argmax(1, keepdim=True)
+    return (first + ends.gather(1, first)).squeeze(1)

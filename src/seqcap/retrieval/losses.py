@@ -1,0 +1,49 @@
+"""What retrievers learn by: an image and its own caption closer than the rest of the batch.
+
+Both losses give two terms an item, image -> text and text -> image. Each batch must hold an image once: a second
+caption of it would be a negative that is right.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def hinges(images: Tensor, captions: Tensor, margin: float, distractors: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """VSE++'s loss: the hinge of the hardest negative (Faghri et al., BMVC 2018, eq. 6).
+
+        [margin + max_{j != i} s(i, c_j) - s(i, c_i)]_+   and   [margin + max_{j != i} s(j, c_i) - s(i, c_i)]_+
+
+    Of several hardest negatives each takes an equal share of the gradient.
+
+    Args:
+        images, captions: embeddings [n, d] of length 1; row i of one belongs to row i of the other.
+        distractors: embeddings [m, d] of further images: negatives of captions, without captions of their own.
+
+    Returns:
+        image -> text [n], text -> image [n]. An item without a negative has 0.
+    """
+    scores = images @ captions.T
+    own = scores.diagonal()
+    others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
+    image = others.amax(0)
+    if distractors is not None:
+        image = torch.maximum(image, (captions @ distractors.T).amax(1))
+    return (margin + others.amax(1) - own).relu(), (margin + image - own).relu()
+
+
+def info_nce(images: Tensor, captions: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    """-log p of the right one among the batch, p = softmax(cosine / temperature) (van den Oord et al. 2018, eq. 4; both
+    directions as Radford et al., ICML 2021).
+
+    Args:
+        images, captions: as in `hinges`.
+
+    Returns:
+        image -> text [n], text -> image [n], nats.
+    """
+    logits = images @ captions.T / temperature
+    right = torch.arange(len(logits), device=logits.device)
+    return F.cross_entropy(logits, right, reduction="none"), F.cross_entropy(logits.T, right, reduction="none")

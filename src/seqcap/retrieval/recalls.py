@@ -1,0 +1,78 @@
+"""How well a retriever finds: recall and median rank over a whole split, with people's captions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seqcap import retrieval
+from seqcap.config.retrieval import RetrieverConfig
+from seqcap.data.vocabulary import PAD
+from seqcap.retrieval.base import Retriever
+from seqcap.retrieval.ranking import median_rank, ranks, recall
+from seqcap.tasks import ARTIFACTS
+from seqcap.tasks.base import Inputs, Split
+
+KS = (1, 5, 10)
+CHUNK = 500
+
+# Direction -> R@1, R@5, R@10 (0 to 1) and median rank.
+Recalls = dict[str, dict[str, float]]
+
+
+@torch.no_grad()
+def embed_images(retriever: Retriever, inputs: Inputs, device: torch.device) -> Tensor:
+    """Embeddings [n, d] of all inputs."""
+    rows = np.arange(len(inputs.ids))
+    return torch.cat(
+        [retriever.embed_images(inputs.get(rows[i : i + CHUNK]).to(device)) for i in range(0, len(rows), CHUNK)]
+    )
+
+
+@torch.no_grad()
+def embed_captions(retriever: Retriever, captions: Tensor, device: torch.device) -> Tensor:
+    """Embeddings [n, d] of captions, ids [n, time]."""
+    return torch.cat([retriever.embed_captions(some.to(device)) for some in torch.split(captions, CHUNK)])
+
+
+def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls:
+    """Both directions: each caption's own image among all images, and the first of each image's own captions among all
+    captions of other images."""
+    captions = split.captions(np.arange(len(split)))
+    present = captions[:, :, 0] != PAD
+    owners = present.nonzero()[:, 0].to(device)
+    images = embed_images(retriever, split.inputs, device)
+    texts = embed_captions(retriever, captions[present], device)
+    everything = torch.arange(len(images), device=device)
+    return {
+        "text_to_image": _measured(ranks(texts, images, owners)),
+        "image_to_text": _measured(ranks(images, texts, everything, owners)),
+    }
+
+
+def recall_sum(found: Recalls) -> float:
+    """R@1 + R@5 + R@10 of both directions, 0 to 6: what tells the best epoch."""
+    return sum(values[f"R@{k}"] for values in found.values() for k in KS)
+
+
+def of_seeds(config: RetrieverConfig, device: torch.device) -> dict[str, Any]:
+    """The recalls of each seed over the whole split `evaluate_on`.
+
+    Raises:
+        InputError: weights or the task are missing or damaged.
+    """
+    seeds = {}
+    for seed in config.seeds:
+        retriever, _ = retrieval.load(Path(config.weights) / f"seed{seed}.safetensors")
+        split = retriever.pictures(ARTIFACTS / config.task).split(config.evaluate_on, config.max_length)
+        seeds[str(seed)] = recalls(retriever.to(device), split, device)
+    captions = sum(map(len, split.references))
+    return {"split": config.evaluate_on, "images": len(split), "captions": captions, "seeds": seeds}
+
+
+def _measured(found: Tensor) -> dict[str, float]:
+    return {f"R@{k}": recall(found, k) for k in KS} | {"median_rank": median_rank(found)}

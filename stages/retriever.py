@@ -1,0 +1,26 @@
+"""A retriever, trained on people's captions or read from a folder, and what it finds: `retriever.py <name>` ->
+artifacts/retriever/<name>/{seed<k>.safetensors,curves.parquet,recalls.json}."""
+
+import importlib
+import sys
+from pathlib import Path
+
+from seqcap import machine
+from seqcap.artifacts import CURVES, write_json, write_rows
+from seqcap.config.retrieval import RetrieverConfig
+from seqcap.errors import one_line_errors
+from seqcap.retrieval.recalls import of_seeds
+
+
+def main(name: str) -> None:
+    config = RetrieverConfig.read("retriever", name)
+    # By name: a retriever that is not trained depends on no training, and the other way round.
+    made_by = "seqcap.retrieval.training" if config.training is not None else f"seqcap.retrieval.{config.architecture}"
+    curves = importlib.import_module(made_by).make(config)
+    write_rows(Path(config.weights) / "curves.parquet", curves, CURVES)
+    write_json(Path(config.weights) / "recalls.json", of_seeds(config, machine.device()))
+
+
+if __name__ == "__main__":
+    with one_line_errors():
+        main(sys.argv[1])

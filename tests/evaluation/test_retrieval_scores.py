@@ -1,0 +1,336 @@
+"""Captions scored by what finds their images: whose listener, which ranks, and what is true of the scenes."""
+
+import contextlib
+import json
+import math
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import torch
+
+from seqcap import decoding, models, retrieval
+from seqcap.artifacts import (
+    DECODED,
+    IMAGES,
+    REFERENCES,
+    SCORES,
+    features_schema,
+    parquet_stream,
+    read_table,
+    save_weights,
+    write_json,
+    write_rows,
+)
+from seqcap.config.retrieval_scores import RetrievalConfig
+from seqcap.data.scenes import SCENES, check, read_scenes
+from seqcap.data.scenes.captions import plan
+from seqcap.data.scenes.english import realise
+from seqcap.data.scenes.graph import sample
+from seqcap.data.vocabulary import EOS, PAD, Vocabulary
+from seqcap.errors import InputError
+from seqcap.evaluation.retrieval import evaluate
+from seqcap.features.store import FeatureStore
+from seqcap.retrieval.recalls import recalls
+
+FOLDER = Path("artifacts/image")
+CHANNELS = 6
+MAX_LENGTH = 7
+# Not in the order of the files.
+TEST = [31, 4, 12, 7, 28, 19, 3, 22]
+TRAIN = [1, 2]
+SEEDS = (1, 2)
+RUNS = ("plain", "joint")
+METRICS = {f"{whose}_{what}" for whose in ("own", "fixed") for what in ("rank", "R@1", "R@5", "R@10")}
+METRICS |= {"fixed_choice"}
+TRUTH = {"true_of_own", "alone", "bits", "unparsed"}
+
+
+def config(**changes):
+    base = {"name": "all", "paper": "paper", "task": "image", "dataset": "scenes", "split": "test", "code": {}}
+    base |= {"decoded": {run: f"decoded/{run}.parquet" for run in RUNS}, "weights": {run: run for run in RUNS}}
+    base |= {"listener": "listener", "judge": "judge", "captioner": "captioner", "max_length": MAX_LENGTH}
+    return RetrievalConfig(**(base | changes))
+
+
+def write_data(rng):
+    """Scenes, three captions of people each, and features without meaning."""
+    images, references, scenes = [], [], []
+    for split, items in (("train", TRAIN), ("test", TEST)):
+        for item in items:
+            scene = sample(rng)
+            images.append({"item": item, "split": split, "file": f"{item}.png"})
+            scenes.append({"item": item, "split": split, "graph": json.dumps(scene.to_json())})
+            for detail in ("generic", "medium", "detailed"):
+                tokens = realise(plan(scene, detail, 0.0, rng), rng)
+                row = {"item": item, "split": split, "caption_id": len(references)}
+                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
+    write_rows(FOLDER / "data/images.parquet", images, IMAGES)
+    write_rows(FOLDER / "data/references.parquet", references, REFERENCES)
+    write_rows(FOLDER / "data/scenes.parquet", scenes, SCENES)
+    Vocabulary.build((row["tokens"] for row in references if row["item"] != 22), 1).write(
+        FOLDER / "data/vocabulary.json"
+    )
+    schema = features_schema((CHANNELS,), pa.float32())
+    values = rng.normal(size=len(images) * CHANNELS).astype(np.float32)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(values), type=schema.field(1).type)
+    ids = pa.array([row["item"] for row in images], pa.int64())
+    with parquet_stream(FOLDER / "features/pooled.parquet", schema) as writer:
+        writer.write_table(pa.Table.from_arrays([ids, column], schema=schema))
+    write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def write_weights():
+    """Listeners and captioners of two seeds, a judge, and what the runs trained: `joint` its listeners, too."""
+    size = len(Vocabulary.read(FOLDER / "data/vocabulary.json"))
+    # The judge is the first of its folder.
+    retrievers = (
+        "judge/seed9",
+        "judge/seed10",
+        *(f"listener/seed{k}" for k in SEEDS),
+        *(f"joint/seed{k}.listener" for k in SEEDS),
+    )
+    for seed, name in enumerate(retrievers):
+        torch.manual_seed(seed)
+        retriever = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, size, (CHANNELS,))
+        with torch.no_grad():
+            for parameter in retriever.parameters():
+                parameter.copy_(torch.randn_like(parameter))
+        save_weights(f"{name}.safetensors", retriever.state_dict(), retriever.metadata())
+    settings = {"hidden": 6, "image_input": "every_step"}
+    metadata = {"architecture": "lstm", "model": settings, "vocabulary_size": size, "feature_shape": [CHANNELS]}
+    for seed in SEEDS:
+        torch.manual_seed(10 + seed)
+        captioner = models.build("lstm", settings, size, (CHANNELS,))
+        with torch.no_grad():
+            for parameter in captioner.parameters():
+                parameter.copy_(torch.randn_like(parameter))
+            captioner.output.bias[EOS] = 4
+        save_weights(f"captioner/seed{seed}.safetensors", captioner.state_dict(), metadata | {"max_length": MAX_LENGTH})
+
+
+def features(items):
+    store = FeatureStore(FOLDER / "features/pooled.parquet")
+    return torch.from_numpy(store.get(store.rows_of(items)))
+
+
+def write_decoded():
+    """`plain` says what the captioner of its seed decodes, `joint` what people say; both have beams, too."""
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    people = said_by_people()
+    for run in RUNS:
+        rows = []
+        for seed in SEEDS:
+            captioner, _ = models.load(Path(f"captioner/seed{seed}.safetensors"))
+            with torch.no_grad():
+                greedy = decoding.greedy(captioner, captioner.encode(features(TEST)), MAX_LENGTH)
+            for i, item in enumerate(TEST):
+                tokens = vocabulary.decode(greedy.tokens[i].tolist()) if run == "plain" else people[item, seed]
+                row = {"variant": run, "seed": seed, "item": item, "rank": 0, "text": " ".join(tokens)}
+                row |= {"tokens": tokens, "log_prob": float(greedy.log_prob[i])}
+                rows += [row | {"decoder": "greedy"}, row | {"decoder": "beam", "tokens": ["dog"]}]
+        write_rows(f"decoded/{run}.parquet", rows, DECODED)
+
+
+def said_by_people():
+    """(item, rank) -> words."""
+    rows = pd.DataFrame(read_table(FOLDER / "data/references.parquet", REFERENCES).to_pylist())
+    rows = rows[rows.split == "test"]
+    return dict(zip(zip(rows["item"], rows.groupby("item").cumcount(), strict=True), rows.tokens, strict=True))
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """A folder with everything, and its scores."""
+    folder = tmp_path_factory.mktemp("task")
+    with contextlib.chdir(folder):
+        write_data(np.random.default_rng(3))
+        write_weights()
+        write_decoded()
+        table = evaluate(config())
+    assert table.schema == SCORES
+    return folder, table.to_pandas()
+
+
+@pytest.fixture
+def scores(scored, monkeypatch):
+    """The scores, in the folder of what they were computed from."""
+    monkeypatch.chdir(scored[0])
+    return scored[1]
+
+
+@pytest.fixture
+def task(scored, tmp_path, monkeypatch):
+    """A copy of the folder, to be changed."""
+    shutil.copytree(scored[0], tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+
+
+def values(scores, run, seed, metric):
+    """(item, rank) -> value."""
+    chosen = scores[(scores.variant == run) & (scores.seed == seed) & (scores.metric == metric)]
+    assert len(chosen)
+    return chosen.set_index(["item", "rank"]).value.sort_index()
+
+
+def expected_ranks(path, captions):
+    """The rank of each caption's image, one caption after the other. (item, rank) -> words."""
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    retriever, _ = retrieval.load(Path(path))
+    found = {}
+    with torch.no_grad():
+        images = retriever.embed_images(features(TEST))
+        for (item, rank), words in captions.items():
+            ids = [*vocabulary.encode(words), EOS][:MAX_LENGTH]
+            cosines = (retriever.embed_captions(torch.tensor([ids])) @ images.T)[0]
+            found[item, rank] = float((cosines >= cosines[TEST.index(item)] - 1e-6).sum())
+    return pd.Series(found).sort_index()
+
+
+def decoded(run, seed):
+    rows = read_table(f"decoded/{run}.parquet", DECODED).to_pylist()
+    return {(row["item"], 0): row["tokens"] for row in rows if (row["seed"], row["decoder"]) == (seed, "greedy")}
+
+
+def test_every_caption_has_a_row_of_every_metric(scores):
+    rows = scores.groupby(["variant", "seed", "decoder", "metric"]).size()
+    runs = {(run, seed, "greedy", metric): 8 for run in RUNS for seed in SEEDS for metric in METRICS | TRUTH}
+    runs |= {(run, seed, "greedy", "xe_log_prob"): 8 for run in RUNS for seed in SEEDS}
+    own = {metric for metric in METRICS if metric.startswith("own")}
+    of_people = ("human:joint", "human:listener")
+    runs |= {(run, seed, "sample", metric): 24 for run in of_people for seed in SEEDS for metric in own}
+    runs |= {("human", 0, "sample", metric): 24 for metric in METRICS - own | TRUTH | {"xe_log_prob"}}
+    assert rows.to_dict() == runs
+    assert not scores.duplicated(["variant", "seed", "item", "decoder", "rank", "metric"]).any()
+    assert np.isfinite(scores.value).all()
+
+
+def test_the_judge_chooses_between_the_own_image_and_the_one_most_like_it(scores):
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    retriever, _ = retrieval.load(Path("judge/seed9.safetensors"))
+    found = values(scores, "plain", 1, "fixed_choice")
+    with torch.no_grad():
+        images = retriever.embed_images(features(TEST))
+        for (item, _), words in decoded("plain", 1).items():
+            ids = torch.tensor([[*vocabulary.encode(words), EOS][:MAX_LENGTH]])
+            cosines = (retriever.embed_captions(ids) @ images.T)[0]
+            own = TEST.index(item)
+            other = max((i for i in range(len(TEST)) if i != own), key=lambda i: float(images[i] @ images[own]))
+            assert found[item, 0] == float(cosines[own] > cosines[other] + 1e-6)
+    assert set(found) == {0, 1}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_images_are_ranked_by_the_own_listener_the_initial_one_and_the_judge(scores, seed):
+    listeners = {"plain": f"listener/seed{seed}", "joint": f"joint/seed{seed}.listener"}
+    for run, listener in listeners.items():
+        for name, retriever in (("own", listener), ("fixed", "judge/seed9")):
+            expected = expected_ranks(f"{retriever}.safetensors", decoded(run, seed))
+            found = values(scores, run, seed, f"{name}_rank")
+            assert found.to_dict() == expected.to_dict()
+            assert found.nunique() > 3
+            for k in (1, 5, 10):
+                assert values(scores, run, seed, f"{name}_R@{k}").to_dict() == (expected <= k).to_dict()
+
+
+def test_people_are_found_by_the_judge_and_by_the_listeners_that_runs_train_or_start_from(scores):
+    # As in training, a caption that is too long keeps its EOS.
+    people = {place: words[: MAX_LENGTH - 1] for place, words in said_by_people().items()}
+    assert any(len(words) >= MAX_LENGTH for words in said_by_people().values())
+    fixed = values(scores, "human", 0, "fixed_rank")
+    assert fixed.to_dict() == expected_ranks("judge/seed9.safetensors", people).to_dict()
+    for seed in SEEDS:
+        own = values(scores, "human:joint", seed, "own_rank")
+        assert own.to_dict() == expected_ranks(f"joint/seed{seed}.listener.safetensors", people).to_dict()
+        start = values(scores, "human:listener", seed, "own_rank")
+        assert start.to_dict() == expected_ranks(f"listener/seed{seed}.safetensors", people).to_dict()
+    # The same as where retrievers are measured by themselves.
+    judge, _ = retrieval.load(Path("judge/seed9.safetensors"))
+    measured = recalls(judge, judge.pictures(FOLDER).split("test", MAX_LENGTH), torch.device("cpu"))["text_to_image"]
+    for k in (1, 5):
+        assert values(scores, "human", 0, f"fixed_R@{k}").mean() == pytest.approx(measured[f"R@{k}"])
+
+
+def test_log_probability_of_greedy_captions_is_what_their_decoder_says(scores):
+    lengths = set()
+    for seed in SEEDS:
+        rows = read_table("decoded/plain.parquet", DECODED).to_pylist()
+        log_prob = {row["item"]: row["log_prob"] for row in rows if (row["seed"], row["decoder"]) == (seed, "greedy")}
+        for (item, _), value in values(scores, "plain", seed, "xe_log_prob").items():
+            # One that was cut has no EOS.
+            tokens = min(len(decoded("plain", seed)[item, 0]) + 1, MAX_LENGTH)
+            lengths.add(len(decoded("plain", seed)[item, 0]))
+            assert value == pytest.approx(log_prob[item] / tokens, rel=1e-4)
+    assert min(lengths) < MAX_LENGTH - 1
+    assert MAX_LENGTH in lengths
+
+
+def test_log_probability_of_people_is_the_mean_over_seeds(scores):
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    found = values(scores, "human", 0, "xe_log_prob")
+    for (item, rank), words in said_by_people().items():
+        ids = torch.tensor([[*vocabulary.encode(words[: MAX_LENGTH - 1]), EOS]])
+        each = []
+        for seed in SEEDS:
+            captioner, _ = models.load(Path(f"captioner/seed{seed}.safetensors"))
+            with torch.no_grad():
+                log_p = torch.log_softmax(captioner.teacher_force(features([item]), ids), dim=2)
+            each.append(float(log_p.gather(2, ids[..., None]).mean()))
+        assert found[item, rank] == pytest.approx(np.mean(each), rel=1e-4)
+    assert PAD not in ids
+
+
+def test_truth_is_that_of_the_splits_scenes(scores):
+    scenes = read_scenes(FOLDER / "data/scenes.parquet")
+    people = said_by_people()
+    said = {("human", 0): people} | {(run, seed): decoded(run, seed) for run in RUNS for seed in SEEDS}
+    for (run, seed), captions in said.items():
+        found = {metric: values(scores, run, seed, metric) for metric in TRUTH}
+        for place, words in captions.items():
+            # Not of the training images.
+            true = {other for other in TEST if check(words, scenes[other]).precision == 1}
+            own = place[0] in true
+            unparsed = sum(statement.kind == "unparsed" for statement in check(words, scenes[place[0]]).statements)
+            expected = {"true_of_own": own, "alone": true == {place[0]}, "unparsed": unparsed}
+            expected["bits"] = math.log2(len(TEST) / len(true)) if own else 0
+            assert {metric: of_captions[place] for metric, of_captions in found.items()} == expected
+    # Of all that people say, not of what is left after the cut.
+    assert values(scores, "human", 0, "true_of_own").mean() == 1
+    assert values(scores, "human", 0, "alone").mean() > 0.5
+    assert values(scores, "plain", 1, "unparsed").max() > 0
+
+
+def test_photographs_have_no_truth(task):
+    (FOLDER / "data/scenes.parquet").unlink()
+    assert not TRUTH & set(evaluate(config(dataset="flickr8k")).to_pandas().metric)
+
+
+def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):
+    Path("joint/seed2.listener.safetensors").unlink()
+    with pytest.raises(InputError, match=r"joint/seed2\.listener\.safetensors: is not a safetensors file"):
+        evaluate(config())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"judge": "nowhere"}, r"nowhere: holds no seed<k>\.safetensors"),
+        ({"judge": "captioner"}, r"captioner/seed1\.safetensors: holds no retriever"),
+        ({"listener": "nowhere"}, r"nowhere/seed1\.safetensors: is not a safetensors file"),
+        ({"captioner": "listener"}, r"listener/seed1\.safetensors: holds no captioner"),
+        ({"split": "val"}, r"references\.parquet: has no captions in split 'val'"),
+    ],
+)
+def test_what_is_missing_is_one_line(task, changes, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(config(**changes))
+
+
+def test_a_scene_that_is_missing_is_one_line(task):
+    rows = read_table(FOLDER / "data/scenes.parquet", SCENES).to_pylist()
+    write_rows(FOLDER / "data/scenes.parquet", [row for row in rows if row["item"] != 12], SCENES)
+    with pytest.raises(InputError, match=r"scenes\.parquet: has no scene of image 12"):
+        evaluate(config())

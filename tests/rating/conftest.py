@@ -1,0 +1,71 @@
+"""A small kit: a page with its key, on pictures of scenes; and a browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from small_kit import PICTURES, Kit, accuracy_items, naturalness_items
+
+from seqcap.data.scenes.graph import Scene, sample
+from seqcap.rating.page import write_page
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+
+@pytest.fixture(scope="session")
+def scenes() -> dict[int, Scene]:
+    """Item -> a scene."""
+    return {item: sample(np.random.default_rng([7, item])) for item in range(PICTURES)}
+
+
+@pytest.fixture(scope="session")
+def kit(tmp_path_factory: pytest.TempPathFactory, scenes: dict[int, Scene]) -> Kit:
+    """Not to be changed."""
+    page = tmp_path_factory.mktemp("kit") / "page.html"
+    write_page(page, accuracy_items(), naturalness_items(), "Cats & <dogs>", scenes)
+    return Kit(page, page.with_name("key.json"))
+
+
+@pytest.fixture
+def answer_file(kit: Kit, tmp_path: Path) -> Callable[..., Path]:
+    """Writes a rater's file as the page does: `choices` maps a question to a or b."""
+
+    def write(rater: str, choices: dict[str, str], /, **changes: Any) -> Path:
+        task = {entry.question: entry.task for entry in kit.key.entries}
+        lines = ["kit,rater,task,question,choice,place"]
+        for question, choice in choices.items():
+            row = {"kit": kit.key.kit, "rater": rater, "task": task.get(question), "question": question}
+            row |= {"choice": choice, "place": "1"} | changes
+            lines.append(",".join(row.values()))
+        path = tmp_path / f"{rater}-{len(list(tmp_path.glob('*.csv')))}.csv"
+        path.write_text("\r\n".join([*lines, ""]), encoding="utf-8", newline="")
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Chrome]:
+    """Chromium without a window."""
+    pytest.importorskip("selenium", reason="needs selenium, which drives a browser")
+    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in programs:
+        pytest.skip("needs Chromium: Debian's packages chromium and chromium-driver")
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = programs[0]
+    # The sandbox does not start for root, nor in most containers; the page is our own.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(programs[1]))
+    yield driver
+    driver.quit()

@@ -1,0 +1,80 @@
+"""The questions of a small kit, and readers of its page."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+
+from seqcap.rating.key import Key, read_key
+from seqcap.rating.page import AccuracyItem, NaturalnessItem
+
+PICTURES = 4
+# Captions that would break a page, or a program, that does not escape them.
+HOSTILE = '</script><img src=x onerror="document.title=1"> & <b>"a dog\'s" $& {{style}} \\u003c </SCRIPT\n>'
+
+
+class Kit(NamedTuple):
+    """A page and its key."""
+
+    page: Path
+    key_file: Path
+
+    @property
+    def key(self) -> Key:
+        return read_key(self.key_file)
+
+    @property
+    def html(self) -> str:
+        return self.page.read_text(encoding="utf-8")
+
+
+class Elements(HTMLParser):
+    """The elements of a page: (name, attributes), and the texts of scripts and styles."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.inside = ""
+        self.texts: dict[str, list[str]] = {"script": [], "style": [], "title": []}
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attributes)))
+        self.inside = tag
+        if tag in self.texts:
+            self.texts[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside in self.texts:
+            self.texts[self.inside][-1] += data
+
+
+def accuracy_items() -> list[AccuracyItem]:
+    """Three models on every picture; two of them agree on picture 1, and picture 0 has a hostile caption."""
+    items = []
+    for item in range(PICTURES):
+        for model in ("modelpsst", "modelst", "modelhuman"):
+            caption = HOSTILE if (item, model) == (0, "modelst") else f"caption {item} of {len(model)} words"
+            if item == 1 and model == "modelst":
+                caption = "caption 1 of 9 words"
+            items.append(AccuracyItem(item, (item + 1) % PICTURES, model, caption))
+    return items
+
+
+def naturalness_items() -> list[NaturalnessItem]:
+    """One model against another on every picture; on picture 2 both say the same."""
+    return [
+        NaturalnessItem(item, "modelpsst", f"a fine caption {item}", "modelst", other)
+        for item in range(PICTURES)
+        for other in (HOSTILE if item == 0 else "a fine caption 2" if item == 2 else f"fine the caption {item}",)
+    ]
+
+
+def resources_named(page: str) -> list[str]:
+    """Whatever a page could load from elsewhere."""
+    return re.findall(r"(?:https?:)?//[\w.-]+\.\w+|@import|url\(|<link|<iframe|<object", page)

@@ -1,0 +1,196 @@
+"""CLIP of the real architecture, with few and random weights, from a folder."""
+
+import json
+import runpy
+import socket
+import sys
+from pathlib import Path
+
+import children
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from small_task import CHANNELS, write_task
+from torch.nn import functional as F
+
+from seqcap import retrieval
+from seqcap.artifacts import CURVES, IMAGES, read_json, read_table
+from seqcap.config import config_path, write_config
+from seqcap.config.retrieval import RetrieverConfig
+from seqcap.data.vocabulary import EOS, PAD, Vocabulary
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+from seqcap.retrieval import clip
+from seqcap.retrieval.recalls import recalls
+
+SIDE = 16
+
+
+@pytest.fixture(scope="session")
+def transformers():
+    # transformers imports torchvision, which needs mending on some machines.
+    from seqcap.features.torchvision_shim import torchvision  # noqa: F401
+
+    return pytest.importorskip("transformers", reason="needs transformers: pip install seqcap[clip]")
+
+
+@pytest.fixture(scope="session")
+def clip_folder(tmp_path_factory, transformers):
+    """A folder as users have it: the real classes, with few and random weights."""
+    folder = tmp_path_factory.mktemp("clip")
+    letters = [chr(i) for i in range(ord("a"), ord("z") + 1)]
+    words = ["<|startoftext|>", "<|endoftext|>", *letters, *(f"{letter}</w>" for letter in letters), "do", "dog</w>"]
+    (folder / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+    (folder / "merges.txt").write_text("#version: 0.2\nd o\ndo g</w>\n")
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
+    text = sizes | {"vocab_size": len(words), "max_position_embeddings": 20}
+    text |= {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1}
+    settings = transformers.CLIPConfig(
+        text_config=text, vision_config=sizes | {"image_size": SIDE, "patch_size": 8}, projection_dim=12
+    )
+    torch.manual_seed(0)
+    transformers.CLIPModel(settings).save_pretrained(folder)
+    size = {"height": SIDE, "width": SIDE}
+    transformers.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size=size).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def task(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+    rng = np.random.default_rng(0)
+    for row in read_table("artifacts/image/data/images.parquet", IMAGES).to_pylist():
+        Path("artifacts/image/data/images").mkdir(exist_ok=True)
+        pixels = rng.integers(0, 256, (20, 30, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(f"artifacts/image/data/images/{row['file']}")
+    return tmp_path
+
+
+def config(folder):
+    return RetrieverConfig(
+        code={},
+        name="clip",
+        task="image",
+        architecture="clip",
+        model={},
+        training=None,
+        seeds=(1,),
+        evaluate_on="test",
+        max_length=6,
+        folder=str(folder),
+        fingerprint={},
+        root="artifacts/image/data",
+        weights="artifacts/retriever/clip",
+    )
+
+
+def test_the_stage_embeds_every_picture_and_measures_recall(task, clip_folder, transformers, monkeypatch):
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("the network was asked"))
+    monkeypatch.setattr(clip, "CHUNK", 7)
+    write_config(config_path("retriever", "clip"), config(clip_folder))
+    monkeypatch.setattr(sys, "argv", ["retriever.py", "clip"])
+    runpy.run_path(str(children.STAGES / "retriever.py"), run_name="__main__")
+    made = Path("artifacts/retriever/clip")
+    store = FeatureStore(made / "images.parquet")
+    assert store.image_ids.tolist() == list(range(36))
+    model = transformers.CLIPModel.from_pretrained(clip_folder).eval()
+    processor = transformers.CLIPImageProcessor.from_pretrained(clip_folder)
+    pixels = processor(Image.open("artifacts/image/data/images/9.png"), return_tensors="pt")
+    with torch.no_grad():
+        expected = F.normalize(model.get_image_features(**pixels).pooler_output, dim=1)
+    torch.testing.assert_close(torch.from_numpy(store.get(np.array([9]))), expected)
+    retriever, _ = retrieval.load(made / "seed1.safetensors")
+    split = retriever.pictures(Path("artifacts/image")).split("test", 6)
+    found = recalls(retriever, split, torch.device("cpu"))
+    assert read_json(made / "recalls.json")["seeds"] == {"1": found}
+    assert len(read_table(made / "curves.parquet", CURVES)) == 0
+    assert (made / "seed1.safetensors").stat().st_size < 2000
+
+
+@pytest.fixture
+def retriever(task, clip_folder):
+    clip.make(config(clip_folder))
+    return retrieval.load(Path("artifacts/retriever/clip/seed1.safetensors"))[0]
+
+
+def test_captions_are_read_as_words(retriever, clip_folder, transformers):
+    vocabulary = Vocabulary.read("artifacts/image/data/vocabulary.json")
+    captions = torch.tensor(
+        [[*vocabulary.encode(["a", "red", "dog"]), EOS, PAD], [*vocabulary.encode(["the", "cat"]), EOS, 5, PAD]]
+    )
+    model = transformers.CLIPModel.from_pretrained(clip_folder).eval()
+    tokenizer = transformers.CLIPTokenizer.from_pretrained(clip_folder)
+    assert len(tokenizer("a red dog")["input_ids"]) == 2 + 1 + 3 + 1
+    found = retriever.embed_captions(captions)
+    for row, text in zip(found, ("a red dog", "the cat"), strict=True):
+        with torch.no_grad():
+            vector = model.get_text_features(**tokenizer(text, return_tensors="pt")).pooler_output[0]
+        torch.testing.assert_close(row, F.normalize(vector, dim=0))
+    # Longer than CLIP can read: cut, and EOS is kept.
+    long = torch.tensor([vocabulary.encode(["green"] * 40)])
+    assert torch.isfinite(retriever.embed_captions(long)).all()
+    with pytest.raises(InputError, match="CLIP reads words, not distributions; use a dual encoder"):
+        retriever.embed_captions(F.one_hot(captions, len(vocabulary)).float())
+
+
+def test_it_is_frozen_in_no_checkpoint_and_goes_to_other_devices(retriever):
+    captions = torch.tensor([[5, 6, EOS]])
+    assert list(retriever.parameters()) == []
+    assert retriever.state_dict() == {}
+    assert not retriever.embed_captions(captions).requires_grad
+    before = retriever.embed_captions(captions)
+    assert torch.equal(retriever.train().embed_captions(captions), before)
+    assert retriever.double().embed_captions(captions).dtype == torch.float64
+    assert retriever.embed_images(torch.ones(1, 12) * 3).norm() == pytest.approx(1)
+    inputs = retriever.inputs(Path("artifacts/image"), "val")
+    assert inputs.get(np.arange(2)).shape == (2, 12)
+    assert inputs.ids.tolist() == list(range(24, 30))
+    assert CHANNELS != 12
+
+
+@pytest.fixture
+def damaged(clip_folder, tmp_path):
+    """A copy that may be damaged."""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in clip_folder.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    return copy
+
+
+@pytest.mark.parametrize("file", [*clip.FILES, "merges.txt", "vocab.json"])
+def test_a_missing_file_is_one_line(damaged, file):
+    (damaged / file).unlink()
+    # A pickled checkpoint in its place is not read.
+    (damaged / "pytorch_model.bin").write_bytes(b"pickle")
+    with pytest.raises(InputError, match=rf"copy: has no .*{file}.*; name a folder") as error:
+        clip.read(damaged)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("file", [*clip.FILES, "merges.txt", "vocab.json"])
+def test_a_damaged_file_is_one_line(damaged, file):
+    (damaged / file).write_bytes(b"\x00\xff{")
+    with pytest.raises(InputError, match=r"copy: cannot be read") as error:
+        clip.read(damaged)
+    assert "\n" not in str(error.value)
+
+
+def test_weights_that_are_not_there_are_not_drawn_at_random(damaged):
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(damaged / "model.safetensors")
+    del tensors["text_projection.weight"]
+    save_file(tensors, damaged / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"copy: has no weights for text_projection\.weight"):
+        clip.read(damaged)
+
+
+def test_without_transformers_the_fix_is_named(tmp_path, monkeypatch):
+    for file in (*clip.FILES, "tokenizer.json"):
+        (tmp_path / file).touch()
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(InputError, match=r"needs transformers, which is not installed; pip install seqcap\[clip\]"):
+        clip.read(tmp_path)

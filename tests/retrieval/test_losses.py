@@ -1,0 +1,88 @@
+"""The losses against loops over their definitions."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from seqcap.retrieval.losses import hinges, info_nce
+
+
+def unit(*shape, seed=0):
+    return F.normalize(torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64), dim=-1)
+
+
+def pairs(n):
+    """Images, and captions that mostly fit."""
+    return unit(n, 5), F.normalize(unit(n, 5) + 1.2 * unit(n, 5, seed=1), dim=1)
+
+
+def loop_hinges(images, captions, margin, distractors=()):
+    to_text, to_image = [], []
+    for i in range(len(images)):
+        own = images[i] @ captions[i]
+        texts = [images[i] @ captions[j] for j in range(len(captions)) if j != i]
+        pictures = [images[j] @ captions[i] for j in range(len(images)) if j != i]
+        pictures += [distractor @ captions[i] for distractor in distractors]
+        to_text.append(max([margin + s - own for s in texts] + [torch.zeros(())]))
+        to_image.append(max([margin + s - own for s in pictures] + [torch.zeros(())]))
+    return torch.stack(to_text).double(), torch.stack(to_image).double()
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("margin", [0.01, 0.2, 1.0])
+def test_hinges_are_those_of_a_loop(n, margin):
+    images, captions = pairs(n)
+    for found, expected in zip(hinges(images, captions, margin), loop_hinges(images, captions, margin), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+def test_some_hinges_are_zero_and_the_directions_differ():
+    images, captions = pairs(7)
+    to_text, to_image = hinges(images, captions, 0.2)
+    assert 0 < (to_text == 0).sum() < 7
+    assert (to_text != to_image).any()
+    # The other way round, each direction is the other.
+    torch.testing.assert_close(hinges(captions, images, 0.2), (to_image, to_text))
+
+
+def test_distractors_are_negatives_of_captions_alone():
+    images, captions, further = unit(6, 4), unit(6, 4, seed=1), unit(3, 4, seed=2)
+    found, expected = hinges(images, captions, 0.2, further), loop_hinges(images, captions, 0.2, further)
+    torch.testing.assert_close(found[0], expected[0])
+    torch.testing.assert_close(found[1], expected[1])
+    plain = hinges(images, captions, 0.2)
+    assert torch.equal(found[0], plain[0])
+    assert (found[1] > plain[1]).any()
+    assert (found[1] >= plain[1]).all()
+
+
+def test_a_hinge_moves_its_own_pair_and_the_hardest_negative_alone():
+    images, captions = unit(5, 4).requires_grad_(), unit(5, 4, seed=1).requires_grad_()
+    to_text, _ = hinges(images, captions, 1.0)
+    to_text[2].backward()
+    scores = (images[2] @ captions.T).detach().clone()
+    scores[2] = -2
+    moved = {2, int(scores.argmax())}
+    assert set(captions.grad.any(1).nonzero().flatten().tolist()) == moved
+    assert images.grad.any(1).nonzero().flatten().tolist() == [2]
+    torch.testing.assert_close(captions.grad[2], -images[2].detach())
+
+
+def test_a_batch_of_one_has_no_negative_and_no_gradient():
+    images, captions = unit(1, 4).requires_grad_(), unit(1, 4, seed=1).requires_grad_()
+    terms = hinges(images, captions, 0.2)
+    assert [term.tolist() for term in terms] == [[0], [0]]
+    torch.stack(terms).sum().backward()
+    assert torch.equal(images.grad, torch.zeros_like(images))
+    assert torch.equal(captions.grad, torch.zeros_like(captions))
+
+
+def test_info_nce_is_the_log_probability_of_a_loop():
+    images, captions = unit(5, 4), unit(5, 4, seed=1)
+    to_text, to_image = info_nce(images, captions, 0.1)
+    for i in range(5):
+        forward = torch.exp(captions @ images[i] / 0.1)
+        backward = torch.exp(images @ captions[i] / 0.1)
+        torch.testing.assert_close(to_text[i], -torch.log(forward[i] / forward.sum()))
+        torch.testing.assert_close(to_image[i], -torch.log(backward[i] / backward.sum()))
+    assert (to_text != to_image).all()
