@@ -117,7 +117,12 @@ def test_any_objective_under_any_paper(files):
         ("alpha", 0.5, {"train/sle_sll_sle", "train/sle_sll_sle_att", *reported("sle")}),
         (f"{SLE}:runs.sll_me.training", {"learning_rate": 0.0042}, {"train/sle_sll_me", "train/sle_sll_me_att"}),
         (f"{SLE}:runs.sll_me.label", "other", reported("sle")),
-        (f"{SLE}:runs.sweep_pairwise_0.seeds", 3, {"train/sle_sweep", "decode/sle_sweep", *reported("sle")}),
+        (
+            f"{SLE}:runs.sweep_pairwise_0.seeds",
+            3,
+            {f"{stage}/sle_sweep_{n}" for stage in ("train", "decode") for n in ("pairwise", "multi")}
+            | reported("sle"),
+        ),
         (f"{SLE}:runs.sll_att.reward", "spider", {"train/sle_sll_att", "evaluate/sle_image", *reported("sle")}),
         ("rewards.spider.spice", 0.5, {"train/spider_pg_spider", "evaluate/spider_image"}),
         (

@@ -121,8 +121,12 @@ def _features(params: Params) -> Files:
     """The configurations of encoder, features and probe, for every task with pictures."""
     files: Files = {}
     with_pictures = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
-    if with_pictures != set(params.shared.features):
-        allowed = f"name one section for each of {', '.join(sorted(with_pictures))}"
+    # An experiment on sentences alone extracts none.
+    users = [*params.shared.pretrain.values(), *params.groups.values(), *params.variances.values()]
+    needed = with_pictures & {user.task for user in users}
+    given = set(params.shared.features)
+    if not needed <= given <= with_pictures:
+        allowed = f"name one section for each of {', '.join(sorted(needed or with_pictures))}"
         raise InputError(PARAMS, f"features has {', '.join(params.shared.features) or 'nothing'}", allowed)
     for name, features in params.shared.features.items():
         data = _data(params)[config_path("data", name)]
