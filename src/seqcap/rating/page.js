@@ -50,30 +50,47 @@ function sides(question) {
   return hash(`sides ${rater} ${question.id}`) % 2 ? ["a", "b"] : ["b", "a"];
 }
 
-// --- What the browser keeps
+// --- What the browser keeps: the rater's name, and every answer under [rater, question]
 
-function kept(name) {
+// Not localStorage: in pages that are opened from a file, Chromium 156 shows an empty one every few reloads.
+let store = null;
+
+function done(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+// What `use` asks of the kept things; null if the browser keeps nothing, and the rater is told.
+async function withKept(mode, use) {
   try {
-    return localStorage.getItem(`seqcap-rating ${kit}${name}`);
+    if (!store) {
+      const request = indexedDB.open(`seqcap-rating ${kit}`);
+      request.onupgradeneeded = () => request.result.createObjectStore("kept");
+      store = await done(request);
+    }
+    return await use(store.transaction("kept", mode).objectStore("kept"));
   } catch {
+    element("unsaved").hidden = false;
     return null;
   }
 }
 
-function keep(name, value) {
-  try {
-    localStorage.setItem(`seqcap-rating ${kit}${name}`, value);
-  } catch {
-    element("unsaved").hidden = false;
-  }
+function keep(key, value) {
+  return withKept("readwrite", (kept) => done(kept.put(value, key)));
 }
 
-function keptAnswers() {
-  try {
-    return JSON.parse(kept(` of ${rater}`)) ?? {};
-  } catch {
-    return {};
-  }
+function keptName() {
+  return withKept("readonly", (kept) => done(kept.get("rater")));
+}
+
+// Question -> [choice, place], of one rater.
+async function keptAnswers(name) {
+  const own = IDBKeyRange.bound([name], [name, []]);
+  const read = (kept) => Promise.all([done(kept.getAllKeys(own)), done(kept.getAll(own))]);
+  const [keys, values] = (await withKept("readonly", read)) ?? [[], []];
+  return Object.fromEntries(keys.map(([, question], index) => [question, values[index]]));
 }
 
 // --- Screens
@@ -96,12 +113,12 @@ function welcome() {
   show("welcome");
 }
 
-function begin(name) {
+async function begin(name) {
+  answers = await keptAnswers(name);
   rater = name;
-  answers = keptAnswers();
   order = parts.flatMap((task) => shuffled(questions.filter((question) => question.task === task)));
   begun.clear();
-  keep("", rater);
+  keep("rater", rater);
   element("rater").textContent = rater;
   next();
 }
@@ -180,9 +197,8 @@ function choose(place) {
   if (pausing) return;
   const question = order[number];
   const side = sides(question)[place - 1];
-  // Another tab may have gone on meanwhile.
-  answers = { ...answers, ...keptAnswers(), [question.id]: [side, place] };
-  keep(` of ${rater}`, JSON.stringify(answers));
+  answers[question.id] = [side, place];
+  keep([rater, question.id], answers[question.id]);
   for (const index of [1, 2]) element(`option${index}`).setAttribute("aria-pressed", String(index === place));
   pausing = true;
   setTimeout(() => {
@@ -237,6 +253,4 @@ element("welcome").addEventListener("submit", (event) => {
   if (name) begin(name);
 });
 
-const last = kept("");
-if (last) begin(last);
-else welcome();
+keptName().then((name) => (name ? begin(name) : welcome()));
