@@ -30,6 +30,7 @@ from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, 
 from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.config.training import TrainConfig, Training, TrainingRun, VarianceConfig
+from seqcap.data import scenes
 from seqcap.data.scenes.parallel import LANGUAGES
 from seqcap.errors import InputError
 from seqcap.machine import MACHINE
@@ -92,8 +93,8 @@ def _data(params: Params) -> Files:
                 root=root,
                 min_count=task.min_count,
                 max_length=task.max_length,
-                scenes=params.shared.scenes.model_dump() if generated else None,
-                seed=seed,
+                scenes=_world(params, name, task) if generated else None,
+                seed=seed + task.world.seed_offset,
                 fingerprint=fingerprint,
                 code=closure([*roots, *(["seqcap.data.scenes"] if generated else [])], ["data.py"]),
             )
@@ -115,6 +116,13 @@ def _data(params: Params) -> Files:
             code=closure([*roots, *(["seqcap.data.scenes.parallel"] if generated else [])], ["data.py"]),
         )
     return files
+
+
+def _world(params: Params, name: str, task: ImageTask) -> dict[str, Any]:
+    """The settings of a task's scenes."""
+    own = task.world.model_dump(exclude={"seed_offset"}, exclude_none=True)
+    values = params.shared.scenes.model_dump() | own
+    return validated(scenes.Config, values, PARAMS, f"tasks.{name}.world").model_dump()
 
 
 def _features(params: Params) -> Files:
@@ -396,6 +404,9 @@ def training_modules(run: TrainingRun) -> Iterator[str]:
     yield from rewards.modules(run.reward)
     if "embeddings" in run.reads:
         yield "seqcap.embeddings"
+    if LISTENER in run.reads:
+        # Listeners that learn are dual encoders: others cannot be trained.
+        yield "seqcap.retrieval.dual_encoder"
 
 
 def _check_groups(params: Params) -> None:

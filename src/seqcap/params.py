@@ -77,12 +77,29 @@ Artifact = Annotated[str, AfterValidator(_path)]
 Seeds = Annotated[int, Field(ge=1, le=100)]
 
 
+class World(Section):
+    """A generated world beside the first one; see `scenes.Config`."""
+
+    seed_offset: int = Field(0, ge=0, lt=2**30)
+    train: int | None = None
+    val: int | None = None
+    test: int | None = None
+    server: int | None = None
+    detail: list[float] | None = None
+
+
 class ImageTask(Section):
-    """Pictures and their captions."""
+    """Pictures and their captions.
+
+    Attributes:
+        world: what differs from `scenes` in this task's generated world; `seed_offset` is added to `seed`, so that two
+            worlds have no picture in common.
+    """
 
     kind: Literal["images"]
     dataset: Literal["scenes", "flickr8k", "flickr30k", "coco"]
     root: str | None
+    world: World = World()
     min_count: int = Field(ge=1)
     max_length: int = Field(ge=2, le=100)
     evaluate_on: Literal["val", "test"]
