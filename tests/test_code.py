@@ -164,20 +164,18 @@ def test_decoding_depends_on_its_own_captioners(configs):
 
 def test_data_depend_on_their_own_kind(configs):
     data = ("data", "encoder", "features", "paraphrases", "embeddings")
-    assert stages(users(configs, "data/karpathy.py"), *data) == {"data/image"}
-    assert stages(users(configs, "data/pairs.py"), *data) == {"data/de_en", "data/en_fr"}
-    assert stages(users(configs, "data/scenes/german.py"), *data) == {"data/de_en", "data/en_fr"}
-    assert stages(users(configs, "data/scenes/drawing.py"), *data) == {
-        "data/image",
-        "data/de_en",
-        "data/en_fr",
-        "encoder/image",
-    }
-    assert stages(users(configs, "features/extraction.py"), *data) == {"features/image"}
+    images, sentences = {"data/image", "data/image2"}, {"data/de_en", "data/en_fr"}
+    assert stages(users(configs, "data/karpathy.py"), *data) == images
+    assert stages(users(configs, "data/pairs.py"), *data) == sentences
+    assert stages(users(configs, "data/scenes/german.py"), *data) == sentences
+    encoders = {"encoder/image", "encoder/image2"}
+    assert stages(users(configs, "data/scenes/drawing.py"), *data) == images | sentences | encoders
+    assert stages(users(configs, "features/extraction.py"), *data) == {"features/image", "features/image2"}
 
 
 def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
-    captions = {"evaluate/sle_image", "evaluate/spider_image", "evaluate/smoothing_image", "evaluate/smoothing_server"}
+    captions = {f"evaluate/{name}_image" for name in ("psst", "sle", "spider", "smoothing")}
+    captions |= {"evaluate/psst_image2", "evaluate/smoothing_server"}
     assert stages(users(configs, "spice/rules.py"), "evaluate") == captions
     assert stages(users(configs, "evaluation/translations.py"), "evaluate") == {
         "evaluate/smoothing_de_en",

@@ -12,7 +12,7 @@ from seqcap.config.training import TrainConfig
 from seqcap.configure import write_configs
 from seqcap.errors import InputError
 
-SLE, SPIDER, SMOOTHING = (f"papers/{name}.yaml" for name in ("sle", "spider", "smoothing"))
+PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}.yaml" for name in ("psst", "sle", "spider", "smoothing"))
 REPORT = ("tables", "figures", "section")
 
 
@@ -137,7 +137,7 @@ def test_any_objective_under_any_paper(files):
             {"evaluate/smoothing_server", *reported("smoothing")},
         ),
         ("features.image.grid", 2, {"features/image"}),
-        ("embeddings.glove.epochs", 2, {"embeddings/image", "embeddings/de_en", "embeddings/en_fr"}),
+        ("embeddings.glove.epochs", 2, {f"embeddings/{name}" for name in ("image", "image2", "de_en", "en_fr")}),
         ("pretrain.attention.training.epochs", 3, {"pretrain/attention"}),
         ("papers/sle.yaml:papers.sle.pictures", "image", set()),
         ("device", "cpu", set()),
@@ -180,7 +180,7 @@ def test_a_paper_that_is_left_out_is_not_run(files):
     gone = {name for name in before if "spider" in name}
     assert set(before) - set(after) == gone
     assert changed(before, after) == {*gone, "report"}
-    assert after["report"]["papers"] == ["sle", "smoothing"]
+    assert after["report"]["papers"] == ["psst", "sle", "smoothing"]
 
 
 def test_a_part_of_a_paper_that_is_left_out_is_not_run(files):
@@ -213,15 +213,15 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
 @pytest.mark.parametrize(
     ("key", "value", "named"),
     [
-        (f"{SLE}:papers.sle.pictures", "photos", ["papers.sle.pictures is 'photos'", "allowed: image, de_en, en_fr"]),
-        (f"{SLE}:evaluations.sle_image.paper", "x", ["evaluations.sle_image.paper is 'x'", "allowed: sle, smoothing"]),
+        (f"{SLE}:papers.sle.pictures", "photos", ["papers.sle.pictures is 'photos'", "allowed: image, image2, de_en"]),
+        (f"{SLE}:evaluations.sle_image.paper", "x", ["evaluations.sle_image.paper is 'x'", "allowed: psst, sle"]),
         (f"{SMOOTHING}:evaluations.smoothing_server.task", "x", ["evaluations.smoothing_server.task is 'x'", "de_en"]),
         (
             f"{SLE}:evaluations.empty",
             {"paper": "sle", "task": "image", "beam": 1, "samples": 0},
             ["empty has no group"],
         ),
-        (f"{SLE}:groups.sle_sll.paper", "x", ["groups.sle_sll.paper is 'x'", "allowed: sle"]),
+        (f"{SLE}:groups.sle_sll.paper", "x", ["groups.sle_sll.paper is 'x'", "allowed: psst, sle"]),
         (f"{SLE}:groups.sle_sll.evaluation", "x", ["groups.sle_sll.evaluation is 'x'", "sle_image"]),
         (
             f"{SLE}:groups.sle_sll.evaluation",
@@ -252,7 +252,7 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
             ["groups.spider_pg_bcmr.reads", "its runs read words/image/paraphrases.parquet"],
         ),
         (f"{SLE}:groups.empty", GROUP | {"reads": "image/data/vocabulary.json"}, ["groups.empty has no run"]),
-        (f"{SLE}:runs.sll.group", "x", ["runs.sll.group is 'x'", "allowed: sle_xe, sle_sll"]),
+        (f"{SLE}:runs.sll.group", "x", ["runs.sll.group is 'x'", "sle_xe, sle_sll"]),
         (f"{SLE}:runs.sll.label", "", ["runs.sll.label is missing", "report"]),
         (
             f"{SLE}:runs.sll.objective",
@@ -267,7 +267,7 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         (f"{SLE}:runs.sll.training.epoch", 3, ["runs.sll.training.epoch is not a parameter", "allowed: epochs"]),
         (f"{SLE}:runs.policy.training.clip", 0, ["runs.xe.training.clip is 0"]),
         (f"{SLE}:runs.sll.reward", "bleu9", ["runs.sll.reward is 'bleu9'", "allowed: cider, bleu4"]),
-        (f"{SLE}:runs.sll.seeds", 6, ["runs.sll.seeds is 6", "captioner lstm has 5"]),
+        (f"{SLE}:runs.sll.seeds", 6, ["runs.sll.seeds is 6", "pretrain/lstm has 5"]),
         ("pretrain.lstm.task", "de_en", ["pretrain.lstm.task is 'de_en'", "captioner lstm is for the task image"]),
         ("pretrain.nobody", {"task": "image", "training": TRAINING}, ["pretrain.nobody is no captioner"]),
         (f"{SMOOTHING}:runs.translations.reward", "spider", ["reward is 'spider', with spice", "not for translations"]),
@@ -281,7 +281,28 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         (f"{SPIDER}:variances.spider_variance.settings.rolouts", 1, ["settings.rolouts is not a parameter"]),
         (f"{SPIDER}:papers.lonely", {"pictures": "image"}, ["papers.lonely has no run"]),
         (f"{SPIDER}:papers.image", {"pictures": "image"}, ["'image' is the name of another folder"]),
-        ("captioners.lstm.task", "x", ["captioners.lstm.task is 'x'", "allowed: image, de_en, en_fr"]),
+        (f"{PSST}:groups.psst_luo.reads", "retriever/x", ["groups.psst_luo.reads", "allowed: retriever/listener"]),
+        (f"{PSST}:groups.psst_luo.reads", "retriever/judge", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
+        (f"{PSST}:groups.psst_luo.reads", "retriever/listener2", ["psst_luo.reads", "allowed: retriever/listener, "]),
+        (f"{PSST}:groups.psst_frozen_mle.start", "psst/train/psst_luo/x", ["psst_frozen_mle.start", "pretrain/lstm"]),
+        (f"{PSST}:runs.frozen_luo_w2.seeds", 4, ["frozen_luo_w2.seeds is 4", "psst/train/psst_luo/luo_w2 has 3"]),
+        (
+            f"{PSST}:retrievals.psst_image.judge",
+            "retriever/judge2",
+            ["psst_image.judge", "allowed: retriever/listener"],
+        ),
+        (f"{PSST}:retrievals.psst_image.start", "pretrain/lstm2", ["psst_image.start", "allowed: pretrain/lstm"]),
+        (
+            f"{PSST}:retrievals.psst_image.evaluation",
+            "sle_image",
+            ["psst_image.evaluation", "it is of sle, task image"],
+        ),
+        ("retrievers.judge.task", "de_en", ["retrievers.judge.task is 'de_en'", "a task with pictures"]),
+        ("retrievers.judge.architecture", "vse", ["architecture is 'vse'", "src/seqcap/retrieval"]),
+        ("retrievers.judge.model.hidden", 0, ["retrievers.judge.model.hidden is 0"]),
+        ("retrievers.judge.training.epochs", 0, ["retrievers.judge.training.epochs is 0"]),
+        ("tasks.image2.world.test", 0, ["tasks.image2.world.test is 0"]),
+        ("captioners.lstm.task", "x", ["captioners.lstm.task is 'x'", "allowed: image, image2, de_en"]),
         ("captioners.lstm.architecture", "rnn", ["captioners.lstm.architecture is 'rnn'", "src/seqcap/models"]),
         ("captioners.lstm.architecture", "translator", ["architecture is 'translator'", "cannot read the task image"]),
         ("captioners.translator_de_en.architecture", "lstm", ["architecture is 'lstm'", "cannot read the task de_en"]),
@@ -306,7 +327,7 @@ def test_wrong_names_and_settings_are_one_line(files, key, value, named):
 
 def test_features_of_sentences_are_one_line(files):
     files["features.de_en"] = files["features.image"]
-    assert "features has image, de_en; name one section for each of image" in message(files)
+    assert "features has image, image2, de_en; name one section for each of image, image2" in message(files)
 
 
 def test_an_encoder_trained_on_scenes_needs_scenes(files, tmp_path):

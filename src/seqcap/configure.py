@@ -328,9 +328,9 @@ def _start_seeds(params: Params, name: str) -> int | None:
     """
     group = params.groups[name]
     captioner = params.shared.captioners[group.captioner]
-    starts: dict[str, int | None] = {f"{group.task}/data": None}
-    if group.captioner in params.shared.pretrain:
-        starts[f"pretrain/{group.captioner}"] = captioner.seeds
+    pretrained = {name: captioner.seeds for name in params.shared.pretrain if name == group.captioner}
+    starts: dict[str, int | None] = {f"pretrain/{name}": seeds for name, seeds in pretrained.items()}
+    starts[f"{group.task}/data"] = None
     for other, run in params.runs.items():
         of_other = params.groups.get(str(run.group))
         if of_other is not None and run.group != name and of_other.captioner == group.captioner:
@@ -356,7 +356,7 @@ def _listener(params: Params, name: str, seeds: int) -> str:
         raise InputError(params.source(name), what, fix)
     retriever = retrievers[group.reads.removeprefix("retriever/")]
     if retriever.seed_offset != 0 or retriever.seeds < seeds:
-        fix = f"name one with seed_offset 0 and {seeds} seeds: run and listener have the same seed"
+        fix = f"name one with seed_offset 0 and at least {seeds} of `seeds`: run and listener share their seed"
         raise InputError(params.source(name), what, fix)
     return f"artifacts/{group.reads}"
 
