@@ -1,5 +1,5 @@
 """`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap caption` captions images with it,
-`seqcap submit` writes its captions for COCO's server."""
+`seqcap submit` writes its captions for COCO's server, `seqcap rating` counts what people think of them."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ def main() -> None:
     command.add_argument("--name", help="of the algorithm, in the file's name; by default the variant's")
     command.add_argument("--split", default="test2014", help="which of COCO's splits it is: test2014 or val2014")
     command.add_argument("--images", type=Path, help="the dataset's images; by default those of task `image`")
+    command = commands.add_parser("rating", help="people's judgements of captions")
+    action = command.add_subparsers(dest="action", required=True).add_parser("aggregate", help="count raters' answers")
+    action.add_argument("key", type=Path, help="key.json, written with the page")
+    action.add_argument("answers", type=Path, nargs="+", help="the CSV files that raters sent")
     arguments = parser.parse_args()
     with one_line_errors():
         if arguments.command == "caption":
@@ -60,6 +64,10 @@ def main() -> None:
             submit(parser, arguments)
         elif arguments.command == "score":
             score(parser, arguments)
+        elif arguments.command == "rating":
+            from seqcap.rating.aggregate import aggregate, as_table
+
+            print(as_table(aggregate(arguments.key, arguments.answers)))
         else:
             run(parser, arguments)
 
