@@ -130,8 +130,8 @@ def _features(params: Params) -> Files:
     files: Files = {}
     with_pictures = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
     # An experiment on sentences alone extracts none.
-    users = [*params.shared.pretrain.values(), *params.groups.values(), *params.variances.values()]
-    needed = with_pictures & {user.task for user in users}
+    users = (params.shared.pretrain, params.groups, params.variances)
+    needed = with_pictures & {entry.task for section in users for entry in section.values()}
     given = set(params.shared.features)
     if not needed <= given <= with_pictures:
         allowed = f"name one section for each of {', '.join(sorted(needed or with_pictures))}"
