@@ -11,7 +11,7 @@ from dvc.repo import Repo
 from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, git, run, start
 from ruamel.yaml import YAML
 
-from seqcap import code
+from seqcap import code, machine
 from seqcap.artifacts import read_json, write_json
 from seqcap.code import closure
 from seqcap.config.training import TrainConfig
@@ -285,6 +285,7 @@ def test_the_stages_of_some_papers():
 
 @pytest.mark.parametrize(("wanted", "jobs", "expected"), [("auto", 1, 4), ("auto", 2, 2), ("auto", 9, 1), (3, 2, 3)])
 def test_stages_side_by_side_share_the_cores(tmp_path, monkeypatch, wanted, jobs, expected):
+    assert MACHINE == machine.MACHINE
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     (tmp_path / "params.yaml").write_text(f"workers: {wanted}\n")
     write_json(tmp_path / MACHINE, {"device": "cpu", "workers": 1, "launcher": "python"})

@@ -185,6 +185,20 @@ def test_a_clone_is_brought_to_the_last_commit(checkout):
     assert not (CLONE.parent / "e/.git/index.lock").exists()
 
 
+def test_a_clone_remembers_what_it_has_run(checkout):
+    """The last commit's dvc.lock is the checkout's own: with it, DVC would run unchanged stages again."""
+    Path("dvc.lock").write_text("the checkout's\n")
+    git(checkout, "add", "dvc.lock")
+    git(checkout, "commit", "--quiet", "--message", "lock")
+    run_experiment()
+    assert (CLONE / "dvc.lock").read_text() == "the checkout's\n"
+    (CLONE / "dvc.lock").write_text("the clone's\n")
+    Path("dvc.lock").write_text("the checkout's, later\n")
+    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    run_experiment()
+    assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
+
+
 def test_a_git_hook_s_repository_is_not_the_clone(checkout, monkeypatch):
     """Hooks run with variables that send every git command to the user's repository."""
     run_experiment()

@@ -303,7 +303,14 @@ def update_clone(folder: Path) -> None:
         raise InputError(folder, "is not a clone of this checkout", "move it away")
     fix = f"correct that, or move {folder} away"
     _git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
+    # What the clone has run. With the last commit's dvc.lock instead, DVC would make unchanged data again, and training
+    # does not resume from other files.
+    lock = folder / "dvc.lock"
+    ran = lock.read_bytes() if lock.is_file() else None
     _git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
+    if ran is not None:
+        with atomic(lock) as partial:
+            partial.write_bytes(ran)
 
 
 def _warn_of_uncommitted(experiment: Path) -> None:

@@ -190,7 +190,7 @@ def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureReques
     examples = figures.figure4(run) if paper == "sle" else figures.table2(run)
     texts += [text.get_text() for text in examples.texts]
     parts = papers.load(paper, "claims")
-    texts += [claim.words(run) + claim.what(run) for claim in parts.CLAIMS]
+    texts += [claim.words(run) + claim.what(run) for claim in papers.given(parts, "claims", run)]
     text = "\n".join([*texts, *parts.remarks(run, results_of(run))])
     found = re.findall(r".{30}(?:beam of 5|5 (?:random )?samples|beam's 5|\b[Ff]ive\b).{9}", text)
     assert found == []

@@ -12,10 +12,10 @@ from seqcap.errors import InputError
 from seqcap.reporting import published
 from seqcap.reporting.claims import run_claims
 from seqcap.reporting.papers.spider import MIXER_A, figures
-from seqcap.reporting.papers.spider.claims import CLAIMS, remarks
+from seqcap.reporting.papers.spider.claims import claims, remarks
 from seqcap.reporting.papers.spider.tables import TABLES
 from seqcap.reporting.papers.spider.variance import Noise, in_words, read_variance
-from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED
+from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED, UNTESTABLE
 
 
 def lines(spider, name: str) -> pd.DataFrame:
@@ -94,7 +94,8 @@ def test_style_shows_who_rambles(spider):
 
 
 def outcomes(spider) -> dict[tuple[str, str, str, str, str], str]:
-    results = run_claims(CLAIMS, spider.read())
+    run = spider.read()
+    results = run_claims(claims(run), run)
     return {(*r.claim.key, r.claim.left, r.claim.right): r.verdict for r in results}
 
 
@@ -130,8 +131,21 @@ def test_judgement_is_not_run_where_facts_are_unknown(spider):
     assert {verdict for key, verdict in outcomes(spider).items() if key[0] == "S6"} == {NOT_RUN}
 
 
-def test_the_stand_in_is_beside_the_difference_that_people_made():
-    judged = {(claim.left, claim.right): claim for claim in CLAIMS if claim.number == "S6"}
+def test_a_policy_that_was_trained_for_less_has_no_rank(spider, monkeypatch: pytest.MonkeyPatch):
+    made = spider.curves
+    monkeypatch.setattr(
+        spider, "curves", lambda name: [row for row in made(name) if name != "pg_spider" or row["step"] <= 100]
+    )
+    run = spider.read()
+    results = run_claims(claims(run), run)
+    untested = {(r.claim.number, r.claim.left, r.claim.right) for r in results if r.verdict == UNTESTABLE}
+    assert untested == {("S3", "pg_spider", "mle"), ("S6", "pg_spider", "mle"), ("S6", "pg_spider", "pg_bcmr")}
+    reasons = {r.reason for r in results if r.verdict == UNTESTABLE}
+    assert reasons == {"PG-SPIDEr was trained for 100 steps, other policies, which gain until late, for 240"}
+
+
+def test_the_stand_in_is_beside_the_difference_that_people_made(spider):
+    judged = {(claim.left, claim.right): claim for claim in claims(spider.read()) if claim.number == "S6"}
     assert judged["pg_spider", "mle"].paper_text() == "+10.56"
     assert judged["pg_spider", "mle"].scale == 100
 
