@@ -22,11 +22,11 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
@@ -473,10 +473,25 @@ def scratch(run: TrainingRun, code: Mapping[str, str]) -> Path:
         inputs += sorted(path.rglob("*")) if path.is_dir() else [path]
     if run.start is not None:
         inputs += sorted(Path(run.start).glob("*.safetensors"))
-    for path in inputs:
-        status = path.stat() if path.exists() else None
-        digest.update(f"{path} {status and (status.st_size, status.st_mtime_ns)}".encode())
+    digest.update(contents(inputs).encode())
     return SCRATCH / f"{run.name}-{digest.hexdigest()[:16]}"
+
+
+def contents(paths: Iterable[Path]) -> str:
+    """A hash of files' names and contents. Data that is made again with the same bytes is the same data, however old
+    the files are."""
+    digest = hashlib.sha256()
+    for path in paths:
+        status = path.stat() if path.exists() else None
+        digest.update(f"{path} {status and _content(path, status.st_size, status.st_mtime_ns)}\n".encode())
+    return digest.hexdigest()
+
+
+@cache
+def _content(path: Path, size: int, changed: int) -> str:
+    """A hash of a file's bytes. A stage reads gigabytes of features once for all its runs."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
 
 
 @contextmanager

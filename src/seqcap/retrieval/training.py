@@ -34,7 +34,7 @@ from seqcap.progress import progress
 from seqcap.retrieval.base import POOLED, Pictures
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.recalls import recall_sum, recalls
-from seqcap.training import CHECKPOINT_SECONDS, LOG_STEPS, SCRATCH, data_batches, locked
+from seqcap.training import CHECKPOINT_SECONDS, LOG_STEPS, SCRATCH, contents, data_batches, locked
 
 # What a worker imports before its first step; torch's optimizers import the last one when they are first built.
 PRELOADED = ["seqcap.retrieval.training", "torch._dynamo"]
@@ -245,7 +245,5 @@ def scratch(config: RetrieverConfig) -> Path:
     """The folder of a retriever's checkpoints. Its name changes with everything that the weights depend on."""
     settings = config.model_dump(mode="json", exclude=OTHER_FIELDS)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-    for path in tasks.files(config.task):
-        status = path.stat()
-        digest.update(f"{path} {status.st_size} {status.st_mtime_ns}".encode())
+    digest.update(contents(tasks.files(config.task)).encode())
     return SCRATCH / f"{config.name}-{digest.hexdigest()[:16]}"
