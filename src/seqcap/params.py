@@ -80,7 +80,7 @@ Seeds = Annotated[int, Field(ge=1, le=100)]
 class World(Section):
     """A generated world beside the first one; see `scenes.Config`."""
 
-    seed_offset: int = Field(0, ge=0, lt=2**30)
+    seed_offset: int = Field(default=0, ge=0, lt=2**30)
     train: int | None = None
     val: int | None = None
     test: int | None = None
