@@ -13,7 +13,7 @@ import pytest
 import torch
 from small_task import run_config, translation_config, write_embeddings, write_task, write_translation_task
 
-from seqcap import training
+from seqcap import objectives, training
 from seqcap.artifacts import CURVES, REFERENCES, embeddings_schema, read_json, read_table, write_json, write_rows
 from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
@@ -152,6 +152,14 @@ def test_rewards_of_any_sign_select_an_epoch(pretrained):
     before, _ = load(PRETRAINED / "seed1.safetensors")
     assert (weights.output.weight != before.output.weight).any()
     assert values(curves, "train_reward")[0] < 0
+
+
+def test_an_objective_may_keep_the_last_epoch(pretrained, monkeypatch):
+    monkeypatch.setattr(objectives.model_class("cross_entropy"), "keeps_last", True)
+    run = going_on("cross_entropy", reward={"cider": -5.0}, training={"epochs": 4, "learning_rate": 0.05})
+    _, *trained = values(curves_of(run, "out"), "val_reward")
+    assert max(trained) > trained[-1]
+    assert load(Path("out/seed1.safetensors"))[1]["val_reward"] == trained[-1]
 
 
 def test_no_epochs_copy_the_pretrained_captioner(pretrained):

@@ -138,7 +138,7 @@ def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
                 "feature_shape": list(job.task.feature_shape),
                 "max_length": run.max_length,
             }
-            best = {decisive(job, state): state.best_value}
+            best = {job.criteria.decisive: state.best_value}
             folder = Path(run.weights)
             save_weights(folder / f"seed{seed}.safetensors", state.best[CAPTIONER], metadata | best)
             for name, partner in state.step.objective.partners().items():
@@ -191,7 +191,7 @@ class State:
         parallel: `step`, or under a launcher what averages its gradients over all processes.
         at: steps done.
         curves: rows of `artifacts.CURVES`.
-        best, best_value: weights of the best epoch so far, "captioner" or name of a partner -> tensors, and their score
+        best, best_value: the weights that are kept so far, "captioner" or name of a partner -> tensors, and their score
             on val; none before the first epoch's end.
     """
 
@@ -205,8 +205,8 @@ class State:
 
     def keep(self, value: float) -> None:
         """Keeps captioner and partners as they are now, with their score on val, if they are better than what was kept
-        before."""
-        if self.best_value is None or value > self.best_value:
+        before, or if the objective keeps the last ones."""
+        if self.best_value is None or value > self.best_value or self.step.objective.keeps_last:
             self.best_value = value
             partners = {name: partner.module for name, partner in self.step.objective.partners().items()}
             self.best = {
@@ -351,7 +351,7 @@ def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
             if epoch_ends:
                 value = validate(job, state)
                 state.keep(value)
-                bar.set_postfix({decisive(job, state): f"{value:.3f}"})
+                bar.set_postfix({job.criteria.decisive: f"{value:.3f}"})
             if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
                 state.save(checkpoint)
                 saved = time.monotonic()
@@ -398,12 +398,7 @@ def validate(job: Job, state: State) -> float:
     values["val_distinct"] = len(np.unique(captions, axis=0)) / len(captions)
     for name, value in values.items():
         record(job, state, name, value)
-    return values[decisive(job, state)]
-
-
-def decisive(job: Job, state: State) -> str:
-    """The measure that decides on the best epoch."""
-    return state.step.objective.decisive or job.criteria.decisive
+    return values[job.criteria.decisive]
 
 
 def record(job: Job, state: State, quantity: str, value: float) -> None:

@@ -102,9 +102,17 @@ def test_every_objective_takes_two_steps_under_every_captioner(tasks, tmp_path, 
     assert np.isfinite([row["value"] for row in trained.curves]).all()
     weights, metadata = load_weights(tmp_path / "seed1.safetensors")
     assert all(tensor.isfinite().all() for tensor in weights.values())
-    of_task = {"images": "val_cider", "sentences": "val_bleu"}[run.kind]
-    decisive = objectives.model_class(objective).decisive or of_task
+    decisive = {"images": "val_cider", "sentences": "val_bleu"}[run.kind]
     assert metadata[decisive] == curve(trained, decisive)[-1]
+    # A listener that learned is kept beside the captioner, and is another one than before.
+    kept = {path.name for path in tmp_path.iterdir()}
+    learns = objective in ("straight_through", "joint_reinforce", "frozen_speaker", "gan")
+    assert ("seed1.listener.safetensors" in kept) == learns
+    if learns:
+        before, _ = load_weights("artifacts/retriever/small/seed1.safetensors")
+        after, described = load_weights(tmp_path / "seed1.listener.safetensors")
+        assert any((before[name] != after[name]).any() for name in before)
+        assert described["architecture"] == "dual_encoder"
 
 
 def test_a_reward_of_negative_sign_is_raised_and_selects(tasks, tmp_path, monkeypatch):

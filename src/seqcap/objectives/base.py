@@ -62,7 +62,7 @@ class Context:
 class Partner:
     """A model that an objective trains beside the captioner and that others read later: a listener.
 
-    Its weights are kept at the captioner's best epoch, in a file of their own. Its gradients are clipped apart from the
+    Its weights are kept with the captioner's, in a file of their own. Its gradients are clipped apart from the
     captioner's: how fast it learns does not depend on how the captioner's loss is weighed.
 
     Attributes:
@@ -102,11 +102,12 @@ class Objective(nn.Module, ABC):
     Attributes:
         reads: what it needs besides the task's data: "embeddings" (of artifacts/words/) or "listener" (a folder of
             artifacts/retriever/ that the run's group names). A run then depends on it.
-        decisive: which of its own `measures` decides on the best epoch; "": the task's criterion does.
+        keeps_last: whether the last epoch's weights are kept; else those of the epoch which the task's criterion finds
+            best.
     """
 
     reads: ClassVar[tuple[str, ...]] = ()
-    decisive: ClassVar[str] = ""
+    keeps_last: ClassVar[bool] = False
 
     def partners(self) -> Mapping[str, Partner]:
         """The models that it trains beside the captioner, by name."""

@@ -79,7 +79,8 @@ class Cooperation(Objective):
     """
 
     reads = (LISTENER,)
-    decisive = "val_R@10"
+    # Not the epoch of the best R@10 on val: with a small w that is the first one, when the speaker has hardly learned.
+    keeps_last = True
 
     steps: Tensor
 
