@@ -32,7 +32,7 @@ from seqcap.data.scenes.english import realise
 from seqcap.data.scenes.graph import sample
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
-from seqcap.evaluation.retrieval import evaluate
+from seqcap.evaluation.retrieval import evaluate, most_similar
 from seqcap.features.store import FeatureStore
 from seqcap.retrieval.recalls import recalls
 
@@ -46,7 +46,7 @@ SEEDS = (1, 2)
 RUNS = ("plain", "joint")
 METRICS = {f"{whose}_{what}" for whose in ("own", "fixed") for what in ("rank", "R@1", "R@5", "R@10")}
 METRICS |= {"fixed_choice"}
-TRUTH = {"true_of_own", "alone", "bits", "unparsed"}
+TRUTH = {"true_of_own", "alone", "bits", "ideal_R@1", "ideal_R@5", "ideal_R@10", "unparsed"}
 
 
 def config(**changes):
@@ -203,6 +203,9 @@ def test_every_caption_has_a_row_of_every_metric(scores):
     of_people = ("human:joint", "human:listener")
     runs |= {(run, seed, "sample", metric): 24 for run in of_people for seed in SEEDS for metric in own}
     runs |= {("human", 0, "sample", metric): 24 for metric in METRICS - own | TRUTH | {"xe_log_prob"}}
+    # Of each image, not of each caption.
+    runs |= {("human:listener", seed, "sample", f"own_text_R@{k}"): 8 for seed in SEEDS for k in (1, 5, 10)}
+    runs |= {("human", 0, "sample", f"fixed_text_R@{k}"): 8 for k in (1, 5, 10)}
     assert rows.to_dict() == runs
     assert not scores.duplicated(["variant", "seed", "item", "decoder", "rank", "metric"]).any()
     assert np.isfinite(scores.value).all()
@@ -221,6 +224,37 @@ def test_the_judge_chooses_between_the_own_image_and_the_one_most_like_it(scores
             other = max((i for i in range(len(TEST)) if i != own), key=lambda i: float(images[i] @ images[own]))
             assert found[item, 0] == float(cosines[own] > cosines[other] + 1e-6)
     assert set(found) == {0, 1}
+
+
+def test_the_judge_finds_an_images_own_captions(scores):
+    """Among those of the other images: its other captions are no mistakes."""
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    retriever, _ = retrieval.load(Path("judge/seed9.safetensors"))
+    people = said_by_people()
+    ids = [[*vocabulary.encode(words[: MAX_LENGTH - 1]), EOS] for words in people.values()]
+    found = scores[(scores.variant == "human") & scores.metric.str.startswith("fixed_text")]
+    assert found["rank"].isna().all()
+    found = found.set_index(["metric", "item"]).value
+    with torch.no_grad():
+        texts = torch.cat([retriever.embed_captions(torch.tensor([row])) for row in ids])
+        for item, image in zip(TEST, retriever.embed_images(features(TEST)), strict=True):
+            cosines = texts @ image
+            own = torch.tensor([other == item for other, _ in people])
+            rank = 1 + int((cosines[~own] >= cosines[own].max() - 1e-6).sum())
+            assert [found[f"fixed_text_R@{k}", item] for k in (1, 5, 10)] == [rank <= k for k in (1, 5, 10)]
+    assert found["fixed_text_R@5"].mean() < found["fixed_text_R@10"].mean()
+
+
+def test_the_most_similar_image_is_another_one_of_the_split(scores):
+    retriever, _ = retrieval.load(Path("judge/seed9.safetensors"))
+    with torch.no_grad():
+        images = dict(zip(TEST, retriever.embed_images(features(TEST)), strict=True))
+    expected = {
+        item: max((other for other in TEST if other != item), key=lambda other: float(images[item] @ images[other]))
+        for item in TEST
+    }
+    assert most_similar("judge", "image", "test") == expected
+    assert len(set(expected.values())) > 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -296,6 +330,7 @@ def test_truth_is_that_of_the_splits_scenes(scores):
             unparsed = sum(statement.kind == "unparsed" for statement in check(words, scenes[place[0]]).statements)
             expected = {"true_of_own": own, "alone": true == {place[0]}, "unparsed": unparsed}
             expected["bits"] = math.log2(len(TEST) / len(true)) if own else 0
+            expected |= {f"ideal_R@{k}": min(1, k / len(true)) if own else 0 for k in (1, 5, 10)}
             assert {metric: of_captions[place] for metric, of_captions in found.items()} == expected
     # Of all that people say, not of what is left after the cut.
     assert values(scores, "human", 0, "true_of_own").mean() == 1

@@ -177,6 +177,7 @@ class PsstRun(PaperRun):
                     values |= {"fixed_choice": recall + 0.2 + more, "xe_log_prob": -1 + SKILL[method] + more}
                     if exact:
                         values |= {"true_of_own": 0.8 + more, "alone": recall / 2, "bits": 5 * recall + more}
+                        values["ideal_R@10"] = recall / 2
                         values |= {"unparsed": float(item % 7 == 0)}
                     for metric, value in values.items():
                         table.add(entry.name, seed, item, "greedy", 0, metric, value)
@@ -193,15 +194,20 @@ class PsstRun(PaperRun):
             other = 5.0 * (evaluation != "psst_image")
             for metric, value in values.items():
                 table.add("human", 0, item, "sample", 0, f"fixed_{metric}", value + other)
+                if metric != "rank":
+                    table.add("human", 0, item, "sample", None, f"fixed_text_{metric}", value + other + 0.1)
                 for seed in self.seeds:
                     name = "human:listener" if evaluation == "psst_image" else "human:listener2"
                     table.add(name, seed, item, "sample", 0, f"own_{metric}", value + 0.01 * seed)
+                    if metric != "rank":
+                        table.add(name, seed, item, "sample", None, f"own_text_{metric}", value + 0.2)
             values = {
                 "fixed_choice": 0.9,
                 "xe_log_prob": -1.5,
                 "true_of_own": 1.0,
                 "alone": 0.6,
                 "bits": 5.0,
+                "ideal_R@10": 0.8,
                 "unparsed": 0.0,
             }
             for metric, value in values.items():

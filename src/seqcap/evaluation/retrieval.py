@@ -10,13 +10,14 @@ Of every run's greedy captions:
   1; equal scores are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, under the pretrained captioner of the run's seed,
   nats;
-- on scenes `true_of_own`, `alone`, `bits` and `unparsed`, see `discriminability.Matcher.measures`.
+- on scenes `true_of_own`, `alone`, `bits`, `ideal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
 
 A language that only speaker and listener understand raises the first alone: the gap to the others is its drift.
 
 People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the mean over the runs' seeds. How well they
 are found by the own listener of a run that trains one is run `human:<run>`, by the listeners that runs start from
-`human:<their folder>`.
+`human:<their folder>`. How well these and the judge find the captions by an image is `own_text_R@K` and
+`fixed_text_R@K`, a value for each image: whether one of its captions is among the first K of all.
 """
 
 from __future__ import annotations
@@ -78,6 +79,11 @@ class Said:
         for metric, values in measured.items():
             yield run.scores(self.decoder, metric, self.items, values, positions)
 
+    def scores_of_sets(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
+        """The same with a row for each image and metric."""
+        for metric, values in measured.items():
+            yield run.scores(self.decoder, metric, self.sets, values, None)
+
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
     """Scores every seed of every run, and what people said.
@@ -98,10 +104,10 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
     people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
     matcher = matcher_of(config, references)
-    finder = lru_cache(KEPT)(lambda path: Finder(path, config))
+    finder = lru_cache(KEPT)(lambda path: Finder(path, config.task, config.split))
     seeds = sorted({run.seed for run in runs})
     speakers = Speakers(seeds, config)
-    judge = Finder(judge_of(config), config)
+    judge = Finder(judge_of(config.judge), config.task, config.split)
 
     def everything(said: Said, seeds: Iterable[int]) -> Measured:
         log_prob = np.mean([speakers.log_prob(said, seed) for seed in seeds], axis=0)
@@ -120,9 +126,12 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
             tables += people.scores(heard, finder(path).find(people, "own"))
     initial = Path(config.listener)
     for seed in seeds:
-        heard = DecodedRun(f"human:{initial.name}", seed, {})
-        tables += people.scores(heard, finder(initial / f"seed{seed}.safetensors").find(people, "own"))
-    tables += people.scores(DecodedRun("human", 0, {}), everything(people, seeds))
+        heard, listener = DecodedRun(f"human:{initial.name}", seed, {}), finder(initial / f"seed{seed}.safetensors")
+        tables += people.scores(heard, listener.find(people, "own"))
+        tables += people.scores_of_sets(heard, listener.find_captions(people, "own"))
+    human = DecodedRun("human", 0, {})
+    tables += people.scores(human, everything(people, seeds))
+    tables += people.scores_of_sets(human, judge.find_captions(people, "fixed"))
     return pa.concat_tables(tables)
 
 
@@ -132,17 +141,33 @@ def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int
     return torch.tensor([row + [PAD] * (max_length - len(row)) for row in rows])
 
 
-def judge_of(config: RetrievalConfig) -> Path:
+def judge_of(folder: str) -> Path:
     """The judge's weights, of its first seed: one judge for every run and seed.
 
     Raises:
         InputError: there are none.
     """
-    found = Path(config.judge).glob("seed*.safetensors")
+    found = Path(folder).glob("seed*.safetensors")
     first = min(found, key=lambda path: (len(path.name), path.name), default=None)
     if first is None:
-        raise InputError(config.judge, "holds no seed<k>.safetensors", "run `dvc repro` to make it")
+        raise InputError(folder, "holds no seed<k>.safetensors", "run `dvc repro` to make it")
     return first
+
+
+def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
+    """Image of a split -> which other one a judge holds for the most similar to it.
+
+    Args:
+        judge: folder of its weights.
+
+    Raises:
+        InputError: there are none, or the task is not what it was trained on.
+    """
+    if machine.device().type == "cpu":
+        torch.set_num_threads(1)
+    finder = Finder(judge_of(judge), task, split)
+    items = list(finder.rows)
+    return {item: items[other] for item, other in zip(items, finder.similar().tolist(), strict=True)}
 
 
 def listener_of(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bool]:
@@ -163,10 +188,10 @@ class Finder:
         InputError: the file is missing or no retriever's, or the task is not what it was trained on.
     """
 
-    def __init__(self, path: Path, config: RetrievalConfig) -> None:
+    def __init__(self, path: Path, task: str, split: str) -> None:
         self.device = machine.device()
         self.retriever = retrieval.load(path)[0].to(self.device)
-        inputs = self.retriever.inputs(ARTIFACTS / config.task, config.split)
+        inputs = self.retriever.inputs(ARTIFACTS / task, split)
         self.rows = rows_of(inputs)
         self.images = embed_images(self.retriever, inputs, self.device)
 
@@ -176,10 +201,24 @@ class Finder:
         found = ranks(embed_captions(self.retriever, said.ids, self.device), self.images, own).numpy()
         return {f"{name}_R@{k}": found <= k for k in KS} | {f"{name}_rank": found}
 
+    def find_captions(self, said: Said, name: str) -> Measured:
+        """The rank of the first of each image's own captions among all captions of other images: `<name>_text_R@<k>`;
+        a value for each image, in the order of `said.sets`."""
+        rows = {item: row for row, item in enumerate(said.sets)}
+        owners = torch.tensor([rows[item] for item in said.items], device=self.device)
+        images = self.images[[self.rows[item] for item in rows]]
+        texts = embed_captions(self.retriever, said.ids, self.device)
+        found = ranks(images, texts, torch.arange(len(images), device=self.device), owners).numpy()
+        return {f"{name}_text_R@{k}": found <= k for k in KS}
+
+    def similar(self) -> Tensor:
+        """The row of the image that is most similar to each image [n] of the split."""
+        return (self.images @ self.images.T).fill_diagonal_(-torch.inf).argmax(1)
+
     def choose(self, said: Said) -> NDArray[np.bool_]:
         """Whether the own image of each caption [n] scores higher than the image that is most similar to it."""
         own = torch.tensor([self.rows[item] for item in said.items], device=self.device)
-        other = (self.images @ self.images.T).fill_diagonal_(-torch.inf).argmax(1)[own]
+        other = self.similar()[own]
         texts = embed_captions(self.retriever, said.ids, self.device)
         right, wrong = ((texts * self.images[rows]).sum(1) for rows in (own, other))
         return (right > wrong + TIE).cpu().numpy()

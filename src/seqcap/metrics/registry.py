@@ -63,7 +63,8 @@ class Metric:
 
 SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
 
-# Who finds a picture by its caption: a run's own listener, and a retriever that no run has seen.
+# Who finds a picture by its caption, or one of its captions by a picture: a run's own listener, and a retriever that no
+# run has seen.
 _LISTENERS = {"own": "own listener", "fixed": "judge"}
 
 _ALL = (
@@ -103,6 +104,11 @@ _ALL = (
         for k in (1, 5, 10)
     ),
     *(
+        Metric(f"{listener}_text_R@{k}", f"R@{k} of captions ({who})", scale=100, level="set")
+        for listener, who in _LISTENERS.items()
+        for k in (1, 5, 10)
+    ),
+    *(
         Metric(f"{listener}_rank", f"rank of the own picture ({who})", "lower", decimals=2)
         for listener, who in _LISTENERS.items()
     ),
@@ -111,6 +117,7 @@ _ALL = (
     Metric("true_of_own", "true of the own scene", scale=100),
     Metric("alone", "true of the own scene alone", scale=100),
     Metric("bits", "bits of the choice that are settled", unit="bits"),
+    *(Metric(f"ideal_R@{k}", f"R@{k} (ideal listener)", scale=100) for k in (1, 5, 10)),
     Metric("unparsed", "statements that the checker cannot read", "lower"),
     Metric("xe_log_prob", "log-probability of a word under XE", unit="nats"),
     Metric("better_english", "captions that automatic raters prefer", scale=100),

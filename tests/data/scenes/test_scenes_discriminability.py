@@ -180,18 +180,27 @@ def test_measures() -> None:
 
     def measured(item: int, text: str) -> tuple[float, ...]:
         found = matcher.measures(item, text.split())
-        assert list(found) == ["true_of_own", "alone", "bits", "unparsed"]
-        return tuple(found.values())
+        names = ["true_of_own", "alone", "bits", "ideal_R@1", "ideal_R@5", "ideal_R@10", "unparsed"]
+        assert list(found) == names
+        assert found["ideal_R@5"] == found["ideal_R@10"] == found["true_of_own"]
+        return tuple(found[name] for name in ("true_of_own", "alone", "bits", "ideal_R@1", "unparsed"))
 
-    assert measured(2, "a dog") == pytest.approx((1, 0, math.log2(4 / 3), 0))
-    assert measured(2, "a dog and a ball") == pytest.approx((1, 0, 1, 0))
-    assert measured(9, "a dog in the cold") == pytest.approx((1, 1, 2, 0))
+    assert measured(2, "a dog") == pytest.approx((1, 0, math.log2(4 / 3), 1 / 3, 0))
+    assert measured(2, "a dog and a ball") == pytest.approx((1, 0, 1, 1 / 2, 0))
+    assert measured(9, "a dog in the cold") == pytest.approx((1, 1, 2, 1, 0))
     # True of one scene alone, but of another.
-    assert measured(2, "a dog in the cold") == (0, 0, 0, 0)
-    assert measured(9, "zebra a dog on on in the cold zebra") == (0, 0, 0, 3)
-    assert measured(1, "") == (0, 0, 0, 0)
+    assert measured(2, "a dog in the cold") == (0, 0, 0, 0, 0)
+    assert measured(9, "zebra a dog on on in the cold zebra") == (0, 0, 0, 0, 3)
+    assert measured(1, "") == (0, 0, 0, 0, 0)
     # Asked again, and of another scene.
     assert measured(5, "a dog") == measured(2, "a dog")
+
+
+def test_an_ideal_listener_guesses_among_what_is_true() -> None:
+    """Twelve scenes with a dog: among the first 1, 5 and 10 of them."""
+    scenes = {number: next(iter(DOGS.values())) for number in range(12)}
+    found = Matcher(scenes).measures(3, ["a", "dog"])
+    assert [found[f"ideal_R@{k}"] for k in (1, 5, 10)] == pytest.approx([1 / 12, 5 / 12, 10 / 12])
 
 
 def test_thousands_of_captions_take_seconds() -> None:

@@ -224,6 +224,7 @@ def test_drift_is_what_the_own_listener_finds_more():
     assert cells[PSST, "bits"] == pytest.approx(5 * 0.75, abs=0.1)
     assert cells["human captions", "R@10, judge"] == pytest.approx(50, abs=1)
     assert cells["human captions", "of it alone, %"] == 60
+    assert cells["human captions", "R@10, ideal"] == pytest.approx(80, abs=1)
 
 
 def test_on_photographs_nothing_is_exact():
@@ -236,6 +237,8 @@ def test_on_photographs_nothing_is_exact():
 def test_retrievers_are_measured_with_people():
     cells = numbers(whole(), "psst_retrievers")
     assert cells["the judge", "R@10"] == pytest.approx(50, abs=1)
+    assert cells["the judge", "R@10 of captions"] == pytest.approx(60, abs=1)
+    assert cells["the listeners that runs start from", "R@1 of captions"] == pytest.approx(52, abs=1)
     assert cells["the listeners that runs start from", "mean rank"] == pytest.approx(8, abs=0.1)
 
 

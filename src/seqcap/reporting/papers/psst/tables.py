@@ -192,6 +192,7 @@ _THREE_WAYS = {
     "R@10, judge": Measure("greedy", "fixed_R@10"),
 }
 _EXACT = {
+    "R@10, ideal": Measure("greedy", "ideal_R@10"),
     "true of its scene, %": Measure("greedy", "true_of_own"),
     "of it alone, %": Measure("greedy", "alone"),
     "bits": Measure("greedy", "bits"),
@@ -210,12 +211,14 @@ def drift(run: Run) -> Table:
         cells += _with_gap(run, label, {name: Reading(line, measure, point) for name, measure in columns.items()})
     cells += _with_gap(run, HUMAN_LABEL, {name: _of_people(measure) for name, measure in columns.items()})
     reading = (
-        "Greedy captions at Table 2's operating point. The own listener may have learnt a language of its own with its "
-        "speaker; the judge, a retriever that no run has seen, and the checker, who decides exactly of which scenes a "
-        "caption is true, have not. The gap between them is language drift. Bits: how much of the choice among all "
-        "scenes of the split a caption settles, log2(N / scenes that it is true of), 0 if it is not true of its own. "
-        "log p: mean over a caption's words under the captioner of cross-entropy, nats. Unparsed: statements that the "
-        "checker cannot read. The own listener of people's captions is the one that all runs start from. No paper "
+        "Greedy captions at Table 2's operating point. The own listener may have learnt a language of its own with "
+        "its speaker; the judge, a retriever that no run has seen, and the checker, who decides exactly of which "
+        "scenes a caption is true, have not. The gap between them is language drift. An ideal listener takes the "
+        "scenes that a caption is true of, in any order: nobody who reads only what is said finds more. Bits: how "
+        "much of the choice among all scenes of the split a caption settles, log2(N / scenes that it is true of), 0 "
+        "if it is not true of its own. log p: mean over a caption's words under the captioner of cross-entropy, nats. "
+        "Unparsed: statements that the checker cannot read. The own listener of people's captions is the one that all "
+        "runs start from. No paper "
         f"reports these. {_CURVES}"
     )
     return Table("PSST: recall three ways, and language drift", reading, cells, _BRACKETS)
@@ -236,7 +239,7 @@ def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[
 
 
 def retrievers(run: Run) -> Table:
-    """How well people's captions are found."""
+    """How well people's captions are found, and by them the pictures."""
     cells = []
     for label, name, who in (
         ("the listeners that runs start from", GROUND_TRUTH, "own"),
@@ -244,11 +247,12 @@ def retrievers(run: Run) -> Table:
     ):
         columns = {f"R@{k}": Measure("sample", f"{who}_R@{k}", "every") for k in (1, 5, 10)}
         columns["mean rank"] = Measure("sample", f"{who}_rank", "every")
+        columns |= {f"R@{k} of captions": Measure("sample", f"{who}_text_R@{k}", "set") for k in (1, 5, 10)}
         cells += _own(run, "", label, {column: Score(name, measure) for column, measure in columns.items()})
     reading = (
         "People's captions, all of each picture: percent of them by which a retriever finds their picture among all of "
-        "the split within the first K, and the picture's mean rank. The other direction, and the median rank, are in "
-        "artifacts/retriever."
+        "the split within the first K, and the picture's mean rank; and percent of pictures by which it finds one of "
+        "their captions among all. The median ranks are in artifacts/retriever."
     )
     return Table("PSST: recall of the retrievers on people's captions", reading, cells)
 
