@@ -454,6 +454,15 @@ def test_an_overlay_changes_adds_and_removes(tmp_path):
     assert "    # In words.\n" in (tmp_path / "params.yaml").read_text()
 
 
+def test_a_section_that_loses_all_its_entries_can_still_be_read(tmp_path):
+    """Not even the comment above its first one is left, which is not where YAML allows an empty section's."""
+    text = "captioners:\n  # The first.\n  lstm:\n    seeds: 3\n\n  attention:\n    seeds: 1\n\nseed: 1\n"
+    write(tmp_path, {"params.yaml": text})
+    removed = {"params.yaml": {"captioners": {"lstm": None, "attention": None}}}
+    pipeline.apply_overlay(tmp_path, removed, EXPERIMENT)
+    assert YAML(typ="safe").load((tmp_path / "params.yaml").read_text()) == {"captioners": {}, "seed": 1}
+
+
 def test_what_belongs_to_a_removed_evaluation_goes_with_it(tmp_path):
     """Its groups and ensembles; runs stay, without a group, since others may be like them."""
     write(tmp_path, COMMITTED)

@@ -30,11 +30,13 @@ MARKER = ".published"
 SECTIONS = (
     "captioners",
     "ensembles",
+    "estimators",
     "evaluations",
     "features",
     "groups",
     "papers",
     "pretrain",
+    "ratings",
     "retrievals",
     "retrievers",
     "rewards",
@@ -63,7 +65,8 @@ def repro(folder: Path, jobs: int, papers: Collection[str] = ()) -> None:
     environment = os.environ | {"PYTHONPATH": str((folder / "src").resolve()), "PATH": path}
 
     def run(stage: str) -> tuple[str, int]:
-        command = [sys.executable, "-m", "dvc", "repro", "--single-item", stage]
+        # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
+        command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
         status = subprocess.run(command, cwd=folder, env=environment, check=False).returncode
         if stage == "configure" and status == 0:
             share_cores(folder, jobs)
@@ -238,6 +241,9 @@ def _merge(params: Any, changes: Mapping[str, Any], source: Path, name: str, par
             del params[key]
         elif isinstance(value, Mapping) and isinstance(params.get(key), Mapping):
             _merge(params[key], value, source, name, place)
+            if not params[key]:
+                # Without the comment above its first entry, which YAML would write where none may be.
+                params[key] = {}
         else:
             params[key] = value
 
