@@ -183,6 +183,20 @@ def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
     }
 
 
+def test_the_page_for_raters_depends_on_all_that_it_is_made_of(configs):
+    for file in ("rating/page.js", "rating/page.css", "rating/template.html", "rating/kit.py"):
+        assert users(configs, file) == {"rating/psst"}
+    assert "rating/psst" in users(configs, "retrieval/dual_encoder.py") & users(configs, "reporting/published/psst_")
+    assert stages(users(configs, "rating/aggregate.py"), "rating") == set()
+
+
+def test_estimators_depend_on_what_they_measure(configs):
+    for file in ("relaxation.py", "retrieval/dual_encoder.py", "models/lstm.py", "tasks/images.py"):
+        assert "estimators/psst_estimators" in users(configs, file)
+    assert users(configs, "estimators.py") == {"estimators/psst_estimators"}
+    assert "estimators/psst_estimators" not in users(configs, "training.py")
+
+
 def test_each_papers_figures_are_its_own(configs):
     for paper in ("sle", "spider", "smoothing"):
         assert users(configs, f"reporting/papers/{paper}/figures.py") == {f"figures/{paper}"}

@@ -101,6 +101,28 @@ def test_what_a_run_reads_is_what_its_objective_and_reward_need(files):
     assert reads["lstm_mle"] == reads["lstm_seq_cider_v"] == reads["pg_spider"] == {}
 
 
+def test_a_page_for_raters_is_made_of_what_the_report_is_made_of(files):
+    configs = files.resolved()
+    assert configs["rating/psst"] == configs["section/psst"] | {"judge": "artifacts/retriever/judge"}
+    assert [name for name in configs if name.startswith("rating/")] == ["rating/psst"]
+
+
+def test_estimators_are_measured_where_their_runs_start(files):
+    configs = files.resolved()
+    found, run = configs["estimators/psst_estimators"], configs["train/psst_multinomial"]["runs"][0]
+    assert (found["start"], found["listener"]) == (run["start"], run["reads"]["listener"])
+    assert (found["max_length"], found["seed"]) == (run["max_length"], run["seeds"][0])
+    assert found["margin"] == run["settings"]["margin"]
+
+
+def test_a_judge_may_be_a_users_clip(files, tmp_path):
+    """Two parameters say so; those of training stay, without effect."""
+    files["retrievers.judge"] |= {"architecture": "clip", "folder": str(tmp_path)}
+    judge = files.resolved()["retriever/judge"]
+    assert (judge["model"], judge["training"], judge["folder"]) == ({}, None, str(tmp_path))
+    assert "params.yaml" in judge["fingerprint"]
+
+
 def test_any_objective_under_any_paper(files):
     """Token smoothing, whose embeddings SLE's other runs do not read, paid METEOR besides."""
     files[f"{SLE}:runs.xe_att"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
@@ -285,7 +307,7 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         (f"{PSST}:groups.psst_luo.reads", "retriever/judge", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
         (f"{PSST}:groups.psst_luo.reads", "retriever/listener2", ["psst_luo.reads", "allowed: retriever/listener, "]),
         (f"{PSST}:groups.psst_frozen_mle.start", "psst/train/psst_luo/x", ["psst_frozen_mle.start", "pretrain/lstm"]),
-        (f"{PSST}:runs.frozen_luo_w2.seeds", 4, ["frozen_luo_w2.seeds is 4", "psst/train/psst_luo/luo_w2 has 3"]),
+        (f"{PSST}:runs.frozen_luo_w22.seeds", 4, ["frozen_luo_w22.seeds is 4", "psst/train/psst_luo/luo_w22 has 3"]),
         (
             f"{PSST}:retrievals.psst_image.judge",
             "retriever/judge2",
@@ -297,8 +319,28 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
             "sle_image",
             ["psst_image.evaluation", "it is of sle, task image"],
         ),
+        (f"{PSST}:ratings.psst.judge", "retriever/judge2", ["psst.judge", "allowed: retriever/listener, retriever/j"]),
+        (f"{PSST}:ratings.psst.task", "image2", ["ratings.psst.task is 'image2'", "papers.psst.pictures is 'image'"]),
+        (
+            f"{PSST}:ratings.luo",
+            {"task": "image", "judge": "retriever/judge"},
+            ["ratings.luo is no paper", "psst, sle"],
+        ),
+        (f"{PSST}:estimators.psst_estimators.task", "x", ["estimators.psst_estimators.task is 'x'", "allowed: image"]),
+        (
+            f"{PSST}:estimators.psst_estimators.listener",
+            "retriever/judge",
+            ["psst_estimators.listener is 'retriever/judge'", "allowed: retriever/listener"],
+        ),
+        (
+            f"{PSST}:estimators.psst_estimators.start",
+            "pretrain/lstm2",
+            ["psst_estimators.start is 'pretrain/lstm2'", "allowed: pretrain/lstm"],
+        ),
         ("retrievers.judge.task", "de_en", ["retrievers.judge.task is 'de_en'", "a task with pictures"]),
         ("retrievers.judge.architecture", "vse", ["architecture is 'vse'", "src/seqcap/retrieval"]),
+        ("retrievers.judge.architecture", "clip", ["retrievers.judge.folder is None", "read from a folder"]),
+        ("retrievers.judge.folder", "clip", ["retrievers.judge.folder is 'clip'", "other retrievers are trained"]),
         ("retrievers.judge.model.hidden", 0, ["retrievers.judge.model.hidden is 0"]),
         ("retrievers.judge.training.epochs", 0, ["retrievers.judge.training.epochs is 0"]),
         ("tasks.image2.world.test", 0, ["tasks.image2.world.test is 0"]),

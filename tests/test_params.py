@@ -215,6 +215,13 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
         (f"{SMOOTHING}:evaluations.smoothing_server.references", [], ["evaluations.smoothing_server.references is []"]),
         (f"{SMOOTHING}:ensembles.tok_seq_cider.label", "", ["ensembles.tok_seq_cider.label is ''"]),
         ("papers/spider.yaml:variances.spider_variance.images", 0, ["variances.spider_variance.images is 0"]),
+        ("papers/psst.yaml:estimators.psst_estimators.rhos", [0.5, 2], ["estimators.psst_estimators.rhos.1 is 2"]),
+        ("papers/psst.yaml:estimators.psst_estimators.images", 1, ["estimators.psst_estimators.images is 1"]),
+        (
+            "papers/psst.yaml:estimators.psst_estimators.replicates",
+            1,
+            ["psst_estimators.replicates is 1", "equal to 2"],
+        ),
         ("papers/spider.yaml:variances.spider_variance.rollouts", [0], ["variances.spider_variance.rollouts.0 is 0"]),
     ],
 )

@@ -272,6 +272,8 @@ def test_graph_order():
     assert "pretrain@lstm" in graph["train@sle_sll_sle"]
     assert "embeddings@image" in graph["train@smoothing_lstm_token"]
     assert "embeddings@image" not in graph["train@smoothing_lstm_sequence_cider"]
+    assert {"rating@psst", "figures@psst", "tables@psst"} <= graph["section@psst"]
+    assert {"figures@sle", "tables@sle"} <= graph["section@sle"]
     assert graph["configure"] == set()
 
 

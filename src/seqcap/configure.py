@@ -25,7 +25,9 @@ from seqcap.config.data import (
     WordsConfig,
 )
 from seqcap.config.decoding import DecodeConfig, DecodingRun
+from seqcap.config.estimators import EstimatorsConfig
 from seqcap.config.evaluation import EvaluationConfig
+from seqcap.config.rating import RatingConfig
 from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.retrieval_scores import RetrievalConfig
@@ -130,7 +132,7 @@ def _features(params: Params) -> Files:
     files: Files = {}
     with_pictures = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
     # An experiment on sentences alone extracts none.
-    users = (params.shared.pretrain, params.groups, params.variances)
+    users = (params.shared.pretrain, params.groups, params.variances, params.estimators)
     needed = with_pictures & {entry.task for section in users for entry in section.values()}
     given = set(params.shared.features)
     if not needed <= given <= with_pictures:
@@ -227,6 +229,9 @@ def _retrievers(params: Params) -> Files:
             what = f"{place}.architecture is {retriever.architecture!r}"
             raise InputError(PARAMS, what, "there is no such file in src/seqcap/retrieval") from None
         trained = retriever.folder is None
+        if trained == (retriever.architecture == "clip"):
+            fix = "a CLIP is read from a folder, other retrievers are trained (null)"
+            raise InputError(PARAMS, f"{place}.folder is {retriever.folder!r}", fix)
         training = validated(RetrieverTraining, retriever.training, PARAMS, f"{place}.training") if trained else None
         data = _data(params)[config_path("data", retriever.task)]
         assert isinstance(data, ImageData)
@@ -236,7 +241,8 @@ def _retrievers(params: Params) -> Files:
             name=name,
             task=retriever.task,
             architecture=retriever.architecture,
-            model=validated(config, retriever.model, PARAMS, f"{place}.model").model_dump(),
+            # A CLIP's stage names the files itself.
+            model=validated(config, retriever.model, PARAMS, f"{place}.model").model_dump() if trained else {},
             training=training,
             seeds=tuple(first + i for i in range(retriever.seeds)),
             evaluate_on=task.evaluate_on,
@@ -427,6 +433,8 @@ def _check_groups(params: Params) -> None:
         ("variances", "paper", params.papers),
         ("variances", "task", tasks),
         ("variances", "captioner", captioners),
+        ("estimators", "paper", params.papers),
+        ("estimators", "task", tasks),
         ("runs", "group", params.groups),
         ("ensembles", "run", params.runs),
     ):
@@ -444,6 +452,9 @@ def _check_groups(params: Params) -> None:
     for name in [*tasks, *params.papers]:
         if name in RESERVED or (name in tasks and name in params.papers):
             raise InputError(params.source(name), f"{name!r} is the name of another folder", "choose another name")
+    for name in params.ratings:
+        if name not in params.papers:
+            raise InputError(params.source(name), f"ratings.{name} is no paper", f"allowed: {', '.join(params.papers)}")
     for name in params.ensembles:
         if name in params.runs:
             raise InputError(params.source(name), f"ensembles.{name} is the name of a run, too", "give it another")
@@ -499,6 +510,8 @@ def _papers(params: Params) -> Files:
         files[config_path("retrieve", name)] = _retrieval(params, name, [run for g in groups for run in decoding[g]])
     for name, variance in params.variances.items():
         files[config_path("variance", name)] = _variance(params, name, variance)
+    for name in params.estimators:
+        files[config_path("estimators", name)] = _estimators(params, name)
     for name in params.papers:
         groups = [group for group, of_group in params.groups.items() if of_group.paper == name]
         own = {run.name: run for group in groups for run in _reported(params, group, decoding[group])}
@@ -639,6 +652,36 @@ def _variance(params: Params, name: str, variance: VarianceParams) -> VarianceCo
     )
 
 
+def _estimators(params: Params, name: str) -> EstimatorsConfig:
+    """The measurement of gradients through a listener, which share its seed with the captioner."""
+    wanted, source = params.estimators[name], params.source(name)
+    retrievers = {
+        f"retriever/{key}": value
+        for key, value in params.shared.retrievers.items()
+        if value.task == wanted.task and value.seed_offset == 0 and not value.folder
+    }
+    captioners = {f"pretrain/{key}": _captioner(params, key) for key in params.shared.pretrain}
+    starts = [start for start, captioner in captioners.items() if captioner["task"] == wanted.task]
+    for key, allowed in (("listener", list(retrievers)), ("start", starts)):
+        if getattr(wanted, key) not in allowed:
+            what = f"estimators.{name}.{key} is {getattr(wanted, key)!r}"
+            raise InputError(source, what, f"allowed: {', '.join(allowed)}")
+    captioner = captioners[wanted.start]
+    modules = [
+        KINDS[captioner["kind"]].reader,
+        f"seqcap.models.{captioner['architecture']}",
+        f"seqcap.retrieval.{retrievers[wanted.listener].architecture}",
+    ]
+    return EstimatorsConfig(
+        **wanted.model_dump(exclude={"listener", "start"}),
+        listener=f"artifacts/{wanted.listener}",
+        start=f"artifacts/{wanted.start}",
+        max_length=captioner["max_length"],
+        seed=params.shared.seed,
+        code=closure(modules, ["estimators.py"]),
+    )
+
+
 def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[ReportedRun]:
     """What the report says of a group's runs or ensembles."""
     of_group = params.groups[group]
@@ -665,7 +708,8 @@ def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[R
 
 
 def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
-    """The configurations of a paper's tables, figures and section. They differ in `code` only."""
+    """The configurations of a paper's tables, figures and section, which differ in `code` only, and of its page for
+    raters."""
     if not runs:
         raise InputError(params.source(name), f"papers.{name} has no run", "give it a group, or remove it")
     results = f"artifacts/{name}/results"
@@ -709,7 +753,28 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
     ):
         code = closure(modules, [f"{stage}.py"], published)
         files[config_path(stage, name)] = PaperConfig(**common, code=code)
+    if name in params.ratings:
+        judge = _judge(params, name)
+        modules = [f"{package}.rating", f"seqcap.retrieval.{params.shared.retrievers[judge].architecture}"]
+        code = closure(modules, ["rating.py"], [*published, *(f"rating/*.{kind}" for kind in ("css", "html", "js"))])
+        files[config_path("rating", name)] = RatingConfig(**common, judge=f"artifacts/retriever/{judge}", code=code)
     return files
+
+
+def _judge(params: Params, name: str) -> str:
+    """The retriever of a paper's page for raters.
+
+    Raises:
+        InputError: it is none of the task's, or the task is not that of the paper's pictures.
+    """
+    wanted, source, place = params.ratings[name], params.source(name), f"ratings.{name}"
+    pictures = params.papers[name].pictures
+    if wanted.task != pictures:
+        raise InputError(source, f"{place}.task is {wanted.task!r}", f"papers.{name}.pictures is {pictures!r}")
+    known = {f"retriever/{key}": key for key, value in params.shared.retrievers.items() if value.task == wanted.task}
+    if wanted.judge not in known:
+        raise InputError(source, f"{place}.judge is {wanted.judge!r}", f"allowed: {', '.join(known)}")
+    return known[wanted.judge]
 
 
 # Published facts of all papers: claims made in the text, example captions, results of other systems.

@@ -1,8 +1,8 @@
 """Reads the parameter files as typed values. Whatever is not allowed in them ends in one line.
 
 `params.yaml` holds what papers share, `papers/<paper>.yaml` what one paper trains, and `scales/<scale>.yaml` what
-another scale changes of both. DVC loops over `tasks`, `features`, `captioners`, `papers`, `evaluations`, `groups` and
-`variances` of the same files, so a scale must not change the graph.
+another scale changes of both. DVC loops over `tasks`, `features`, `captioners`, `papers`, `evaluations`, `groups`,
+`variances` and `estimators` of the same files, so a scale must not change the graph.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ ENTRIES = (
     "evaluations",
     "groups",
     "retrievals",
+    "ratings",
     "variances",
+    "estimators",
     "runs",
     "ensembles",
 )
@@ -315,6 +317,18 @@ class RetrievalParams(Section):
     start: Artifact
 
 
+class RatingParams(Section):
+    """A page for people who judge a paper's captions, of the name of the paper.
+
+    Attributes:
+        task: whose pictures it shows, the paper's `pictures`.
+        judge: the retriever that says which pictures are similar, a path below artifacts/.
+    """
+
+    task: Name
+    judge: Artifact
+
+
 class VarianceParams(Section):
     """The measurement of the policy gradient's variance."""
 
@@ -329,6 +343,27 @@ class VarianceParams(Section):
     replicates: int = Field(ge=2)
     batch_size: int = Field(ge=1)
     learning_rate: float = Field(gt=0, lt=1)
+
+
+class EstimatorsParams(Section):
+    """The measurement of how noisy and how biased gradients through a listener are.
+
+    Attributes:
+        listener: a path below artifacts/; `start`: the captioner's.
+        margin: of the hinge, a cosine.
+        rhos: of the estimators that pass captions on.
+        draws: captions of each picture that a replicate of the score functions is the mean over.
+    """
+
+    paper: Name
+    task: Name
+    listener: Artifact
+    start: Artifact
+    margin: float = Field(gt=0, le=2)
+    rhos: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)
+    images: int = Field(ge=2)
+    replicates: int = Field(ge=2)
+    draws: int = Field(ge=1)
 
 
 class Shared(Section):
@@ -362,7 +397,9 @@ class PaperFile(Section):
     runs: dict[Name, RunParams]
     ensembles: dict[Name, EnsembleParams] = {}
     retrievals: dict[Name, RetrievalParams] = {}
+    ratings: dict[Name, RatingParams] = {}
     variances: dict[Name, VarianceParams] = {}
+    estimators: dict[Name, EstimatorsParams] = {}
 
 
 class Params(Section):
@@ -380,7 +417,9 @@ class Params(Section):
     runs: dict[str, RunParams] = {}
     ensembles: dict[str, EnsembleParams] = {}
     retrievals: dict[str, RetrievalParams] = {}
+    ratings: dict[str, RatingParams] = {}
     variances: dict[str, VarianceParams] = {}
+    estimators: dict[str, EstimatorsParams] = {}
     sources: dict[str, Path] = {}
 
     def source(self, name: str) -> Path:
@@ -492,7 +531,9 @@ def _graph(content: Mapping[str, Any]) -> dict[str, Any]:
         ("evaluations", ("paper", "task")),
         ("groups", ("paper", "evaluation", "task", "start", "reads")),
         ("retrievals", ("paper", "evaluation", "task", "listener", "judge", "start")),
+        ("ratings", ("task", "judge")),
         ("variances", ("paper", "task", "start")),
+        ("estimators", ("paper", "task", "listener", "start")),
     ):
         graph[section] = {name: [value.get(key) for key in keys] for name, value in content.get(section, {}).items()}
     return graph

@@ -27,9 +27,9 @@ from seqcap.artifacts import atomic, write_json
 from seqcap.data.scenes.drawing import draw
 from seqcap.data.scenes.graph import Scene
 from seqcap.errors import InputError
+from seqcap.rating import KEY_FILE
 from seqcap.rating.key import Entry, Key, Side, Task
 
-KEY_FILE = "key.json"
 # Pixels of a picture's side: as large as it is shown on a desktop.
 _SIZE = 320
 

@@ -193,6 +193,16 @@ def test_variance_in_words(spider):
     assert float(words.split("At K = 3 the baseline leaves ")[1].split()[0]) == pytest.approx(0.2, abs=0.04)
 
 
+def test_a_run_without_the_variance_says_nothing_of_it(spider):
+    run = spider.write()
+    assert len(remarks(run, [])) > 1
+    Path("artifacts/spider/results/spider_variance.parquet").unlink()
+    assert read_variance(run) == {}
+    assert not any("Rollouts" in remark for remark in remarks(run, []))
+    (text,) = figures.variance(run).texts
+    assert "was not measured" in text.get_text()
+
+
 def test_variance_says_only_what_was_measured():
     one, three = Noise(np.full(4, 2.0), 1.0), Noise(np.full(4, 1.0), 1.0)
     assert in_words({(1, False): one, (3, False): three}).count("[") == 2

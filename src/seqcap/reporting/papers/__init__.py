@@ -10,6 +10,7 @@
   findings repeat; `METRICS`, each run's numbers in reports/metrics.json, by name; `stand_ins(run)`, pairs of what the
   paper has and what stands for it here, apart from the data; `remarks(run, results)`, paragraphs after the findings,
   from this run's numbers; `errors()`, contradictions found in the paper's own numbers.
+- `rating.py`, where people judged captions: `questions(run, similar)`, what `seqcap.rating` asks of them.
 """
 
 from __future__ import annotations

@@ -21,6 +21,6 @@ PAPER = Paper(
         "metrics from a beam of 2.",
         "G-GAN and SR-PL are quoted in the paper, on other splits and at a CIDEr of their own; here they are trained "
         "like the others. Of G-GAN's generator the noise and the rollouts are left out.",
-        "Table 5 has automatic raters in place of people; reports/psst/rating holds a page for people.",
+        "Table 5 has automatic raters in place of people.",
     ),
 )

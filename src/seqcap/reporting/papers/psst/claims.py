@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from seqcap.metrics import registry
-from seqcap.reporting import published, statistics
+from seqcap.rating import KEY_FILE, PAGE, kit_folder
+from seqcap.rating.key import read_key
+from seqcap.reporting import REPORTS, published, statistics
 from seqcap.reporting.claims import Claim, Made, Printed, Result
 from seqcap.reporting.inputs import Run
+from seqcap.reporting.papers.psst.estimators import in_words, read_estimates
 from seqcap.reporting.papers.psst.methods import (
     ANNEALED,
     FEEDBACK,
@@ -226,8 +229,9 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Where methods are compared, the two readings of rho, and how far the language drifts."""
-    return [*_points(run), *_other_rho(run), *_drift(run)]
+    """Where methods are compared, the two readings of rho, how far the language drifts, how noisy and biased gradients
+    are, and a page for people."""
+    return [*_points(run), *_other_rho(run), *_drift(run), *_gradients(run), *_page(run)]
 
 
 def _points(run: Run) -> list[str]:
@@ -266,6 +270,29 @@ def _drift(run: Run) -> list[str]:
     return [
         "*A private language?* R@1 of a method's own listener minus R@1 of the judge, which has seen people's captions "
         f"alone: {'; '.join(found)}. What grows from MLE on is understood by the own listener only."
+    ]
+
+
+def _gradients(run: Run) -> list[str]:
+    """Variance and bias of the gradient through the listener."""
+    words = in_words(read_estimates(run))
+    return [words] if words else []
+
+
+def _page(run: Run) -> list[str]:
+    """How people can judge the captions that automatic raters judge."""
+    folder = kit_folder(run.paper.name)
+    if not (folder / PAGE).is_file():
+        return []
+    entries = read_key(folder / KEY_FILE).entries
+    asked = len({entry.question for entry in entries if entry.question is not None})
+    pictures = len({entry.item for entry in entries})
+    link = (folder / PAGE).relative_to(REPORTS).as_posix()
+    return [
+        f"*People as raters.* [{link}]({link}) asks Table 5's questions: {asked:,} on captions of {pictures} pictures, "
+        "of each method those of the run nearest to the operating point, first seed. Send the file to people: it needs "
+        f"no network, and gives each of them a CSV file to send back. `seqcap rating aggregate {KEY_FILE} *.csv`, with "
+        "the key beside the page, counts their votes; keep their files elsewhere: the pipeline replaces this folder."
     ]
 
 

@@ -1,4 +1,4 @@
-"""PSST's figures 3a to 3f and 4, and learning curves."""
+"""PSST's figures 3a to 3f and 4, variance and bias of its estimator, and learning curves."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from seqcap.reporting.figures import (
     systems_row,
 )
 from seqcap.reporting.inputs import Run
+from seqcap.reporting.papers.psst.estimators import EXACT, OWN_HINGE, Quality, read_estimates, rhos_of
 from seqcap.reporting.papers.psst.methods import (
     ANNEALED,
     FROZEN_LUO,
@@ -42,6 +43,7 @@ from seqcap.reporting.papers.psst.methods import (
     G_GAN,
     LUO,
     MLE,
+    NO_FEEDBACK,
     OTHER_RHO,
     PSST,
     PSST_GUMBEL,
@@ -196,6 +198,73 @@ def _errors(
         )
 
 
+# --- The estimator against rho
+
+
+def estimators(run: Run) -> Figure:
+    """Variance, bias and direction of gradients through the listener: a panel each."""
+    found = read_estimates(run)
+    if not found:
+        return note("The gradient's variance and bias are not part of this run, or noise hides them.")
+    figure = Figure(figsize=(10.0, 6.8), layout="constrained")
+    panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
+    for quality, axis in panels.items():
+        for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
+            colour = _STYLES[psst][0]
+            points = {rho + shift: value for rho, value in rhos_of(found, distribution).items()}
+            _quality(axis, quality, points, colour, marker, psst)
+            fed_back = {3 * shift: found[distribution, 0.0, False]}
+            _quality(axis, quality, fed_back, colour, marker, st, hollow=True)
+        for key, label, colour in _SCORE_FUNCTIONS:
+            level = getattr(found[key], quality)
+            if key != EXACT or quality in ("variance", "step"):
+                axis.axhspan(*level.interval(), color=colour, alpha=0.15, linewidth=0)
+                axis.axhline(level.value, color=colour, linewidth=1.3, linestyle="--", label=label)
+        axis.set_title(_QUALITIES[quality], loc="left")
+        axis.set_xlabel("rho: probability that a step passes its distribution on")
+    panels["variance"].set_yscale("log")
+    panels["bias"].set_yscale("symlog", linthresh=1, linscale=2)
+    panels["direction"].set_ylim(-0.1, 1.1)
+    figure.legend(*panels["variance"].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+# Field of `Quality` -> its panel's title.
+_QUALITIES = {
+    "variance": "variance of one estimate / |exact gradient|²",
+    "bias": "squared bias / |exact gradient|²",
+    "direction": "cosine of the mean estimate with the exact gradient",
+    "step": "cosine of one estimate with the exact gradient",
+}
+# Distribution -> labels with and without gradient through what is fed back, marker, and how far to the side.
+_DISTRIBUTIONS = {
+    "multinomial": (PSST, f"{ST}{NO_FEEDBACK}", "o", -0.006),
+    "gumbel": (PSST_GUMBEL, f"{ST_GUMBEL}{NO_FEEDBACK}", "s", 0.006),
+}
+_SCORE_FUNCTIONS = (
+    (EXACT, f"{REINFORCE}, all hinges of the batch: no bias", BLACK),
+    (OWN_HINGE, f"{REINFORCE}, its own hinge (Table 2)", _STYLES[REINFORCE][0]),
+)
+
+
+def _quality(
+    axis: Axes,
+    quality: str,
+    points: Mapping[float, Quality],
+    colour: str,
+    marker: str,
+    label: str,
+    hollow: bool = False,
+) -> None:
+    """One quality of some estimators, with intervals, by their place on the axis."""
+    values = [getattr(point, quality) for point in points.values()]
+    y = np.array([value.value for value in values])
+    low, high = np.transpose([value.interval() for value in values])
+    errors = np.maximum([y - low, high - y], 0)
+    face = "white" if hollow else colour
+    axis.errorbar(list(points), y, errors, color=colour, marker=marker, markerfacecolor=face, capsize=3, label=label)
+
+
 # --- Figure 4: examples
 
 
@@ -329,6 +398,18 @@ FIGURES = {
         "training seeds and test images. Filled points have their gradient through what is fed back, at rho 0, too; "
         "hollow: the straight-through of Table 2, which feeds the index back. A rho whose curve does not get to this "
         "CIDEr has no point.",
+    ),
+    "psst_estimators": FigureKind(
+        estimators,
+        "PSST: variance and bias of the gradient against rho",
+        "Independent gradients of the mean hinge on one batch of training pictures, for the pretrained captioner and "
+        "listener, both frozen. The exact gradient is known without bias from REINFORCE that pays a caption for all "
+        "hinges of the batch that it changes. Variance: the mean squared distance of an estimate, with one caption of "
+        "each picture, from the estimator's own mean; squared bias: that mean's squared distance from the exact "
+        "gradient, less what noise adds. The lower cosine is that of a single training step; for REINFORCE it is "
+        "computed from means over several captions. Bars and bands: 95% bootstrap intervals over gradients, on the "
+        "safe side. Where noise hides the mean, a squared bias may come out below 0 and a cosine above 1. Training "
+        "clips gradients, these are as they come. Not in the paper.",
     ),
     "psst_fig4a": FigureKind(
         figure4a,

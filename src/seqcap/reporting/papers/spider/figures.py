@@ -26,6 +26,7 @@ from seqcap.reporting.figures import (
     binned,
     captions_figure,
     choose_images,
+    note,
     palette,
     picture_name,
     plot_curves,
@@ -152,6 +153,8 @@ def _bars(
 def variance(run: Run) -> Figure:
     """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
     settings = read_variance(run)
+    if not settings:
+        return note("The gradient's variance was not measured in this run.")
     figure = Figure(figsize=(6.2, 3.7), layout="constrained")
     axes = figure.subplots()
     for baseline, label, colour, marker in ((False, "no baseline", BLACK, "o"), (True, "baseline", GREEN, "s")):

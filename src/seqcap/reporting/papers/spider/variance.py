@@ -47,12 +47,14 @@ Settings = Mapping[tuple[int, bool], Noise]
 
 
 def read_variance(run: Run) -> Settings:
-    """What the variance stage measured, by setting.
+    """What the variance stage measured, by setting; nothing if it is not part of this run.
 
     Raises:
-        InputError: the file is missing, malformed, empty or holds a number that is not positive.
+        InputError: the file is malformed, empty or holds a number that is not positive.
     """
     path = Path(run.config.results) / "spider_variance.parquet"
+    if not path.exists():
+        return {}
     frame = artifacts.read_table(path, artifacts.VARIANCE).to_pandas()
     if frame.empty:
         raise InputError(path, "has no replicates", "run the variance stage again")

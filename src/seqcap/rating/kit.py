@@ -1,0 +1,38 @@
+"""Writes a paper's kit: the page with questions on this run's captions and its key, or why there is no page."""
+
+from __future__ import annotations
+
+from seqcap import artifacts
+from seqcap.data.scenes import SCENES_FILE, read_scenes
+from seqcap.evaluation.retrieval import most_similar
+from seqcap.rating import PAGE, kit_folder
+from seqcap.rating.page import write_page
+from seqcap.reporting import papers
+from seqcap.reporting.inputs import Run
+from seqcap.tasks import ARTIFACTS
+
+_TITLE = "Captions of pictures"
+
+
+def write_kit(run: Run, judge: str) -> None:
+    """Writes reports/<paper>/rating: page and key, or where there is nothing to show or to ask, README.md.
+
+    Args:
+        run: the paper's.
+        judge: folder of the retriever that says which pictures are similar.
+
+    Raises:
+        InputError: the judge, the scenes or captions are missing or malformed.
+    """
+    task, folder = run.config.pictures, kit_folder(run.paper.name)
+    why = f"The pictures are photographs ({run.dataset(task)}), which are not ours to show."
+    if run.config.tasks[task].show:
+        part = papers.load(run.paper.name, "rating")
+        accuracy, naturalness = part.questions(run, most_similar(judge, task, run.split(task)))
+        if accuracy or naturalness:
+            scenes = read_scenes(ARTIFACTS / task / "data" / SCENES_FILE)
+            write_page(folder / PAGE, accuracy, naturalness, _TITLE, scenes)
+            return
+        why = "None of the methods that the paper's raters judged is part of this run."
+    with artifacts.atomic(folder / "README.md") as path:
+        path.write_text(f"# No page for raters\n\n{why}\n", encoding="utf-8")

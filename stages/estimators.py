@@ -1,0 +1,13 @@
+"""How noisy and biased gradients through a listener are: `estimators.py <name>` -> artifacts/<paper>/results/."""
+
+import sys
+
+from seqcap.artifacts import write_rows
+from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
+from seqcap.errors import one_line_errors
+from seqcap.estimators import measure
+
+if __name__ == "__main__":
+    with one_line_errors():
+        config = EstimatorsConfig.read("estimators", sys.argv[1])
+        write_rows(f"artifacts/{config.paper}/results/{sys.argv[1]}.parquet", measure(config), ESTIMATES)

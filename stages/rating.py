@@ -1,0 +1,13 @@
+"""A page for people who judge a paper's captions: `rating.py <paper>` -> reports/<paper>/rating."""
+
+import sys
+
+from seqcap.config.rating import RatingConfig
+from seqcap.errors import one_line_errors
+from seqcap.rating.kit import write_kit
+from seqcap.reporting.inputs import Run
+
+if __name__ == "__main__":
+    with one_line_errors():
+        config = RatingConfig.read("rating", sys.argv[1])
+        write_kit(Run.read(config), config.judge)
