@@ -13,6 +13,7 @@ from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.retrieval.dual_encoder import Config, Model
+from seqcap.retrieval.mining import MINED, mined_file
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
 CHANNELS = 8
@@ -95,12 +96,20 @@ def write_embeddings(folder: Path, task: str = "image") -> Path:
 
 
 def write_listener(folder: Path) -> Path:
-    """Writes artifacts/retriever/small/seed1.safetensors under `folder`: a dual encoder of the images, not trained."""
+    """Writes artifacts/retriever/small/seed1.safetensors under `folder`, a dual encoder of the images, not trained; and
+    as similar images of each those that follow it."""
     torch.manual_seed(0)
     words = len(Vocabulary.read(folder / "artifacts/image/data/vocabulary.json"))
     listener = Model(Config(embedding=8, hidden=8), words, (CHANNELS,))
     path = folder / "artifacts/retriever/small"
     artifacts.save_weights(path / "seed1.safetensors", listener.state_dict(), listener.metadata())
+    train = LAYOUT["train"]
+    mined = [
+        {"item": item, "rank": rank, "mined": (item + rank) % train, "cosine": 1 - rank / 10}
+        for item in range(train)
+        for rank in range(1, 6)
+    ]
+    artifacts.write_rows(mined_file(path, 1), mined, MINED)
     return path
 
 

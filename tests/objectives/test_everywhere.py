@@ -23,7 +23,18 @@ TASKS = {
 # Two steps on images, two on pairs.
 TRAINING = {"images": {"epochs": 1, "batch_size": 12}, "sentences": {"epochs": 1, "batch_size": 30}}
 # Settings whose defaults the small tasks do not have.
-SETTINGS = {"self_retrieval": {"unlabelled": "test"}}
+SETTINGS = {"self_retrieval": {"unlabelled": "test"}, "scst_grammar": {"tuning_steps": 1}}
+# Of the two steps, the captioner learns in the second.
+SETTINGS |= {
+    name: {"pretraining_steps": 1}
+    for name in (
+        "weighted_teacher_forcing",
+        "distinctive_reinforce",
+        "weighted_teacher_forcing_reinforce",
+        "unidirectional_reinforce",
+        "scst_discriminator",
+    )
+}
 
 
 def modules(package):

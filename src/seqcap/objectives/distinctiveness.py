@@ -1,0 +1,125 @@
+"""What is paid for distinctive captions by a fixed retriever (Chaffin et al., 2024, "WTF-RL"), and how.
+
+    loss = -[r(x_bs) log p(x_bs) + r(x_gt) log p(x_gt)], of one image                         (eq. 3)
+
+x_bs is the best caption of a beam, x_gs the greedy one, x_gt one of people's. log p is the sum over tokens, EOS
+included, the loss the mean over images. The released code divides each term by the padded width of its batch.
+
+There is no baseline: the negatives in r stand for it. r may be below zero, and then a caption is unlearned. Nothing
+learns through r.
+
+An epoch is every image once, with one of its captions at random; the paper's is every caption once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from seqcap import decoding
+from seqcap.data.vocabulary import EOS, PAD
+from seqcap.models.base import Captioner, Tensors
+from seqcap.objectives.base import Batch, Samples, sequence_log_prob
+from seqcap.objectives.cooperation import some_reference
+from seqcap.retrieval.contrast import contrast, copies
+
+# Of the beam whose best caption is x_bs.
+WIDTH = 5
+# Rows of what is said of a batch's images.
+BEAM, GREEDY, TRUTH = range(3)
+# The captions that have a reward, as the logs call them.
+CANDIDATES = {"beam": BEAM, "truth": TRUTH}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is said of a batch's images, and what the retriever makes of it.
+
+    Attributes:
+        captions: ids [3, b, time], of `say`.
+        texts: their embeddings [3, b, d]; all of them are T.
+        images: embeddings [b, d].
+        pictures: embeddings [m, d] of the images that a caption is told from (I), those of the batch among them. None
+            is there twice.
+    """
+
+    captions: Tensor
+    texts: Tensor
+    images: Tensor
+    pictures: Tensor
+
+
+@torch.no_grad()
+def say(captioner: Captioner, memory: Tensors, batch: Batch, max_length: int) -> Tensor:
+    """x_bs, x_gs and x_gt of each image, ids [3, b, time]: rows `BEAM`, `GREEDY` and `TRUTH`.
+
+    Args:
+        memory: of the images. Captions are searched and later scored under it, dropout masks included.
+    """
+    found = [
+        best_of_beam(captioner, memory, max_length),
+        decoding.greedy(captioner, memory, max_length).tokens,
+        some_reference(batch.captions),
+    ]
+    longest = max(captions.shape[1] for captions in found)
+    return torch.stack([F.pad(captions, (0, longest - captions.shape[1]), value=PAD) for captions in found])
+
+
+def best_of_beam(captioner: Captioner, memory: Tensors, max_length: int) -> Tensor:
+    """x_bs, ids [b, time]: the best caption of a beam search."""
+    return decoding.beam(captioner, memory, max_length, WIDTH).tokens[:, 0]
+
+
+def image_to_text(told: Told, which: int, temperature: float, cap: float | None) -> Tensor:
+    """The first half of eq. 2, [b], for the captions `which`, a row of `Told`. Of all captions of the batch only the
+    candidate itself is no negative: the other two of its image are."""
+    b, texts = len(told.images), told.texts.flatten(0, 1)
+    place = which * b + torch.arange(b, device=texts.device)
+    left_out = place[:, None] == torch.arange(len(texts), device=texts.device)
+    scores = told.images @ texts.T
+    return contrast(scores.gather(1, place[:, None]).squeeze(1), scores, left_out, temperature, cap)
+
+
+def text_to_image(told: Told, which: int, temperature: float, cap: float | None) -> Tensor:
+    """The second half of eq. 2, [b]. Copies of the caption's own image are no negatives."""
+    texts = told.texts[which]
+    left_out = copies(told.images, told.pictures)
+    return contrast((texts * told.images).sum(1), texts @ told.pictures.T, left_out, temperature, cap)
+
+
+def added(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """A reward [b] as the sum of its weighed parts [b]; and what to log of it: its mean, the share above zero, and how
+    much each part varies over images, which is what alpha really weighs."""
+    reward = similarity + regular
+    return reward, {
+        "reward": reward.mean().item(),
+        "positive": (reward > 0).float().mean().item(),
+        "similarity_std": similarity.std(correction=0).item(),
+        "regular_std": regular.std(correction=0).item(),
+    }
+
+
+def weighted(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Tensor) -> tuple[Tensor, float]:
+    """One term of eq. 3, the mean of -r log p over images, and the mean entropy of the captioner along the captions,
+    nats a token.
+
+    Args:
+        memory: of the images.
+        captions: ids [b, time].
+        reward: [b], without gradient.
+    """
+    samples = Samples(captions, memory, reward[:, None], torch.zeros_like(reward))
+    log_prob, logits = sequence_log_prob(captioner, samples)
+    log_p = logits.detach().float().log_softmax(1)
+    entropy = -(log_p.exp() * log_p).sum(1).mean()
+    return -(reward * log_prob[:, 0]).mean(), entropy.item()
+
+
+def shuffled(captions: Tensor) -> Tensor:
+    """Captions, ids [b, time], with their words in a random order; EOS and PAD stay behind them."""
+    keys = torch.rand(captions.shape, device=captions.device)
+    keys = keys.masked_fill(captions == EOS, 2).masked_fill(captions == PAD, 3)
+    return captions.gather(1, keys.argsort(1))

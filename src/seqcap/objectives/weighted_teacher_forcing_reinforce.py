@@ -1,0 +1,15 @@
+"""Weighted teacher forcing and reinforcement together: WTF-RL of Chaffin et al., 2024 (eq. 3)."""
+
+from __future__ import annotations
+
+from seqcap.objectives.discriminated import Bicontrastive, Bidirectional
+
+
+class Config(Bidirectional):
+    """Both terms have weight 1."""
+
+
+class Model(Bicontrastive):
+    """Loss -[r(x_bs) log p(x_bs) + r(x_gt) log p(x_gt)], mean over images."""
+
+    rewarded = ("beam", "truth")

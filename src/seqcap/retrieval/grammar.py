@@ -1,0 +1,126 @@
+"""A text encoder that also tells people's captions from damaged ones: the grammar head of Cho et al., NAACL 2022,
+"Fine-grained image captioning with CLIP reward"."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seqcap.data.vocabulary import EOS, PAD, UNK
+from seqcap.retrieval import dual_encoder
+
+# The head's classes.
+DAMAGED, INTACT = range(2)
+# Words of an n-gram that is damaged, and how often one is repeated.
+MOST = 3
+
+Words = list[int]
+
+
+class Grammar(nn.Module):
+    """A dual encoder's text encoder, to be tuned, with a head on top: Linear -> ReLU -> Linear, no biases.
+
+    The head reads the caption's embedding. CLIP's head reads the text feature before its projection; a dual encoder
+    has none.
+
+    Args:
+        retriever: what it starts from, a copy is made. Its image encoder is not used.
+    """
+
+    def __init__(self, retriever: dual_encoder.Model) -> None:
+        super().__init__()
+        self.encoder = copy.deepcopy(retriever).requires_grad_(True)
+        self.encoder.image.requires_grad_(False)
+        size = retriever.config.hidden
+        self.head = nn.Sequential(nn.Linear(size, size, bias=False), nn.ReLU(), nn.Linear(size, 2, bias=False))
+
+    def forward(self, captions: Tensor) -> tuple[Tensor, Tensor]:
+        """Captions, ids [n, time] -> embeddings [n, d] of length 1, and logits [n, 2] of `DAMAGED` and `INTACT`."""
+        texts = self.encoder.embed_captions(captions)
+        return texts, self.head(texts)
+
+    def loss(self, images: Tensor, captions: Tensor, damaged: Tensor) -> tuple[Tensor, Tensor]:
+        """What tunes it, and the head's accuracy: the encoder's own contrastive loss, which keeps captions near their
+        images, and the head's cross-entropy, with equal weight.
+
+        Args:
+            images: embeddings [b, d], by the encoder before it was tuned.
+            captions, damaged: ids [b, time], of people's captions and of the same with a fault in each.
+        """
+        texts, intact = self(captions)
+        logits = torch.cat([intact, self(damaged)[1]])
+        kinds = torch.tensor([INTACT, DAMAGED], device=logits.device).repeat_interleave(len(captions))
+        contrastive = torch.stack(self.encoder.loss(images, texts)).sum(0).mean()
+        return contrastive + F.cross_entropy(logits, kinds), (logits.argmax(1) == kinds).double().mean()
+
+
+def damage(captions: Tensor, vocabulary_size: int, rng: np.random.Generator) -> Tensor:
+    """Captions, ids [b, time], each with one fault: an n-gram of 1 to 3 words is repeated 1 to 3 times at random places
+    or removed, 1 to 3 random words are inserted or put in the place of others, or all words are shuffled.
+
+    What chance leaves as it was is damaged again: it would be called damaged, and is right.
+
+    Returns:
+        ids [b, time'], with EOS.
+    """
+    rows = []
+    for caption in captions.tolist():
+        words = [word for word in caption if word not in (EOS, PAD)]
+        broken = words
+        while broken == words:
+            fault = FAULTS[rng.integers(len(FAULTS))]
+            broken = fault(list(words), vocabulary_size, rng)
+        rows.append([*broken, EOS])
+    longest = max(map(len, rows))
+    return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows], device=captions.device)
+
+
+def repeat(words: Words, vocabulary_size: int, rng: np.random.Generator) -> Words:
+    start, end = ngram(words, rng)
+    some = words[start:end]
+    for _ in range(rng.integers(1, MOST + 1)):
+        place = rng.integers(len(words) + 1)
+        words[place:place] = some
+    return words
+
+
+def remove(words: Words, vocabulary_size: int, rng: np.random.Generator) -> Words:
+    start, end = ngram(words, rng)
+    del words[start:end]
+    return words
+
+
+def insert(words: Words, vocabulary_size: int, rng: np.random.Generator) -> Words:
+    for _ in range(rng.integers(1, MOST + 1)):
+        words.insert(rng.integers(len(words) + 1), any_word(vocabulary_size, rng))
+    return words
+
+
+def replace(words: Words, vocabulary_size: int, rng: np.random.Generator) -> Words:
+    for place in rng.permutation(len(words))[: rng.integers(1, MOST + 1)]:
+        words[place] = any_word(vocabulary_size, rng)
+    return words
+
+
+def shuffle(words: Words, vocabulary_size: int, rng: np.random.Generator) -> Words:
+    return [words[place] for place in rng.permutation(len(words))]
+
+
+FAULTS: tuple[Callable[[Words, int, np.random.Generator], Words], ...] = (repeat, remove, insert, replace, shuffle)
+
+
+def ngram(words: Words, rng: np.random.Generator) -> tuple[int, int]:
+    """Where a random n-gram of 1 to 3 words starts and ends; all of a shorter caption."""
+    length = min(int(rng.integers(1, MOST + 1)), len(words))
+    start = int(rng.integers(len(words) - length + 1))
+    return start, start + length
+
+
+def any_word(vocabulary_size: int, rng: np.random.Generator) -> int:
+    """A random word of the vocabulary, none of its special tokens."""
+    return int(rng.integers(UNK + 1, vocabulary_size))

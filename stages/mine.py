@@ -1,0 +1,11 @@
+"""The training images that a retriever holds for similar: `mine.py <retriever>` -> artifacts/mined/<retriever>/."""
+
+import sys
+
+from seqcap.config.mining import MiningConfig
+from seqcap.errors import one_line_errors
+from seqcap.retrieval.mining import make
+
+if __name__ == "__main__":
+    with one_line_errors():
+        make(MiningConfig.read("mine", sys.argv[1]))

@@ -1,0 +1,191 @@
+"""Similar images against sorting written out; never the image itself or a copy; and the stage."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import children
+import numpy as np
+import pytest
+import torch
+from small_task import CHANNELS, write_listener, write_task
+from torch.nn import functional as F
+
+from seqcap import artifacts, retrieval
+from seqcap.artifacts import REFERENCES, read_table, write_rows
+from seqcap.config import config_path, write_config
+from seqcap.config.mining import MiningConfig
+from seqcap.data.vocabulary import EOS
+from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
+from seqcap.retrieval import mining
+from seqcap.retrieval.mining import MINED, make, nearest, read
+
+ITEMS = np.arange(24)
+
+
+def unit(*shape, seed=0):
+    return F.normalize(torch.randn(*shape, generator=torch.Generator().manual_seed(seed)), dim=-1)
+
+
+def config(**changes):
+    values = {"code": {}, "name": "small", "task": "image", "retriever": "artifacts/retriever/small", "seeds": (1,)}
+    values |= {"neighbours": 5, "max_length": 6, "mined": "out"}
+    return MiningConfig(**(values | changes))
+
+
+@pytest.fixture
+def task(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+    write_listener(tmp_path)
+    return tmp_path
+
+
+def mined(path="out/seed1.mined.parquet"):
+    return read_table(path, MINED).to_pylist()
+
+
+@pytest.mark.parametrize("scores", [1 << 24, 40])
+def test_the_nearest_are_those_of_the_nearest_captions(monkeypatch, scores):
+    """All at once, or two images at a time."""
+    monkeypatch.setattr(mining, "SCORES", scores)
+    images, texts = unit(9, 5), unit(20, 5, seed=1)
+    owners = torch.tensor([i % 9 for i in range(20)])
+    rows, cosines = nearest(images, texts, owners, 3)
+    for i in range(9):
+        best = {j: max(float(images[i] @ texts[c]) for c in range(20) if owners[c] == j) for j in range(9) if j != i}
+        expected = sorted(best, key=best.__getitem__, reverse=True)[:3]
+        assert rows[i].tolist() == expected
+        assert cosines[i].tolist() == pytest.approx([best[j] for j in expected], abs=1e-6)
+
+
+def test_neither_the_image_nor_a_copy_is_found():
+    """Although the own caption is the nearest of all, and the copy's is the same."""
+    images = unit(6, 5)
+    images[4] = F.normalize(2 * images[1], dim=0)
+    rows, cosines = nearest(images, images.clone(), torch.arange(6), 6)
+    assert all(i not in found[cosines[i].isfinite()] for i, found in enumerate(rows))
+    assert set(rows[1, :4].tolist()) == set(rows[4, :4].tolist()) == {0, 2, 3, 5}
+    assert cosines[[1, 4], 4].isinf().all()
+    assert {1, 4} <= set(rows[0, :5].tolist())
+
+
+def test_of_images_that_are_as_near_the_first_comes_first():
+    """Their captions are the same but for rounding."""
+    images = unit(8, 5)
+    texts = images[[0]].expand(8, -1) + 1e-8 * unit(8, 5, seed=3)
+    rows, _ = nearest(images, texts, torch.arange(8), 5)
+    assert rows[3].tolist() == [0, 1, 2, 4, 5]
+    assert rows[0].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_the_stage_mines_training_images_with_each_seed(task, monkeypatch):
+    original = Path("artifacts/retriever/small/seed1.safetensors").read_bytes()
+    weights, metadata = artifacts.load_weights("artifacts/retriever/small/seed1.safetensors")
+    other = {name: value.flip(0) for name, value in weights.items()}
+    artifacts.save_weights("artifacts/retriever/small/seed2.safetensors", other, metadata)
+    write_config(config_path("mine", "small"), config(seeds=(1, 2)))
+    monkeypatch.setattr(sys, "argv", ["mine.py", "small"])
+    runpy.run_path(str(children.STAGES / "mine.py"), run_name="__main__")
+    rows = mined()
+    assert [row["item"] for row in rows] == np.repeat(ITEMS, 5).tolist()
+    assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5] * 24
+    assert {row["mined"] for row in rows} <= set(range(24))
+    assert all(row["mined"] != row["item"] for row in rows)
+    assert rows != mined("out/seed2.mined.parquet")
+    assert Path("out/seed1.safetensors").read_bytes() == original
+    # Some of them, by hand.
+    retriever, _ = retrieval.load(Path("out/seed1.safetensors"))
+    split = retriever.pictures(Path("artifacts/image")).split("train", 6)
+    image = retriever.embed_images(split.inputs.get(np.array([7])))
+    captions = split.captions(ITEMS)
+    cosines = (retriever.embed_captions(captions.flatten(0, 1)) @ image[0]).view(24, 2).amax(1).detach()
+    cosines[7] = -1
+    found = [row for row in rows if row["item"] == 7]
+    assert [row["cosine"] for row in found] == pytest.approx(
+        cosines.sort(descending=True).values[:5].tolist(), abs=1e-6
+    )
+    assert [row["cosine"] for row in found] == pytest.approx([cosines[row["mined"]].item() for row in found], abs=1e-6)
+
+
+def test_it_is_the_same_every_time(task):
+    make(config(mined="one"))
+    make(config(mined="two"))
+    assert Path("one/seed1.mined.parquet").read_bytes() == Path("two/seed1.mined.parquet").read_bytes()
+
+
+def test_a_missing_caption_is_nobodys(task):
+    """Images may have one caption only: its padding is not indexed."""
+    path = Path("artifacts/image/data/references.parquet")
+    rows = read_table(path, REFERENCES).to_pylist()
+    write_rows(path, [row for row in rows if row["caption_id"] % 2 == 0 or row["item"] > 11], REFERENCES)
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mining, "embed_captions", lambda r, ids, d: seen.append(ids) or unit(len(ids), 8))
+        make(config())
+    assert len(seen[0]) == 36
+    assert (seen[0] == EOS).any(1).all()
+
+
+def test_too_few_images_are_one_line(task):
+    with pytest.raises(InputError, match="needs 24 images like each of 24"):
+        make(config(neighbours=24))
+    make(config(neighbours=23))
+    with pytest.raises(InputError, match="needs 25 images"):
+        make(config(neighbours=25))
+
+
+def test_a_copy_in_the_task_is_not_mined(task):
+    """Items 3 and 5 have the same picture."""
+    path = Path("artifacts/image/features/pooled.parquet")
+    store = FeatureStore(path)
+    features = store.get(np.arange(36))
+    features[5] = features[3]
+    schema = artifacts.features_schema((CHANNELS,), artifacts.pa.float32())
+    column = artifacts.pa.FixedSizeListArray.from_arrays(
+        artifacts.pa.array(features.ravel()), type=schema.field(1).type
+    )
+    with artifacts.parquet_stream(path, schema) as writer:
+        ids = artifacts.pa.array(range(36), artifacts.pa.int64())
+        writer.write_table(artifacts.pa.Table.from_arrays([ids, column], schema=schema))
+    make(config(neighbours=22))
+    assert {row["mined"] for row in mined() if row["item"] == 3} == set(range(24)) - {3, 5}
+    with pytest.raises(InputError, match="too few others"):
+        make(config(neighbours=23))
+
+
+def test_what_was_found_is_read_by_rank(task):
+    make(config())
+    table = {(row["item"], row["rank"]): row["mined"] for row in mined()}
+    path = Path("out/seed1.mined.parquet")
+    items = ITEMS[::-1].copy()
+    found = read(path, items, (5, 2))
+    assert found.shape == (24, 2)
+    for row, item in enumerate(items):
+        assert items[found[row]].tolist() == [table[item, 5], table[item, 2]]
+    assert read(path, items, ()).shape == (24, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda rows: rows[:-1], "has no rank 5 of image 23"),
+        (lambda rows: [{**row, "mined": 3} if row["item"] == 3 else row for row in rows], "has image 3 for image 3"),
+        (lambda rows: [{**row, "mined": 99} if row["item"] == 3 else row for row in rows], "has image 99 for image 3"),
+    ],
+)
+def test_what_does_not_fit_the_training_images_is_one_line(task, change, problem):
+    make(config())
+    path = Path("out/seed1.mined.parquet")
+    write_rows(path, change(mined()), MINED)
+    with pytest.raises(InputError, match=problem):
+        read(path, ITEMS, (4, 5))
+
+
+def test_what_was_not_mined_is_one_line(task):
+    with pytest.raises(InputError, match="does not exist"):
+        read(Path("nowhere.parquet"), ITEMS, (4, 5))
+    make(config(neighbours=3))
+    with pytest.raises(InputError, match=r"has no rank 4 of image 0; mine more neighbours"):
+        read(Path("out/seed1.mined.parquet"), ITEMS, (4, 5))
