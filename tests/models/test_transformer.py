@@ -120,6 +120,7 @@ def written_out(captioner, features, captions):
 
 def test_it_is_pytorchs_transformer():
     captioner, x = transformer(), pictures(len(CAPTIONS))
+    captioner.fit_standardisation(3 * x + 2)
     expected = written_out(captioner, x, CAPTIONS)
     found = captioner.unroll(CAPTIONS, captioner.encode(x))
     torch.testing.assert_close(found, expected)
