@@ -46,8 +46,7 @@ def test_an_ngram_is_repeated_at_random_places():
         assert counts[repeated[0]] <= 4
     # A word that is there twice need not stand beside itself.
     apart = [words for words in found if len(words) == 9 and all(left != right for left, right in pairwise(words))]
-    assert {words[0] for words in apart} >= {12, 17}
-    assert {words[-1] for words in apart} >= {10, 15}
+    assert min(len({words[place] for words in apart}) for place in (0, -1)) > 3
 
 
 def test_an_ngram_is_removed():
