@@ -7,8 +7,13 @@ SPICE jar), random features. "Textbook" is what most repositories do with the pu
 over all steps, torch.distributions.Categorical, every padded step projected onto the vocabulary, pycocoevalcap's Cider
 as the reward; for loss smoothing a target row of the whole vocabulary at every step, and captions changed one by one
 with NumPy (lazy, so that both feed each caption once). Both start from the same captioner, trained for some steps so
-that samples have the lengths of captions. Each case runs in a process of its own, for its peak memory. Takes about 10
-minutes; writes results/training.json.
+that samples have the lengths of captions.
+
+The Transformer has OFA-tiny's sizes and reads grids of 14 x 14 cells; its cross-entropy and its beam of 5 run beside
+BART of transformers (https://github.com/huggingface/transformers), with as many layers of the same sizes. It encodes
+each image once for all its captions, too. The weights of both are random: every beam is 20 tokens long.
+
+Each case runs in a process of its own, for its peak memory. Takes about 20 minutes; writes results/training.json.
 """
 
 from __future__ import annotations
@@ -33,8 +38,10 @@ from rewards import coco_ids, status
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
+from seqcap import decoding
 from seqcap.artifacts import load_weights, save_weights, write_json
 from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.models import transformer
 from seqcap.models.lstm import Config, Model
 from seqcap.objectives import (
     cross_entropy,
@@ -52,7 +59,11 @@ HIDDEN, CHANNELS, VOCABULARY, SAMPLES, TIME, IMAGES = 512, 2048, 9487, 5, 20, 50
 ITEMS = np.arange(IMAGES)
 # Loss smoothing's: Tok rfreq and Seq on COCO.
 TAU, BETA, SEQUENCE_TAU, ALPHA = 0.18, 0.18, 0.1, 0.4
-TASKS = ("xe", "self_critical", "exploration", "token_smoothing", "sequence_smoothing")
+# The Transformer's. Its features are a hundred times as large: there are as many as two batches.
+OFA_TINY = transformer.Config(hidden=256, layers=4, heads=4, feed_forward=1024)
+GRID, GRIDS, WIDTH = (14, 14), 100, 5
+TRANSFORMER_TASKS = ("transformer_xe", "transformer_beam")
+TASKS = ("xe", "self_critical", "exploration", "token_smoothing", "sequence_smoothing", *TRANSFORMER_TASKS)
 CASES = [
     (task, code, batch, threads)
     for task in TASKS
@@ -65,14 +76,15 @@ CASES = [
 
 
 class Data:
-    """Batches of COCO captions with random features."""
+    """Batches of COCO captions with random features, one vector an image or a grid of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, grid: bool = False) -> None:
         self.references = [
             [[min(token, VOCABULARY - 1) for token in caption] for caption in captions]
             for captions in coco_ids()[:IMAGES]
         ]
-        self.features = torch.randn(IMAGES, CHANNELS, generator=torch.Generator().manual_seed(0))
+        shape = (GRIDS, *GRID, CHANNELS) if grid else (IMAGES, CHANNELS)
+        self.features = torch.randn(shape, generator=torch.Generator().manual_seed(0))
         self.captions = torch.full((IMAGES, 5, TIME), PAD)
         for i, captions in enumerate(self.references):
             for j, caption in enumerate(captions):
@@ -85,7 +97,7 @@ class Data:
         chosen = np.random.default_rng(step).permutation(IMAGES)[:size]
         captions = self.captions[chosen]
         captions = captions[:, :, : int((captions != PAD).sum(2).max())]
-        return Batch(self.features[chosen], chosen, captions)
+        return Batch(self.features[chosen % len(self.features)], chosen, captions)
 
 
 def captioner() -> Model:
@@ -205,28 +217,98 @@ class Textbook:
         return -((self.reward(tokens, batch.images.repeat(SAMPLES)) - baseline) * log_prob).mean()
 
 
-def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> dict[str, Any]:
-    """Measures one case in this process."""
-    torch.set_num_threads(threads)
-    data, model = Data(), captioner()
+class Bart(nn.Module):
+    """BART with an image's cells as its encoder's inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # transformers imports torchvision.
+        from seqcap.features.torchvision_shim import torchvision  # noqa: F401, I001
+        import transformers
+
+        transformers.logging.set_verbosity_error()
+        hidden, layers, heads, inner = OFA_TINY.hidden, OFA_TINY.layers, OFA_TINY.heads, OFA_TINY.feed_forward
+        sizes = {"layers": layers, "attention_heads": heads, "ffn_dim": inner}
+        config = transformers.BartConfig(
+            vocab_size=VOCABULARY,
+            d_model=hidden,
+            max_position_embeddings=GRID[0] * GRID[1],
+            dropout=0.0,
+            tie_word_embeddings=False,
+            pad_token_id=PAD,
+            bos_token_id=BOS,
+            eos_token_id=EOS,
+            decoder_start_token_id=BOS,
+            forced_eos_token_id=None,
+            **{f"{part}_{name}": size for part in ("encoder", "decoder") for name, size in sizes.items()},
+        )
+        self.cells = nn.Linear(CHANNELS, hidden)
+        self.bart = transformers.BartForConditionalGeneration(config)
+
+    def encode(self, batch: Batch, times: int) -> Any:
+        """What the decoder attends to, of each image `times` times in a row."""
+        encoded = self.bart.get_encoder()(inputs_embeds=self.cells(batch.features.flatten(1, 2)))
+        encoded.last_hidden_state = encoded.last_hidden_state.repeat_interleave(times, 0)
+        return encoded
+
+    def xe(self, batch: Batch) -> Tensor:
+        captions = batch.captions.flatten(0, 1)
+        encoded = self.encode(batch, captions.shape[0] // len(batch.features))
+        return self.bart(encoder_outputs=encoded, labels=captions.masked_fill(captions == PAD, -100)).loss
+
+    @torch.no_grad()
+    def beam(self, batch: Batch) -> Tensor:
+        return self.bart.generate(
+            encoder_outputs=self.encode(batch, 1), num_beams=WIDTH, max_new_tokens=TIME, length_penalty=0.0
+        )
+
+
+def transformer_step(task: str, code: str, data: Data) -> Callable[[Batch], Any]:
+    """A training step or a beam search of the Transformer or of BART."""
+    torch.manual_seed(0)
+    if code == "textbook":
+        bart = Bart()
+        return optimise(list(bart.parameters()), bart.xe, True) if task == "transformer_xe" else bart.eval().beam
+    model = transformer.Model(OFA_TINY, VOCABULARY, (*GRID, CHANNELS))
+    if task == "transformer_xe":
+        objective = cross_entropy.Model(cross_entropy.Config(), context(data))
+        return optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
+    model.eval().requires_grad_(False)
+    return lambda batch: decoding.beam(model, model.encode(batch.features), TIME, WIDTH)
+
+
+def context(data: Data) -> Context:
+    reward = CiderD(References(data.references))
+    return Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {}, 1, Path(), ITEMS)
+
+
+def lstm_step(task: str, code: str, data: Data, weights: Path) -> Callable[[Batch], None]:
+    """A training step of the LSTM captioner."""
+    model = captioner()
     model.load_state_dict(load_weights(weights)[0])
     model.train()
     if code == "textbook":
         textbook = Textbook(model, data)
-        step = optimise(list(model.parameters()), getattr(textbook, task), False)
-    else:
-        reward = CiderD(References(data.references))
-        context = Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {}, 1, Path(), ITEMS)
-        token = token_smoothing.Config(tau=TAU, beta=BETA, alpha=ALPHA)
-        sequence = sequence_smoothing.Config(tau=SEQUENCE_TAU, alpha=ALPHA, samples=SAMPLES, lazy=True)
-        objective = {
-            "xe": lambda: cross_entropy.Model(cross_entropy.Config(), context),
-            "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), context),
-            "exploration": lambda: sequence_exploration.Model(sequence_exploration.Config(samples=SAMPLES), context),
-            "token_smoothing": lambda: token_smoothing.Model(token, context),
-            "sequence_smoothing": lambda: sequence_smoothing.Model(sequence, context),
-        }[task]()
-        step = optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
+        return optimise(list(model.parameters()), getattr(textbook, task), False)
+    about = context(data)
+    token = token_smoothing.Config(tau=TAU, beta=BETA, alpha=ALPHA)
+    sequence = sequence_smoothing.Config(tau=SEQUENCE_TAU, alpha=ALPHA, samples=SAMPLES, lazy=True)
+    objective = {
+        "xe": lambda: cross_entropy.Model(cross_entropy.Config(), about),
+        "self_critical": lambda: self_critical.Model(self_critical.Config(samples=SAMPLES), about),
+        "exploration": lambda: sequence_exploration.Model(sequence_exploration.Config(samples=SAMPLES), about),
+        "token_smoothing": lambda: token_smoothing.Model(token, about),
+        "sequence_smoothing": lambda: sequence_smoothing.Model(sequence, about),
+    }[task]()
+    return optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
+
+
+def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> dict[str, Any]:
+    """Measures one case in this process."""
+    torch.set_num_threads(threads)
+    of_transformer = task in TRANSFORMER_TASKS
+    data = Data(grid=of_transformer)
+    step = transformer_step(task, code, data) if of_transformer else lstm_step(task, code, data, weights)
     step(data.batch(size, 0))
     steps, begin = 0, time.perf_counter()
     while steps < 3 or time.perf_counter() - begin < 10:
@@ -241,9 +323,7 @@ def pretrain(weights: Path) -> None:
     """Some cross-entropy steps, so that samples end where captions do."""
     torch.set_num_threads(2)
     data, model = Data(), captioner()
-    reward = CiderD(References(data.references[:10]))
-    context = Context(reward, TIME, HIDDEN, 1, None, data.frequencies, {}, 1, Path(), ITEMS)
-    objective = cross_entropy.Model(cross_entropy.Config(), context)
+    objective = cross_entropy.Model(cross_entropy.Config(), context(data))
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
     for at in range(60):
         optimizer.zero_grad(set_to_none=True)
@@ -266,7 +346,8 @@ def main() -> None:
     results = [case for case in before if case["task"] not in arguments.tasks]
     with tempfile.TemporaryDirectory() as folder:
         weights = Path(folder) / "captioner.safetensors"
-        pretrain(weights)
+        if not set(arguments.tasks) <= set(TRANSFORMER_TASKS):
+            pretrain(weights)
         for case in [case for case in CASES if case[0] in arguments.tasks]:
             environment = os.environ | {"OMP_NUM_THREADS": str(case[3])}
             command = [sys.executable, __file__, "--case", json.dumps(case), "--weights", str(weights)]

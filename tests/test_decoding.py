@@ -118,7 +118,13 @@ def test_decoders_work_with_attention():
     torch.testing.assert_close(found.log_prob.flatten(), expected)
 
 
-def plain_beam(captioner, features, max_length, width):
+def repeats(tokens, size):
+    """Whether any `size` tokens in a row stand twice in a list."""
+    said = [tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
+    return len(set(said)) < len(said)
+
+
+def plain_beam(captioner, features, max_length, width, no_repeat_ngram=0):
     """Beam search in plain Python: the `width` best captions of one image, as (log p, ids)."""
     live, done = [(0.0, [])], []
     for t in range(max_length):
@@ -129,6 +135,7 @@ def plain_beam(captioner, features, max_length, width):
             (score + log_p[i][token], [*prefix, token])
             for i, (score, prefix) in enumerate(live)
             for token in range(captioner.vocabulary_size)
+            if no_repeat_ngram == 0 or not repeats([*prefix, token], no_repeat_ngram)
         ]
         grown.sort(key=lambda pair: -pair[0])
         done += [pair for pair in grown[:width] if pair[1][-1] == EOS]
@@ -155,6 +162,61 @@ def test_beams_find_what_a_plain_search_finds(width):
             assert found.log_prob[image].tolist() == pytest.approx([score for score, _ in expected], abs=1e-4)
             lengths |= {len(tokens) for tokens in words}
     assert len(lengths) > 2
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_wide_beam_finds_every_caption_that_repeats_nothing(size):
+    captioner = tiny_captioner(words=1, seed=3)
+    captions = all_captions(words=1, max_length=6)
+    allowed = [not repeats([token for token in row if token != PAD], size) for row in captions.tolist()]
+    assert 2 < sum(allowed) < len(captions)
+    features = torch.randn(4, CHANNELS)
+    found = decoding.beam(captioner, captioner.encode(features), 6, len(captions), no_repeat_ngram=size)
+    for image in range(4):
+        expected, order = log_probs(captioner, features[image], captions[allowed]).sort(descending=True)
+        number = len(expected)
+        # What remains keeps its probability. There is nothing else but captions with PAD or BOS in them.
+        torch.testing.assert_close(found.log_prob[image, :number], expected.detach(), atol=1e-5, rtol=1e-5)
+        assert (found.log_prob[image, number:] < -9_000).all()
+        best = torch.nn.functional.pad(found.tokens[image, :number], (0, 6 - found.tokens.shape[2]))
+        assert best.tolist() == captions[allowed][order].tolist()
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_beams_without_repeats_find_what_a_plain_search_finds(width):
+    changed = 0
+    for seed in range(6):
+        captioner = tiny_captioner(words=2, seed=seed, scale=2.5)
+        captioner.output.bias.data[EOS] -= 2
+        features = torch.randn(5, CHANNELS)
+        memory = captioner.encode(features)
+        found = decoding.beam(captioner, memory, 9, width, no_repeat_ngram=3)
+        free = decoding.beam(captioner, memory, 9, width)
+        for image in range(5):
+            expected = plain_beam(captioner, features[image], 9, width, no_repeat_ngram=3)
+            words = [[token for token in row if token != PAD] for row in found.tokens[image].tolist()]
+            assert words == [tokens for _, tokens in expected]
+            assert found.log_prob[image].tolist() == pytest.approx([score for score, _ in expected], abs=1e-4)
+            assert not any(repeats(tokens, 3) for tokens in words)
+            changed += any(repeats([t for t in row if t != PAD], 3) for row in free.tokens[image].tolist())
+    assert changed > 5
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_what_is_forbidden_is_what_transformers_forbids(size):
+    transformers = pytest.importorskip("transformers")
+    theirs = transformers.NoRepeatNGramLogitsProcessor(size)
+    forbidden = 0
+    for length in range(12):
+        generator = torch.Generator().manual_seed(length)
+        # BOS, which they see, is said once: no caption repeats what begins with it.
+        prefix = torch.randint(3, 7, (200, length), generator=generator)
+        log_p = torch.randn(200, 8, generator=generator)
+        seen = torch.cat([torch.full((200, 1), BOS), prefix], 1)
+        found = decoding.forbid_repeats(log_p.view(40, 5, 8), prefix.view(40, 5, length), size)
+        assert torch.equal(found.view(200, 8), theirs(seen, log_p.clone()))
+        forbidden += int((found == -torch.inf).sum())
+    assert forbidden > 100
 
 
 def test_every_row_goes_its_own_way():

@@ -28,7 +28,7 @@ class Decoder(Protocol):
 class PrefixDecoder(Decoder, Protocol):
     """A decoder that can be put behind any prefix."""
 
-    def states(self, captions: Tensor, memory: Tensors) -> Tensors: ...
+    def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors: ...
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def complete(
         ids [m, max_length]: the prefix, then its continuation.
     """
     last = lengths - 1
-    state = tuple(part[rows, last] for part in captioner.states(captions, memory))
+    state = captioner.states(captions, memory, rows, last)
     sampled = torch.zeros_like(rows, dtype=torch.bool)
     found = continuations(captioner, select(memory, rows), state, captions[rows, last], max_length - lengths, sampled)
     whole = torch.full((len(rows), max_length + found.tokens.shape[1]), PAD, device=rows.device)
@@ -160,7 +160,7 @@ def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -
 
 
 @torch.no_grad()
-def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Captions:
+def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_repeat_ngram: int = 0) -> Captions:
     """The `width` best captions of a beam search, ranked by log p(y|x) without length normalisation.
 
     At each step a hypothesis may end only where its ending ranks among the best `width` continuations; the best
@@ -168,6 +168,8 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Ca
     a captioner with few training images: "a girl". An image stops exactly when no live hypothesis can still enter its
     best `width` finished ones, since log-probabilities only fall. A beam wider than the number of captions is
     exhaustive search.
+
+    With `no_repeat_ngram` n > 0 no hypothesis may say any n tokens in a row twice (`forbid_repeats`).
 
     Returns:
         tokens [n, width, time], log_prob [n, width] in descending order (-inf where fewer captions exist).
@@ -188,6 +190,8 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Ca
         b = len(images)
         logits, state = captioner.step(inputs, state, memory)
         log_p = torch.log_softmax(logits.float(), dim=1).view(b, width, -1)
+        if no_repeat_ngram > 0:
+            log_p = forbid_repeats(log_p, prefix[:, :, :t], no_repeat_ngram)
         # The best of each beam first, then the best of those (a full sort costs far more): at most `width` end.
         k = min(width + 1, log_p.shape[2])
         top, token = log_p.topk(k, dim=2)
@@ -222,6 +226,29 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int) -> Ca
             inputs, state, memory = inputs[rows], select(state, rows), select(memory, rows)
     length = int((result != PAD).sum(2).max())
     return Captions(result[:, :, :length], result_score)
+
+
+def forbid_repeats(log_p: Tensor, prefix: Tensor, size: int) -> Tensor:
+    """Forbids every next token that would say `size` tokens in a row again (Paulus et al., ICLR 2018: 3).
+
+    Nothing is renormalised: what is allowed keeps its probability under the captioner.
+
+    Args:
+        log_p: of the next token, [..., V].
+        prefix: the tokens so far, [..., t].
+        size: at least 1.
+
+    Returns:
+        `log_p` with -inf for what is forbidden.
+    """
+    if prefix.shape[-1] < size:
+        return log_p
+    said = prefix.unfold(-1, size, 1)
+    last = prefix[..., None, prefix.shape[-1] - size + 1 :]
+    again = (said[..., :-1] == last).all(-1)
+    # Added, not written: a token may end several of those that were said, of which not all are about to be said again.
+    forbidden = torch.zeros_like(again, dtype=log_p.dtype).masked_fill(again, -torch.inf)
+    return log_p.scatter_add(-1, said[..., -1], forbidden)
 
 
 def _best(scores: Tensor, tokens: Tensor, width: int) -> tuple[Tensor, Tensor]:

@@ -8,17 +8,18 @@ from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.models.base import ImageCaptioner, select
 
 VOCABULARY, HIDDEN = 11, 8
-SHAPES = {"lstm": (5,), "attention": (3, 3, 5), "translator": (13,)}
+SHAPES = {"lstm": (5,), "attention": (3, 3, 5), "transformer": (3, 3, 5), "translator": (13,)}
 CONFIGS = {
     "lstm": {"hidden": HIDDEN, "image_input": "every_step"},
     "attention": {"hidden": HIDDEN},
+    "transformer": {"hidden": HIDDEN, "layers": 2, "heads": 2, "feed_forward": 12},
     "translator": {"embedding": 6, "hidden": HIDDEN, "readout": 7},
 }
 SOURCE_WORDS = 13
 CAPTIONS = torch.tensor([[4, 5, 6, EOS, PAD], [7, EOS, PAD, PAD, PAD], [8, 9, 10, 4, EOS]])
 
 
-IMAGE_CAPTIONERS = ["lstm", "attention", "lstm_initial"]
+IMAGE_CAPTIONERS = ["lstm", "attention", "lstm_initial", "transformer"]
 
 
 @pytest.fixture(params=[*IMAGE_CAPTIONERS, "translator"])
@@ -107,6 +108,23 @@ def test_rows_do_not_see_each_other(captioner):
     memory = captioner.encode(x)
     alone = captioner.unroll(CAPTIONS[2:], select(memory, torch.tensor([2])))
     torch.testing.assert_close(captioner.unroll(CAPTIONS, memory)[2:], alone)
+
+
+def test_the_state_before_any_token_is_what_stepping_leads_to(captioner):
+    """Of several tokens of a caption at once, and of one token twice: all that follows them is the same."""
+    captioner.train()
+    memory = captioner.encode(features(captioner))
+    every = captioner.unroll(CAPTIONS, memory)
+    rows, places = (CAPTIONS[:, 1:] != PAD).nonzero().T
+    rows, places = torch.cat([rows, rows[:3]]), torch.cat([places, places[:3]])
+    state, own = captioner.states(CAPTIONS, memory, rows, places), select(memory, rows)
+    for later in range(1, CAPTIONS.shape[1]):
+        inputs = CAPTIONS[rows, places + later - 1]
+        hidden, state = captioner.recur(captioner.embed(inputs), state, own)
+        torch.testing.assert_close(hidden, every[rows, places + later])
+        there = places + later + 1 < CAPTIONS.shape[1]
+        rows, places, state, own = rows[there], places[there], select(state, there), select(own, there)
+    assert len(rows) == 0
 
 
 def test_padding_of_the_source_changes_nothing():

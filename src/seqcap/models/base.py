@@ -122,15 +122,22 @@ class Captioner(nn.Module, ABC):
         # Writing into a preallocated tensor would make autograd copy the whole of it at every step.
         return torch.stack(outputs, dim=1)
 
-    def states(self, captions: Tensor, memory: Tensors) -> Tensors:
-        """The decoder's state before it reads each token of captions [n, time]: tensors [n, time, ...]."""
+    def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:
+        """The decoder's states before it reads some tokens of captions [n, time]: tensors [m, ...].
+
+        Args:
+            captions: ids [n, time].
+            memory: one row per caption.
+            rows: the caption of each of these tokens, [m].
+            places: its place in the caption, [m]; 0 is the first token, before which BOS has been read.
+        """
         embedded = self.embedding(self.shifted(captions))
         state = self.start(memory)
         states = []
         for t in range(captions.shape[1]):
             _, state = self.recur(embedded[:, t], state, memory)
             states.append(state)
-        return tuple(torch.stack(part, dim=1) for part in zip(*states, strict=True))
+        return tuple(torch.stack(part, dim=1)[rows, places] for part in zip(*states, strict=True))
 
     def teacher_force(self, features: Tensor, captions: Tensor) -> Tensor:
         """Logits [batch, time, V] of each token of captions [batch, time], given the tokens before it."""
