@@ -44,13 +44,22 @@ def config(**changes):
     # Batches of 4: a split of six takes a whole one and a rest.
     base = {"name": "v", "task": "image", "kind": "images", "split": "test", "teams": [[1], [2]]}
     base |= {"weights": "weights", "decoded": "decoded.parquet", "max_length": 6, "beam": 3, "samples": 2}
-    return DecodingRun(**(base | {"batch_size": 4} | changes))
+    return DecodingRun(**(base | {"no_repeat_ngram": 0, "batch_size": 4} | changes))
 
 
 def tokens(rows, seed, decoder):
     return {
         (row["item"], row["rank"]): row["tokens"] for row in rows if (row["seed"], row["decoder"]) == (seed, decoder)
     }
+
+
+def test_a_beam_repeats_itself_only_where_it_may(task):
+    def repeats(**changes):
+        found = tokens(decode_split(config(**changes)), 1, "beam").values()
+        return [len(set(caption)) < len(caption) for caption in found]
+
+    assert any(repeats())
+    assert not any(repeats(no_repeat_ngram=1))
 
 
 def test_each_seed_decodes_by_itself(task):

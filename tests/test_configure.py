@@ -307,7 +307,7 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         (f"{PSST}:groups.psst_luo.reads", "retriever/judge", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
         (f"{PSST}:groups.psst_luo.reads", "retriever/listener2", ["psst_luo.reads", "allowed: retriever/listener, "]),
         (f"{PSST}:groups.psst_frozen_mle.start", "psst/train/psst_luo/x", ["psst_frozen_mle.start", "pretrain/lstm"]),
-        (f"{PSST}:runs.frozen_luo_w22.seeds", 4, ["frozen_luo_w22.seeds is 4", "psst/train/psst_luo/luo_w22 has 3"]),
+        (f"{PSST}:runs.frozen_luo_w34.seeds", 4, ["frozen_luo_w34.seeds is 4", "psst/train/psst_luo/luo_w34 has 3"]),
         (
             f"{PSST}:retrievals.psst_image.judge",
             "retriever/judge2",

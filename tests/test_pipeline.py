@@ -61,7 +61,9 @@ def test_two_runs_have_the_same_lock(copies):
     one, two = (YAML(typ="safe").load((folder / "dvc.lock").read_text())["stages"] for folder in copies)
     assert len(two) > 40
     # `seqcap repro` runs what the reports need.
-    assert set(one) - set(two) == {"data@en_fr", "embeddings@en_fr"}
+    assert set(one) - set(two) == {
+        f"{stage}@{task}" for stage in ("data", "embeddings") for task in ("en_fr", "image2")
+    }
     assert {name: one[name] for name in two} == two
 
 
@@ -157,7 +159,8 @@ def paper(name: str) -> set[str]:
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
 SMOOTHED = ("smoothing_lstm_token_sequence", "smoothing_server", "smoothing_de_en_token_sequence")
-OF_CAPTIONS = ("sle_image", "spider_image", "smoothing_image", "smoothing_server", "made_up_image")
+LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
+OF_CAPTIONS = ("sle_image", "spider_image", "smoothing_image", "smoothing_server", "psst_image", "made_up_image")
 
 EDITS = {
     "a label": (parameter("papers/sle.yaml", "runs.sll_sle.label", "SLE"), paper("sle")),
@@ -180,7 +183,7 @@ EDITS = {
     ),
     "embeddings": (
         parameter("params.yaml", "embeddings.glove.epochs", 6),
-        of("embeddings", "image", "de_en", "en_fr"),
+        of("embeddings", "image", "image2", "de_en", "en_fr"),
     ),
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
     "a published table": (source("reporting/published/sle_table1.csv"), paper("sle")),
@@ -191,6 +194,19 @@ EDITS = {
         source("objectives/smoothing.py"),
         of("train", *SMOOTHED),
     ),
+    "a listener's training": (
+        parameter("params.yaml", "retrievers.listener.training.epochs", 3),
+        of("retriever", "listener"),
+    ),
+    "what listeners are for": (
+        source("objectives/cooperation.py"),
+        of("train", *LISTENING) | of("estimators", "psst_estimators"),
+    ),
+    "how captions are passed on": (
+        source("relaxation.py"),
+        of("train", "psst_multinomial") | of("estimators", "psst_estimators"),
+    ),
+    "the raters' page": (source("rating/page.js"), of("rating", "psst")),
     "a captioner": (
         source("models/attention.py"),
         of("pretrain", "attention") | of("train", "sle_sll_sle_att") | of("decode", "sle_sll_sle_att"),
@@ -210,7 +226,9 @@ def configured(copies, monkeypatch):
     monkeypatch.setattr(code, "PACKAGE", folder / "src/seqcap")
     monkeypatch.setattr(code, "REPOSITORY", folder)
     kept = {path: path.read_bytes() for path in [*folder.glob("*.yaml"), *folder.glob("papers/*.yaml")]}
-    kept |= {path: path.read_bytes() for path in folder.glob("src/seqcap/**/*") if path.suffix in (".py", ".csv")}
+    kept |= {
+        path: path.read_bytes() for path in folder.glob("src/seqcap/**/*") if path.suffix in (".py", ".csv", ".js")
+    }
 
     def stale() -> set[str]:
         forget_code()
@@ -281,7 +299,7 @@ def test_the_stages_of_some_papers():
     papers = stage_graph(ROOT, ["sle", "spider"])
     assert {"section@sle", "tables@sle", "section@spider", "pretrain@lstm"} <= set(papers)
     assert not [name for name in papers if "smoothing" in name or name == "report"]
-    with pytest.raises(InputError, match="there is no paper 'sel'; allowed: sle, smoothing, spider"):
+    with pytest.raises(InputError, match="there is no paper 'sel'; allowed: sle, psst, smoothing, spider"):
         stage_graph(ROOT, ["sel"])
 
 

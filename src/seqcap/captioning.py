@@ -50,7 +50,7 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
         greedy = decoding.greedy(captioner, memory, run.max_length)
         found = {
             "greedy": decoding.Captions(greedy.tokens[:, None], greedy.log_prob[:, None]),
-            "beam": decoding.beam(captioner, memory, run.max_length, run.beam),
+            "beam": decoding.beam(captioner, memory, run.max_length, run.beam, run.no_repeat_ngram),
         }
         if run.samples > 0:
             found["sample"] = decoding.sample(captioner, memory, run.max_length, run.samples)

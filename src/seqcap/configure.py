@@ -546,6 +546,7 @@ def _decoding_runs(params: Params, group: str, runs: dict[str, TrainingRun]) -> 
             teams=of_run,
             beam=evaluation.beam,
             samples=evaluation.samples,
+            no_repeat_ngram=evaluation.no_repeat_ngram,
             batch_size=params.shared.decoding.batch_size,
             decoded=f"artifacts/{run.paper}/decode/{params.groups[group].evaluation}/{group}/{name}.parquet",
         )

@@ -237,6 +237,7 @@ class EvaluationParams(Section):
         references: null: all metrics, against all references of an item. Numbers: the metrics of COCO's server, against
             that many references.
         beam, samples: width of the beam, and random captions of each item; 0: none.
+        no_repeat_ngram: the beam says no so many tokens in a row twice; 0: it may.
     """
 
     paper: Name
@@ -245,6 +246,7 @@ class EvaluationParams(Section):
     references: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] | None = None
     beam: int = Field(ge=1, le=100)
     samples: int = Field(ge=0, le=100)
+    no_repeat_ngram: int = Field(0, ge=0, le=100)
 
 
 class Group(Section):

@@ -46,7 +46,7 @@ SEEDS = (1, 2)
 RUNS = ("plain", "joint")
 METRICS = {f"{whose}_{what}" for whose in ("own", "fixed") for what in ("rank", "R@1", "R@5", "R@10")}
 METRICS |= {"fixed_choice"}
-TRUTH = {"true_of_own", "alone", "bits", "ideal_R@1", "ideal_R@5", "ideal_R@10", "unparsed"}
+TRUTH = {"true_of_own", "alone", "bits", "literal_R@1", "literal_R@5", "literal_R@10", "unparsed"}
 
 
 def config(**changes):
@@ -330,7 +330,7 @@ def test_truth_is_that_of_the_splits_scenes(scores):
             unparsed = sum(statement.kind == "unparsed" for statement in check(words, scenes[place[0]]).statements)
             expected = {"true_of_own": own, "alone": true == {place[0]}, "unparsed": unparsed}
             expected["bits"] = math.log2(len(TEST) / len(true)) if own else 0
-            expected |= {f"ideal_R@{k}": min(1, k / len(true)) if own else 0 for k in (1, 5, 10)}
+            expected |= {f"literal_R@{k}": min(1, k / len(true)) if own else 0 for k in (1, 5, 10)}
             assert {metric: of_captions[place] for metric, of_captions in found.items()} == expected
     # Of all that people say, not of what is left after the cut.
     assert values(scores, "human", 0, "true_of_own").mean() == 1

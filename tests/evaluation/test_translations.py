@@ -136,6 +136,7 @@ def test_what_a_translator_decodes_is_scored(tmp_path, monkeypatch):
         teams=((1,),),
         beam=3,
         samples=0,
+        no_repeat_ngram=0,
         batch_size=3,
         decoded=DECODED_FILE,
     )

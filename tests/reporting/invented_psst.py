@@ -177,7 +177,7 @@ class PsstRun(PaperRun):
                     values |= {"fixed_choice": recall + 0.2 + more, "xe_log_prob": -1 + SKILL[method] + more}
                     if exact:
                         values |= {"true_of_own": 0.8 + more, "alone": recall / 2, "bits": 5 * recall + more}
-                        values["ideal_R@10"] = recall / 2
+                        values["literal_R@10"] = recall / 2
                         values |= {"unparsed": float(item % 7 == 0)}
                     for metric, value in values.items():
                         table.add(entry.name, seed, item, "greedy", 0, metric, value)
@@ -207,7 +207,7 @@ class PsstRun(PaperRun):
                 "true_of_own": 1.0,
                 "alone": 0.6,
                 "bits": 5.0,
-                "ideal_R@10": 0.8,
+                "literal_R@10": 0.8,
                 "unparsed": 0.0,
             }
             for metric, value in values.items():

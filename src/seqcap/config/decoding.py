@@ -13,6 +13,7 @@ class DecodingRun(Frozen):
         weights: folder of seed<k>.safetensors.
         teams: seeds that decode together. Their rows have the first one's seed.
         samples: random captions of each item; 0: none.
+        no_repeat_ngram: no caption of the beam says so many tokens in a row twice; 0: it may.
         decoded: the file to write.
     """
 
@@ -25,6 +26,7 @@ class DecodingRun(Frozen):
     teams: tuple[tuple[int, ...], ...]
     beam: int
     samples: int
+    no_repeat_ngram: int
     batch_size: int
     decoded: str
 

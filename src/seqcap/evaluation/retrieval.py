@@ -10,7 +10,7 @@ Of every run's greedy captions:
   1; equal scores are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, under the pretrained captioner of the run's seed,
   nats;
-- on scenes `true_of_own`, `alone`, `bits`, `ideal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
+- on scenes `true_of_own`, `alone`, `bits`, `literal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
 
 A language that only speaker and listener understand raises the first alone: the gap to the others is its drift.
 

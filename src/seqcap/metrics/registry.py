@@ -117,7 +117,7 @@ _ALL = (
     Metric("true_of_own", "true of the own scene", scale=100),
     Metric("alone", "true of the own scene alone", scale=100),
     Metric("bits", "bits of the choice that are settled", unit="bits"),
-    *(Metric(f"ideal_R@{k}", f"R@{k} (ideal listener)", scale=100) for k in (1, 5, 10)),
+    *(Metric(f"literal_R@{k}", f"R@{k} (literal listener)", scale=100) for k in (1, 5, 10)),
     Metric("unparsed", "statements that the checker cannot read", "lower"),
     Metric("xe_log_prob", "log-probability of a word under XE", unit="nats"),
     Metric("better_english", "captions that automatic raters prefer", scale=100),

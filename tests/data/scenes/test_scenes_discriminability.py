@@ -180,10 +180,10 @@ def test_measures() -> None:
 
     def measured(item: int, text: str) -> tuple[float, ...]:
         found = matcher.measures(item, text.split())
-        names = ["true_of_own", "alone", "bits", "ideal_R@1", "ideal_R@5", "ideal_R@10", "unparsed"]
+        names = ["true_of_own", "alone", "bits", "literal_R@1", "literal_R@5", "literal_R@10", "unparsed"]
         assert list(found) == names
-        assert found["ideal_R@5"] == found["ideal_R@10"] == found["true_of_own"]
-        return tuple(found[name] for name in ("true_of_own", "alone", "bits", "ideal_R@1", "unparsed"))
+        assert found["literal_R@5"] == found["literal_R@10"] == found["true_of_own"]
+        return tuple(found[name] for name in ("true_of_own", "alone", "bits", "literal_R@1", "unparsed"))
 
     assert measured(2, "a dog") == pytest.approx((1, 0, math.log2(4 / 3), 1 / 3, 0))
     assert measured(2, "a dog and a ball") == pytest.approx((1, 0, 1, 1 / 2, 0))
@@ -196,11 +196,11 @@ def test_measures() -> None:
     assert measured(5, "a dog") == measured(2, "a dog")
 
 
-def test_an_ideal_listener_guesses_among_what_is_true() -> None:
+def test_a_literal_listener_guesses_among_what_is_true() -> None:
     """Twelve scenes with a dog: among the first 1, 5 and 10 of them."""
     scenes = {number: next(iter(DOGS.values())) for number in range(12)}
     found = Matcher(scenes).measures(3, ["a", "dog"])
-    assert [found[f"ideal_R@{k}"] for k in (1, 5, 10)] == pytest.approx([1 / 12, 5 / 12, 10 / 12])
+    assert [found[f"literal_R@{k}"] for k in (1, 5, 10)] == pytest.approx([1 / 12, 5 / 12, 10 / 12])
 
 
 def test_thousands_of_captions_take_seconds() -> None:

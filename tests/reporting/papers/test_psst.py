@@ -224,7 +224,7 @@ def test_drift_is_what_the_own_listener_finds_more():
     assert cells[PSST, "bits"] == pytest.approx(5 * 0.75, abs=0.1)
     assert cells["human captions", "R@10, judge"] == pytest.approx(50, abs=1)
     assert cells["human captions", "of it alone, %"] == 60
-    assert cells["human captions", "R@10, ideal"] == pytest.approx(80, abs=1)
+    assert cells["human captions", "R@10, literal"] == pytest.approx(80, abs=1)
 
 
 def test_on_photographs_nothing_is_exact():

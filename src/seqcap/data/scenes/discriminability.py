@@ -72,7 +72,7 @@ class Matcher:
         Returns:
             `true_of_own`: 1 if it is true of its own scene, else 0; `alone`: 1 if it is true of its own scene and of no
             other, else 0; `bits`: how much of the choice among the N scenes it settles, log2(N / number of scenes it is
-            true of), and 0 if it is not true of its own; `ideal_R@K`: how often a listener who knows all that is true,
+            true of), and 0 if it is not true of its own; `literal_R@K`: how often a listener who believes every word,
             and puts the scenes that it is true of first, in any order, has its own within the first K; `unparsed`: how
             many of its statements cannot be understood.
         """
@@ -83,7 +83,7 @@ class Matcher:
             "true_of_own": float(own),
             "alone": float(own and number == 1),
             "bits": math.log2(len(self._numbers) / number) if own else 0.0,
-            **{f"ideal_R@{k}": min(1.0, k / number) if own else 0.0 for k in (1, 5, 10)},
+            **{f"literal_R@{k}": min(1.0, k / number) if own else 0.0 for k in (1, 5, 10)},
             "unparsed": float(len(_parse(words).unparsed)),
         }
 

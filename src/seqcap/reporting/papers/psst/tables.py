@@ -192,7 +192,7 @@ _THREE_WAYS = {
     "R@10, judge": Measure("greedy", "fixed_R@10"),
 }
 _EXACT = {
-    "R@10, ideal": Measure("greedy", "ideal_R@10"),
+    "R@10, literal": Measure("greedy", "literal_R@10"),
     "true of its scene, %": Measure("greedy", "true_of_own"),
     "of it alone, %": Measure("greedy", "alone"),
     "bits": Measure("greedy", "bits"),
@@ -213,12 +213,12 @@ def drift(run: Run) -> Table:
     reading = (
         "Greedy captions at Table 2's operating point. The own listener may have learnt a language of its own with "
         "its speaker; the judge, a retriever that no run has seen, and the checker, who decides exactly of which "
-        "scenes a caption is true, have not. The gap between them is language drift. An ideal listener takes the "
-        "scenes that a caption is true of, in any order: nobody who reads only what is said finds more. Bits: how "
-        "much of the choice among all scenes of the split a caption settles, log2(N / scenes that it is true of), 0 "
-        "if it is not true of its own. log p: mean over a caption's words under the captioner of cross-entropy, nats. "
-        "Unparsed: statements that the checker cannot read. The own listener of people's captions is the one that all "
-        "runs start from. No paper "
+        "scenes a caption is true, have not. The gap between them is language drift. A literal listener believes "
+        "every word: it takes the scenes that a caption is true of, in any order, and finds none by a caption that "
+        "says one thing wrong; the others forgive that. Bits: how much of the choice among all scenes of the split a "
+        "caption settles, log2(N / scenes that it is true of), 0 if it is not true of its own. log p: mean over a "
+        "caption's words under the captioner of cross-entropy, nats. Unparsed: statements that the checker cannot "
+        "read. The own listener of people's captions is the one that all runs start from. No paper "
         f"reports these. {_CURVES}"
     )
     return Table("PSST: recall three ways, and language drift", reading, cells, _BRACKETS)
