@@ -174,7 +174,7 @@ def test_data_depend_on_their_own_kind(configs):
 
 
 def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
-    captions = {f"evaluate/{name}_image" for name in ("psst", "sle", "spider", "smoothing")}
+    captions = {f"evaluate/{name}_image" for name in ("psst", "sle", "spider", "smoothing", "wtfrl")}
     captions |= {"evaluate/psst_image2", "evaluate/smoothing_server"}
     assert stages(users(configs, "spice/rules.py"), "evaluate") == captions
     assert stages(users(configs, "evaluation/translations.py"), "evaluate") == {

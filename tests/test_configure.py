@@ -12,7 +12,9 @@ from seqcap.config.training import TrainConfig
 from seqcap.configure import write_configs
 from seqcap.errors import InputError
 
-PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}.yaml" for name in ("psst", "sle", "spider", "smoothing"))
+PSST, SLE, SPIDER, SMOOTHING, WTFRL = (
+    f"papers/{name}.yaml" for name in ("psst", "sle", "spider", "smoothing", "wtfrl")
+)
 REPORT = ("tables", "figures", "section")
 
 
@@ -202,7 +204,7 @@ def test_a_paper_that_is_left_out_is_not_run(files):
     gone = {name for name in before if "spider" in name}
     assert set(before) - set(after) == gone
     assert changed(before, after) == {*gone, "report"}
-    assert after["report"]["papers"] == ["psst", "sle", "smoothing"]
+    assert after["report"]["papers"] == ["psst", "sle", "smoothing", "wtfrl"]
 
 
 def test_a_part_of_a_paper_that_is_left_out_is_not_run(files):
@@ -337,6 +339,12 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
             "pretrain/lstm2",
             ["psst_estimators.start is 'pretrain/lstm2'", "allowed: pretrain/lstm"],
         ),
+        ("mined.reward.task", "image2", ["mined.reward is no retriever of the task image2", "allowed: listener2, judge2"]),
+        ("mined.judge2", {"task": "image", "neighbours": 5}, ["mined.judge2 is no retriever of the task image"]),
+        ("mined.reward.neighbours", 0, ["mined.reward.neighbours is 0"]),
+        (f"{PSST}:groups.psst_luo.reads", "retriever/reward", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
+        ("retrievers.reward.seeds", 2, ["is 'mined/reward'", "at least 3 of `seeds`"]),
+        (f"{WTFRL}:retrievals.wtfrl_image.decoder", "sample", ["retrievals.wtfrl_image.decoder is 'sample'"]),
         ("retrievers.judge.task", "de_en", ["retrievers.judge.task is 'de_en'", "a task with pictures"]),
         ("retrievers.judge.architecture", "vse", ["architecture is 'vse'", "src/seqcap/retrieval"]),
         ("retrievers.judge.architecture", "clip", ["retrievers.judge.folder is None", "read from a folder"]),

@@ -158,9 +158,10 @@ def paper(name: str) -> set[str]:
 
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
+TOLD_APART = ("psst_image", "wtfrl_image")
 SMOOTHED = ("smoothing_lstm_token_sequence", "smoothing_server", "smoothing_de_en_token_sequence")
 LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
-OF_CAPTIONS = ("sle_image", "spider_image", "smoothing_image", "smoothing_server", "psst_image", "made_up_image")
+OF_CAPTIONS = ("sle_image", "spider_image", "smoothing_image", "smoothing_server", "psst_image", "wtfrl_image", "made_up_image")
 
 EDITS = {
     "a label": (parameter("papers/sle.yaml", "runs.sll_sle.label", "SLE"), paper("sle")),
@@ -213,7 +214,17 @@ EDITS = {
     ),
     "a figure": (source("reporting/papers/sle/figures.py"), of("figures", "sle")),
     "a table": (source("reporting/papers/spider/tables.py"), of("tables", "spider")),
-    "a metric": (source("metrics/diversity.py"), of("evaluate", *OF_CAPTIONS)),
+    "a metric": (source("metrics/diversity.py"), of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART)),
+    "how many similar images are mined": (parameter("params.yaml", "mined.reward.neighbours", 6), of("mine", "reward")),
+    "which of them a reward reads": (
+        parameter("papers/wtfrl.yaml", "runs.bidirectional.settings.mined_ranks", [1]),
+        of("train", "wtfrl_weighted") | paper("wtfrl"),
+    ),
+    "the reward of distinctive captions": (
+        source("retrieval/contrast.py"),
+        of("train", "wtfrl_weighted") | of("mine", "reward"),
+    ),
+    "the head that knows damaged captions": (source("retrieval/grammar.py"), of("train", "wtfrl_scst")),
     "the checker of scenes": (source("data/scenes/checker.py"), None),
 }
 
@@ -264,7 +275,7 @@ def test_the_code_of_a_group_is_that_of_its_runs(copies):
     """That of their own objectives and rewards, found through importlib, and what these import."""
     group = json.loads((copies[0] / "configs/train/smoothing_lstm_token_sequence.json").read_text())
     runs = TrainConfig.model_validate(group).runs
-    files = set(closure([module for one in runs for module in training_modules(one)], ["train.py"]))
+    files = set(closure([module for one in runs for module in training_modules(read_params(), one)], ["train.py"]))
     assert {"src/seqcap/objectives/token_sequence_smoothing.py", "src/seqcap/objectives/smoothing.py"} <= files
     assert files == set(group["code"])
     assert "src/seqcap/rewards/reference.py" not in files
@@ -299,7 +310,7 @@ def test_the_stages_of_some_papers():
     papers = stage_graph(ROOT, ["sle", "spider"])
     assert {"section@sle", "tables@sle", "section@spider", "pretrain@lstm"} <= set(papers)
     assert not [name for name in papers if "smoothing" in name or name == "report"]
-    with pytest.raises(InputError, match="there is no paper 'sel'; allowed: sle, psst, smoothing, spider"):
+    with pytest.raises(InputError, match="there is no paper 'sel'; allowed: sle, psst, smoothing, spider, wtfrl"):
         stage_graph(ROOT, ["sel"])
 
 

@@ -27,6 +27,7 @@ from seqcap.config.data import (
 from seqcap.config.decoding import DecodeConfig, DecodingRun
 from seqcap.config.estimators import EstimatorsConfig
 from seqcap.config.evaluation import EvaluationConfig
+from seqcap.config.mining import MiningConfig
 from seqcap.config.rating import RatingConfig
 from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask
 from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
@@ -36,13 +37,13 @@ from seqcap.data import scenes
 from seqcap.data.scenes.parallel import LANGUAGES
 from seqcap.errors import InputError
 from seqcap.machine import MACHINE
-from seqcap.params import PARAMS, ImageTask, Params, RunParams, VarianceParams, validated
+from seqcap.params import PARAMS, ImageTask, Params, RetrieverParams, RunParams, VarianceParams, validated
 from seqcap.tasks import KINDS
 
 # The objective of pretraining. A run with it may be the pretrained captioner itself, and it uses no reward.
 LIKELIHOOD = "cross_entropy"
 # Folders of artifacts/ that belong to no task and no paper.
-RESERVED = ("encoder", "pretrain", "retriever", "sections", "timing", "words")
+RESERVED = ("encoder", "mined", "pretrain", "retriever", "sections", "timing", "words")
 # What an objective reads that is no word: a retriever, which its group names.
 LISTENER = "listener"
 
@@ -72,8 +73,8 @@ def resolve(params: Params) -> Files:
             not what its runs need.
     """
     _check_groups(params)
-    shared = _data(params) | _features(params) | _words(params) | _pretrain(params) | _retrievers(params)
-    return shared | _papers(params)
+    shared = _data(params) | _features(params) | _words(params) | _pretrain(params)
+    return shared | _retrievers(params) | _mined(params) | _papers(params)
 
 
 # --- What captioners read
@@ -212,7 +213,7 @@ def _pretrain(params: Params) -> Files:
             reads={},
             weights=f"artifacts/pretrain/{name}",
         )
-        files[config_path("pretrain", name)] = TrainConfig(runs=(run,), code=_training_code([run]))
+        files[config_path("pretrain", name)] = TrainConfig(runs=(run,), code=_training_code(params, [run]))
     return files
 
 
@@ -252,6 +253,28 @@ def _retrievers(params: Params) -> Files:
             root=data.root,
             weights=f"artifacts/retriever/{name}",
             code=closure([*modules, f"seqcap.retrieval.{retriever.architecture}"], ["retriever.py"]),
+        )
+    return files
+
+
+def _mined(params: Params) -> Files:
+    files: Files = {}
+    for name, mined in params.shared.mined.items():
+        retriever = params.shared.retrievers.get(name)
+        if retriever is None or retriever.task != mined.task:
+            known = [key for key, value in params.shared.retrievers.items() if value.task == mined.task]
+            what = f"mined.{name} is no retriever of the task {mined.task}"
+            raise InputError(PARAMS, what, f"allowed: {', '.join(known)}")
+        files[config_path("mine", name)] = MiningConfig(
+            name=name,
+            task=mined.task,
+            retriever=f"artifacts/retriever/{name}",
+            seeds=tuple(params.shared.seed + i for i in range(retriever.seeds)),
+            seed_offset=retriever.seed_offset,
+            neighbours=mined.neighbours,
+            max_length=params.shared.tasks[mined.task].max_length + 1,
+            mined=f"artifacts/mined/{name}",
+            code=closure([f"seqcap.retrieval.{retriever.architecture}"], ["mine.py"]),
         )
     return files
 
@@ -354,17 +377,25 @@ def _listener(params: Params, name: str, seeds: int) -> str:
         InputError: it names none, or one of another task, with other seeds or without weights to train on.
     """
     group = params.groups[name]
-    retrievers = params.shared.retrievers
-    allowed = [f"retriever/{key}" for key, value in retrievers.items() if value.task == group.task and not value.folder]
+    allowed = _listeners(params, group.task)
     what = f"groups.{name}.reads is {group.reads!r}"
     if group.reads not in allowed:
         fix = f"its runs read a listener; allowed: {', '.join(allowed) or 'none, add one to retrievers in params.yaml'}"
         raise InputError(params.source(name), what, fix)
-    retriever = retrievers[group.reads.removeprefix("retriever/")]
-    if retriever.seed_offset != 0 or retriever.seeds < seeds:
+    retriever = allowed[group.reads]
+    # What was mined has the seeds of runs.
+    if (group.reads.startswith("retriever/") and retriever.seed_offset != 0) or retriever.seeds < seeds:
         fix = f"name one with seed_offset 0 and at least {seeds} of `seeds`: run and listener share their seed"
         raise InputError(params.source(name), what, fix)
     return f"artifacts/{group.reads}"
+
+
+def _listeners(params: Params, task: str) -> dict[str, RetrieverParams]:
+    """The retrievers that a task's runs may start with, by their paths below artifacts/: those that can be trained, and
+    what mined similar pictures, which may be a user's CLIP."""
+    known = {name: value for name, value in params.shared.retrievers.items() if value.task == task}
+    trained = {f"retriever/{name}": value for name, value in known.items() if not value.folder}
+    return trained | {f"mined/{name}": value for name, value in known.items() if name in params.shared.mined}
 
 
 def objective_settings(objective: str, settings: dict[str, Any], source: Path, place: str) -> dict[str, Any]:
@@ -398,11 +429,11 @@ def _reward(params: Params, reward: str | None, task: str, source: Path, place: 
     return weights
 
 
-def _training_code(runs: Iterable[TrainingRun]) -> dict[str, str]:
-    return closure((module for run in runs for module in training_modules(run)), ["train.py"])
+def _training_code(params: Params, runs: Iterable[TrainingRun]) -> dict[str, str]:
+    return closure((module for run in runs for module in training_modules(params, run)), ["train.py"])
 
 
-def training_modules(run: TrainingRun) -> Iterator[str]:
+def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:
     """What training a run imports by name."""
     yield f"seqcap.models.{run.architecture}"
     yield f"seqcap.objectives.{run.objective}"
@@ -411,8 +442,8 @@ def training_modules(run: TrainingRun) -> Iterator[str]:
     if "embeddings" in run.reads:
         yield "seqcap.embeddings"
     if LISTENER in run.reads:
-        # Listeners that learn are dual encoders: others cannot be trained.
-        yield "seqcap.retrieval.dual_encoder"
+        listener = _listeners(params, run.task)[run.reads[LISTENER].removeprefix("artifacts/")]
+        yield f"seqcap.retrieval.{listener.architecture}"
 
 
 def _check_groups(params: Params) -> None:
@@ -496,7 +527,8 @@ def _papers(params: Params) -> Files:
     training: dict[str, dict[str, TrainingRun]] = {name: _group_runs(params, name) for name in params.groups}
     decoding = {name: _decoding_runs(params, name, runs) for name, runs in training.items()}
     for name, runs in training.items():
-        files[config_path("train", name)] = TrainConfig(runs=tuple(runs.values()), code=_training_code(runs.values()))
+        code = _training_code(params, runs.values())
+        files[config_path("train", name)] = TrainConfig(runs=tuple(runs.values()), code=code)
         modules = [KINDS[params.shared.tasks[params.groups[name].task].kind].reader]
         modules += {f"seqcap.models.{run.architecture}" for run in runs.values()}
         code = closure(modules, ["decode.py"])
@@ -597,17 +629,20 @@ def _retrieval(params: Params, name: str, runs: list[DecodingRun]) -> RetrievalC
     if (evaluation.paper, evaluation.task) != (wanted.paper, wanted.task):
         what = f"retrievals.{name}.evaluation is {wanted.evaluation!r}"
         raise InputError(source, what, f"it is of {evaluation.paper}, task {evaluation.task}")
-    retrievers = params.shared.retrievers
-    known = [f"retriever/{key}" for key, value in retrievers.items() if value.task == wanted.task]
+    retrievers = {
+        f"retriever/{key}": value
+        for key, value in params.shared.retrievers.items()
+        if value.task == wanted.task
+    } | _listeners(params, wanted.task)
     for key in ("listener", "judge"):
-        if getattr(wanted, key) not in known:
+        if getattr(wanted, key) not in retrievers:
             what = f"retrievals.{name}.{key} is {getattr(wanted, key)!r}"
-            raise InputError(source, what, f"allowed: {', '.join(known)}")
+            raise InputError(source, what, f"allowed: {', '.join(retrievers)}")
     starts = [f"pretrain/{key}" for key in params.shared.pretrain if _captioner(params, key)["task"] == wanted.task]
     if wanted.start not in starts:
         raise InputError(source, f"retrievals.{name}.start is {wanted.start!r}", f"allowed: {', '.join(starts)}")
     task = params.shared.tasks[wanted.task]
-    modules = [f"seqcap.retrieval.{retrievers[key.removeprefix('retriever/')].architecture}" for key in known]
+    modules = [f"seqcap.retrieval.{retrievers[key].architecture}" for key in (wanted.listener, wanted.judge)]
     captioner = params.shared.captioners[wanted.start.removeprefix("pretrain/")]
     return RetrievalConfig(
         name=name,
@@ -617,6 +652,7 @@ def _retrieval(params: Params, name: str, runs: list[DecodingRun]) -> RetrievalC
         split=_split(params, wanted.evaluation),
         decoded={run.name: run.decoded for run in runs},
         weights={run.name: run.weights for run in runs},
+        decoder=wanted.decoder,
         listener=f"artifacts/{wanted.listener}",
         judge=f"artifacts/{wanted.judge}",
         captioner=f"artifacts/{wanted.start}",

@@ -211,6 +211,17 @@ class RetrieverParams(Section):
     training: dict[str, Any]
 
 
+class MinedParams(Section):
+    """The training pictures that the retriever of the same name holds for similar.
+
+    Attributes:
+        neighbours: how many are found for each picture.
+    """
+
+    task: Name
+    neighbours: int = Field(ge=1, le=1000)
+
+
 class Decoding(Section):
     """How captions are produced, whatever paper they are for."""
 
@@ -255,8 +266,8 @@ class Group(Section):
     Attributes:
         start: the captioner that they continue from, pretrained or of another group's run, a path below artifacts/;
             "<task>/data": they start from scratch.
-        reads: what else they read, words or a retriever, a path below artifacts/; "<task>/data/vocabulary.json":
-            nothing else.
+        reads: what else they read, words, a retriever or what it mined, a path below artifacts/;
+            "<task>/data/vocabulary.json": nothing else.
     """
 
     paper: Name
@@ -303,9 +314,10 @@ class EnsembleParams(Section):
 
 
 class RetrievalParams(Section):
-    """Scores of what an evaluation's greedy captions tell retrievers, and of how far they drift from English.
+    """Scores of what an evaluation's captions tell retrievers, and of how far they drift from English.
 
     Attributes:
+        decoder: whose captions: the greedy one, or the beam's best.
         listener: the retriever that runs without a listener of their own are ranked with, a path below artifacts/.
         judge: the retriever that no run has seen, a path below artifacts/.
         start: the pretrained captioner under which captions are more or less probable, a path below artifacts/.
@@ -314,6 +326,7 @@ class RetrievalParams(Section):
     paper: Name
     evaluation: Name
     task: Name
+    decoder: Literal["greedy", "beam"] = "greedy"
     listener: Artifact
     judge: Artifact
     start: Artifact
@@ -385,6 +398,7 @@ class Shared(Section):
     captioners: dict[Name, CaptionerParams]
     pretrain: dict[Name, PretrainParams]
     retrievers: dict[Name, RetrieverParams]
+    mined: dict[Name, MinedParams]
     rewards: dict[Name, dict[Metric, float]]
     decoding: Decoding
     report: ReportParams

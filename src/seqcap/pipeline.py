@@ -34,6 +34,7 @@ SECTIONS = (
     "evaluations",
     "features",
     "groups",
+    "mined",
     "papers",
     "pretrain",
     "ratings",

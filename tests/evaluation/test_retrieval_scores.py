@@ -53,6 +53,7 @@ def config(**changes):
     base = {"name": "all", "paper": "paper", "task": "image", "dataset": "scenes", "split": "test", "code": {}}
     base |= {"decoded": {run: f"decoded/{run}.parquet" for run in RUNS}, "weights": {run: run for run in RUNS}}
     base |= {"listener": "listener", "judge": "judge", "captioner": "captioner", "max_length": MAX_LENGTH}
+    base |= {"decoder": "greedy"}
     return RetrievalConfig(**(base | changes))
 
 
@@ -203,7 +204,10 @@ def test_every_caption_has_a_row_of_every_metric(scores):
     of_people = ("human:joint", "human:listener")
     runs |= {(run, seed, "sample", metric): 24 for run in of_people for seed in SEEDS for metric in own}
     runs |= {("human", 0, "sample", metric): 24 for metric in METRICS - own | TRUTH | {"xe_log_prob"}}
+    runs |= {(run, seed, "greedy", "Self-BLEU"): 8 for run in RUNS for seed in SEEDS}
     # Of each image, not of each caption.
+    texts = [f"{whose}_text_R@{k}" for whose in ("own", "fixed") for k in (1, 5, 10)]
+    runs |= {(run, seed, "greedy", metric): 8 for run in RUNS for seed in SEEDS for metric in texts}
     runs |= {("human:listener", seed, "sample", f"own_text_R@{k}"): 8 for seed in SEEDS for k in (1, 5, 10)}
     runs |= {("human", 0, "sample", f"fixed_text_R@{k}"): 8 for k in (1, 5, 10)}
     assert rows.to_dict() == runs
@@ -243,6 +247,49 @@ def test_the_judge_finds_an_images_own_captions(scores):
             rank = 1 + int((cosines[~own] >= cosines[own].max() - 1e-6).sum())
             assert [found[f"fixed_text_R@{k}", item] for k in (1, 5, 10)] == [rank <= k for k in (1, 5, 10)]
     assert found["fixed_text_R@5"].mean() < found["fixed_text_R@10"].mean()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_images_find_their_own_caption_among_those_of_all(scores, seed):
+    """`plain` says the same of several images: among equal captions the own one is where chance puts it."""
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    found = scores[(scores.variant == "plain") & (scores.seed == seed) & scores.metric.str.contains("_text_")]
+    assert found["rank"].isna().all()
+    found = found.set_index(["metric", "item"]).value
+    captions = decoded("plain", seed)
+    ids = [[*vocabulary.encode(captions[item, 0]), EOS][:MAX_LENGTH] for item in TEST]
+    assert len({tuple(row) for row in ids}) < len(TEST)
+    for whose, path in (("own", f"listener/seed{seed}"), ("fixed", "judge/seed9")):
+        retriever, _ = retrieval.load(Path(f"{path}.safetensors"))
+        with torch.no_grad():
+            texts = torch.cat([retriever.embed_captions(torch.tensor([row])) for row in ids])
+            for item, image in zip(TEST, retriever.embed_images(features(TEST)), strict=True):
+                cosines = texts @ image
+                own = cosines[TEST.index(item)]
+                before = int((cosines > own + 1e-6).sum())
+                equal = int(((cosines - own).abs() <= 1e-6).sum())
+                for k in (1, 5, 10):
+                    expected = min(max((k - before) / equal, 0), 1)
+                    assert found[f"{whose}_text_R@{k}", item] == pytest.approx(expected)
+
+
+def test_self_bleu_is_that_of_the_runs_captions(scores):
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+    captions = {item: words for (item, _), words in decoded("joint", 1).items()}
+    found = values(scores, "joint", 1, "Self-BLEU")
+    for (item, _), value in found.items():
+        others = [words for other, words in captions.items() if other != item]
+        smoothing = SmoothingFunction().method1
+        assert value == pytest.approx(sentence_bleu(others, captions[item], [0.2] * 5, smoothing), abs=1e-9)
+    assert found.nunique() > 3
+
+
+def test_captions_of_a_beam_are_scored_where_they_are_wanted(task):
+    table = evaluate(config(decoder="beam")).to_pandas()
+    assert set(table[table.variant == "plain"].decoder) == {"beam"}
+    said = values(table, "plain", 1, "fixed_rank")
+    assert said.to_dict() == expected_ranks("judge/seed9.safetensors", dict.fromkeys(said.index, ["dog"])).to_dict()
 
 
 def test_the_most_similar_image_is_another_one_of_the_split(scores):

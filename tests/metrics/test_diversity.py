@@ -15,6 +15,7 @@ from seqcap.metrics.diversity import (
     mutual_bleu,
     novel,
     self_bleu,
+    self_bleus,
     self_cider,
     unique,
     vocabulary_size,
@@ -88,6 +89,10 @@ def test_self_bleu_is_nltks(coco_captions: Images) -> None:
         smoothing = SmoothingFunction().method1
         expected += [sentence_bleu(others, tokens, smoothing_function=smoothing) for tokens in captions]
     assert self_bleu(sets) == pytest.approx(np.mean(expected), abs=1e-12)
+    # Of each caption, its image beside it, in the order of the images.
+    found = self_bleus(sets, 4)
+    assert [value for _, value in sorted(found, key=lambda pair: list(sets).index(pair[0]))] == pytest.approx(expected)
+    assert [image for image, _ in found] == sorted(image for image in sets for _ in range(2))
     assert self_bleu({1: [["a", "dog"]]}) == 0
     assert self_bleu({1: [[]], 2: [["a"]]}) == 0
 

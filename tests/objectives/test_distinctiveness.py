@@ -142,8 +142,8 @@ def say(monkeypatch):
     """Makes searches find captions [3, b, time]; x_gt is the batch's."""
 
     def say(captions=SAID):
-        def beam(captioner, memory, max_length, width):
-            assert (width, max_length) == (5, 3)
+        def beam(captioner, memory, max_length, width, no_repeat_ngram):
+            assert (width, max_length, no_repeat_ngram) == (5, 3, 3)
             others = captions[GREEDY][:, None].expand(-1, 4, -1)
             return decoding.Captions(torch.cat([captions[BEAM][:, None], others], 1), torch.zeros(len(memory[0]), 5))
 
@@ -430,6 +430,22 @@ def test_captions_are_those_of_beam_and_greedy_search(captioner, build):
     for which, captions in ((BEAM, best), (GREEDY, greedy), (TRUTH, SAID[TRUTH])):
         assert torch.equal(told.captions[which][:, : captions.shape[1]], captions)
         assert not told.captions[which][:, captions.shape[1] :].any()
+
+
+def test_the_best_of_the_beam_repeats_no_trigram(build, monkeypatch):
+    """Where without that the most probable caption says one word again and again."""
+    captioner = tiny_captioner(words=2, seed=3)
+    with torch.no_grad():
+        for parameter in captioner.parameters():
+            parameter.zero_()
+        captioner.output.bias[EOS] = -9.0
+        captioner.output.bias[4] = 9.0
+    memory = captioner.encode(FEATURES)
+    assert (decoding.beam(captioner, memory, 6, 5).tokens[:, 0] == 4).all()
+    best = distinctiveness.best_of_beam(captioner, memory, 6)
+    for caption in best.tolist():
+        trigrams = [tuple(caption[i : i + 3]) for i in range(len(caption) - 2)]
+        assert len(set(trigrams)) == len(trigrams)
 
 
 def test_the_longest_captions_are_whole(captioner, build, monkeypatch):

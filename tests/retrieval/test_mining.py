@@ -30,7 +30,7 @@ def unit(*shape, seed=0):
 
 def config(**changes):
     values = {"code": {}, "name": "small", "task": "image", "retriever": "artifacts/retriever/small", "seeds": (1,)}
-    values |= {"neighbours": 5, "max_length": 6, "mined": "out"}
+    values |= {"seed_offset": 0, "neighbours": 5, "max_length": 6, "mined": "out"}
     return MiningConfig(**(values | changes))
 
 
@@ -46,15 +46,21 @@ def mined(path="out/seed1.mined.parquet"):
     return read_table(path, MINED).to_pylist()
 
 
-@pytest.mark.parametrize("scores", [1 << 24, 40])
-def test_the_nearest_are_those_of_the_nearest_captions(monkeypatch, scores):
-    """All at once, or two images at a time."""
+def found_of(images, texts, owners, neighbours):
+    """Of captions that are all different."""
+    return nearest(images, texts, np.arange(len(texts)), np.array(owners), neighbours)
+
+
+@pytest.mark.parametrize(("scores", "first"), [(1 << 24, 8), (40, 8), (1 << 24, 1)])
+def test_the_nearest_are_those_of_the_nearest_captions(monkeypatch, scores, first):
+    """All at once, two images at a time, or with so few captions at first that most images search on."""
     monkeypatch.setattr(mining, "SCORES", scores)
-    images, texts = unit(9, 5), unit(20, 5, seed=1)
-    owners = torch.tensor([i % 9 for i in range(20)])
-    rows, cosines = nearest(images, texts, owners, 3)
+    monkeypatch.setattr(mining, "FIRST", first)
+    images, texts = unit(9, 5), unit(40, 5, seed=1)
+    owners = [i % 9 for i in range(40)]
+    rows, cosines = found_of(images, texts, owners, 3)
     for i in range(9):
-        best = {j: max(float(images[i] @ texts[c]) for c in range(20) if owners[c] == j) for j in range(9) if j != i}
+        best = {j: max(float(images[i] @ texts[c]) for c in range(40) if owners[c] == j) for j in range(9) if j != i}
         expected = sorted(best, key=best.__getitem__, reverse=True)[:3]
         assert rows[i].tolist() == expected
         assert cosines[i].tolist() == pytest.approx([best[j] for j in expected], abs=1e-6)
@@ -64,20 +70,34 @@ def test_neither_the_image_nor_a_copy_is_found():
     """Although the own caption is the nearest of all, and the copy's is the same."""
     images = unit(6, 5)
     images[4] = F.normalize(2 * images[1], dim=0)
-    rows, cosines = nearest(images, images.clone(), torch.arange(6), 6)
-    assert all(i not in found[cosines[i].isfinite()] for i, found in enumerate(rows))
-    assert set(rows[1, :4].tolist()) == set(rows[4, :4].tolist()) == {0, 2, 3, 5}
-    assert cosines[[1, 4], 4].isinf().all()
-    assert {1, 4} <= set(rows[0, :5].tolist())
+    rows, cosines = found_of(images, images.clone(), range(6), 6)
+    assert all(i not in found for i, found in enumerate(rows))
+    assert set(rows[1].tolist()) == set(rows[4].tolist()) == {0, 2, 3, 5, -1}
+    assert np.isneginf(cosines[rows < 0]).all()
+    assert np.isfinite(cosines[rows >= 0]).all()
+    assert set(rows[0].tolist()) == {1, 2, 3, 4, 5, -1}
 
 
 def test_of_images_that_are_as_near_the_first_comes_first():
-    """Their captions are the same but for rounding."""
+    """People said the same of all of them, or their captions are the same but for rounding."""
     images = unit(8, 5)
-    texts = images[[0]].expand(8, -1) + 1e-8 * unit(8, 5, seed=3)
-    rows, _ = nearest(images, texts, torch.arange(8), 5)
-    assert rows[3].tolist() == [0, 1, 2, 4, 5]
-    assert rows[0].tolist() == [1, 2, 3, 4, 5]
+    one = images[[0]]
+    for texts, captions in ((one, np.zeros(8, dtype=int)), (one.expand(8, -1) + 1e-8 * unit(8, 5, seed=3), np.arange(8))):
+        rows, _ = nearest(images, texts, captions, np.arange(8)[::-1].copy(), 5)
+        assert rows[3].tolist() == [0, 1, 2, 4, 5]
+        assert rows[0].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_sentence_that_several_people_said_is_searched_once(task):
+    """The same captions in other batches differ by rounding; as one caption they cannot."""
+    path = Path("artifacts/image/data/references.parquet")
+    rows = read_table(path, REFERENCES).to_pylist()
+    same = {row["item"]: row["tokens"] for row in rows}[3]
+    write_rows(path, [row | {"tokens": same, "text": " ".join(same)} if row["item"] < 24 else row for row in rows], REFERENCES)
+    make(config())
+    table = {(row["item"], row["rank"]): row["mined"] for row in mined()}
+    assert [table[9, rank] for rank in range(1, 6)] == [0, 1, 2, 3, 4]
+    assert [table[2, rank] for rank in range(1, 6)] == [0, 1, 3, 4, 5]
 
 
 def test_the_stage_mines_training_images_with_each_seed(task, monkeypatch):
@@ -107,6 +127,15 @@ def test_the_stage_mines_training_images_with_each_seed(task, monkeypatch):
         cosines.sort(descending=True).values[:5].tolist(), abs=1e-6
     )
     assert [row["cosine"] for row in found] == pytest.approx([cosines[row["mined"]].item() for row in found], abs=1e-6)
+
+
+def test_runs_find_what_the_instance_of_their_own_seed_mined(task):
+    """Its own seed is another one: retrievers that must not know each other have different ones."""
+    folder = Path("artifacts/retriever/small")
+    (folder / "seed1.safetensors").rename(folder / "seed201.safetensors")
+    make(config(seed_offset=200))
+    assert Path("out/seed1.safetensors").read_bytes() == (folder / "seed201.safetensors").read_bytes()
+    assert {path.name for path in Path("out").iterdir()} == {"seed1.safetensors", "seed1.mined.parquet"}
 
 
 def test_it_is_the_same_every_time(task):

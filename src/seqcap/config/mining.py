@@ -12,7 +12,8 @@ class MiningConfig(StageConfig):
 
     Attributes:
         retriever: folder of its seed<k>.safetensors.
-        seeds: of the instances; each finds images of its own.
+        seeds: of the runs that read what is found, with one instance of the retriever for each.
+        seed_offset: what is added to a run's seed for that of its instance.
         neighbours: how many images are found for each.
         max_length: tokens of a caption, EOS included.
         mined: folder that gets seed<k>.mined.parquet, and the retriever's seed<k>.safetensors.
@@ -22,6 +23,7 @@ class MiningConfig(StageConfig):
     task: str
     retriever: str
     seeds: tuple[int, ...]
+    seed_offset: int
     neighbours: int = Field(ge=1)
     max_length: int
     mined: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from seqcap.config import Kind
 from seqcap.config.evaluation import EvaluationConfig
@@ -13,6 +14,7 @@ class RetrievalConfig(EvaluationConfig):
 
     Attributes:
         weights: run -> folder of its seed<k>.safetensors and, if it trains a listener, seed<k>.listener.safetensors.
+        decoder: whose captions are scored; the best of a beam.
         listener: folder of the retrievers that runs start with, seed<k>.safetensors.
         judge: folder of the retriever that no run ever sees; its first seed judges all.
         captioner: folder of the captioners that runs start with, seed<k>.safetensors.
@@ -23,6 +25,7 @@ class RetrievalConfig(EvaluationConfig):
     references: tuple[int, ...] | None = None
     rewards: Mapping[str, Mapping[str, float]] = {}
     weights: Mapping[str, str]
+    decoder: Literal["greedy", "beam"]
     listener: str
     judge: str
     captioner: str

@@ -1,11 +1,14 @@
 """Scores of captions by what they are for: to tell their image from all others of the split.
 
-Of every run's greedy captions:
+Of every run's captions, one for each image, greedy or the best of a beam:
 
 - `own_rank`, `own_R@1`, `own_R@5`, `own_R@10`: the rank of the caption's image among all images of the split, and
   whether it is within K (0 or 1), by the run's own listener (Vered et al., ICCV 2019); for a run that trains none, by
   the one that listeners start from;
 - `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective ever sees;
+- `own_text_R@K` and `fixed_text_R@K`, a value for each image: whether its caption is among the first K of all captions,
+  by the image; of equal ones the order is random, so that values may lie between 0 and 1 (`ties.shared_recall`);
+- `Self-BLEU`, of the first 1,000 images: how like the other captions a caption is (`diversity.self_bleus`), by 5-grams;
 - `fixed_choice`: whether that retriever prefers the caption's image to the one that it holds for the most similar (0 or
   1; equal scores are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, under the pretrained captioner of the run's seed,
@@ -42,13 +45,16 @@ from seqcap.data.scenes.discriminability import Matcher
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
+from seqcap.metrics.diversity import self_bleus
 from seqcap.progress import progress
 from seqcap.retrieval.ranking import TIE, ranks
 from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images
+from seqcap.retrieval.ties import shared_recall
 from seqcap.tasks import ARTIFACTS
 from seqcap.tasks.base import Inputs
 
-DECODER = "greedy"
+# Longest n-grams of Self-BLEU (Chaffin et al., 2024, by their code).
+SELF_BLEU = 5
 # How many listeners are kept in memory: the initial ones come again with every run that trains none.
 KEPT = 8
 
@@ -98,7 +104,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
     references = read_references(config, config.split)
-    runs = read_runs(config, references, (DECODER,))
+    runs = read_runs(config, references, (config.decoder,))
     vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
     # Cut as in training, which gives every caption of people its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
@@ -116,11 +122,15 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
 
     tables: list[pa.Table] = []
     for run in progress(runs, desc=f"retrieve {config.name}", unit="run"):
-        best = {item: captions[:1] for item, captions in run.captions[DECODER].items()}
+        best = {item: captions[:1] for item, captions in run.captions[config.decoder].items()}
         ids = encoded((tokens for _, tokens in flat(best)), vocabulary, config.max_length)
-        said = Said(DECODER, best, ids)
+        said = Said(config.decoder, best, ids)
         path, trained = listener_of(config, run)
-        tables += said.scores(run, {**finder(path).find(said, "own"), **everything(said, [run.seed])})
+        own = finder(path)
+        tables += said.scores(run, {**own.find(said, "own"), **everything(said, [run.seed])})
+        tables += said.scores_of_sets(run, {**own.find_one(said, "own"), **judge.find_one(said, "fixed")})
+        items, alike = zip(*self_bleus(best, SELF_BLEU), strict=True)
+        tables.append(run.scores(config.decoder, "Self-BLEU", items, alike))
         if trained:
             heard = DecodedRun(f"human:{run.name}", run.seed, {})
             tables += people.scores(heard, finder(path).find(people, "own"))
@@ -210,6 +220,12 @@ class Finder:
         texts = embed_captions(self.retriever, said.ids, self.device)
         found = ranks(images, texts, torch.arange(len(images), device=self.device), owners).numpy()
         return {f"{name}_text_R@{k}": found <= k for k in KS}
+
+    def find_one(self, said: Said, name: str) -> Measured:
+        """The same where every image has one caption: many images' may be the same, and their order is random."""
+        images = self.images[[self.rows[item] for item in said.items]]
+        texts = embed_captions(self.retriever, said.ids, self.device)
+        return {f"{name}_text_R@{k}": shared_recall(images, texts, k).numpy() for k in KS}
 
     def similar(self) -> Tensor:
         """The row of the image that is most similar to each image [n] of the split."""

@@ -114,7 +114,13 @@ def self_cider(sets: Sets, references: References) -> Scores:
 
 
 def self_bleu(sets: Sets, order: int = 4) -> float:
-    """Self-BLEU: sentence BLEU of each caption against all captions of other images; mean over the first 1,000.
+    """Self-BLEU: the mean of `self_bleus`; 0 without captions."""
+    values = [value for _, value in self_bleus(sets, order)]
+    return float(np.mean(values)) if values else 0.0
+
+
+def self_bleus(sets: Sets, order: int) -> list[tuple[int, float]]:
+    """Sentence BLEU of each of the first 1,000 captions against all of these of other images, with its image.
 
     Source: Zhu et al., SIGIR 2018, computed as NLTK's `sentence_bleu` with its smoothing method 1. Lower means that
     images are told apart. One image alone has 0: there is nothing to repeat.
@@ -136,12 +142,12 @@ def self_bleu(sets: Sets, order: int = 4) -> float:
                 best[image] = max(count, best.get(image, 0))
                 largest[gram] = sorted(best.items(), key=lambda item: -item[1])[:2]
     if len(lengths) < 2:
-        return 0.0
+        return [(image, 0.0) for image, _ in captions]
     every = sum(lengths.values(), Counter())
     scores = []
     for (image, words), orders in zip(captions, counts, strict=True):
         if not words:
-            scores.append(0.0)
+            scores.append((image, 0.0))
             continue
         others = every - lengths[image]
         closest = min(others, key=lambda length: (abs(length - len(words)), length))
@@ -155,8 +161,8 @@ def self_bleu(sets: Sets, order: int = 4) -> float:
                 break
             log_precision += math.log((matches or EPSILON) / max(1, len(words) - n + 1)) / order
         penalty = 0.0 if len(words) > closest else 1 - closest / len(words)
-        scores.append(math.exp(log_precision + penalty))
-    return float(np.mean(scores))
+        scores.append((image, math.exp(log_precision + penalty)))
+    return scores
 
 
 def ngrams(words: Caption, order: int) -> Counter[tuple[str, ...]]:

@@ -112,6 +112,8 @@ _ALL = (
         Metric(f"{listener}_rank", f"rank of the own picture ({who})", "lower", decimals=2)
         for listener, who in _LISTENERS.items()
     ),
+    # By NLTK's sentence BLEU of 5-grams, each caption against others'; Self-BLEU4 is over the captions of a set.
+    Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),
     Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
     # What a checker knows exactly of generated scenes.
     Metric("true_of_own", "true of the own scene", scale=100),

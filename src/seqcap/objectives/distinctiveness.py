@@ -28,6 +28,8 @@ from seqcap.retrieval.contrast import contrast, copies
 
 # Of the beam whose best caption is x_bs.
 WIDTH = 5
+# No hypothesis of that beam says so many tokens in a row twice; the greedy caption may (released code).
+NO_REPEAT = 3
 # Rows of what is said of a batch's images.
 BEAM, GREEDY, TRUTH = range(3)
 # The captions that have a reward, as the logs call them.
@@ -69,8 +71,8 @@ def say(captioner: Captioner, memory: Tensors, batch: Batch, max_length: int) ->
 
 
 def best_of_beam(captioner: Captioner, memory: Tensors, max_length: int) -> Tensor:
-    """x_bs, ids [b, time]: the best caption of a beam search."""
-    return decoding.beam(captioner, memory, max_length, WIDTH).tokens[:, 0]
+    """x_bs, ids [b, time]: the best caption of a beam search, which repeats no trigram."""
+    return decoding.beam(captioner, memory, max_length, WIDTH, NO_REPEAT).tokens[:, 0]
 
 
 def image_to_text(told: Told, which: int, temperature: float, cap: float | None) -> Tensor:

@@ -3,8 +3,8 @@
 An image is the query, the captions of all other training images are the index, as in the released code. An image is as
 near as the nearest of its captions. The search is exact.
 
-The retriever's weights are copied beside what it found: a run that reads both cannot read two that do not belong
-together, and depends on one folder.
+The retriever's weights are copied beside what it found, under the seed of the runs that read it: a run cannot read two
+that do not belong together, and depends on one folder.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ MINED = pa.schema([("item", pa.int64()), ("rank", pa.int64()), ("mined", pa.int6
 
 # Scores in memory at a time: 64 MB.
 SCORES = 1 << 24
-# Closer cosines are ties: the order of two captions that are the same must not depend on rounding.
+# How many captions are searched at first, a multiple of the neighbours: an image has several, some of them its own.
+FIRST = 8
+# Closer cosines are ties: their order must not depend on rounding.
 DECIMALS = 6
 
 
@@ -52,53 +54,83 @@ def make(config: MiningConfig) -> None:
     """
     device = machine.device()
     for seed in config.seeds:
-        weights = Path(config.retriever) / f"seed{seed}.safetensors"
+        weights = Path(config.retriever) / f"seed{seed + config.seed_offset}.safetensors"
         retriever = retrieval.load(weights)[0].to(device)
         split = retriever.pictures(ARTIFACTS / config.task).split("train", config.max_length)
         captions = split.captions(np.arange(len(split)))
         present = captions[:, :, 0] != PAD
-        images = embed_images(retriever, split.inputs, device)
-        texts = embed_captions(retriever, captions[present], device)
-        rows, cosines = nearest(images, texts, present.nonzero()[:, 0].to(device), config.neighbours)
+        images = embed_images(retriever, split.inputs, device).cpu()
+        # A sentence that many people said is one caption: it must not count as several, which differ by rounding.
+        spoken, said = np.unique(captions[present].numpy(), axis=0, return_inverse=True)
+        texts = embed_captions(retriever, torch.from_numpy(spoken), device).cpu()
+        owners = present.nonzero()[:, 0].numpy()
+        rows, cosines = nearest(images, texts, said.reshape(-1), owners, config.neighbours)
         path = mined_file(Path(config.mined), seed)
-        if cosines.shape[1] < config.neighbours or not cosines.isfinite().all():
+        if (rows < 0).any():
             problem = f"needs {config.neighbours} images like each of {len(split)}, and there are too few others"
             raise InputError(path, problem, "mine fewer neighbours")
         items = split.inputs.ids
         table = {
             "item": items.repeat(config.neighbours),
             "rank": np.tile(np.arange(1, config.neighbours + 1), len(items)),
-            "mined": items[rows.numpy()].ravel(),
-            "cosine": cosines.numpy().ravel(),
+            "mined": items[rows].ravel(),
+            "cosine": cosines.ravel(),
         }
         write_table(path, pa.table(table), MINED)
-        with atomic(Path(config.mined) / weights.name) as copy:
+        with atomic(Path(config.mined) / f"seed{seed}.safetensors") as copy:
             shutil.copyfile(weights, copy)
 
 
-def nearest(images: Tensor, texts: Tensor, owners: Tensor, neighbours: int) -> tuple[Tensor, Tensor]:
+def nearest(
+    images: Tensor, texts: Tensor, captions: NDArray[np.int64], owners: NDArray[np.int64], neighbours: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The images whose nearest captions are nearest to each image; never itself or a copy of it.
 
     Args:
         images: embeddings [n, d].
-        texts: embeddings [m, d] of all captions.
-        owners: int64 [m], the image of each.
+        texts: embeddings [u, d] of all captions, each once.
+        captions, owners: int64 [m], all pairs of a caption and an image of it, rows of `texts` and `images`.
 
     Returns:
-        rows int64 [n, neighbours] and cosines [n, neighbours], the nearest first, of ties the lowest row; on the CPU.
-        What is no neighbour has the cosine -inf. There are at most n.
+        rows int64 [n, neighbours] and cosines [n, neighbours], the nearest first, of ties the lowest row. Where there
+        are too few, the rest is -1 and -inf.
     """
-    n = len(images)
-    rows, cosines = [], []
-    for queries in progress(torch.split(images, max(1, SCORES // len(texts))), desc="mine", unit="chunk"):
-        best = torch.full((len(queries), n), -torch.inf, device=images.device)
-        best.scatter_reduce_(1, owners.expand(len(queries), -1), queries @ texts.T, "amax")
-        best.masked_fill_(copies(queries, images), -torch.inf)
-        # Not `topk`: in what order it puts ties is not said.
-        order = best.round(decimals=DECIMALS).sort(dim=1, descending=True, stable=True).indices[:, :neighbours]
-        rows.append(order.cpu())
-        cosines.append(best.gather(1, order).cpu())
-    return torch.cat(rows), torch.cat(cosines)
+    # Not at the top: training imports this module, too, and searches nothing.
+    from sklearn.neighbors import NearestNeighbors
+
+    index = NearestNeighbors(metric="cosine", algorithm="brute").fit(texts.numpy())
+    order = np.lexsort((owners, captions))
+    by_text = np.split(owners[order], np.searchsorted(captions[order], np.arange(1, len(texts))))
+    rows = np.full((len(images), neighbours), -1, dtype=np.int64)
+    cosines = np.full((len(images), neighbours), -np.inf, dtype=np.float32)
+    chunk = max(1, SCORES // len(texts))
+    for start in progress(range(0, len(images), chunk), desc="mine", unit="chunk"):
+        left = np.arange(start, min(start + chunk, len(images)))
+        searched = 0
+        # Most images need few captions; only those with too few others among them search on.
+        while len(left) and searched < len(texts):
+            searched = min(len(texts), max(FIRST * neighbours, 4 * searched))
+            distances, found = index.kneighbors(images[left].numpy(), n_neighbors=searched)
+            for query, cosine, near in zip(left, (1 - distances).round(DECIMALS), found, strict=True):
+                others, values = _others(images, int(query), cosine, [by_text[text] for text in near], neighbours)
+                rows[query, : len(others)], cosines[query, : len(others)] = others, values
+            left = left[rows[left, -1] < 0]
+    return rows, cosines
+
+
+def _others(
+    images: Tensor, query: int, cosines: NDArray[np.float32], owners: list[NDArray[np.int64]], neighbours: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The first different images among those of captions [k], and their cosines, without the query and its copies."""
+    row = np.concatenate(owners)
+    cosine = np.repeat(cosines, [len(some) for some in owners])
+    order = np.lexsort((row, -cosine))
+    # The places where an image is there for the first time, in their order.
+    first = np.sort(np.unique(row[order], return_index=True)[1])
+    row, cosine = row[order][first], cosine[order][first]
+    other = ~copies(images[[query]], images[row])[0].numpy()
+    other &= row != query
+    return row[other][:neighbours], cosine[other][:neighbours]
 
 
 def read(path: Path, items: NDArray[np.int64], ranks: Sequence[int]) -> NDArray[np.int64]:
