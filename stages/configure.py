@@ -3,7 +3,8 @@
 from seqcap.configure import write_configs
 from seqcap.errors import one_line_errors
 from seqcap.params import read_params
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone("configure"):
         write_configs(read_params())

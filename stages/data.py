@@ -6,6 +6,7 @@ import sys
 from seqcap.artifacts import read_json
 from seqcap.config import config_path
 from seqcap.errors import one_line_errors
+from seqcap.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 
 
@@ -16,5 +17,5 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"data@{sys.argv[1]}"):
         main(sys.argv[1])

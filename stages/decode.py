@@ -6,8 +6,9 @@ from seqcap.artifacts import DECODED, write_rows
 from seqcap.captioning import decode_split
 from seqcap.config.decoding import DecodeConfig
 from seqcap.errors import one_line_errors
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"decode@{sys.argv[1]}"):
         for run in DecodeConfig.read("decode", sys.argv[1]).runs:
             write_rows(run.decoded, decode_split(run), DECODED)

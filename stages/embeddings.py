@@ -11,6 +11,7 @@ from seqcap.config.data import EmbeddingsConfig
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import one_line_errors
 from seqcap.glove import coverage, read_text, train
+from seqcap.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 
 
@@ -30,5 +31,5 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"embeddings@{sys.argv[1]}"):
         main(sys.argv[1])

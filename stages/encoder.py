@@ -7,6 +7,7 @@ import sys
 from seqcap.config.data import EncoderConfig
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import with_weights
+from seqcap.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 
@@ -24,5 +25,5 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"encoder@{sys.argv[1]}"):
         main(sys.argv[1])

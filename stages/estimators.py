@@ -6,8 +6,9 @@ from seqcap.artifacts import write_rows
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
 from seqcap.errors import one_line_errors
 from seqcap.estimators import measure
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"estimators@{sys.argv[1]}"):
         config = EstimatorsConfig.read("estimators", sys.argv[1])
         write_rows(f"artifacts/{config.paper}/results/{sys.argv[1]}.parquet", measure(config), ESTIMATES)

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 
 import torch
 
@@ -13,6 +12,7 @@ from seqcap.data.images import ImageSource
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import Encoder
 from seqcap.features.extraction import Job, extract
+from seqcap.scratch import alone, checkpoints
 from seqcap.tasks import ARTIFACTS
 
 
@@ -28,10 +28,10 @@ def main(task: str) -> None:
     settings = config.model_dump(include={"grid", "dtype", "batch_size", "image_size"})
     job = Job(image_ids=images["item"].to_pylist(), files=images["file"].to_pylist(), **settings)
     encoder = Encoder.load(ARTIFACTS / f"encoder/{task}.safetensors")
-    output = ARTIFACTS / task / "features"
-    extract(encoder, ImageSource(config.root), job, output, Path("scratch"), machine.device(), rank, world)
+    output, kept = ARTIFACTS / task / "features", checkpoints(f"features@{task}")
+    extract(encoder, ImageSource(config.root), job, output, kept, machine.device(), rank, world)
 
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"features@{sys.argv[1]}"):
         main(sys.argv[1])

@@ -7,8 +7,9 @@ from seqcap.errors import one_line_errors
 from seqcap.reporting import papers
 from seqcap.reporting.figures import write_figures
 from seqcap.reporting.inputs import Run
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"figures@{sys.argv[1]}"):
         config = PaperConfig.read("figures", sys.argv[1])
         write_figures(Run.read(config), papers.load(config.paper, "figures").FIGURES)

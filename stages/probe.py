@@ -8,6 +8,7 @@ from typing import Any
 from seqcap.artifacts import write_json
 from seqcap.config.data import ProbeConfig
 from seqcap.errors import one_line_errors
+from seqcap.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 
@@ -21,5 +22,5 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"probe@{sys.argv[1]}"):
         main(sys.argv[1])

@@ -6,8 +6,9 @@ from seqcap.config.rating import RatingConfig
 from seqcap.errors import one_line_errors
 from seqcap.rating.kit import write_kit
 from seqcap.reporting.inputs import Run
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"rating@{sys.argv[1]}"):
         config = RatingConfig.read("rating", sys.argv[1])
         write_kit(Run.read(config), config.judge)

@@ -3,7 +3,8 @@
 from seqcap.config.report import ReportConfig
 from seqcap.errors import one_line_errors
 from seqcap.reporting.report import write_report
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone("report"):
         write_report(ReportConfig.read("report"))

@@ -6,10 +6,11 @@ from seqcap.artifacts import SCORES, write_table
 from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.errors import one_line_errors
 from seqcap.evaluation.retrieval import evaluate
+from seqcap.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"retrieve@{sys.argv[1]}"):
         config = RetrievalConfig.read("retrieve", sys.argv[1])
         path = ARTIFACTS / config.paper / "results" / f"{config.name}_retrieval.parquet"
         write_table(path, evaluate(config), SCORES)

@@ -9,18 +9,24 @@ from seqcap import machine
 from seqcap.artifacts import CURVES, write_json, write_rows
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.errors import one_line_errors
-from seqcap.retrieval.recalls import of_seeds
+from seqcap.processes import start_server
+from seqcap.scratch import alone
 
 
 def main(name: str) -> None:
     config = RetrieverConfig.read("retriever", name)
     # By name: a retriever that is not trained depends on no training, and the other way round.
     made_by = "seqcap.retrieval.training" if config.training is not None else f"seqcap.retrieval.{config.architecture}"
+    if machine.workers() > 1 and len(config.seeds) > 1:
+        # It imports what this process does, and at the same time.
+        start_server(made_by)
+    from seqcap.retrieval.recalls import of_seeds
+
     curves = importlib.import_module(made_by).make(config)
     write_rows(Path(config.weights) / "curves.parquet", curves, CURVES)
     write_json(Path(config.weights) / "recalls.json", of_seeds(config, machine.device()))
 
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"retriever@{sys.argv[1]}"):
         main(sys.argv[1])

@@ -6,7 +6,8 @@ from seqcap.config.report import PaperConfig
 from seqcap.errors import one_line_errors
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.section import write_section
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"section@{sys.argv[1]}"):
         write_section(Run.read(PaperConfig.read("section", sys.argv[1])))

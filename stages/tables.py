@@ -7,8 +7,9 @@ from seqcap.errors import one_line_errors
 from seqcap.reporting import papers
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.tables import write_tables
+from seqcap.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"tables@{sys.argv[1]}"):
         config = PaperConfig.read("tables", sys.argv[1])
         write_tables(Run.read(config), papers.load(config.paper, "tables").TABLES)

@@ -1,30 +1,44 @@
 """Trains a captioner or a group of runs, side by side: `train.py pretrain <captioner>`, `train.py train <group>`."""
 
-import shutil
 import sys
 from pathlib import Path
 
 from seqcap import machine
-from seqcap.artifacts import CURVES, write_json, write_rows
+from seqcap.artifacts import CURVES, copy_file, read_json, write_json, write_rows
 from seqcap.config.training import TrainConfig
 from seqcap.errors import one_line_errors
-from seqcap.training import train_all
+from seqcap.processes import start_server
+from seqcap.scratch import alone, checkpoints
 
 # Not tracked by DVC: measured times are different each time. Run -> seconds of its first seed's epochs.
 TIMING = Path("artifacts/timing")
 
+
+def main(stage: str, name: str) -> None:
+    config = TrainConfig.read(stage, name)
+    if machine.workers() > 1 and sum(len(run.seeds) for run in config.runs) > 1:
+        # It imports what this process does, and at the same time.
+        start_server("seqcap.training")
+    from seqcap.training import train_all
+
+    trained = train_all(config.runs, config.code, checkpoints(f"{stage}@{name}"))
+    if machine.join_group()[0] > 0:
+        return
+    for run, seeds in zip(config.runs, trained, strict=True):
+        curves = [row for seed in seeds for row in seed.curves]
+        write_rows(Path(run.weights) / "curves.parquet", curves, CURVES)
+        if run.start is not None:
+            # The learning curves of what it continues from, for whoever looks at its own.
+            copy_file(Path(run.start) / "curves.parquet", Path(run.weights) / "start.parquet")
+    path = TIMING / f"{name}.json"
+    # A run that had ended before the stage was killed has no step to measure now.
+    earlier = read_json(path) if path.exists() else {}
+    times = {run.name: seeds[0].seconds_per_epoch for run, seeds in zip(config.runs, trained, strict=True)}
+    write_json(path, {run: earlier.get(run) if seconds is None else seconds for run, seconds in times.items()})
+
+
 if __name__ == "__main__":
     with one_line_errors():
         machine.relaunch()
-        stage, name = sys.argv[1:]
-        config = TrainConfig.read(stage, name)
-        trained = train_all(config.runs, config.code)
-        if machine.join_group()[0] == 0:
-            for run, seeds in zip(config.runs, trained, strict=True):
-                curves = [row for seed in seeds for row in seed.curves]
-                write_rows(Path(run.weights) / "curves.parquet", curves, CURVES)
-                if run.start is not None:
-                    # The learning curves of what it continues from, for whoever looks at its own.
-                    shutil.copyfile(Path(run.start) / "curves.parquet", Path(run.weights) / "start.parquet")
-            times = {run.name: seeds[0].seconds_per_epoch for run, seeds in zip(config.runs, trained, strict=True)}
-            write_json(TIMING / f"{name}.json", times)
+        with alone("@".join(sys.argv[1:])):
+            main(*sys.argv[1:])

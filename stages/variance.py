@@ -5,9 +5,10 @@ import sys
 from seqcap.artifacts import VARIANCE, write_rows
 from seqcap.config.training import VarianceConfig
 from seqcap.errors import one_line_errors
+from seqcap.scratch import alone
 from seqcap.variance import measure
 
 if __name__ == "__main__":
-    with one_line_errors():
+    with one_line_errors(), alone(f"variance@{sys.argv[1]}"):
         config = VarianceConfig.read("variance", sys.argv[1])
         write_rows(f"artifacts/{config.paper}/results/{sys.argv[1]}.parquet", measure(config), VARIANCE)

@@ -6,12 +6,10 @@ import sys
 from multiprocessing import get_context
 from pathlib import Path
 
-from seqcap.training import PRELOADED
-
 STAGES = Path(__file__).parents[1] / "stages"
 # Not from the test process itself: once it has trained on a machine with a GPU, its forks cannot.
 CONTEXT = get_context("forkserver")
-CONTEXT.set_forkserver_preload(PRELOADED)
+CONTEXT.set_forkserver_preload(["seqcap.training"])
 
 
 def start(script, *arguments, output=os.devnull, **environment):

@@ -6,17 +6,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import torch
+from PIL import Image
 
-from seqcap import artifacts
+from seqcap import artifacts, models
 from seqcap.config.data import Corpus
 from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.features.encoders import with_weights
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.mining import MINED, mined_file
+from seqcap.scratch import checkpoints, forget
+from seqcap.training import Trained, train_all
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
 CHANNELS = 8
+STAGE = "train@small"
+# Of an LSTM that captions images.
+SETTINGS = {"hidden": 8, "image_input": "initial_state"}
 LAYOUT = {"train": 24, "val": 6, "test": 6}
 
 
@@ -99,8 +106,9 @@ def write_listener(folder: Path) -> Path:
     """Writes artifacts/retriever/small/seed1.safetensors under `folder`, a dual encoder of the images, not trained; and
     as similar images of each those that follow it."""
     torch.manual_seed(0)
-    words = len(Vocabulary.read(folder / "artifacts/image/data/vocabulary.json"))
-    listener = Model(Config(embedding=8, hidden=8), words, (CHANNELS,))
+    vocabulary = Vocabulary.read(folder / "artifacts/image/data/vocabulary.json")
+    listener = Model(Config(embedding=8, hidden=8), len(vocabulary), (CHANNELS,))
+    listener.vocabulary = digest(vocabulary)
     path = folder / "artifacts/retriever/small"
     artifacts.save_weights(path / "seed1.safetensors", listener.state_dict(), listener.metadata())
     train = LAYOUT["train"]
@@ -111,6 +119,35 @@ def write_listener(folder: Path) -> Path:
     ]
     artifacts.write_rows(mined_file(path, 1), mined, MINED)
     return path
+
+
+def write_captioners(folder: Path) -> None:
+    """Writes what `seqcap caption` reads under `folder`: an encoder, a vocabulary, lstm.safetensors and
+    attention.safetensors, none of them trained, and the pictures one.png and two.jpg."""
+    torch.manual_seed(0)
+    encoder = with_weights("scenes_cnn", "random", 1)
+    encoder.save(folder / "artifacts/encoder/image.safetensors", {"weights": "random", "image_size": 32})
+    vocabulary = Vocabulary.build([WORDS], 1)
+    vocabulary.write(folder / "artifacts/image/data/vocabulary.json")
+    features = encoder(torch.zeros(1, 3, 32, 32, dtype=torch.uint8))
+    for architecture, shape, model in (
+        ("lstm", encoder.pooled(features).shape[1:], SETTINGS),
+        ("attention", encoder.grid(features, 2).shape[1:], {"hidden": 8}),
+    ):
+        captioner = models.build(architecture, model, len(vocabulary), tuple(shape))
+        metadata = {
+            "architecture": architecture,
+            "model": model,
+            "vocabulary_size": len(vocabulary),
+            "vocabulary": digest(vocabulary),
+            "feature_shape": list(shape),
+            "max_length": 5,
+            "task": "image",
+        }
+        artifacts.save_weights(folder / f"{architecture}.safetensors", captioner.state_dict(), metadata)
+    rng = np.random.default_rng(0)
+    for name, size in (("one.png", (50, 40)), ("two.jpg", (32, 32))):
+        Image.fromarray(rng.integers(0, 255, (*size, 3), dtype=np.uint8)).save(folder / name)
 
 
 def run_config(**changes: Any) -> TrainingRun:
@@ -153,3 +190,10 @@ def translation_config(**changes: Any) -> TrainingRun:
         "reward": {},
     }
     return run_config(**(translator | changes))
+
+
+def train_group(*runs: TrainingRun) -> list[list[Trained]]:
+    """Trains runs side by side and forgets their checkpoints, as `seqcap repro` does once DVC has their weights."""
+    trained = train_all(runs, {}, checkpoints(STAGE))
+    forget(Path(), STAGE)
+    return trained

@@ -10,9 +10,10 @@ from seqcap import decoding, models
 from seqcap.artifacts import DATA, DECODED, IMAGES, read_table, save_weights, write_rows
 from seqcap.captioning import decode_split
 from seqcap.config.decoding import DecodingRun
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
+from seqcap.models.base import Captioner
 from seqcap.models.ensemble import Ensemble
 
 FEATURES = Path("artifacts/image/features")
@@ -26,16 +27,21 @@ def task(tmp_path, monkeypatch):
     """The small task, with two LSTMs (seeds 1 and 2) and an attentive captioner (seed 3)."""
     monkeypatch.chdir(tmp_path)
     write_task(tmp_path)
-    size = len(Vocabulary.read(DATA / "vocabulary.json"))
+    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
     (tmp_path / "weights").mkdir()
     for seed, architecture in ((1, "lstm"), (2, "lstm"), (3, "attention")):
         torch.manual_seed(seed)
-        captioner = models.build(architecture, MODELS[architecture], size, SHAPES[architecture])
+        captioner = models.build(architecture, MODELS[architecture], len(vocabulary), SHAPES[architecture])
         with torch.no_grad():
             for parameter in captioner.parameters():
                 parameter.copy_(torch.randn_like(parameter))
-        metadata = {"architecture": architecture, "model": MODELS[architecture], "vocabulary_size": size}
-        metadata |= {"feature_shape": list(SHAPES[architecture]), "max_length": 6}
+        metadata = {
+            "architecture": architecture,
+            "model": MODELS[architecture],
+            "vocabulary_size": len(vocabulary),
+            "vocabulary": digest(vocabulary),
+            "feature_shape": list(SHAPES[architecture]),
+        }
         save_weights(f"weights/seed{seed}.safetensors", captioner.state_dict(), metadata)
     return tmp_path
 
@@ -92,6 +98,33 @@ def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
     expected = {(image, 0): words.decode(found.tokens[i].tolist()) for i, image in enumerate(TEST)}
     assert tokens(rows, 2, "greedy") == expected
     assert expected != tokens(decode_split(config(teams=[[2]])), 2, "greedy")
+
+
+@pytest.mark.parametrize("teams", [[[1]], [[2, 1]]])
+def test_weights_of_another_vocabulary_are_one_line(task, teams):
+    """As many words, but others: they would be said."""
+    words = Vocabulary.read(DATA / "vocabulary.json").words
+    Vocabulary([*words[:-1], "zebra"]).write(DATA / "vocabulary.json")
+    with pytest.raises(InputError, match=r"weights/seed\d\.safetensors: was trained with another vocabulary"):
+        decode_split(config(teams=teams))
+
+
+def test_weights_of_other_features_are_one_line(task):
+    (FEATURES / "grid.parquet").rename(FEATURES / "pooled.parquet")
+    with pytest.raises(
+        InputError, match=r"seed1\.safetensors: reads features of shape \(8,\); artifacts/image has \(2,"
+    ):
+        decode_split(config(teams=[[1]]))
+
+
+def test_captions_without_a_probability_are_one_line(task, monkeypatch):
+    """As if finite weights were so large that what they say of an image is not."""
+    logits = Captioner.logits
+    monkeypatch.setattr(Captioner, "logits", lambda captioner, hidden: logits(captioner, hidden) * float("nan"))
+    with pytest.raises(
+        InputError, match=r"seed1\.safetensors: a greedy caption of test has a log-probability that is not"
+    ):
+        decode_split(config(teams=[[1]]))
 
 
 def test_every_ensemble_has_the_seed_of_its_first_member(task):

@@ -1,10 +1,11 @@
 """The resolution of the parameters: what each stage's file holds, what changes it, and what a wrong name gets."""
 
+import importlib
 import json
 import runpy
 
 import pytest
-from parameter_files import ROOT, ParameterFiles, changed
+from parameter_files import ROOT, ParameterFiles, _committed, changed
 
 from seqcap.config import config_path
 from seqcap.config.data import ImageData
@@ -231,6 +232,7 @@ def message(files):
 
 
 TRAINING = {"epochs": 1, "batch_size": 1, "learning_rate": 0.1, "dropout": 0, "decay": 1, "decay_every": 1, "clip": 1}
+VARIANCE = _committed(SPIDER)["variances"]["spider_variance"]
 GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner": "lstm", "start": "pretrain/lstm"}
 
 
@@ -285,7 +287,17 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         ),
         (f"{SLE}:runs.sll.objective", "base", ["runs.sll.objective is 'base'"]),
         (f"{SLE}:runs.sll.objective", "smoothing", ["runs.sll.objective is 'smoothing'"]),
+        (f"{SLE}:runs.sll.objective", "", ["runs.sll.objective is ''"]),
         (f"{SLE}:runs.sll.settings.samples", 0, ["runs.sll.settings.samples is 0"]),
+        (f"{SLE}:runs.sll.settings.samples", True, ["runs.sll.settings.samples is True", "valid integer"]),
+        (f"{SLE}:runs.sll_sle.settings.alpha", "0.5", ["runs.sll_sle.settings.alpha is '0.5'"]),
+        (f"{SLE}:runs.sll.training.epochs", "3", ["runs.sll.training.epochs is '3'"]),
+        (f"{WTFRL}:runs.bidirectional.settings.mined_ranks", [1, True], ["settings.mined_ranks.1 is True"]),
+        (
+            f"{SPIDER}:variances.spider_image",
+            VARIANCE,
+            ["variances.spider_image writes the same results as evaluations.spider_image", "another name"],
+        ),
         (f"{SLE}:runs.sll.settings.sample", 5, ["runs.sll.settings.sample is not a parameter", "allowed: samples"]),
         (f"{SMOOTHING}:runs.lstm_tok_seq_cider_v.settings.sequence.tau", -1, ["settings.sequence.tau is -1"]),
         (f"{SLE}:runs.sll.training.epoch", 3, ["runs.sll.training.epoch is not a parameter", "allowed: epochs"]),
@@ -339,7 +351,11 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
             "pretrain/lstm2",
             ["psst_estimators.start is 'pretrain/lstm2'", "allowed: pretrain/lstm"],
         ),
-        ("mined.reward.task", "image2", ["mined.reward is no retriever of the task image2", "allowed: listener2, judge2"]),
+        (
+            "mined.reward.task",
+            "image2",
+            ["mined.reward is no retriever of the task image2", "allowed: listener2, judge2"],
+        ),
         ("mined.judge2", {"task": "image", "neighbours": 5}, ["mined.judge2 is no retriever of the task image"]),
         ("mined.reward.neighbours", 0, ["mined.reward.neighbours is 0"]),
         (f"{PSST}:groups.psst_luo.reads", "retriever/reward", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
@@ -356,7 +372,11 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         ("captioners.lstm.architecture", "rnn", ["captioners.lstm.architecture is 'rnn'", "src/seqcap/models"]),
         ("captioners.lstm.architecture", "translator", ["architecture is 'translator'", "cannot read the task image"]),
         ("captioners.translator_de_en.architecture", "lstm", ["architecture is 'lstm'", "cannot read the task de_en"]),
+        ("captioners.lstm.architecture", "base", ["captioners.lstm.architecture is 'base'", "src/seqcap/models"]),
+        ("retrievers.judge.architecture", "losses", ["architecture is 'losses'", "src/seqcap/retrieval"]),
         ("captioners.lstm.model.hidden", -1, ["captioners.lstm.model.hidden is -1"]),
+        ("captioners.lstm.model.hidden", "96", ["captioners.lstm.model.hidden is '96'"]),
+        ("captioners.transformer.model.layers", 10**6, ["captioners.transformer.model.layers is 1000000"]),
         ("captioners.translator_de_en.model.readout", 0, ["captioners.translator_de_en.model.readout is 0"]),
         ("tasks.image.dataset", "coco", ["tasks.image.root is null, but coco is on disk"]),
         ("tasks.de_en.dataset", "text", ["tasks.de_en.root is null"]),
@@ -373,6 +393,29 @@ def test_wrong_names_and_settings_are_one_line(files, key, value, named):
     assert found.startswith(f"{key.rpartition(':')[0] or 'params.yaml'}: ")
     for part in named:
         assert part in found
+
+
+@pytest.mark.parametrize(
+    ("package", "key"),
+    [
+        ("objectives", f"{SLE}:runs.sll.objective"),
+        ("models", "captioners.lstm.architecture"),
+        ("retrieval", "retrievers.judge.architecture"),
+    ],
+)
+def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeypatch, package, key):
+    """A fault of the code: its traceback says where."""
+    files[key] = "unfinished"
+    original = importlib.import_module
+
+    def imported(name, *rest):
+        if name == f"seqcap.{package}.unfinished":
+            raise ModuleNotFoundError("No module named 'numpyy'", name="numpyy")
+        return original(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", imported)
+    with pytest.raises(ModuleNotFoundError, match="numpyy"):
+        files.resolved()
 
 
 def test_features_of_sentences_are_one_line(files):

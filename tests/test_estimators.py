@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from enumeration import CHANNELS, all_captions, log_probs, tiny_captioner
-from small_task import run_config, write_listener, write_task
+from small_task import run_config, train_group, write_listener, write_task
 from torch import Tensor
 
 from seqcap import decoding, estimators
@@ -22,7 +22,6 @@ from seqcap.estimators import OWN_HINGE, REFERENCE, Estimator, Setup, credit, gr
 from seqcap.relaxation import Relaxation, relaxed_rollout
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.losses import hinges
-from seqcap.training import train_all
 
 CAPTIONS = all_captions(words=1, max_length=2)
 MARGIN = 0.6
@@ -197,7 +196,7 @@ def config(tmp_path_factory):
         patch.chdir(folder)
         write_task(folder)
         write_listener(folder)
-        train_all([run_config(weights="pretrained")], {})
+        train_group(run_config(weights="pretrained"))
         yield EstimatorsConfig(
             code={},
             paper="paper",

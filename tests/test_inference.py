@@ -1,44 +1,22 @@
 """`seqcap caption` on image files."""
 
-import numpy as np
+import os
+
 import pytest
 import torch
-from PIL import Image
-from small_task import WORDS
+from small_task import SETTINGS, WORDS, write_captioners
 
 from seqcap import models
 from seqcap.artifacts import load_weights, save_weights
-from seqcap.data.vocabulary import Vocabulary
-from seqcap.features.encoders import with_weights
+from seqcap.data.vocabulary import SPECIALS, Vocabulary, digest
 from seqcap.inference import caption_files
+from seqcap.models.base import Captioner
 
 
 @pytest.fixture
 def trained(tmp_path, monkeypatch):
-    """What the pipeline leaves: encoder, vocabulary and a (random) captioner of either kind."""
     monkeypatch.chdir(tmp_path)
-    torch.manual_seed(0)
-    encoder = with_weights("scenes_cnn", "random", 1)
-    encoder.save("artifacts/encoder/image.safetensors", {"weights": "random", "image_size": 32})
-    vocabulary = Vocabulary.build([WORDS], 1)
-    vocabulary.write("artifacts/image/data/vocabulary.json")
-    features = encoder(torch.zeros(1, 3, 32, 32, dtype=torch.uint8))
-    for architecture, shape, model in (
-        ("lstm", encoder.pooled(features).shape[1:], {"hidden": 8, "image_input": "initial_state"}),
-        ("attention", encoder.grid(features, 2).shape[1:], {"hidden": 8}),
-    ):
-        captioner = models.build(architecture, model, len(vocabulary), tuple(shape))
-        metadata = {
-            "architecture": architecture,
-            "model": model,
-            "vocabulary_size": len(vocabulary),
-            "feature_shape": list(shape),
-            "max_length": 5,
-        }
-        save_weights(f"{architecture}.safetensors", captioner.state_dict(), metadata)
-    rng = np.random.default_rng(0)
-    for name, size in (("one.png", (50, 40)), ("two.jpg", (32, 32))):
-        Image.fromarray(rng.integers(0, 255, (*size, 3), dtype=np.uint8)).save(name)
+    write_captioners(tmp_path)
     return tmp_path
 
 
@@ -72,15 +50,144 @@ def test_captioners_of_two_kinds_caption_together(trained, command):
     assert [line.split("\t")[1] for line in done.stdout.splitlines()] == [caption for _, caption in together]
 
 
+def change(name, tensors=None, **metadata):
+    """Writes changed.safetensors: other weights, with other metadata."""
+    before, of_before = load_weights(f"{name}.safetensors")
+    kept = {key: value for key, value in (of_before | metadata).items() if value is not None}
+    save_weights("changed.safetensors", before | (tensors or {}), kept)
+
+
+def refused(command, *weights):
+    """What is printed about weights with which no picture is captioned."""
+    done = command("caption", "one.png", "--weights", *(f"{name}.safetensors" for name in weights))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    return done.stderr
+
+
 def test_captioners_of_two_vocabularies_get_one_line(trained, command):
-    tensors, metadata = load_weights(trained / "lstm.safetensors")
-    tensors |= {name: value[:-1] for name, value in tensors.items() if name.startswith(("embedding", "output"))}
-    save_weights("other.safetensors", tensors, metadata | {"vocabulary_size": metadata["vocabulary_size"] - 1})
-    done = command("caption", "one.png", "--weights", "lstm.safetensors", "other.safetensors")
-    assert done.returncode == 2
-    assert done.stderr == (
-        "error: other.safetensors: knows 9 words, and lstm.safetensors 10; put captioners of one vocabulary together\n"
+    """As many words, but others."""
+    change("lstm", vocabulary=digest(Vocabulary([*SPECIALS, *"abcdef"])))
+    assert refused(command, "lstm", "changed") == (
+        "error: changed.safetensors: was trained with another vocabulary than lstm.safetensors; "
+        "put captioners of one vocabulary together\n"
     )
+    vocabulary = "artifacts/image/data/vocabulary.json"
+    assert f"changed.safetensors: was trained with another vocabulary than {vocabulary}" in refused(command, "changed")
+    Vocabulary([*SPECIALS, *WORDS[::-1]]).write(vocabulary)
+    assert f"lstm.safetensors: was trained with another vocabulary than {vocabulary}" in refused(command, "lstm")
+
+
+def test_weights_that_are_not_finite_get_one_line(trained, command):
+    change("lstm", {"output.bias": torch.full((10,), float("nan"))})
+    assert "changed.safetensors: weight 'output.bias' is NaN or infinite" in refused(command, "changed")
+
+
+def test_captions_without_a_probability_get_one_line(trained, command, monkeypatch):
+    """As if finite weights were so large that what they say of the image is not."""
+    logits = Captioner.logits
+    monkeypatch.setattr(Captioner, "logits", lambda captioner, hidden: logits(captioner, hidden) * float("nan"))
+    assert "lstm.safetensors: gives no caption of one.png a finite probability" in refused(command, "lstm")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "problem"),
+    [
+        ({"architecture": "gpt"}, "holds no captioner (No module named 'seqcap.models.gpt')"),
+        ({"architecture": "../x"}, "holds no captioner (architecture:"),
+        ({"architecture": "translator"}, "holds no captioner ("),
+        ({"model": SETTINGS | {"hidden": 10**6}}, "(embedding.weight is [10, 8], and [10, 1000000]"),
+        ({"model": SETTINGS | {"hidden": 10**30}}, "holds no captioner ("),
+        ({"model": [8]}, "holds no captioner (model:"),
+        ({"vocabulary_size": 10**12}, "holds no captioner (embedding.weight is [10, 8], and [1000000000000, 8]"),
+        ({"vocabulary_size": "10"}, "holds no captioner (vocabulary_size:"),
+        ({"vocabulary": None}, "holds no captioner (vocabulary: Field required)"),
+        ({"feature_shape": [384, 0]}, "holds no captioner (feature_shape.1:"),
+        ({"feature_shape": "384"}, "holds no captioner (feature_shape:"),
+        ({"max_length": 10**7}, "holds no captioner of images (max_length:"),
+        ({"max_length": True}, "holds no captioner of images (max_length:"),
+        ({"task": "../../etc"}, "holds no captioner of images (task:"),
+        ({"task": "image2"}, "encoder/image2.safetensors: does not exist"),
+    ],
+)
+def test_metadata_that_are_wrong_get_one_line(trained, command, metadata, problem):
+    """At once: nothing of the size that they name is made."""
+    change("lstm", **metadata)
+    assert problem in refused(command, "changed")
+
+
+@pytest.mark.parametrize("size", [10**7, 0, "32", None])
+def test_an_encoder_that_names_no_size_gets_one_line(trained, command, size):
+    tensors, metadata = load_weights("artifacts/encoder/image.safetensors")
+    save_weights("artifacts/encoder/image.safetensors", tensors, metadata | {"image_size": size})
+    assert "encoder/image.safetensors: holds no encoder (image_size:" in refused(command, "lstm")
+
+
+def test_weights_of_another_encoder_get_one_line(trained, command):
+    tensors, _ = load_weights("lstm.safetensors")
+    other = {name: tensor[..., :7] for name, tensor in tensors.items() if name == "image.weight" or "feature" in name}
+    change("lstm", other, feature_shape=[7])
+    assert "changed.safetensors: reads features of shape [7], and the encoder gives [384]" in refused(
+        command, "changed"
+    )
+
+
+def test_tasks_are_not_put_together(trained, command):
+    change("lstm", task="image2")
+    assert "changed.safetensors: is of task image2, and lstm.safetensors of image" in refused(
+        command, "lstm", "changed"
+    )
+
+
+def test_a_translator_captions_no_images(trained, command):
+    vocabulary = Vocabulary.read("artifacts/image/data/vocabulary.json")
+    settings = {"embedding": 4, "hidden": 4, "readout": 4}
+    translator = models.build("translator", settings, len(vocabulary), (10,))
+    _, metadata = load_weights("lstm.safetensors")
+    metadata |= {"architecture": "translator", "model": settings, "feature_shape": [10]}
+    save_weights("translator.safetensors", translator.state_dict(), metadata)
+    assert "translator.safetensors: are of a captioner that reads no images" in refused(command, "translator")
+
+
+def test_it_works_outside_the_repository(trained, command, monkeypatch):
+    """Encoder and vocabulary are in the folder artifacts/ of the weights, and pictures have neighbours of all kinds."""
+    for name in ("lstm", "attention"):
+        (trained / f"artifacts/sle/train/{name}").mkdir(parents=True)
+        (trained / f"{name}.safetensors").rename(trained / f"artifacts/sle/train/{name}/seed1.safetensors")
+    elsewhere = trained / "elsewhere"
+    (elsewhere / "images").mkdir(parents=True)
+    (elsewhere / "a.tar").write_bytes(b"no tar")
+    (trained / "one.png").rename(elsewhere / "one.png")
+    monkeypatch.chdir(elsewhere)
+    for name in ("lstm", "attention"):
+        weights = f"../artifacts/sle/train/{name}/seed1.safetensors"
+        done = command("caption", "one.png", "--weights", weights)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("one.png\t")
+
+
+def test_captions_before_a_damaged_picture_are_printed(trained, command):
+    (trained / "broken.jpg").write_bytes(b"<html>")
+    done = command("caption", "one.png", "broken.jpg", "two.jpg", "--weights", "lstm.safetensors")
+    assert done.returncode == 2
+    assert done.stdout.startswith("one.png\t")
+    assert done.stdout.count("\n") == 1
+    assert done.stderr.startswith("error: broken.jpg: cannot be decoded")
+
+
+def test_a_file_whose_name_is_no_text_is_captioned(trained, command):
+    name = os.fsdecode(b"\xff.png")
+    (trained / "one.png").rename(trained / name)
+    done = command("caption", name, "--weights", "lstm.safetensors")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("\ufffd.png\t")
+
+
+@pytest.mark.parametrize("beam", ["0", "-1", "101", "1000000", "9" * 5000, "five", "1.5", "²"])
+def test_beams_that_are_no_widths_are_one_line(trained, command, beam):
+    done = command("caption", "one.png", "--weights", "lstm.safetensors", f"--beam={beam}")
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"argument --beam: {beam!r} is not a number from 1 to 100\n")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """The parameter files: what is read from them, and the one line that a wrong one gets."""
 
+import re
+from itertools import pairwise
+
 import pytest
 from parameter_files import FILES, ROOT, ParameterFiles
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
-from seqcap.params import overlaid, read_params
+from seqcap.params import overlaid, read_params, read_yaml
 
 SMOOTHING, SLE, PAPER = "papers/smoothing.yaml", "papers/sle.yaml", "scales/paper.yaml"
 
@@ -183,7 +186,22 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
         ("scale", "huge", ["scale is 'huge'", "allowed: laptop, paper"]),
         ("scale", None, ["scale is None"]),
         ("seed", None, ["seed is None"]),
-        ("workers", 0, ["workers"]),
+        ("workers", 0, ["workers is 0", "Input should be 'auto' or greater than or equal to 1"]),
+        ("workers", {"a": 1}, ["workers is {'a': 1}"]),
+        ("alpha", True, ["alpha is True", "valid number"]),
+        ("seed", "1", ["seed is '1'", "valid integer"]),
+        ("seed", 1.0, ["seed is 1.0", "valid integer"]),
+        ("tasks.en_fr.tokenise", "yes", ["tasks.en_fr.tokenise is 'yes'", "valid boolean"]),
+        ("parallel.detail", [1, True, 5], ["parallel.detail.1 is True"]),
+        ("rewards.cider", {}, ["rewards.cider is {}", "it pays for nothing"]),
+        ("rewards.cider.cider", 0, ["rewards.cider is {'cider': 0", "it pays for nothing"]),
+        ("tasks.image.root", "a/" + "b" * 256, ["tasks.image.root is 'a/bbb", "no file can have this name"]),
+        ("features.image.weights", "a\0b", ["features.image.weights is 'a\\x00b'", "no file can have this name"]),
+        (f"{SLE}:runs.{'a' * 101}", {}, [f"runs.{'a' * 101}", "at most 100 characters"]),
+        (f"{SLE}:runs.sll.seeds", True, ["runs.sll.seeds is True"]),
+        (f"{SLE}:runs.sll.settings", None, ["runs.sll.settings is None"]),
+        (f"{SLE}:papers.sle", None, ["papers.sle is None", "expected a mapping"]),
+        (f"{SLE}:evaluations", None, ["evaluations is None", "expected a mapping"]),
         ("tasks", 5, ["tasks is 5", "expected a mapping"]),
         ("tasks.image", None, ["tasks.image is None", "expected a mapping"]),
         ("tasks.image.kind", "video", ["tasks.image.kind is 'video'", "'images', 'sentences'"]),
@@ -208,6 +226,7 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
         (f"{SLE}:runs.sll", 3, ["runs.sll is 3"]),
         (f"{SLE}:runs.sll.seeds", 0, ["runs.sll.seeds is 0"]),
         (f"{SLE}:evaluations.sle_image.beam", 0, ["evaluations.sle_image.beam is 0"]),
+        (f"{SLE}:evaluations.sle_image.beam", 10**6, ["evaluations.sle_image.beam is 1000000"]),
         (f"{SLE}:evaluations.sle_image.split", "dev", ["evaluations.sle_image.split is 'dev'", "server"]),
         (f"{SLE}:groups.sle_sll.start", "/etc", ["groups.sle_sll.start is '/etc'", "below artifacts/"]),
         (f"{SLE}:groups.sle_sll.reads", "../x", ["groups.sle_sll.reads is '../x'"]),
@@ -231,6 +250,20 @@ def test_wrong_parameters_are_named(files, key, value, named):
     assert found.startswith(f"{key.rpartition(':')[0] or 'params.yaml'}: ")
     for part in named:
         assert part in found
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (".nan", "is nan; only finite numbers"),
+        ("-.inf", "is -inf; only finite numbers"),
+        ("1" * 30, "is 11111.*2\\^63"),
+    ],
+)
+def test_numbers_that_are_none_are_named(files, text, problem):
+    path = files.folder / "params.yaml"
+    path.write_text(path.read_text().replace("    cider: 1.0\n", f"    cider: {text}\n", 1))
+    assert re.search(rf"params\.yaml: rewards\.cider\.cider {problem}", message(files.read))
 
 
 @pytest.mark.parametrize(
@@ -259,6 +292,58 @@ def test_what_is_no_parameter_file_is_one_line(files, name, text):
     path = files.folder / name
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert message(files.read).startswith(str(path))
+
+
+def nested(line):
+    """A YAML file each of whose lines holds the one before four times: 4^15 values."""
+    return "a: &a {x: 1}\n" + "".join(line.format(b, ", ".join([f"*{a}"] * 4)) for a, b in pairwise("abcdefghijklmnop"))
+
+
+TALL = "a0: &a0 1\n" + "".join(f"a{i + 1}: &a{i + 1} [*a{i}]\n" for i in range(2000))
+BOMB, MERGED = nested("{0}: &{0} [{1}]\n"), nested("{0}: &{0} {{<<: [{1}]}}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param(BOMB, "stands for more than 100,000 values", id="bomb"),
+        pytest.param(MERGED, "stands for more than 100,000 values", id="merged"),
+        pytest.param("a: " + "[" * 200_000, "more than 50 levels", id="deep"),
+        pytest.param(TALL, "more than 50 levels", id="tall"),
+        ("a: &a [1, *a]", r"\*a stands for nothing, or is part of what it stands for"),
+        ("a: *b", r"\*b stands for nothing"),
+        ("a: 2020-13-45", "month must be in 1..12"),
+        ("a: 2020-11-22", "a is datetime.date.*a date; write it in quotes"),
+        ("a: {b: !!set {x}}", "a.b is .*a set; write it in quotes"),
+        ("a: !!binary aGk=", "a is b'hi', a bytes"),
+        ("a: !!bool maybe", "is not YAML"),
+        ("a: !!int ''", "is not YAML"),
+        ("a: !!python/object:os.system x", "is not YAML"),
+        pytest.param(f"a: {'9' * 5000}", "is not YAML", id="long"),
+        ("a: [1, .inf]", r"a\.1 is inf; only finite"),
+        ("1: 2", "the file has the key 1; write it in quotes"),
+        ("a: {[1, 2]: 3}", r"a has the key \(1, 2\)"),
+        ("a: 1\na: 2", "duplicate key"),
+    ],
+)
+def test_yaml_that_is_not_json_is_one_line(tmp_path, text, problem):
+    path = tmp_path / "file.yaml"
+    path.write_text(text)
+    assert re.search(problem, found := message(lambda: read_yaml(path))), found
+    assert found.startswith(f"{path}: ")
+
+
+def test_aliases_stand_for_what_they_name(tmp_path):
+    (tmp_path / "file.yaml").write_text("a: &a {x: [1]}\nb: *a\nc: {<<: *a, y: 2}\n")
+    assert read_yaml(tmp_path / "file.yaml") == {"a": {"x": [1]}, "b": {"x": [1]}, "c": {"x": [1], "y": 2}}
+
+
+def test_runs_that_are_like_two_others_many_times_over_are_read_at_once(files):
+    """Without memory of what was looked up, 2^30 times."""
+    names = [f"run_{number}" for number in range(31)]
+    runs = {b: {"like": [a, a]} for a, b in pairwise(names)}
+    found = runs_of(files, **{names[0]: {"seeds": 2}}, **runs)
+    assert found[names[-1]].seeds == 2
 
 
 def test_no_parameter_file_at_all_is_one_line(tmp_path):

@@ -12,7 +12,7 @@ from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, g
 from ruamel.yaml import YAML
 
 from seqcap import code, machine
-from seqcap.artifacts import read_json, write_json
+from seqcap.artifacts import read_json
 from seqcap.code import closure
 from seqcap.config.training import TrainConfig
 from seqcap.configure import resolve, training_modules, write_configs
@@ -295,6 +295,13 @@ def test_a_wrong_parameter_stops_the_graph_with_one_line(copies, tmp_path):
     assert "Traceback" not in output
 
 
+def test_measured_times_are_not_recorded(copies):
+    """They differ from clone to clone: `git status` would show them after every run."""
+    assert list((copies[0] / "artifacts/timing").glob("*.json"))
+    for folder in (ROOT, copies[0]):
+        assert "timing" not in (folder / "dvc.lock").read_text()
+
+
 def test_graph_order():
     graph = stage_graph(ROOT)
     assert "train@sle_sll_sle" in graph["decode@sle_sll_sle"]
@@ -318,8 +325,7 @@ def test_the_stages_of_some_papers():
 def test_stages_side_by_side_share_the_cores(tmp_path, monkeypatch, wanted, jobs, expected):
     assert MACHINE == machine.MACHINE
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
-    (tmp_path / "params.yaml").write_text(f"workers: {wanted}\n")
-    write_json(tmp_path / MACHINE, {"device": "cpu", "workers": 1, "launcher": "python"})
+    (tmp_path / "params.yaml").write_text(f"seed: 1\ndevice: cpu\nworkers: {wanted}\nlauncher: python\n")
     share_cores(tmp_path, jobs)
     assert read_json(tmp_path / MACHINE) == {"device": "cpu", "workers": expected, "launcher": "python"}
 

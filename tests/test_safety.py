@@ -1,5 +1,6 @@
 """What must never cost a user their work: experiments in clones, publications, and files written through links."""
 
+import hashlib
 import os
 import shutil
 import signal
@@ -19,6 +20,7 @@ from seqcap.errors import InputError
 
 EXPERIMENT = Path("experiments/e.yaml")
 CLONE = Path("runs/e")
+LOCK = Path("runs/.e.lock")
 TARGET = Path("out/e")
 # A repository as small as an experiment can do with.
 COMMITTED = {
@@ -64,13 +66,18 @@ ensembles:
     "reports/flickr8k/.published": "experiments/flickr8k.yaml\n",
     "reports/flickr8k/report.md": "of another experiment\n",
 }
-NEW = {
-    ".published": "experiments/e.yaml\n",
-    "report.md": "new\n",
-    "sle/tables/quality.csv": "1\n",
-    "spider/tables/quality.csv": "2\n",
-}
-OLD = {".published": "experiments/e.yaml\n", "report.md": "old\n", "gone/table.csv": "0\n"}
+
+
+def published(files):
+    """A publication of some files."""
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in sorted(files.items())]
+    return files | {".published": "".join(["experiments/e.yaml\n", *lines])}
+
+
+SPIDER = {"spider/tables/quality.csv": "2\n"}
+NEW_WITHOUT_SPIDER = {"report.md": "new\n", "sle/tables/quality.csv": "1\n"}
+NEW = published(NEW_WITHOUT_SPIDER | SPIDER)
+OLD = published({"report.md": "old\n", "gone/table.csv": "0\n"})
 
 
 def write(folder, files):
@@ -199,6 +206,107 @@ def test_a_clone_remembers_what_it_has_run(checkout):
     assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
 
 
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda: (CLONE / "code.py").write_text("hours of work\n"), "has changes of its own, first 'M code.py'"),
+        (lambda: (CLONE / "code.py").unlink(), "has changes of its own, first 'D code.py'"),
+        (lambda: (CLONE / "later.py").write_text("hours of work\n"), "has changes of its own, first '?? later.py'"),
+        (lambda: commit_in_clone(), "has a commit of its own, "),
+    ],
+    ids=["changed", "deleted", "added", "committed"],
+)
+def test_work_in_a_clone_is_not_replaced(checkout, change, problem):
+    """The update would: later.py is in the checkout's next commit."""
+    run_experiment()
+    change()
+    before = work(CLONE)
+    write(checkout, {"later.py": "committed\n"})
+    git(checkout, "add", "later.py")
+    git(checkout, "commit", "--quiet", "--message", "later")
+    error = error_of(run_experiment)
+    assert isinstance(error, InputError)
+    assert f"runs/e: {problem}" in str(error)
+    assert work(CLONE) == before
+
+
+def work(clone):
+    """All that somebody may have done there: files and the last commit."""
+    files = git(clone, "ls-files", "--cached", "--others", "--exclude-standard").split()
+    return {file: (clone / file).read_text() for file in files if (clone / file).exists()}, git(clone, "log", "-1")
+
+
+def commit_in_clone():
+    (CLONE / "code.py").write_text("hours of work\n")
+    git(CLONE, "commit", "--quiet", "--message", "work", "--", "code.py")
+
+
+def test_what_an_experiment_writes_in_its_clone_is_replaced(checkout):
+    Path("papers/sle.yaml").write_text(Path("papers/sle.yaml").read_text() + "# later\n")
+    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    run_experiment()
+    for name in ("params.yaml", "papers/sle.yaml", "reports/report.md", "reports/new/table.csv"):
+        (CLONE / name).parent.mkdir(exist_ok=True)
+        (CLONE / name).write_text("seed: 3\n")
+    run_experiment()
+    assert (CLONE / "papers/sle.yaml").read_text() == Path("papers/sle.yaml").read_text()
+
+
+def test_an_amended_commit_is_no_work_of_the_clone(checkout):
+    run_experiment()
+    git(checkout, "commit", "--quiet", "--amend", "--allow-empty", "--message", "better words")
+    run_experiment()
+    assert git(CLONE, "rev-parse", "HEAD") == git(checkout, "rev-parse", "HEAD")
+
+
+def test_a_killed_update_is_done_again(checkout, monkeypatch):
+    """It leaves files of either commit, a lock of git's, and remembers what the clone has run."""
+    run_experiment()
+    (CLONE / "dvc.lock").write_text("the clone's\n")
+    Path("code.py").write_text("committed later\n")
+    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    original = pipeline._git
+
+    def die_in_checkout(*arguments, **options):
+        if "checkout" in arguments:
+            (CLONE / ".git/index.lock").write_text("")
+            (CLONE / "params.yaml").write_text("")
+            (CLONE / "experiments/e.yaml").unlink()
+            (CLONE / "dvc.lock").unlink()
+            os._exit(9)
+        return original(*arguments, **options)
+
+    process = os.fork()
+    if process == 0:
+        pipeline._git = die_in_checkout
+        run_experiment()
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
+    run_experiment()
+    assert (CLONE / "code.py").read_text() == "committed later\n"
+    assert (CLONE / "experiments/e.yaml").exists()
+    assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
+    assert not (CLONE / ".git/seqcap-dvc.lock").exists()
+
+
+def test_an_experiment_waits_for_itself(checkout, capfd):
+    """Nobody updates a clone under the run that goes on in it."""
+    run_experiment()
+    code = (
+        "from pathlib import Path; from seqcap import scratch\n"
+        f"with scratch.locked(Path({str(LOCK)!r}), ''): print('in it', flush=True); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1, text=True) as other:
+        assert other.stdout.readline() == "in it\n"
+        waiting = threading.Thread(target=run_experiment)
+        waiting.start()
+        waiting.join(timeout=2)
+        assert waiting.is_alive()
+        other.stdin.write("\n")
+    waiting.join(timeout=60)
+    assert not waiting.is_alive()
+    assert f"waiting: process {other.pid} runs experiments/e.yaml\n" in capfd.readouterr().err
+
+
 def test_a_git_hook_s_repository_is_not_the_clone(checkout, monkeypatch):
     """Hooks run with variables that send every git command to the user's repository."""
     run_experiment()
@@ -218,7 +326,7 @@ def test_a_killed_clone_is_made_anew(checkout, monkeypatch):
     assert [path.name for path in CLONE.parent.iterdir()] == [f".e.{process}.tmp"]
     Path("code.py").write_text("hours of work\n")
     run_experiment()
-    assert list(CLONE.parent.iterdir()) == [CLONE]
+    assert sorted(CLONE.parent.iterdir()) == [LOCK, CLONE]
     assert Path("code.py").read_text() == "hours of work\n"
     assert (CLONE / "code.py").read_text() == "committed\n"
 
@@ -270,7 +378,7 @@ def test_a_clean_checkout_is_not_warned_of(checkout, tmp_path, capsys):
     outside.write_text("{}")
     pipeline.run_experiment(outside, None, TARGET, 1)
     assert capsys.readouterr().err == ""
-    assert (TARGET / ".published").read_text() == "e.yaml\n"
+    assert (TARGET / ".published").read_text().splitlines()[0] == "e.yaml"
 
 
 # Publications
@@ -294,6 +402,37 @@ def test_a_folder_of_the_user_is_not_published_over(checkout):
         assert refused(TARGET).startswith("out/e: holds files, but no earlier publication; ")
     finally:
         assert read(TARGET) == before
+
+
+@pytest.mark.parametrize("name", ["notes.md", "sle/notes.md", "report.md", "sle/tables/quality.csv"])
+def test_work_in_an_earlier_publication_is_not_published_over(checkout, name):
+    run_experiment()
+    assert read(TARGET) == NEW
+    write(TARGET, {name: "hours of work"})
+    before = read(TARGET)
+    try:
+        expected = f"out/e: holds {name}, added or changed since it was published; move that away"
+        assert refused(TARGET).startswith(expected)
+    finally:
+        assert read(TARGET) == before
+
+
+def test_a_link_in_an_earlier_publication_is_not_published_over(checkout, tmp_path):
+    write(tmp_path, {"thesis/chapter.tex": "years of work"})
+    run_experiment()
+    (TARGET / "thesis").symlink_to(tmp_path / "thesis")
+    assert "out/e: holds thesis, added or changed" in refused(TARGET)
+    assert (TARGET / "thesis").is_symlink()
+
+
+def test_a_publication_says_what_it_holds(checkout):
+    """Its marker is what `sha256sum --check` reads, but for its first line."""
+    run_experiment()
+    Path("sums").write_text("".join((TARGET / ".published").read_text().splitlines(keepends=True)[1:]))
+    done = subprocess.run(
+        ["sha256sum", "--check", "../../sums"], cwd=TARGET, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "".join(f"{name}: OK\n" for name in sorted(NEW) if name != ".published")
 
 
 def test_the_parts_of_some_papers_are_not_published_yet(checkout):
@@ -361,7 +500,7 @@ def test_reports_are_published(checkout, before):
 def test_papers_left_out_are_not_published(checkout):
     EXPERIMENT.write_text("papers/spider.yaml: null\n")
     run_experiment()
-    assert read(TARGET) == {name: text for name, text in NEW.items() if not name.startswith("spider")}
+    assert read(TARGET) == published(NEW_WITHOUT_SPIDER)
 
 
 def test_a_failed_copy_leaves_the_earlier_publication(checkout, monkeypatch):
@@ -412,7 +551,7 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
 def test_committed_publications_can_be_published_again():
     for experiment in (ROOT / "experiments").glob("*.yaml"):
         folder = ROOT / "reports" / experiment.stem
-        assert (folder / ".published").read_text() == f"experiments/{experiment.name}\n"
+        assert (folder / ".published").read_text().splitlines()[0] == f"experiments/{experiment.name}"
         pipeline.check_publication(folder, ROOT / CLONE)
 
 

@@ -1,6 +1,7 @@
 """`seqcap score`: files in, a table and JSON out, one line for every wrong file."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -106,6 +107,17 @@ def test_odd_captions_have_defined_scores(tmp_path, monkeypatch, loaded_once):
     assert all(score.value == score.value for score in system.scores.values())
 
 
+def test_a_single_image_has_no_cider(tmp_path):
+    """It would be 0: document frequencies weigh a word by how few images have it."""
+    captions = [(1, "a dog runs"), (1, "the dog")]
+    (system,) = scored(coco(tmp_path), results(tmp_path, captions), ["ROUGE_L", "CIDEr"])
+    assert system.reasons == {"CIDEr": "needs several images", "self-CIDEr": "needs several images"}
+    assert not {"CIDEr", "CIDEr oracle@2", "self-CIDEr"} & set(system.scores)
+    assert {"ROUGE_L", "ROUGE_L oracle@2", "Div1"} <= set(system.scores)
+    assert not any("CIDEr" in row for row in system.per_caption)
+    assert "CIDEr                       –  needs several images" in as_table([system])
+
+
 def test_images_may_be_named_by_files(tmp_path):
     texts = {"a.jpg": ["a dog"], "b.jpg": ["a cat"]}
     (system,) = scored(coco(tmp_path, texts), results(tmp_path, [("b.jpg", "a cat")]))
@@ -134,6 +146,10 @@ def test_official_agrees_and_says_what_it_lacks(tmp_path):
         ('{"images": [{"sentences": [], "split": "tset"}]}', "[]", r"refs\.json.*image 0.*'tset'"),
         ('{"images": [{"sentences": [{"raw": 3}], "split": "test", "imgid": 1}]}', "[]", r"entry 0.*'raw' is 3"),
         ("[]", "[]", r"refs\.json.*no captions in split 'test'"),
+        ('[{"image_id": 1, "image_id": 2}]', "[]", r"refs\.json.*the key 'image_id' is there twice"),
+        ('[{"image_id": 1, "caption": "\\ud800"}]', "[]", r"refs\.json.*has half a character"),
+        ('[{"image_id": 1, "caption": null}]', "[]", r"refs\.json.*entry 0.*'caption' is None"),
+        pytest.param(f'[{{"image_id": {"9" * 5000}}}]', "[]", r"refs\.json.*is not JSON", id="long"),
         ('[{"image_id": 1, "caption": "a"}]', "[]", r"cands\.json.*holds no caption"),
         ('[{"image_id": 1, "caption": "a"}]', '[{"image_id": 2, "caption": "a"}]', r"cands\.json.*image 2.*references"),
         (
@@ -166,6 +182,37 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, command):
     assert len(wrong.stderr.strip().splitlines()) == 1
     assert "'BLEU7' is not known" in wrong.stderr
     assert command("score", "--references", tmp_path / "none.json", *files[3:5]).returncode == 2
+
+
+def test_damaged_parquet_of_the_user_is_not_to_be_deleted(tmp_path):
+    """Only the pipeline makes its own files again."""
+    (tmp_path / "cands.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"cands\.parquet: is not a Parquet file .*; restore it"):
+        read_candidates(tmp_path / "cands.parquet")
+    with pytest.raises(InputError, match=r"none\.parquet: does not exist; check the path"):
+        read_candidates(tmp_path / "none.parquet")
+
+
+def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
+    path = results(tmp_path, [(1, "a dog")], os.fsdecode(b"\xff.json"))
+    assert list(read_candidates(path)) == ["\ufffd"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "--references", "a", "--candidates", "b", "--candidates", "c"],
+        ["score", "--references", "a", "--candidates", "b", "--metrics", "CIDEr", "--metrics", "BLEU4"],
+        ["caption", "a.png", "--weights", "a", "--weights", "b"],
+    ],
+)
+def test_an_option_that_is_given_twice_is_one_line(monkeypatch, capsys, arguments):
+    """Argparse would take the last one, and say nothing."""
+    monkeypatch.setattr(sys, "argv", ["seqcap", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith(f"argument {arguments[-2]}: it is given twice\n")
 
 
 @pytest.mark.parametrize(

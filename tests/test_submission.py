@@ -5,7 +5,7 @@ import json
 import pytest
 from pycocotools.coco import COCO
 
-from seqcap.artifacts import DATA, DECODED, IMAGES, REFERENCES, write_json, write_rows
+from seqcap.artifacts import DATA, DECODED, IMAGES, write_json, write_rows
 from seqcap.errors import InputError
 from seqcap.submission import submit
 
@@ -93,36 +93,16 @@ def test_the_command_writes_what_score_reads(coco, command):
     assert scores["scores"]["BLEU1"]["value"] == pytest.approx(13 / 15)
 
 
-def test_other_datasets_go_by_their_own_ids_and_whole_splits(tmp_path, monkeypatch, command):
+@pytest.mark.parametrize("split", ["test2014", "val2014"])
+def test_generated_scenes_are_not_submitted(tmp_path, monkeypatch, split):
+    """COCO's server would score them as the images that have their numbers."""
     monkeypatch.chdir(tmp_path)
-    splits = ["train", "train", "test", "test", "server", "server"]
-    rows = [{"item": i, "split": split, "file": f"{i}.png"} for i, split in enumerate(splits)]
+    rows = [{"item": i, "split": "server", "file": f"{i}.png"} for i in range(3)]
     write_rows(DATA / "images.parquet", rows, IMAGES)
-    write_rows("decoded.parquet", decoded_rows((5, 4)), DECODED)
-    path = submit(**options(tmp_path, split="test2014"))
-    assert [result["image_id"] for result in json.loads(path.read_text())] == [4, 5]
-    references = [
-        {"item": i, "split": "server", "caption_id": i, "text": "a dog", "tokens": ["a", "dog"]} for i in (4, 5)
-    ]
-    write_rows("references.parquet", references, REFERENCES)
-    done = command(
-        "score",
-        "--references",
-        "references.parquet",
-        "--split",
-        "server",
-        "--candidates",
-        str(path),
-        "--metrics",
-        "BLEU1",
-    )
-    assert done.returncode == 0, done.stderr
-    write_rows("decoded.parquet", decoded_rows((4,)), DECODED)
-    with pytest.raises(InputError, match="1 of 2 images have no beam caption, first image 5"):
-        submit(**options(tmp_path))
-    write_rows("decoded.parquet", decoded_rows((4, 5, 6)), DECODED)
-    with pytest.raises(InputError, match="image 6 and 0 others are not of"):
-        submit(**options(tmp_path))
+    write_rows("decoded.parquet", decoded_rows(range(3)), DECODED)
+    with pytest.raises(InputError, match=r"images\.parquet: has no image with a coco_id; submit captions of COCO"):
+        submit(**options(tmp_path, split=split))
+    assert not (tmp_path / "results").exists()
 
 
 GREEDY = {"decoder": "greedy"}
@@ -150,6 +130,9 @@ GREEDY = {"decoder": "greedy"}
         (decoded_rows(VAL), {"name": ""}, "name: is ''"),
         (decoded_rows(VAL), {"name": "straße"}, "name: is 'straße'"),
         (decoded_rows(VAL), {"name": "line\n"}, "name: is"),
+        (decoded_rows(VAL), {"name": "a" * 101}, "name: is .*at most 100"),
+        (decoded_rows(VAL), {"seed": 10**30}, "has no seed 10{30}; choose among 1"),
+        (decoded_rows(VAL, text=None), {}, "decoded.parquet: column 'text' is null in row 0"),
     ],
 )
 def test_what_the_server_would_refuse_is_one_line(coco, rows, changes, message):

@@ -11,7 +11,16 @@ import children
 import numpy as np
 import pytest
 import torch
-from small_task import run_config, translation_config, write_embeddings, write_task, write_translation_task
+from small_checkout import wait_until
+from small_task import (
+    STAGE,
+    run_config,
+    train_group,
+    translation_config,
+    write_embeddings,
+    write_task,
+    write_translation_task,
+)
 
 from seqcap import objectives, training
 from seqcap.artifacts import CURVES, REFERENCES, embeddings_schema, read_json, read_table, write_json, write_rows
@@ -19,7 +28,8 @@ from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.models import load
-from seqcap.training import State, locked, scratch, train, train_all
+from seqcap.scratch import checkpoints
+from seqcap.training import State, checkpoint_folder
 
 PRETRAINED = Path("artifacts/pretrain/lstm")
 SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "dropout": 0.0, "decay": 1.0, "decay_every": 1}
@@ -27,7 +37,7 @@ SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "dropout": 0.0, "
 
 def curves_of(run, folder):
     """Trains one run into a folder; its seeds' learning curves."""
-    [trained] = train_all([run.model_copy(update={"weights": str(folder)})], {})
+    [trained] = train_group(run.model_copy(update={"weights": str(folder)}))
     return [row for seed in trained for row in seed.curves]
 
 
@@ -76,7 +86,7 @@ def test_cross_entropy_learns_the_task_and_the_best_epoch_is_kept(task):
     assert max(values(curves, "val_cider")) > 3
     assert values(curves, "train_loss")[-1] < 0.5 * values(curves, "train_loss")[0]
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider"))
-    assert not any(Path("scratch").iterdir())
+    assert not checkpoints(STAGE).exists()
 
 
 @pytest.mark.parametrize(
@@ -185,7 +195,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch, o
     die_after_each_save(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         curves_of(run, "two")
-    assert list(Path("scratch").glob("*/seed1_rank0.safetensors"))
+    assert list(checkpoints(STAGE).glob("*/seed1_of1.safetensors"))
     assert not Path("two/seed1.safetensors").exists()
     monkeypatch.undo()
     os.chdir(pretrained)
@@ -303,29 +313,33 @@ def test_kill_9_and_run_again(task, monkeypatch):
         write_group(name, run_config(training={"epochs": 60}, weights=name))
     process = children.start("train.py", "train", "killed")
     deadline = time.monotonic() + 300
-    while not list(Path("scratch").glob("*/*.safetensors")):
+    while not list(Path("scratch/train@killed").glob("*/*.safetensors")):
         assert time.monotonic() < deadline
         assert process.is_alive()
         time.sleep(0.01)
     process.kill()
     process.join()
     assert not Path("killed").exists()
-    assert list(Path("scratch").glob("*/*.safetensors"))
+    assert list(Path("scratch/train@killed").glob("*/*.safetensors"))
     for name in ("killed", "whole"):
         run_stage(monkeypatch, "train", name)
     for file in ("seed1.safetensors", "curves.parquet"):
         assert Path("killed", file).read_bytes() == Path("whole", file).read_bytes()
 
 
-def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
-    """As torchrun starts them: each samples for its share of the batch, and their gradients are averaged."""
-    write_group("group", going_on("self_critical", settings={"samples": 3}, weights="out"))
+def launch(name):
+    """Two processes that train a group as torchrun starts them."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     group = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    ranks = [children.start("train.py", "train", "group", RANK=rank, LOCAL_RANK=rank, **group) for rank in ("0", "1")]
-    for process in ranks:
+    return [children.start("train.py", "train", name, RANK=rank, LOCAL_RANK=rank, **group) for rank in ("0", "1")]
+
+
+def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
+    """As torchrun starts them: each samples for its share of the batch, and their gradients are averaged."""
+    write_group("group", going_on("self_critical", settings={"samples": 3}, weights="out"))
+    for process in launch("group"):
         process.join(timeout=300)
         assert process.exitcode == 0
     curves = read_table("out/curves.parquet", CURVES).to_pylist()
@@ -337,6 +351,25 @@ def test_two_processes_of_a_launcher_train_one_captioner(pretrained):
     assert load(Path("out/seed1.safetensors"))[1]["val_cider"] == max(values(curves, "val_cider")[1:])
 
 
+def test_a_killed_launcher_resumes_to_the_same_bytes(pretrained):
+    """Its processes go on from one checkpoint, each with its own random numbers."""
+    for name in ("killed", "whole"):
+        run = going_on("self_critical", settings={"samples": 3}, training={"epochs": 12}, weights=name)
+        write_group(name, run)
+    ranks = launch("killed")
+    wait_until(lambda: list(Path("scratch/train@killed").glob("*/seed1_of2.safetensors")))
+    for process in ranks:
+        process.kill()
+        process.join()
+    assert not Path("killed").exists()
+    for name in ("killed", "whole"):
+        for process in launch(name):
+            process.join(timeout=300)
+            assert process.exitcode == 0
+    for file in ("seed1.safetensors", "curves.parquet"):
+        assert Path("killed", file).read_bytes() == Path("whole", file).read_bytes()
+
+
 def test_a_launcher_is_given_the_whole_command(task):
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "echo --nproc-per-node=2"})
     process = children.start("train.py", "train", "group", output="said.txt")
@@ -344,19 +377,25 @@ def test_a_launcher_is_given_the_whole_command(task):
     assert Path("said.txt").read_text() == f"--nproc-per-node=2 {children.STAGES / 'train.py'} train group\n"
 
 
-def test_a_run_that_is_going_on_is_not_joined(task, monkeypatch):
-    monkeypatch.setattr(training, "LOCK_SECONDS", 0)
-    kept = scratch(run_config(), {})
-    with locked(kept / "seed1_rank0.lock"), pytest.raises(InputError, match="being trained already"):
-        train(run_config(), 1, kept)
+def test_what_has_ended_is_not_trained_again(task, monkeypatch):
+    """DVC may fail to record the weights, and then removes them to run the stage again."""
+    write_group("group", run_config())
+    run_stage(monkeypatch, "train", "group")
+    left = {path: path.read_bytes() for path in [Path("artifacts/timing/group.json"), *Path("weights").iterdir()]}
+    for path in Path("weights").iterdir():
+        path.unlink()
+    monkeypatch.setattr(training, "update", lambda *_: pytest.fail("trained again"))
+    run_stage(monkeypatch, "train", "group")
+    assert {path: path.read_bytes() for path in left} == left
+    assert read_json("artifacts/timing/group.json")["small"] > 0
 
 
 def test_checkpoints_of_other_inputs_are_not_taken_up(pretrained):
     run = going_on("token_smoothing")
-    seen = {scratch(run, {})}
+    seen = {checkpoint_folder(run, {})}
 
     def is_new(run, code=None):
-        folder = scratch(run, code or {})
+        folder = checkpoint_folder(run, code or {})
         before = len(seen)
         seen.add(folder)
         return len(seen) > before
@@ -386,13 +425,13 @@ def test_checkpoints_are_taken_up_where_no_weight_changes(task):
     """Neither a label nor how captions are decoded is part of a run."""
     run = run_config()
     for change in ({"weights": "elsewhere"}, {"seeds": (1, 2)}, {"paper": "other"}):
-        assert scratch(run.model_copy(update=change), {}) == scratch(run, {})
+        assert checkpoint_folder(run.model_copy(update=change), {}) == checkpoint_folder(run, {})
     assert not {"label", "decoded", "beam", "samples"} & set(type(run).model_fields)
     # DVC made the same data again.
-    before = scratch(run, {})
+    before = checkpoint_folder(run, {})
     for path in Path("artifacts/image/data").iterdir():
         os.utime(path, (1, 1))
-    assert scratch(run, {}) == before
+    assert checkpoint_folder(run, {}) == before
 
 
 def test_a_reward_that_says_nothing_is_one_line(pretrained):

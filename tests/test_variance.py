@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from small_task import run_config, write_task
+from small_task import run_config, train_group, write_task
 
 from seqcap.artifacts import VARIANCE, read_table, write_rows
 from seqcap.config.training import VarianceConfig
-from seqcap.training import train_all
 from seqcap.variance import measure
 
 ROLLOUTS = (1, 4)
@@ -20,7 +19,7 @@ def measured(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         write_task(folder)
-        train_all([run_config(weights="pretrained")], {})
+        train_group(run_config(weights="pretrained"))
         settings = {"paths": 1, "baseline_hidden": 16, "baseline_steps": 200}
         config = VarianceConfig(
             code={},

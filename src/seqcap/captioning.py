@@ -11,6 +11,7 @@ import torch
 
 from seqcap import decoding, machine, tasks
 from seqcap.config.decoding import DecodingRun
+from seqcap.errors import InputError
 from seqcap.models.ensemble import Ensemble
 from seqcap.progress import progress
 from seqcap.tasks.base import Ids, Task
@@ -27,7 +28,7 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
         Rows of `artifacts.DECODED`: per item one greedy caption, the beam's best and the samples, if any are wanted.
 
     Raises:
-        InputError: malformed inputs, or an empty split.
+        InputError: malformed inputs, an empty split, weights of another task, or captions without a probability.
     """
     return [row for team in run.teams for row in _decode(run, team)]
 
@@ -37,8 +38,11 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
     device = machine.device()
     if device.type == "cpu":
         torch.set_num_threads(1)
-    captioner, _ = Ensemble.load([Path(run.weights) / f"seed{member}.safetensors" for member in team], device)
+    paths = [Path(run.weights) / f"seed{member}.safetensors" for member in team]
+    captioner, metadata = Ensemble.load(paths, device)
     seen = [tasks.load(run.kind, run.task, type(member)) for member in captioner.members]
+    for task, path, of_member in zip(seen, paths, metadata, strict=True):
+        task.check(path, of_member)
     inputs = [task.inputs(run.split) for task in seen]
     ids = inputs[0].ids
     torch.manual_seed(team[0])
@@ -55,6 +59,10 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
         if run.samples > 0:
             found["sample"] = decoding.sample(captioner, memory, run.max_length, run.samples)
         for decoder, captions in found.items():
+            # Of the other captions of a beam, -inf says that there are no more.
+            if not bool(captions.log_prob[:, 0].isfinite().all()) or bool(captions.log_prob.isnan().any()):
+                problem = f"a {decoder} caption of {run.split} has a log-probability that is not finite"
+                raise InputError(paths[0], problem, "train it again, with a lower learning_rate")
             common = {"variant": run.name, "seed": team[0], "decoder": decoder}
             yield from (common | row for row in _rows(ids[chosen], captions, seen[0]))
 

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from seqcap.errors import one_line_errors
 
@@ -14,10 +17,10 @@ from seqcap.errors import one_line_errors
 
 def main() -> None:
     """Entry point of the `seqcap` command. Exits with status 2 on bad input."""
-    parser = argparse.ArgumentParser(prog="seqcap", description=__doc__)
+    parser = Parser(prog="seqcap", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("repro", help="run the DVC graph, several stages at a time")
-    command.add_argument("--jobs", type=int, default=1, help="independent stages at a time")
+    command.add_argument("--jobs", type=positive, default=1, help="independent stages at a time")
     command.add_argument("--papers", nargs="+", default=[], help="only their parts of the report; all by default")
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
@@ -39,7 +42,7 @@ def main() -> None:
         required=True,
         help="a trained captioner, e.g. under artifacts/sle/train; several decode together, as an ensemble",
     )
-    command.add_argument("--beam", type=int, default=5, help="beam width")
+    command.add_argument("--beam", type=beam_width, default=5, help="beam width, at most 100")
     command = commands.add_parser("submit", help="write captions as COCO's server takes them")
     command.add_argument("decoded", type=Path, help="our decoded Parquet")
     command.add_argument("--decoder", default="beam", help="whose first captions are submitted: greedy, beam or sample")
@@ -59,7 +62,8 @@ def main() -> None:
             from seqcap.inference import caption_files
 
             for path, caption in caption_files(arguments.images, arguments.weights, arguments.beam):
-                print(f"{path}\t{caption}")
+                # A file's name may be no text.
+                print(f"{os.fsencode(path).decode(errors='replace')}\t{caption}")
         elif arguments.command == "submit":
             submit(parser, arguments)
         elif arguments.command == "score":
@@ -108,13 +112,53 @@ def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Non
     check_choice(parser, "--split", arguments.split, (*SPLITS, SERVER))
     if arguments.json is not None:
         # Before the work, which can take long.
-        check_output(arguments.json)
+        check_output(arguments.json, read=[arguments.references, arguments.candidates])
     from seqcap.scoring import as_table, score_files, write_scores
 
     systems = score_files(arguments.references, arguments.candidates, arguments.split, metrics, arguments.official)
     print(as_table(systems))
     if arguments.json is not None:
         write_scores(arguments.json, systems, arguments.per_image)
+
+
+def positive(text: str) -> int:
+    """An option's value as a number from 1 on."""
+    if not re.fullmatch("0*[1-9][0-9]{0,3}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 9999")
+    return int(text)
+
+
+def beam_width(text: str) -> int:
+    """An option's value as the width of a beam: time and memory grow with it."""
+    if not re.fullmatch("0*([1-9][0-9]?|100)", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100")
+    return int(text)
+
+
+class Once(argparse.Action):
+    """Stores a value, as argparse does, but refuses a second one: the first would be lost unseen."""
+
+    given = False
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if self.given:
+            parser.error(f"argument {option_string}: it is given twice")
+        self.given = True
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose options, and those of its commands, can be given once."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register("action", None, Once)
 
 
 def check_choice(parser: argparse.ArgumentParser, option: str, value: str, allowed: Collection[str]) -> None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from pydantic import BaseModel
 
 from seqcap import models, objectives, retrieval, rewards
 from seqcap.artifacts import SPLITS, write_json
@@ -73,6 +76,7 @@ def resolve(params: Params) -> Files:
             not what its runs need.
     """
     _check_groups(params)
+    _check_results(params)
     shared = _data(params) | _features(params) | _words(params) | _pretrain(params)
     return shared | _retrievers(params) | _mined(params) | _papers(params)
 
@@ -224,11 +228,8 @@ def _retrievers(params: Params) -> Files:
         task = params.shared.tasks.get(retriever.task)
         if not isinstance(task, ImageTask):
             raise InputError(PARAMS, f"{place}.task is {retriever.task!r}", "name a task with pictures")
-        try:
-            config = retrieval.config_class(retriever.architecture)
-        except ModuleNotFoundError:
-            what = f"{place}.architecture is {retriever.architecture!r}"
-            raise InputError(PARAMS, what, "there is no such file in src/seqcap/retrieval") from None
+        what = f"{place}.architecture is {retriever.architecture!r}"
+        config = _config_class(retrieval, retriever.architecture, PARAMS, what)
         trained = retriever.folder is None
         if trained == (retriever.architecture == "clip"):
             fix = "a CLIP is read from a folder, other retrievers are trained (null)"
@@ -285,10 +286,7 @@ def _captioner(params: Params, name: str) -> dict[str, Any]:
     own = f"captioners.{name}"
     task = params.shared.tasks[captioner.task]
     what = f"{own}.architecture is {captioner.architecture!r}"
-    try:
-        config = models.config_class(captioner.architecture)
-    except ModuleNotFoundError:
-        raise InputError(PARAMS, what, "there is no such file in src/seqcap/models") from None
+    config = _config_class(models, captioner.architecture, PARAMS, what)
     if models.model_class(captioner.architecture).kind != task.kind:
         raise InputError(PARAMS, what, f"it cannot read the task {captioner.task}")
     return {
@@ -404,15 +402,24 @@ def objective_settings(objective: str, settings: dict[str, Any], source: Path, p
     Raises:
         InputError: there is no such objective, or a setting is wrong.
     """
-    try:
-        config = objectives.config_class(objective)
-    except ModuleNotFoundError as error:
-        # An import that is missing in the objective itself is a fault of its code, not of the parameters.
-        if error.name != f"seqcap.objectives.{objective}":
-            raise
-        what = f"{place}.objective is {objective!r}"
-        raise InputError(source, what, "there is no such file in src/seqcap/objectives") from None
+    config = _config_class(objectives, objective, source, f"{place}.objective is {objective!r}")
     return validated(config, settings, source, f"{place}.settings").model_dump()
+
+
+def _config_class(package: ModuleType, name: str, source: Path, what: str) -> type[BaseModel]:
+    """The settings of a module of `package`: a captioner, objective or retriever.
+
+    Raises:
+        InputError: there is no such module; `what` names the parameter.
+    """
+    try:
+        return package.config_class(name)  # type: ignore[no-any-return]
+    except ModuleNotFoundError as error:
+        # An import that is missing in the module itself is a fault of its code, not of the parameters.
+        if error.name != f"{package.__name__}.{name}":
+            raise
+        folder = package.__name__.replace(".", "/")
+        raise InputError(source, what, f"there is no such file in src/{folder}") from None
 
 
 def _reward(params: Params, reward: str | None, task: str, source: Path, place: str) -> dict[str, float]:
@@ -503,6 +510,17 @@ def _check_groups(params: Params) -> None:
     for name in params.evaluations:
         if name not in {group.evaluation for group in params.groups.values()}:
             raise InputError(params.source(name), f"evaluations.{name} has no group", "give it one, or remove it")
+
+
+def _check_results(params: Params) -> None:
+    """Checks that no two entries of a paper write the same file of results."""
+    written: dict[tuple[str, str], str] = {}
+    for section, ending in (("evaluations", ""), ("retrievals", "_retrieval"), ("variances", ""), ("estimators", "")):
+        for name, entry in getattr(params, section).items():
+            other = written.setdefault((entry.paper, f"{name}{ending}"), f"{section}.{name}")
+            if other != f"{section}.{name}":
+                problem = f"{section}.{name} writes the same results as {other}"
+                raise InputError(params.source(name), problem, "give one of them another name")
 
 
 def _check_reads(params: Params, name: str, needed: set[str]) -> None:
@@ -630,9 +648,7 @@ def _retrieval(params: Params, name: str, runs: list[DecodingRun]) -> RetrievalC
         what = f"retrievals.{name}.evaluation is {wanted.evaluation!r}"
         raise InputError(source, what, f"it is of {evaluation.paper}, task {evaluation.task}")
     retrievers = {
-        f"retriever/{key}": value
-        for key, value in params.shared.retrievers.items()
-        if value.task == wanted.task
+        f"retriever/{key}": value for key, value in params.shared.retrievers.items() if value.task == wanted.task
     } | _listeners(params, wanted.task)
     for key in ("listener", "judge"):
         if getattr(wanted, key) not in retrievers:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seqcap.artifacts import check_schema, embeddings_schema, open_parquet, read_table
+from seqcap.artifacts import check_columns, embeddings_schema, open_parquet, read_table
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
 
@@ -29,15 +29,14 @@ def read(path: str | Path, vocabulary: Vocabulary) -> Floats:
     """
     fix = "delete it and run `dvc repro`"
     found = open_parquet(path).schema_arrow
-    kind = found.field("vector").type if "vector" in found.names else None
-    if kind is not None and not pa.types.is_fixed_size_list(kind):
+    check_columns(path, found, ("word", "vector"))
+    kind = found.field("vector").type
+    if not pa.types.is_fixed_size_list(kind) or kind.list_size < 1:
         raise InputError(path, f"column 'vector' is {kind}", "expected a fixed-size list of float")
-    schema = embeddings_schema(1 if kind is None else kind.list_size)
-    check_schema(path, found, schema)
-    table = read_table(path, schema)
+    table = read_table(path, embeddings_schema(kind.list_size))
     words, column = table["word"].to_pylist(), table["vector"].combine_chunks()
     values = column.flatten()
-    if None in words or column.null_count or values.null_count:
+    if values.null_count:
         raise InputError(path, "has nulls", fix)
     ids = {word: i for i, word in enumerate(vocabulary.words) if i >= len(SPECIALS) or i == EOS}
     rows = [row for row, word in enumerate(words) if word in ids]

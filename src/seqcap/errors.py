@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,9 +31,19 @@ class InputError(Exception):
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turns an `InputError` into one line on standard error and exit status 2."""
+    """Ends the process as programs do: an `InputError` becomes one line on standard error and exit status 2, Ctrl-C one
+    line and 130. If nobody reads what is printed any more, as with `| head`, the rest is not printed, and it is 141."""
     try:
         yield
+        # What is still in the buffer meets a closed pipe here, not when the interpreter ends.
+        sys.stdout.flush()
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        # The interpreter flushes once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(141) from None

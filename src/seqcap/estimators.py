@@ -24,6 +24,7 @@ from torch import Tensor
 
 from seqcap import decoding, machine, models, retrieval, tasks
 from seqcap.config.estimators import EstimatorsConfig
+from seqcap.errors import InputError
 from seqcap.models.base import Captioner, repeat
 from seqcap.objectives.base import Samples, sequence_log_prob
 from seqcap.objectives.cooperation import some_reference
@@ -99,7 +100,7 @@ def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
         Rows of `ESTIMATES`, those of the reference first.
 
     Raises:
-        InputError: malformed inputs, or a listener of another task.
+        InputError: malformed inputs, a listener of another task, or a gradient that is not finite.
     """
     setup = read_setup(config)
     torch.manual_seed(config.seed)
@@ -107,6 +108,8 @@ def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
     reference = None
     for estimator in progress(estimators(config.rhos, config.draws), desc="gradient estimators", unit="estimator"):
         gradients = torch.stack([gradient(setup, estimator) for _ in range(config.replicates)])
+        if not bool(gradients.isfinite().all()):
+            raise InputError(config.start, f"its gradient by {estimator.name} is not finite", "train it again")
         reference = gradients if reference is None else reference
         found += rows(estimator, gradients, reference)
     return found
@@ -131,9 +134,11 @@ def read_setup(config: EstimatorsConfig) -> Setup:
     device = machine.device()
     if device.type == "cpu":
         torch.set_num_threads(1)
-    captioner, _ = models.load(Path(config.start) / f"seed{config.seed}.safetensors")
+    path = Path(config.start) / f"seed{config.seed}.safetensors"
+    captioner, metadata = models.load(path)
     listener, _ = retrieval.load(Path(config.listener) / f"seed{config.seed}.safetensors")
     task = tasks.load("images", config.task, type(captioner))
+    task.check(path, metadata)
     training = task.split("train", config.max_length)
     seen = listener.inputs(task.folder, "train")
     chosen = np.random.default_rng(config.seed).permutation(len(training))[: config.images]

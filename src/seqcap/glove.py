@@ -51,7 +51,7 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
         word, vector [dimension] of every word that occurs, and of EOS.
 
     Raises:
-        InputError: no word of the vocabulary stands in a caption.
+        InputError: no word of the vocabulary stands in a caption, or the vectors grow beyond all bounds.
     """
     rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
     if not len(counts):
@@ -66,6 +66,8 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
     for _ in progress(range(config.epochs), desc="GloVe", unit="epoch"):
         order = rng.permutation(len(counts))
         _epoch(rows, columns, logs, weights, order, vectors, biases, *squares, np.float32(config.learning_rate))
+    if not np.isfinite(vectors).all():
+        raise InputError("params.yaml", "embeddings.glove: vectors became NaN or infinite", "lower its learning_rate")
     trained = np.unique(rows)
     return _table([vocabulary.words[i] for i in trained], vectors.sum(0)[trained])
 

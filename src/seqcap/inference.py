@@ -8,49 +8,103 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap import decoding
-from seqcap.artifacts import DATA, load_weights
-from seqcap.data.images import ImageSource
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.artifacts import VOCABULARY, load_weights
+from seqcap.data.images import read_image
+from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
-from seqcap.models.base import ImageCaptioner
+from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.models.ensemble import Ensemble
+from seqcap.tasks import ARTIFACTS
+from seqcap.weights import Described, described
 
-ENCODER = Path("artifacts/encoder/image.safetensors")
+
+class OfCaptioner(Described):
+    """What the metadata of a captioner of images say.
+
+    Attributes:
+        task: whose pictures it was trained on.
+        max_length: tokens of a caption, EOS included. `params.ImageTask` allows no more.
+    """
+
+    task: str = Field(pattern="^[a-z0-9_]+$")
+    max_length: int = Field(ge=1, le=101)
 
 
-def caption_files(files: list[Path], weights: Sequence[Path], width: int) -> Iterator[tuple[Path, str]]:
+class OfEncoder(BaseModel):
+    """What the metadata of an encoder say; `params.Features` allows no larger pictures."""
+
+    model_config = ConfigDict(strict=True)
+
+    image_size: int = Field(ge=16, le=1024)
+
+
+def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) -> Iterator[tuple[Path, str]]:
     """Each image's best caption of a beam search.
 
     Args:
         files: pictures of any size; they are resized as the training images were.
-        weights: a captioner's safetensors, or those of several that decode together (`Ensemble`); their encoder and
-            vocabulary are the pipeline's.
+        weights: a captioner's safetensors, or those of several that decode together (`Ensemble`). Encoder and
+            vocabulary are those of their task in the folder artifacts/ that the first is in; or, if it is in none, of
+            the working directory.
         width: of the beam.
 
     Raises:
-        InputError: an image is damaged, weights are a translator's, the pipeline has not run, or the captioners'
-            vocabularies differ in size.
+        InputError: an image is damaged; weights are a translator's, or of another task, vocabulary or encoder than the
+            first's; or encoder or vocabulary are missing.
     """
     captioner, metadata = Ensemble.load(weights, torch.device("cpu"))
-    for path, member in zip(weights, captioner.members, strict=True):
+    about = []
+    for path, member, of_member in zip(weights, captioner.members, metadata, strict=True):
         if not isinstance(member, ImageCaptioner):
             raise InputError(path, "are of a captioner that reads no images", "name an image captioner's")
-    length = max(of_member["max_length"] for of_member in metadata)
-    encoder, size = Encoder.load(ENCODER), load_weights(ENCODER)[1]["image_size"]
-    vocabulary = Vocabulary.read(DATA / "vocabulary.json")
+        about.append(described(OfCaptioner, path, of_member, "captioner of images"))
+        if about[-1].task != about[0].task:
+            problem = f"is of task {about[-1].task}, and {weights[0]} of {about[0].task}"
+            raise InputError(path, problem, "put captioners of one task together")
+    task, artifacts = about[0].task, _artifacts(weights[0])
+    of_encoder = artifacts / f"encoder/{task}.safetensors"
+    encoder = Encoder.load(of_encoder)
+    size = described(OfEncoder, of_encoder, load_weights(of_encoder)[1], "encoder").image_size
+    words = artifacts / task / "data" / VOCABULARY
+    vocabulary = Vocabulary.read(words)
+    if digest(vocabulary) != about[0].vocabulary:
+        fix = "name weights that were trained with these words"
+        raise InputError(weights[0], f"was trained with another vocabulary than {words}", fix)
+    length = max(of_member.max_length for of_member in about)
     for file in files:
-        image = ImageSource(file.parent).read(file.name).resize((size, size), Image.Resampling.BICUBIC)
+        image = read_image(file).resize((size, size), Image.Resampling.BICUBIC)
         pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)[None]
         with torch.inference_mode():
             features = encoder(pixels)
             given = [
-                encoder.pooled(features)
-                if member.features == "pooled"
-                else encoder.grid(features, of_member["feature_shape"][0])
-                for member, of_member in zip(captioner.members, metadata, strict=True)
+                _given(encoder, features, member, of_member, path)
+                for member, of_member, path in zip(captioner.members, about, weights, strict=True)
             ]
             found = decoding.beam(captioner, captioner.encode(given), length, width)
+        if not bool(found.log_prob[0, 0].isfinite()):
+            raise InputError(weights[0], f"gives no caption of {file} a finite probability", "train it again")
         yield file, " ".join(vocabulary.decode(found.tokens[0, 0].tolist()))
+
+
+def _artifacts(weights: Path) -> Path:
+    """The folder artifacts/ that weights are in, or that of the working directory."""
+    return next((folder for folder in weights.absolute().parents if folder.name == ARTIFACTS.name), ARTIFACTS)
+
+
+def _given(encoder: Encoder, features: torch.Tensor, member: Captioner, about: OfCaptioner, path: Path) -> torch.Tensor:
+    """What a captioner reads of an encoder's map of one image, [1, *its feature_shape].
+
+    Raises:
+        InputError: the encoder's features have another shape.
+    """
+    assert isinstance(member, ImageCaptioner)
+    pooled = member.features == "pooled"
+    given = encoder.pooled(features) if pooled else encoder.grid(features, about.feature_shape[0])
+    if list(given.shape[1:]) != about.feature_shape:
+        problem = f"reads features of shape {about.feature_shape}, and the encoder gives {list(given.shape[1:])}"
+        raise InputError(path, problem, "name weights that were trained with this encoder")
+    return given

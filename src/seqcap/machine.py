@@ -1,4 +1,7 @@
-"""Where things run: the device, the number of processes, the launcher. It never changes what is computed."""
+"""Where things run: the device, the number of processes, the launcher. It never changes what is computed.
+
+torch is imported where it is needed: other processes can be started while this one waits for it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ import os
 import shlex
 import sys
 from pathlib import Path
-
-import torch
-import torch.distributed as dist
+from typing import TYPE_CHECKING
 
 from seqcap.artifacts import read_json
 from seqcap.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
 
 MACHINE = Path("artifacts/machine.json")
 
@@ -22,6 +26,8 @@ def device() -> torch.device:
     Raises:
         InputError: `device: cuda` where there is no CUDA device.
     """
+    import torch
+
     wanted = read_json(MACHINE)["device"]
     if wanted == "cuda" and not torch.cuda.is_available():
         raise InputError("params.yaml", "device is 'cuda' but there is no CUDA device", "use auto or cpu")
@@ -31,7 +37,9 @@ def device() -> torch.device:
 
 
 def workers() -> int:
-    """Processes that may train side by side on a CPU."""
+    """Processes that may train side by side on a CPU: no more than this one where a launcher has started some."""
+    if "LOCAL_RANK" in os.environ:
+        return 1
     wanted = read_json(MACHINE)["workers"]
     return (os.cpu_count() or 1) if wanted == "auto" else int(wanted)
 
@@ -57,6 +65,9 @@ def join_group() -> tuple[int, int]:
     """
     if "LOCAL_RANK" not in os.environ:
         return 0, 1
+    import torch
+    from torch import distributed as dist
+
     if not dist.is_initialized():
         on_gpu = device().type == "cuda"
         if on_gpu:

@@ -7,14 +7,17 @@ another scale changes of both. DVC loops over `tasks`, `features`, `captioners`,
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
 from seqcap.config.data import Glove
 from seqcap.config.training import Training
@@ -26,6 +29,8 @@ from seqcap.rewards import MODULES
 PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
 SCALES = Path("scales")
+# A file has some thousand values on a few levels. With aliases, a short one can stand for more than memory holds.
+MOST_VALUES, MOST_LEVELS = 100_000, 50
 # The sections that are mappings of named entries: first those that dvc.yaml loops over.
 ENTRIES = (
     "tasks",
@@ -66,16 +71,31 @@ def _path(value: str) -> str:
     return value
 
 
+def _file(value: str) -> str:
+    if "\0" in value or any(len(part.encode(errors="replace")) > 255 for part in Path(value).parts):
+        raise ValueError("no file can have this name")
+    return value
+
+
 def _metric(value: str) -> str:
     if value not in MODULES:
         raise ValueError(f"allowed: {', '.join(MODULES)}")
     return value
 
 
-Name = Annotated[str, AfterValidator(_name)]
+def _paid(value: dict[str, float]) -> dict[str, float]:
+    if not any(value.values()):
+        raise ValueError("it pays for nothing: give a metric a weight")
+    return value
+
+
+Name = Annotated[str, Field(max_length=100), AfterValidator(_name)]
 Metric = Annotated[str, AfterValidator(_metric)]
+Reward = Annotated[dict[Metric, float], AfterValidator(_paid)]
+# A user's file or folder, or the name of one.
+File = Annotated[str, AfterValidator(_file)]
 # Below artifacts/.
-Artifact = Annotated[str, AfterValidator(_path)]
+Artifact = Annotated[File, AfterValidator(_path)]
 Seeds = Annotated[int, Field(ge=1, le=100)]
 
 
@@ -100,7 +120,7 @@ class ImageTask(Section):
 
     kind: Literal["images"]
     dataset: Literal["scenes", "flickr8k", "flickr30k", "coco"]
-    root: str | None
+    root: File | None
     world: World = World()
     min_count: int = Field(ge=1)
     max_length: int = Field(ge=2, le=100)
@@ -110,9 +130,9 @@ class ImageTask(Section):
 class Splits(Section):
     """The names of a corpus's files, without languages."""
 
-    train: str = Field(min_length=1)
-    val: str = Field(min_length=1)
-    test: str = Field(min_length=1)
+    train: File = Field(min_length=1)
+    val: File = Field(min_length=1)
+    test: File = Field(min_length=1)
 
 
 class SentenceTask(Section):
@@ -120,7 +140,7 @@ class SentenceTask(Section):
 
     kind: Literal["sentences"]
     dataset: Literal["scenes", "text"]
-    root: str | None
+    root: File | None
     source: Annotated[str, Field(pattern="^[a-z]{2,3}$")]
     target: Annotated[str, Field(pattern="^[a-z]{2,3}$")]
     splits: Splits
@@ -146,7 +166,7 @@ Task = Annotated[ImageTask | SentenceTask, Field(discriminator="kind")]
 class Embeddings(Section):
     """Word embeddings of every task; `files` by task."""
 
-    files: dict[Name, str | None]
+    files: dict[Name, File | None]
     glove: Glove
 
 
@@ -168,7 +188,7 @@ class Features(Section):
         "mobilenet_v2",
         "inception_v3",
     ]
-    weights: str
+    weights: File
     image_size: int = Field(ge=16, le=1024)
     grid: int = Field(ge=1, le=32)
     dtype: Literal["float16", "float32"]
@@ -206,7 +226,7 @@ class RetrieverParams(Section):
     architecture: Name
     seeds: Seeds
     seed_offset: int = Field(ge=0, lt=2**30)
-    folder: str | None = None
+    folder: File | None = None
     model: dict[str, Any]
     training: dict[str, Any]
 
@@ -231,7 +251,7 @@ class Decoding(Section):
 class ReportParams(Section):
     """The report; `beside`: data -> claims that an experiment has published, or null."""
 
-    beside: dict[str, str] | None
+    beside: dict[str, File] | None
 
 
 class PaperParams(Section):
@@ -399,7 +419,7 @@ class Shared(Section):
     pretrain: dict[Name, PretrainParams]
     retrievers: dict[Name, RetrieverParams]
     mined: dict[Name, MinedParams]
-    rewards: dict[Name, dict[Metric, float]]
+    rewards: dict[Name, Reward]
     decoding: Decoding
     report: ReportParams
 
@@ -468,8 +488,7 @@ def read_params(root: Path = Path()) -> Params:
     merged: dict[str, dict[str, Any]] = {name: {} for name in PaperFile.model_fields}
     sources: dict[str, Path] = {}
     for path, content in files.items():
-        runs = content.get("runs", {})
-        content["runs"] = {name: _fill(inherited(name, runs, path), alpha) for name in runs}
+        content["runs"] = {name: _fill(run, alpha) for name, run in inherited(content.get("runs", {}), path).items()}
         paper = validated(PaperFile, content, path)
         for section, entries in merged.items():
             for name, value in getattr(paper, section).items():
@@ -484,20 +503,76 @@ def read_params(root: Path = Path()) -> Params:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML file that is a mapping.
+    """A YAML file that is a mapping, of texts, finite numbers, booleans, nulls, and lists and mappings of these.
 
     Raises:
-        InputError: it cannot be read, or is something else.
+        InputError: it cannot be read, or is or holds something else.
     """
     try:
-        content = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        _check_size(text)
+        content = YAML(typ="safe").load(text)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "run from the repository's root") from None
-    except (UnicodeDecodeError, YAMLError) as error:
+    except Exception as error:  # the library raises whatever a damaged value provokes, not only YAMLError
         raise InputError(path, f"is not YAML ({error})", "see the line named") from None
     if not isinstance(content, dict):
         raise InputError(path, "is not a mapping of parameters", "restore it from git")
+    _check_values(content, path)
     return content
+
+
+def _check_size(text: str) -> None:
+    """Checks a YAML file before its values are made.
+
+    Raises:
+        ValueError: with what its aliases stand for it has too many values or levels, or one holds itself.
+    """
+    # Anchor -> number of values and levels.
+    known: dict[str, tuple[int, int]] = {}
+    # Anchor, values and levels so far of the collections that are open.
+    above: list[tuple[str | None, int, int]] = []
+    for event in YAML(typ="safe").parse(text):
+        if isinstance(event, CollectionStartEvent):
+            above.append((event.anchor, 1, 1))
+            anchor, size, levels = None, 0, 0
+        elif isinstance(event, CollectionEndEvent):
+            anchor, size, levels = above.pop()
+        elif isinstance(event, ScalarEvent):
+            anchor, size, levels = event.anchor, 1, 1
+        elif isinstance(event, AliasEvent):
+            if event.anchor not in known:
+                raise ValueError(f"*{event.anchor} stands for nothing, or is part of what it stands for")
+            anchor, (size, levels) = None, known[event.anchor]
+        else:
+            continue
+        if anchor is not None:
+            known[anchor] = size, levels
+        if len(above) + levels > MOST_LEVELS:
+            raise ValueError(f"it has more than {MOST_LEVELS} levels")
+        if above:
+            outer, values, depth = above.pop()
+            above.append((outer, values + size, max(depth, levels + 1)))
+            if above[-1][1] > MOST_VALUES:
+                raise ValueError(f"it stands for more than {MOST_VALUES:,} values")
+
+
+def _check_values(value: Any, path: Path, place: str = "") -> None:
+    """Checks that a YAML file holds only what JSON has, too: no dates, no sets, no NaN."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InputError(path, f"{place or 'the file'} has the key {key!r:.60}", "write it in quotes")
+            _check_values(item, path, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            _check_values(item, path, f"{place}.{number}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InputError(path, f"{place} is {value}", "only finite numbers are allowed")
+    elif isinstance(value, int) and abs(value) >= 2**63:
+        raise InputError(path, f"{place} is {value!r:.60}", "only numbers below 2^63 are allowed")
+    elif value is not None and not isinstance(value, str | int | float):
+        raise InputError(path, f"{place} is {value!r:.60}, a {type(value).__name__}", "write it in quotes")
 
 
 def _check_entries(content: Mapping[str, Any], source: Path, prefix: str = "") -> None:
@@ -511,22 +586,31 @@ def _check_entries(content: Mapping[str, Any], source: Path, prefix: str = "") -
                 raise InputError(source, f"{prefix}{section}.{name} is {entry!r:.80}", "expected a mapping")
 
 
-def inherited(name: str, runs: Mapping[str, Any], source: Path, below: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A run's values, over those of the runs that `like` names.
+def inherited(runs: Mapping[str, Any], source: Path) -> dict[str, dict[str, Any]]:
+    """Every run's values, over those of the runs that `like` names.
 
     Raises:
         InputError: `like` names a run that does not exist, or leads back to the run itself.
     """
-    own = runs[name]
-    like = own.get("like", [])
-    values: dict[str, Any] = {}
-    for other in like if isinstance(like, list) else [like]:
-        if other not in list(runs):
-            raise InputError(source, f"runs.{name}.like is {other!r}", f"allowed: {', '.join(runs)}")
-        if other in (*below, name):
-            raise InputError(source, f"runs.{name}.like leads back to {other!r}", "let one of them be like no other")
-        values = overlaid(values, inherited(other, runs, source, (*below, name)))
-    return overlaid(values, {key: value for key, value in own.items() if key != "like"})
+    found: dict[str, dict[str, Any]] = {}
+
+    def look_up(name: str, below: tuple[str, ...]) -> dict[str, Any]:
+        if name in found:
+            return found[name]
+        own = runs[name]
+        like = own.get("like", [])
+        values: dict[str, Any] = {}
+        for other in like if isinstance(like, list) else [like]:
+            if other not in list(runs):
+                raise InputError(source, f"runs.{name}.like is {other!r}", f"allowed: {', '.join(runs)}")
+            if other in (*below, name):
+                fix = "let one of them be like no other"
+                raise InputError(source, f"runs.{name}.like leads back to {other!r}", fix)
+            values = overlaid(values, look_up(other, (*below, name)))
+        found[name] = overlaid(values, {key: value for key, value in own.items() if key != "like"})
+        return found[name]
+
+    return {name: look_up(name, ()) for name in runs}
 
 
 def overlaid(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -586,18 +670,18 @@ def _fill(value: Any, alpha: Any) -> Any:
 
 
 def validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
-    """`value` as a `model`.
+    """`value` as a `model`. True is no number, and '1' neither.
 
     Raises:
         InputError: naming the first wrong key, its value and what is allowed.
     """
     try:
-        return model.model_validate(value)
+        # As JSON, whose lists may become tuples: strict Python would refuse them.
+        return model.model_validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        # Pydantic adds "[key]" and a task's kind to the path of a key: only real keys name a parameter.
-        loc = first["loc"][:2] + first["loc"][3:] if first["loc"][:1] == ("tasks",) else first["loc"]
-        key = ".".join([*([prefix] if prefix else []), *(str(part) for part in loc if part != "[key]")])
+        first, *others = error.errors()
+        keys = _keys(value, first)
+        key = ".".join([*([prefix] if prefix else []), *keys])
         if first["type"] == "extra_forbidden":
             raise InputError(source, f"{key} is not a parameter", f"remove it{_near(model, first['loc'])}") from None
         if first["type"] == "missing":
@@ -606,8 +690,23 @@ def validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
         if discriminator:
             what = f"{key}.{discriminator} is {first['input'].get(discriminator)!r}"
             raise InputError(source, what, first["msg"]) from None
-        shown = repr(first["input"])
-        raise InputError(source, f"{key} is {shown[:80]}", first["msg"].removeprefix("Value error, ")) from None
+        # Where several kinds of values are allowed, each has said what it is.
+        alike = [other["msg"] for other in others if _keys(value, other) == keys]
+        allowed = [first["msg"], *(message.removeprefix("Input should be ") for message in alike)]
+        fix = " or ".join(dict.fromkeys(allowed)).removeprefix("Value error, ")
+        raise InputError(source, f"{key} is {first['input']!r:.80}", fix) from None
+
+
+def _keys(value: Any, error: ErrorDetails) -> list[str]:
+    """The keys that lead to a wrong or missing value. Pydantic's location has the names of types among them."""
+    location = error["loc"]
+    keys = []
+    for part in location[:-1] if error["type"] == "missing" else location:
+        known: Any = value if isinstance(value, Mapping) else dict(enumerate(value)) if isinstance(value, list) else {}
+        if part in known:
+            value = known[part]
+            keys.append(str(part))
+    return [*keys, str(location[-1])] if error["type"] == "missing" else keys
 
 
 def _near(model: type[BaseModel], location: tuple[Any, ...]) -> str:

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import psutil
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap.artifacts import atomic, read_json, write_json
+from seqcap.artifacts import atomic, beside, copy_file, leftovers, write_json
 from seqcap.errors import InputError
 from seqcap.params import read_yaml
+from seqcap.scratch import forget, locked
 
 RUNS = Path("runs")
 PARAMS = "params.yaml"
+# The first stage, which writes what the others depend on.
+CONFIGURE = "configure"
+# Where DVC has its locks.
+DVC = Path(".dvc/tmp")
 # Where `configure` writes how stages use the machine.
 MACHINE = Path("artifacts/machine.json")
-# Marks a folder that an experiment was published to. It holds the name of the experiment's file.
+# Marks a folder that an experiment was published to. It holds the name of the experiment's file, and a hash of every
+# file that was published.
 MARKER = ".published"
 # The mappings of the parameter files that an experiment may add entries to, and remove entries from.
 SECTIONS = (
@@ -44,6 +56,8 @@ SECTIONS = (
     "runs",
     "variances",
 )
+# What an experiment changes in its clone: its parameters, and what the pipeline writes and git tracks.
+CHANGING = (PARAMS, "papers", "dvc.lock", "reports")
 # How many uncommitted files a warning lists.
 LISTED = 20
 # With these variables git works on another repository than the one it is called for. Git's hooks set some of them.
@@ -53,52 +67,179 @@ REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECT
 def repro(folder: Path, jobs: int, papers: Collection[str] = ()) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time.
 
-    A stage starts when all it depends on is done. The output of stages that run side by side interleaves.
+    A stage starts when all it depends on is done. The output of stages that run side by side interleaves. Where another
+    run goes on in the checkout, this one waits for its end.
 
     Args:
         papers: whose parts of the report are made; none: the whole report.
 
     Raises:
-        InputError: there is no such paper, or a stage failed; its own message is above. What was done stays done.
+        InputError: `folder` is no checkout, there is no such paper, or a stage failed; its own message is above. What
+            was done stays done.
     """
+    if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
+        raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
     # The checkout's own code, and the `python` that runs this, whatever is installed or active.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = os.environ | {"PYTHONPATH": str((folder / "src").resolve()), "PATH": path}
 
-    def run(stage: str) -> tuple[str, int]:
+    def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
         command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
         status = subprocess.run(command, cwd=folder, env=environment, check=False).returncode
-        if stage == "configure" and status == 0:
-            share_cores(folder, jobs)
-        return stage, status
+        keep_records(folder)
+        if status != 0:
+            raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
+        forget(folder, stage)
+        return stage
 
-    graph = TopologicalSorter(stage_graph(folder, papers))
-    graph.prepare()
-    running: set[Future[tuple[str, int]]] = set()
-    try:
-        with ThreadPoolExecutor(jobs) as pool:
-            while graph.is_active():
-                running |= {pool.submit(run, stage) for stage in graph.get_ready()}
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    stage, status = future.result()
-                    if status != 0:
-                        pool.shutdown(cancel_futures=True)
-                        raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
-                    graph.done(stage)
-    finally:
-        # A later `dvc repro` has one stage at a time.
-        if (folder / MACHINE).exists():
+    with locked(folder / DVC / "seqcap.lock", "runs the pipeline here"):
+        wait_for_dvc(folder)
+        keep_records(folder)
+        needed = stage_graph(folder, papers)
+        graph = unfinished(folder, needed)
+        if CONFIGURE in graph:
+            run(CONFIGURE)
+            graph = unfinished(folder, needed)
+        print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
+        share_cores(folder, jobs)
+        try:
+            run_graph(graph, run, jobs)
+        finally:
+            # A later `dvc repro` has one stage at a time.
             share_cores(folder, 1)
+
+
+def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int) -> None:
+    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done.
+
+    Raises:
+        InputError: a stage failed. No other one is started, and those that run come to their end.
+    """
+    order = TopologicalSorter(graph)
+    order.prepare()
+    running: set[Future[str]] = set()
+    with ThreadPoolExecutor(jobs) as pool:
+        while order.is_active():
+            running |= {pool.submit(run, stage) for stage in order.get_ready()}
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    order.done(future.result())
+                except InputError:
+                    pool.shutdown(cancel_futures=True)
+                    raise
+
+
+def wait_for_dvc(folder: Path) -> None:
+    """Waits until no DVC works in a checkout: a kill may have left one behind. Then deletes its lock of paths, where a
+    process that was killed may still be named, and which is empty after a full disk."""
+    told = ""
+    while True:
+        with _dvc_waits(folder):
+            working = _working(folder / DVC / "rwlock")
+            if not working:
+                (folder / DVC / "rwlock").unlink(missing_ok=True)
+                return
+        line = "".join(f"waiting: process {process} runs {command}\n" for process, command in working.items())
+        if line != told:
+            print(line, end="", file=sys.stderr, flush=True)
+            told = line
+        time.sleep(1)
+
+
+def _working(rwlock: Path) -> dict[int, str]:
+    """The processes that DVC's lock of paths names and that are running: their ids and commands."""
+    try:
+        content = json.loads(rwlock.read_text(encoding="utf-8"))
+        holders = [*content.get("write", {}).values(), *chain(*content.get("read", {}).values())]
+        return {holder["pid"]: holder["cmd"] for holder in holders if _is_dvc(holder["pid"])}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        print(f"{rwlock}: is damaged, as after a full disk; deleted", file=sys.stderr, flush=True)
+        return {}
+
+
+def _is_dvc(process: int) -> bool:
+    """Whether a process is a running DVC. A process that was killed may have left its id to another program."""
+    try:
+        return any("dvc" in argument for argument in psutil.Process(process).cmdline())
+    except psutil.Error:
+        return False
+
+
+def keep_records(folder: Path) -> None:
+    """Copies dvc.lock, or puts it back if it has been cut off: DVC writes it in place, and a kill or a full disk would
+    cost it all that it has recorded."""
+    records, kept = folder / "dvc.lock", folder / DVC / "seqcap-dvc.lock"
+    with _dvc_waits(folder):
+        if not records.exists():
+            return
+        if not _is_cut_off(records):
+            copy_file(records, kept)
+            return
+        found = kept.exists()
+        done = "put back as it was" if found else "deleted"
+        print(f"{records}: was cut off, as by a kill or a full disk; {done}", file=sys.stderr, flush=True)
+        if found:
+            copy_file(kept, records)
+        else:
+            # What its cache holds DVC takes from there.
+            records.unlink()
+
+
+def _is_cut_off(records: Path) -> bool:
+    """Whether a dvc.lock ends in the middle of a line or of a stage."""
+    from dvc.schema import COMPILED_LOCKFILE_SCHEMA
+    from voluptuous import Invalid
+
+    text = records.read_text(encoding="utf-8", errors="replace")
+    try:
+        COMPILED_LOCKFILE_SCHEMA(YAML(typ="safe").load(text))
+    except Invalid:
+        return True
+    except YAMLError:
+        # A merge has left its marks, say. DVC will complain.
+        pass
+    return not text.endswith("\n")
+
+
+@contextmanager
+def _dvc_waits(folder: Path) -> Iterator[None]:
+    """Keeps every DVC from what it does between the commands of its stages."""
+    from dvc.lock import make_lock
+
+    with make_lock(str(folder / DVC / "lock"), wait=True):
+        yield
+
+
+def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The part of a graph that is out of date, and what depends on it.
+
+    To ask DVC once takes seconds, to ask it stage by stage takes minutes.
+
+    Raises:
+        InputError: as `stage_graph`.
+    """
+    with _dvc(folder) as repo:
+        # Seen from another folder, names of stages have a path before them.
+        changed = {name.rpartition(":")[2] for name in repo.status()}
+    left: dict[str, set[str]] = {}
+    for stage in TopologicalSorter(graph).static_order():
+        before = graph[stage] & left.keys()
+        if before or stage in changed:
+            left[stage] = before
+    return left
 
 
 def share_cores(folder: Path, jobs: int) -> None:
     """Divides the cores among stages that run side by side: with more processes than cores, all take a quarter longer.
     A number of `workers` in params.yaml stays."""
-    wanted = read_yaml(folder / PARAMS)["workers"]
-    machine = read_json(folder / MACHINE)
-    machine["workers"] = max(1, (os.cpu_count() or 1) // jobs) if wanted == "auto" else wanted
+    machine = {name: read_yaml(folder / PARAMS)[name] for name in ("device", "workers", "launcher")}
+    if machine["workers"] == "auto":
+        machine["workers"] = max(1, (os.cpu_count() or 1) // jobs)
+    # Not changed but written: whoever deletes artifacts/ to begin anew deletes it, too.
     write_json(folder / MACHINE, machine)
 
 
@@ -106,11 +247,9 @@ def stage_graph(folder: Path, papers: Collection[str] = ()) -> dict[str, set[str
     """Each stage that the report, or some papers' parts of it, need -> the stages that it depends on.
 
     Raises:
-        InputError: there is no such paper.
+        InputError: there is no such paper, or DVC cannot read the graph.
     """
-    from dvc.repo import Repo
-
-    with Repo(str(folder)) as repo:
+    with _dvc(folder) as repo:
         graph = repo.index.graph
         depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
     parts = {name.partition("@")[2]: name for name in depends if name.startswith("section@")}
@@ -125,6 +264,19 @@ def stage_graph(folder: Path, papers: Collection[str] = ()) -> dict[str, set[str
             found.add(name)
             needed += depends[name]
     return {name: depends[name] for name in found}
+
+
+@contextmanager
+def _dvc(folder: Path) -> Iterator[Any]:
+    """The DVC repository of a checkout; its errors become one line."""
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+
+    try:
+        with Repo(str(folder)) as repo:
+            yield repo
+    except DvcException as error:
+        raise InputError("dvc.yaml", f"cannot be run by DVC ({error})", "run from a git checkout of seqcap") from None
 
 
 def run_experiment(
@@ -149,15 +301,16 @@ def run_experiment(
     folder = RUNS / experiment.stem
     # Checked here, before hours of work.
     check_publication(publish_to, folder)
-    _recover(publish_to.resolve())
     _warn_of_uncommitted(experiment)
-    update_clone(folder)
-    apply_overlay(folder, overlay, experiment)
-    repro(folder, jobs, papers)
-    if papers:
-        return
-    left_out = [Path(name).stem for name, changes in overlay.items() if changes is None]
-    publish(folder, publish_to, experiment, left_out)
+    with locked(folder.with_name(f".{folder.name}.lock"), f"runs {experiment}"):
+        _recover(publish_to.resolve())
+        update_clone(folder)
+        apply_overlay(folder, overlay, experiment)
+        repro(folder, jobs, papers)
+        if papers:
+            return
+        left_out = [Path(name).stem for name, changes in overlay.items() if changes is None]
+        publish(folder, publish_to, experiment, left_out)
 
 
 def _read_overlay(experiment: Path, root: Path | None) -> dict[str, Any]:
@@ -283,15 +436,17 @@ def _is_trained(name: str, runs: Any) -> bool:
 def update_clone(folder: Path) -> None:
     """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit.
 
+    What an experiment changes in its clone (`CHANGING`) is replaced.
+
     Raises:
-        InputError: git failed, or something else is there.
+        InputError: git failed, something else is there, or somebody has worked in the clone.
     """
-    for leftover in _leftovers(folder, "tmp"):
+    for leftover in leftovers(folder, "tmp"):
         shutil.rmtree(leftover, ignore_errors=True)
     if not os.path.lexists(folder):
-        temporary = _beside(folder, "tmp")
+        temporary = beside(folder, "tmp")
         try:
-            _git("clone", "--quiet", Path.cwd(), temporary)
+            _git("clone", "--quiet", Path.cwd(), temporary, fix="run from the root of a checkout with a commit")
             # Renamed when it is complete: git would take half a clone for a folder of the user's checkout.
             temporary.rename(folder)
         except OSError as error:
@@ -308,16 +463,40 @@ def update_clone(folder: Path) -> None:
         origin = None
     if origin is None or Path(origin).resolve() != here or folder.resolve() == here:
         raise InputError(folder, "is not a clone of this checkout", "move it away")
-    fix = f"correct that, or move {folder} away"
-    _git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
     # What the clone has run. With the last commit's dvc.lock instead, DVC would make unchanged data again, and training
     # does not resume from other files.
-    lock = folder / "dvc.lock"
-    ran = lock.read_bytes() if lock.is_file() else None
+    lock, ran = folder / "dvc.lock", git_folder / "seqcap-dvc.lock"
+    if ran.exists():
+        # An update was killed. What it has half done is nobody's work.
+        (git_folder / "index.lock").unlink(missing_ok=True)
+    else:
+        _check_untouched(folder, repository)
+        with atomic(ran) as partial:
+            partial.write_bytes(lock.read_bytes() if lock.is_file() else b"")
+    fix = f"correct that, or move {folder} away"
+    _git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
     _git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
-    if ran is not None:
-        with atomic(lock) as partial:
-            partial.write_bytes(ran)
+    if ran.stat().st_size > 0:
+        copy_file(ran, lock)
+    ran.unlink()
+
+
+def _check_untouched(folder: Path, repository: Collection[str]) -> None:
+    """Checks that a clone holds no work of its own, which its update would replace.
+
+    Raises:
+        InputError: it has a commit that the checkout lacks, or files have changed that no experiment changes.
+    """
+    commit = _git(*repository, "rev-parse", "HEAD", fix="move it away").strip()
+    try:
+        _git("cat-file", "-e", commit)
+    except InputError:
+        raise InputError(folder, f"has a commit of its own, {commit[:9]}", "fetch it, then move the clone") from None
+    others = [f":(top,exclude){path}" for path in CHANGING]
+    changes = _git(*repository, "status", "--porcelain", "--untracked-files=all", "--", ":(top)", *others).splitlines()
+    if changes:
+        what = f"has changes of its own, first {changes[0].strip()!r}"
+        raise InputError(folder, what, "commit them in the checkout, then move the clone")
 
 
 def _warn_of_uncommitted(experiment: Path) -> None:
@@ -337,7 +516,7 @@ def _warn_of_uncommitted(experiment: Path) -> None:
 
 
 def check_publication(target: Path, clone: Path) -> None:
-    """Checks that a folder may be replaced by a publication: it is new, empty or an earlier publication.
+    """Checks that a folder may be replaced by a publication: it is new, empty or as it was published.
 
     Args:
         target: the folder.
@@ -358,6 +537,24 @@ def check_publication(target: Path, clone: Path) -> None:
         raise InputError(target, f"cannot be made in {above}", "name a folder elsewhere")
     if target.exists() and any(target.iterdir()) and not (target / MARKER).is_file():
         raise InputError(target, "holds files, but no earlier publication", "name a new folder, or move it away")
+    if (target / MARKER).is_file():
+        published = (target / MARKER).read_text(encoding="utf-8").splitlines()[1:]
+        for line in _listing(place):
+            if line not in published:
+                what = f"holds {line.split(maxsplit=1)[1]}, added or changed since it was published"
+                raise InputError(target, what, "move that away, or name a new folder")
+
+
+def _listing(folder: Path) -> list[str]:
+    """A hash and the name of every file in a folder but the marker, as `sha256sum` prints them."""
+    lines = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            # None was published.
+            lines.append(f"link  {path.relative_to(folder)}")
+        elif path.is_file() and path != folder / MARKER:
+            lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}")
+    return lines
 
 
 def publish(clone: Path, target: Path, experiment: Path, left_out: Collection[str]) -> None:
@@ -378,7 +575,7 @@ def publish(clone: Path, target: Path, experiment: Path, left_out: Collection[st
     reports = clone / "reports"
     check_publication(target, clone)
     place = target.resolve()
-    fresh = _beside(place, "tmp")
+    fresh = beside(place, "tmp")
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         # The clone's reports/ also holds what other experiments published. It is left out.
@@ -389,10 +586,13 @@ def publish(clone: Path, target: Path, experiment: Path, left_out: Collection[st
         _recover(place)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(reports, fresh, ignore=ignored)
-        (fresh / MARKER).write_text(f"{_name_of(experiment)}\n", encoding="utf-8")
+        marker = [_name_of(experiment), *_listing(fresh)]
+        (fresh / MARKER).write_text("".join(f"{line}\n" for line in marker), encoding="utf-8")
+        # Before it gets its name: it must not be lost with the power.
+        os.sync()
         check_publication(target, clone)
         if place.exists():
-            place.rename(_beside(place, "old"))
+            place.rename(beside(place, "old"))
         fresh.rename(place)
     except OSError as error:
         raise InputError(target, f"cannot be published to ({error})", f"the reports are in {reports}") from None
@@ -408,39 +608,14 @@ def _name_of(experiment: Path) -> str:
 
 def _recover(place: Path) -> None:
     """Cleans up after a kill: removes half a copy beside a publication, and puts the earlier one back if it is gone."""
-    for half in _leftovers(place, "tmp"):
+    for half in leftovers(place, "tmp"):
         shutil.rmtree(half, ignore_errors=True)
-    for before in _leftovers(place, "old"):
+    for before in leftovers(place, "old"):
         if place.exists():
             # Renamed first: under this name nobody puts it back, even if a kill leaves half of it.
-            shutil.rmtree(before.rename(_beside(place, "tmp")), ignore_errors=True)
+            shutil.rmtree(before.rename(beside(place, "tmp")), ignore_errors=True)
         else:
             before.rename(place)
-
-
-def _beside(path: Path, ending: str) -> Path:
-    """This process's own name for something beside `path`."""
-    return path.with_name(f".{path.name}.{os.getpid()}.{ending}")
-
-
-def _leftovers(path: Path, ending: str) -> list[Path]:
-    """What `_beside` named for this process, or for one that no longer runs."""
-    name = re.compile(rf"\.{re.escape(path.name)}\.(\d{{1,9}})\.{ending}")
-    found = [(entry, name.fullmatch(entry.name)) for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    return [entry for entry, match in found if match and not _is_of_another(int(match[1]))]
-
-
-def _is_of_another(process: int) -> bool:
-    """Whether another process with this id is running."""
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:

@@ -8,12 +8,15 @@ Processes side by side write whole lines, one below the other.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterable
 from typing import Any
 
 from tqdm import tqdm
 
 LINE_SECONDS = 10
+# Tqdm's own lock has a semaphore that a process leaves behind when it is stopped, which Python warns of.
+tqdm.set_lock(threading.RLock())
 
 
 def progress(

@@ -19,6 +19,8 @@ from seqcap.metrics.quality import Measured
 from seqcap.metrics.registry import METRICS
 
 RESAMPLES = 1000
+# What is 0 by definition where a single image is scored: every word is in all of the references.
+OF_SEVERAL = ("CIDEr", METRICS["SPIDEr"].shown, "self-CIDEr")
 # Metrics that are shown as they are: percentages and numbers of words.
 UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
 
@@ -118,6 +120,10 @@ def score_system(
             best = values.per_caption.reshape(-1, number).max(axis=1)
             scores[f"{metric} oracle@{number}"] = _mean(Measured.mean(best), 1)
         scores |= _of_sets(sets, truth)
+    if len(captions) == 1:
+        reasons = {metric: "needs several images" for metric in OF_SEVERAL if metric in scores} | reasons
+        scores = {metric: score for metric, score in scores.items() if metric.partition(" oracle@")[0] not in reasons}
+        measured = {metric: values for metric, values in measured.items() if metric not in reasons}
     scores |= {
         "vocabulary": Score(diversity.vocabulary_size(sets)),
         "length": Score(diversity.mean_length(sets).corpus),

@@ -31,8 +31,7 @@ def submit(
     """Writes a results file, and replaces the one that is there.
 
     Images go by COCO's own ids (`coco_id` of `artifacts.IMAGES`, which Karpathy's JSON calls `cocoid`), and every image
-    of COCO's `split` must have a caption. In a dataset without such ids they go by `item`, and the captions must be
-    of whole splits of that dataset.
+    of COCO's `split` must have a caption.
 
     Args:
         decoded: file of `artifacts.DECODED`; the caption of rank 0 of each image is taken.
@@ -47,19 +46,20 @@ def submit(
         path of the file.
 
     Raises:
-        InputError: a file is malformed; `name` has other characters than A-Z, a-z, 0-9, _ and -; there is nothing, or
-            more than one thing, to choose; or an image has no first caption or two, another split or no COCO id.
+        InputError: a file is malformed; `name` is long, or has other characters than A-Z, a-z, 0-9, _ and -; there is
+            nothing, or more than one thing, to choose; the images are not COCO's; or an image has no first caption or
+            two, another split or no COCO id.
     """
     table = read_table(decoded, DECODED)
     table = _chosen(decoded, table, "variant", variant)
     name = table["variant"][0].as_py() if name is None else name
     # Letters of other scripts are no part of it: the server unpacks file names on machines of its own.
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise InputError("name", f"is {name!r}", "use letters A-Z and a-z, digits, _ and - only")
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
+        raise InputError("name", f"is {name!r}", "use letters A-Z and a-z, digits, _ and - only, at most 100 of them")
     table = _chosen(decoded, table, "seed", seed)
     table = _chosen(decoded, table, "decoder", decoder)
     captions = _first(decoded, table)
-    ids = _submitted_ids(images, split, set(captions))
+    ids = _submitted_ids(images, split)
     strange = [image for image in captions if image not in ids]
     if strange:
         problem = f"image {strange[0]} and {len(strange) - 1} others are not of {split} in {images}"
@@ -100,12 +100,11 @@ def _first(path: Path, table: pa.Table) -> dict[int, str]:
     return captions
 
 
-def _submitted_ids(path: Path, split: str, decoded: set[int]) -> dict[int, int]:
+def _submitted_ids(path: Path, split: str) -> dict[int, int]:
     """The images that a results file must have: image id -> id in the file."""
     rows = read_table(path, IMAGES).to_pylist()
     if all(row["coco_id"] is None for row in rows):
-        splits = {row["split"] for row in rows if row["item"] in decoded}
-        return {row["item"]: row["item"] for row in rows if row["split"] in splits}
+        raise InputError(path, "has no image with a coco_id", "submit captions of COCO: its server knows no others")
     ids = {row["item"]: row["coco_id"] for row in rows if in_split(split, row["split"], row["file"])}
     for image, coco_id in ids.items():
         if coco_id is None:

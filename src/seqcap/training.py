@@ -15,19 +15,16 @@ same bytes as an uninterrupted run on the same device.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib
 import json
-import os
-import shutil
+import math
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +38,20 @@ from torch.nn.parallel import DistributedDataParallel
 from seqcap import decoding, machine, models, objectives, tasks, validation
 from seqcap.artifacts import load_weights, save_weights
 from seqcap.config.training import TrainingRun
-from seqcap.data.vocabulary import PAD
+from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
+from seqcap.optimizer import Adam
+from seqcap.processes import side_by_side
 from seqcap.progress import progress
 from seqcap.rewards.mixture import Material, Mixture
+from seqcap.scratch import locked
 from seqcap.tasks.base import Inputs, Split
+from seqcap.weights import holding
 
-SCRATCH = Path("scratch")
 CHECKPOINT_SECONDS = 60
 LOG_STEPS = 10
-LOCK_SECONDS = 20
-# What a worker imports before its first step; torch's optimizers import the last one when they are first built.
-PRELOADED = ["seqcap.training", "torch._dynamo"]
 # Among the models whose weights are kept. The others are the objective's partners.
 CAPTIONER = "captioner"
 # What of a run's configuration never changes its weights.
@@ -75,12 +72,13 @@ class Trained:
     seconds_per_epoch: float | None
 
 
-def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str]) -> list[list[Trained]]:
+def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) -> list[list[Trained]]:
     """Trains runs with each of their seeds: one after the other on a GPU or under a launcher, side by side in processes
     of one thread each on a CPU. Weights go to <weights>/seed<k>.safetensors.
 
     Args:
         code: hashes of the code that they run (`TrainConfig.code`): what was begun by other code is not resumed.
+        kept: folder of the checkpoints. They stay there (`seqcap.scratch`).
 
     Returns:
         per run, what came of each seed.
@@ -88,25 +86,13 @@ def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str]) -> list[list
     Raises:
         InputError: as `train`.
     """
-    rank, world = machine.join_group()
-    folders = [scratch(run, code) for run in runs]
-    for kept in folders:
-        kept.mkdir(parents=True, exist_ok=True)
-    jobs = [(run, seed, kept) for run, kept in zip(runs, folders, strict=True) for seed in run.seeds]
-    processes = 1 if world > 1 or machine.device().type == "cuda" else min(machine.workers(), len(jobs))
-    if processes == 1:
-        trained = [train(*job) for job in jobs]
-    else:
-        # Forked from a server that imports all this once, and that never trains: no thread of it is lost in a fork.
-        workers = get_context("forkserver")
-        workers.set_forkserver_preload(PRELOADED)
-        with ProcessPoolExecutor(processes, workers) as pool:
-            trained = list(pool.map(train, *zip(*jobs, strict=True)))
+    _, world = machine.join_group()
+    folders = [(run, kept / checkpoint_folder(run, code)) for run in runs]
+    jobs = [(run, seed, folder) for run, folder in folders for seed in run.seeds]
+    processes = 1 if machine.device().type == "cuda" else min(machine.workers(), len(jobs))
+    trained = side_by_side(train, jobs, processes)
     if world > 1:
         dist.barrier()
-    if rank == 0:
-        for kept in folders:
-            shutil.rmtree(kept)
     found = iter(trained)
     return [[next(found) for _ in run.seeds] for run in runs]
 
@@ -116,17 +102,23 @@ def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
 
     Args:
         seed: of weights, batches, dropout and samples.
-        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out.
+        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out: after a kill,
+            one may go on for a moment.
 
     Raises:
-        InputError: malformed inputs, another process training the same run, or a reward that says nothing.
+        InputError: malformed inputs, a reward that says nothing, or a loss, gradient or score that is not finite.
     """
     job = Job(run, seed)
     state = begin(job)
-    with locked(kept / f"seed{seed}_rank{job.rank}.lock"):
-        checkpoint = kept / f"seed{seed}_rank{job.rank}.safetensors"
+    with locked(kept / f"seed{seed}_rank{job.rank}.lock", f"trains {run.name} seed {seed}"):
+        # Another number of processes shares the batches out in another way.
+        checkpoint = kept / f"seed{seed}_of{job.world}.safetensors"
+        if job.world > 1:
+            # Now each has its lock: none of an earlier launch is left to write.
+            dist.barrier()
         if checkpoint.exists():
-            state.restore(checkpoint, job.device)
+            with holding(checkpoint, "state of this run"):
+                state.restore(checkpoint, job.device)
         else:
             score_start(job, state)
         seconds = learn(job, state, checkpoint)
@@ -137,6 +129,8 @@ def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
                 "vocabulary_size": len(job.task.vocabulary),
                 "feature_shape": list(job.task.feature_shape),
                 "max_length": run.max_length,
+                "task": run.task,
+                "vocabulary": digest(*job.task.vocabularies),
             }
             best = {job.criteria.decisive: state.best_value}
             folder = Path(run.weights)
@@ -171,6 +165,14 @@ class Job:
         self.batches = -(-len(self.training) // run.training.batch_size)
         self.steps = run.training.epochs * self.batches
 
+    def agreed(self, wanted: bool) -> bool:
+        """What the launcher's first process wants: the clocks of the others are not quite the same."""
+        if self.world == 1:
+            return wanted
+        flag = torch.tensor(int(wanted), device=self.device)
+        dist.broadcast(flag, 0)
+        return bool(flag)
+
 
 class Step(nn.Module):
     """Captioner and objective as one module, so that one optimizer and one DistributedDataParallel hold both."""
@@ -193,6 +195,7 @@ class State:
         curves: rows of `artifacts.CURVES`.
         best, best_value: the weights that are kept so far, "captioner" or name of a partner -> tensors, and their score
             on val; none before the first epoch's end.
+        unseen: for each step since `check_finite` looked, its loss and the norms of its gradients, added up.
     """
 
     step: Step
@@ -202,6 +205,7 @@ class State:
     curves: list[dict[str, Any]] = field(default_factory=list)
     best: dict[str, dict[str, Tensor]] = field(default_factory=dict)
     best_value: float | None = None
+    unseen: list[Tensor] = field(default_factory=list)
 
     def keep(self, value: float) -> None:
         """Keeps captioner and partners as they are now, with their score on val, if they are better than what was kept
@@ -215,14 +219,18 @@ class State:
             }
 
     def save(self, path: Path) -> None:
-        """Writes the state."""
+        """Writes the state. Under a launcher, the first process writes that of all: they differ in what they draw."""
         tensors = {f"step.{k}": v for k, v in self.step.state_dict().items()}
         tensors |= {f"best.{model}.{k}": v for model, kept in self.best.items() for k, v in kept.items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{name}": value for name, value in moments.items()}
-        tensors["random.cpu"] = torch.get_rng_state()
-        if torch.cuda.is_available():
-            tensors["random.cuda"] = torch.cuda.get_rng_state()
+        generators = [generator_states()]
+        if dist.is_initialized():
+            generators = [{} for _ in range(dist.get_world_size())]
+            dist.all_gather_object(generators, generator_states())
+            if dist.get_rank() > 0:
+                return
+        tensors |= {f"random.{rank}_{k}": v for rank, states in enumerate(generators) for k, v in states.items()}
         metadata = {"at": self.at, "best_value": self.best_value, "curves": self.curves}
         save_weights(path, tensors, metadata)
 
@@ -244,10 +252,19 @@ class State:
             moments.setdefault(int(index), {})[moment] = tensor
         parameters = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": moments, "param_groups": parameters})
-        torch.set_rng_state(groups["random"]["cpu"])
-        if torch.cuda.is_available() and "cuda" in groups["random"]:
-            torch.cuda.set_rng_state(groups["random"]["cuda"])
+        rank = dist.get_rank() if dist.is_initialized() else 0
+        torch.set_rng_state(groups["random"][f"{rank}_cpu"])
+        if torch.cuda.is_available() and f"{rank}_cuda" in groups["random"]:
+            torch.cuda.set_rng_state(groups["random"][f"{rank}_cuda"])
         self.at, self.best_value, self.curves = metadata["at"], metadata["best_value"], metadata["curves"]
+
+
+def generator_states() -> dict[str, Tensor]:
+    """The states of this process's random generators."""
+    states = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        states["cuda"] = torch.cuda.get_rng_state()
+    return states
 
 
 def begin(job: Job) -> State:
@@ -258,13 +275,15 @@ def begin(job: Job) -> State:
     if run.start is None:
         job.task.fit(captioner, job.training)
     else:
-        start, _ = models.load(Path(run.start) / f"seed{job.seed}.safetensors")
+        path = Path(run.start) / f"seed{job.seed}.safetensors"
+        start, metadata = models.load(path)
+        job.task.check(path, metadata)
         captioner.load_state_dict(start.state_dict())
     objective = objectives.build(run.objective, dict(run.settings), context(job, captioner))
     captioner.dropout = settings.dropout
     step = Step(captioner, objective).to(job.device)
     betas = (settings.beta1, 0.999)
-    optimizer = torch.optim.Adam(parameter_groups(step), lr=settings.learning_rate, betas=betas, fused=True)
+    optimizer = Adam(parameter_groups(step), lr=settings.learning_rate, betas=betas, fused=True)
     parallel = DistributedDataParallel(step) if job.world > 1 else step
     # From here on every process draws its own samples.
     torch.manual_seed(job.seed * 1000 + job.rank)
@@ -329,11 +348,13 @@ def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
     Returns:
         seconds that each step took.
     """
-    settings, parent = job.run.training, parent_process()
+    settings = job.run.training
     seconds: list[float] = []
     logs: dict[str, list[float]] = {}
     saved = time.monotonic()
     label = f"{job.run.name} seed {job.seed}"
+    if state.at > 0 and job.rank == 0:
+        print(f"{label}: goes on from step {state.at}", file=sys.stderr, flush=True)
     bar = progress(total=job.steps, initial=state.at, desc=label, unit="step", disable=job.rank > 0)
     for batch in data_batches(
         job.training, settings.batch_size, state.at, job.steps, job.seed, job.rank, job.world, job.device
@@ -345,6 +366,7 @@ def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
         bar.update()
         epoch_ends = state.at % job.batches == 0
         if epoch_ends or state.at % LOG_STEPS == 0:
+            check_finite(job, state)
             for name, numbers in logs.items():
                 record(job, state, name, float(np.mean(numbers)))
             logs = {}
@@ -352,12 +374,9 @@ def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
                 value = validate(job, state)
                 state.keep(value)
                 bar.set_postfix({job.criteria.decisive: f"{value:.3f}"})
-            if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
+            if epoch_ends or job.agreed(time.monotonic() - saved > CHECKPOINT_SECONDS):
                 state.save(checkpoint)
                 saved = time.monotonic()
-        if parent is not None and not parent.is_alive():
-            # It was killed: a worker must not train on behind the next run's back.
-            os._exit(1)
     bar.close()
     return seconds
 
@@ -380,11 +399,37 @@ def update(job: Job, state: State, batch: Batch) -> dict[str, float]:
     for module in resting:
         for parameter in module.parameters():
             parameter.grad = None
-    for group in state.optimizer.param_groups:
-        nn.utils.clip_grad_norm_(group["params"], settings.clip)
+    norms = [nn.utils.clip_grad_norm_(group["params"], settings.clip) for group in state.optimizer.param_groups]
     state.optimizer.step()
     state.at += 1
+    state.unseen.append(sum(norms, loss.detach()))
     return logs  # type: ignore[no-any-return]
+
+
+def check_finite(job: Job, state: State) -> None:
+    """Stops a run whose loss or gradient was not finite in one of the last steps. What it was before is in its last
+    checkpoint.
+
+    Some steps at a time, because to look at a number waits for the GPU. A sum is finite if all its parts are.
+
+    Raises:
+        InputError: names the first such step.
+    """
+    sums = torch.stack(state.unseen).tolist()
+    state.unseen.clear()
+    for step, value in enumerate(sums, state.at - len(sums) + 1):
+        check_number(job.run.name, job.seed, step, "the loss or its gradient", value)
+
+
+def check_number(name: str, seed: int, step: int, what: str, value: float) -> None:
+    """Checks that something is finite: with NaN or infinity training goes on, but means nothing.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not math.isfinite(value):
+        problem = f"{what} is {value} at step {step}"
+        raise InputError(f"{name} seed {seed}", problem, "lower its learning_rate, or the weights of its reward")
 
 
 def validate(job: Job, state: State) -> float:
@@ -402,7 +447,12 @@ def validate(job: Job, state: State) -> float:
 
 
 def record(job: Job, state: State, quantity: str, value: float) -> None:
-    """Adds a point to a learning curve."""
+    """Adds a point to a learning curve.
+
+    Raises:
+        InputError: it is not finite.
+    """
+    check_number(job.run.name, job.seed, state.at, quantity, value)
     images = state.at * job.run.training.batch_size
     row = {"variant": job.run.name, "seed": job.seed, "step": state.at, "images": images}
     state.curves.append(row | {"quantity": quantity, "value": value})
@@ -458,9 +508,10 @@ def short_captions(
     return captions
 
 
-def scratch(run: TrainingRun, code: Mapping[str, str]) -> Path:
-    """The folder of a run's checkpoints. Its name changes with everything that the weights depend on (configuration,
-    code, data, features, what else is read, the weights to start from), so that nothing resumes what it should not."""
+def checkpoint_folder(run: TrainingRun, code: Mapping[str, str]) -> str:
+    """The name of the folder of a run's checkpoints. It changes with everything that the weights depend on
+    (configuration, code, data, features, what else is read, the weights to start from), so that nothing resumes what it
+    should not."""
     settings = run.model_dump(mode="json", exclude=OTHER_FIELDS)
     digest = hashlib.sha256(json.dumps([settings, dict(code)], sort_keys=True).encode())
     inputs = tasks.files(run.task)
@@ -469,7 +520,7 @@ def scratch(run: TrainingRun, code: Mapping[str, str]) -> Path:
     if run.start is not None:
         inputs += sorted(Path(run.start).glob("*.safetensors"))
     digest.update(contents(inputs).encode())
-    return SCRATCH / f"{run.name}-{digest.hexdigest()[:16]}"
+    return f"{run.name}-{digest.hexdigest()[:16]}"
 
 
 def contents(paths: Iterable[Path]) -> str:
@@ -487,23 +538,3 @@ def _content(path: Path, size: int, changed: int) -> str:
     """A hash of a file's bytes. A stage reads gigabytes of features once for all its runs."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "blake2b").hexdigest()
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds a lock file. The lock goes with the process, so one that was killed leaves none behind.
-
-    Raises:
-        InputError: another process still holds it after some seconds.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        for attempt in range(LOCK_SECONDS + 1):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if attempt == LOCK_SECONDS:
-                    raise InputError(path, "is held: this run is being trained already", "wait or stop it") from None
-                time.sleep(1)
-        yield

@@ -15,9 +15,11 @@ from torch import Tensor
 
 from seqcap import machine, models, tasks
 from seqcap.config.training import VarianceConfig
+from seqcap.errors import InputError
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.rollout_policy_gradient import Config, Model
+from seqcap.optimizer import Adam
 from seqcap.progress import progress
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.training import data_batches
@@ -34,14 +36,16 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
         settings' gradients (they share their expectation), less what noise adds to it.
 
     Raises:
-        InputError: malformed inputs.
+        InputError: malformed inputs, or a gradient that is not finite.
     """
     device = machine.device()
     if device.type == "cpu":
         torch.set_num_threads(1)
-    captioner, _ = models.load(Path(config.start) / f"seed{config.seed}.safetensors")
+    path = Path(config.start) / f"seed{config.seed}.safetensors"
+    captioner, metadata = models.load(path)
     captioner.to(device)
     task = tasks.load(config.kind, config.task, type(captioner))
+    task.check(path, metadata)
     training = task.split("train", config.max_length)
     context = Context(
         reward=Mixture(config.reward, Material(training.references, task.vocabulary.words)),
@@ -74,6 +78,9 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
             objective.steps.fill_(setting.baseline_steps)
             gradients = [policy_gradient(objective, captioner, batch) for _ in range(config.replicates)]
             drawn[setting.rollouts, with_baseline] = torch.stack(gradients)
+            if not bool(drawn[setting.rollouts, with_baseline].isfinite().all()):
+                problem = f"its policy gradient with {setting.rollouts} rollouts is not finite"
+                raise InputError(path, problem, "lower the weights of the reward")
     return list(rows(drawn))
 
 
@@ -100,7 +107,7 @@ def rows(drawn: Mapping[tuple[int, bool], Tensor]) -> Iterator[dict[str, Any]]:
 def fit_baseline(objective: Model, captioner: Captioner, batches: Iterable[Batch], learning_rate: float) -> None:
     """Fits the objective's baseline to a frozen policy; the objective is still in its first `baseline_steps`."""
     captioner.requires_grad_(False)
-    optimizer = torch.optim.Adam(objective.parameters(), lr=learning_rate)
+    optimizer = Adam(objective.parameters(), lr=learning_rate)
     for batch in batches:
         loss, _ = objective(captioner, batch)
         optimizer.zero_grad(set_to_none=True)

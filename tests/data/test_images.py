@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from seqcap.data.images import ImageSource
+from seqcap.data.images import ImageSource, read_image
 from seqcap.errors import InputError
 
 
@@ -82,6 +82,39 @@ def test_truncated_or_not_an_image_names_the_file(tmp_path: Path, content: bytes
         (tmp_path / "images" / "broken.jpg").write_bytes(content)
     with pytest.raises(InputError, match=r"'broken\.jpg' cannot be decoded"):
         ImageSource(tmp_path).read("broken.jpg")
+
+
+def test_what_is_wrong_with_an_image_is_said_in_words(tmp_path: Path) -> None:
+    """Not "<_io.BytesIO object at 0x7f>"."""
+    (tmp_path / "page.jpg").write_bytes(b"<html>404</html>")
+    for read in (lambda: ImageSource(tmp_path).read("page.jpg"), lambda: read_image(tmp_path / "page.jpg")):
+        with pytest.raises(InputError, match=r"cannot be decoded \(no JPEG, PNG, .*\)"):
+            read()
+
+
+def test_a_file_of_its_own_is_read_whatever_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    for name in ("one.tar", "two.tar"):
+        (tmp_path / name).write_bytes(b"no tar")
+    path = tmp_path / "a.jpg"
+    path.write_bytes(jpeg(0))
+    assert np.array_equal(np.asarray(read_image(path)), np.asarray(Image.open(io.BytesIO(jpeg(0)))))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("absent.jpg", "cannot be read"),
+        ("images", "is no plain file"),
+        ("a" * 300, "cannot be read"),
+        ("cut.jpg", "cannot be decoded"),
+    ],
+)
+def test_a_file_that_is_no_image_is_named(tmp_path: Path, name: str, problem: str) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "cut.jpg").write_bytes(jpeg(0)[:200])
+    with pytest.raises(InputError, match=rf"^{tmp_path / name}: {problem}"):
+        read_image(tmp_path / name)
 
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
@@ -155,8 +188,9 @@ def test_compressed_damaged_and_several_tars_are_refused(tmp_path: Path) -> None
 
 
 def test_a_missing_image_or_root_is_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no image '9\.jpg'"):
-        ImageSource(folder).read("9.jpg")
+    for name in ("9.jpg", "9" * 300):
+        with pytest.raises(InputError, match=f"has no image '{name}'"):
+            ImageSource(folder).read(name)
     with pytest.raises(InputError, match="nowhere: is not a folder"):
         ImageSource(tmp_path / "nowhere")
 

@@ -100,7 +100,8 @@ def test_cocos_ids_are_kept(root: Path) -> None:
 @pytest.mark.parametrize("captions", [0, 2])
 def test_images_of_the_server_are_kept_apart_and_may_have_no_captions(root: Path, captions: int) -> None:
     content = dataset()
-    content["images"][4] |= {"split": "server", "filename": "3.png"}
+    Image.new("RGB", (2, 2)).save(root / "images/4.png")
+    content["images"][4]["split"] = "server"
     content["images"][4]["sentences"] = content["images"][4]["sentences"][:captions]
     write(root, content)
     images, references = karpathy.read(root, "coco")
@@ -152,6 +153,11 @@ SENTENCE = IMAGE + r" \(imgid 11, '1\.png'\) sentence 1"
         (sentence("tokens", ["a\tb"]), SENTENCE + ": token .*holds white space"),
         (sentence("tokens", [""]), SENTENCE + ": token '' is empty"),
         (sentence("sentid", 0), SENTENCE + ": sentid 0 occurs twice"),
+        (image("imgid", 10**30), IMAGE + ".*'imgid' is 10{30}, too large for an id"),
+        (image("filename", "0.png"), IMAGE + r".*file '0\.png' occurs twice"),
+        (image("filename", "./0.png"), IMAGE + r".*file '0\.png' occurs twice"),
+        (image("filename", "a" * 300), r"images: 1 of 4 images are missing, first 'aaa"),
+        (sentence("raw", "half \ud83d"), r"dataset_coco\.json: has half a character after .*half "),
         (image("filename", "gone.png"), r"images: 1 of 4 images are missing, first 'gone\.png'"),
     ],
 )
@@ -166,7 +172,11 @@ def test_a_malformed_file_is_one_line_that_names_the_record(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"images": [', "[1,"])
+TWICE = '{"images": [], "images": []}'
+LONG, DEEP = pytest.param("9" * 5000, id="long"), pytest.param("[" * 5000, id="deep")
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"images": [', "[1,", TWICE, LONG, DEEP])
 def test_not_json(root: Path, text: str) -> None:
     write(root, text)
     with pytest.raises(InputError, match=r"dataset_coco\.json: is not JSON"):

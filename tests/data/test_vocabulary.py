@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK, Vocabulary
+from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK, Vocabulary, digest
 from seqcap.errors import InputError
 
 CAPTIONS = [["a", "dog", "runs"], ["a", "dog", "sits"], ["a", "cat", "runs"]]
@@ -17,6 +17,21 @@ CAPTIONS = [["a", "dog", "runs"], ["a", "dog", "sits"], ["a", "cat", "runs"]]
 def test_build_sorts_by_count_then_word_and_drops_rare_words() -> None:
     assert Vocabulary.build(CAPTIONS, 2).words == [*SPECIALS, "a", "dog", "runs"]
     assert Vocabulary.build(CAPTIONS, 1).words == [*SPECIALS, "a", "dog", "runs", "cat", "sits"]
+
+
+def test_a_vocabulary_without_a_word_is_not_built() -> None:
+    with pytest.raises(InputError, match=r"params\.yaml: no word occurs 4 times .*; lower the task's min_count"):
+        Vocabulary.build(CAPTIONS, 4)
+
+
+def test_the_hash_is_of_words_and_their_order() -> None:
+    words = [*SPECIALS, "a", "b"]
+    others = ([*SPECIALS, "b", "a"], [*SPECIALS, "a"], [*SPECIALS, "a", "b", "c"], [*SPECIALS, "ab"])
+    hashes = [digest(Vocabulary(found)) for found in (words, *others)]
+    assert len(set(hashes)) == len(hashes)
+    assert digest(Vocabulary(words, 3)) == hashes[0]
+    source, target = Vocabulary(words), Vocabulary(others[0])
+    assert digest(source, target) != digest(target, source)
 
 
 def test_special_words_in_captions_are_unknown_words() -> None:
@@ -61,8 +76,9 @@ def test_write_then_read_gives_the_same_bytes(tmp_path: Path) -> None:
         {"words": [*SPECIALS, 3], "min_count": 1},
         {"words": [*SPECIALS, "a", "a"], "min_count": 1},
         {"words": ["a"], "min_count": 1},
-        {"words": list(SPECIALS), "min_count": 0},
-        {"words": list(SPECIALS), "min_count": True},
+        {"words": [*SPECIALS, "a"], "min_count": 0},
+        {"words": [*SPECIALS, "a"], "min_count": True},
+        {"words": list(SPECIALS), "min_count": 1},
     ],
 )
 def test_a_damaged_file_is_one_line_that_names_it(tmp_path: Path, value: Any) -> None:

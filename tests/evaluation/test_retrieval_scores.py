@@ -30,7 +30,7 @@ from seqcap.data.scenes import SCENES, check, read_scenes
 from seqcap.data.scenes.captions import plan
 from seqcap.data.scenes.english import realise
 from seqcap.data.scenes.graph import sample
-from seqcap.data.vocabulary import EOS, PAD, Vocabulary
+from seqcap.data.vocabulary import EOS, PAD, Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.retrieval import evaluate, most_similar
 from seqcap.features.store import FeatureStore
@@ -86,7 +86,8 @@ def write_data(rng):
 
 def write_weights():
     """Listeners and captioners of two seeds, a judge, and what the runs trained: `joint` its listeners, too."""
-    size = len(Vocabulary.read(FOLDER / "data/vocabulary.json"))
+    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
+    size, words = len(vocabulary), digest(vocabulary)
     # The judge is the first of its folder.
     retrievers = (
         "judge/seed9",
@@ -97,12 +98,14 @@ def write_weights():
     for seed, name in enumerate(retrievers):
         torch.manual_seed(seed)
         retriever = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, size, (CHANNELS,))
+        retriever.vocabulary = words
         with torch.no_grad():
             for parameter in retriever.parameters():
                 parameter.copy_(torch.randn_like(parameter))
         save_weights(f"{name}.safetensors", retriever.state_dict(), retriever.metadata())
     settings = {"hidden": 6, "image_input": "every_step"}
     metadata = {"architecture": "lstm", "model": settings, "vocabulary_size": size, "feature_shape": [CHANNELS]}
+    metadata["vocabulary"] = words
     for seed in SEEDS:
         torch.manual_seed(10 + seed)
         captioner = models.build("lstm", settings, size, (CHANNELS,))
@@ -392,7 +395,7 @@ def test_photographs_have_no_truth(task):
 
 def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):
     Path("joint/seed2.listener.safetensors").unlink()
-    with pytest.raises(InputError, match=r"joint/seed2\.listener\.safetensors: is not a safetensors file"):
+    with pytest.raises(InputError, match=r"joint/seed2\.listener\.safetensors: does not exist"):
         evaluate(config())
 
 
@@ -401,7 +404,7 @@ def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):
     [
         ({"judge": "nowhere"}, r"nowhere: holds no seed<k>\.safetensors"),
         ({"judge": "captioner"}, r"captioner/seed1\.safetensors: holds no retriever"),
-        ({"listener": "nowhere"}, r"nowhere/seed1\.safetensors: is not a safetensors file"),
+        ({"listener": "nowhere"}, r"nowhere/seed1\.safetensors: does not exist"),
         ({"captioner": "listener"}, r"listener/seed1\.safetensors: holds no captioner"),
         ({"split": "val"}, r"references\.parquet: has no captions in split 'val'"),
     ],

@@ -10,7 +10,7 @@ from seqcap.artifacts import DECODED, PAIRS, SCORES, read_table, save_weights, w
 from seqcap.captioning import decode_split
 from seqcap.config.decoding import DecodingRun
 from seqcap.config.evaluation import EvaluationConfig
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.translations import bleu_statistics, corpus_bleu, evaluate
 from seqcap.metrics.corpus import translation_bleu
@@ -120,12 +120,18 @@ def test_what_a_translator_decodes_is_scored(tmp_path, monkeypatch):
     """Words of every pair, joined from subwords. The translator has learnt nothing."""
     monkeypatch.chdir(tmp_path)
     write_translation_task(tmp_path, 12)
-    sizes = [len(Vocabulary.read(f"artifacts/de_en/data/{name}vocabulary.json")) for name in ("", "source_")]
+    target, source = (Vocabulary.read(f"artifacts/de_en/data/{name}vocabulary.json") for name in ("", "source_"))
     settings = {"embedding": 12, "hidden": 16, "readout": 12}
     torch.manual_seed(0)
-    captioner = models.build("translator", settings, sizes[0], (sizes[1],))
-    metadata = {"architecture": "translator", "model": settings, "vocabulary_size": sizes[0], "max_length": 12}
-    save_weights("weights/seed1.safetensors", captioner.state_dict(), metadata | {"feature_shape": [sizes[1]]})
+    captioner = models.build("translator", settings, len(target), (len(source),))
+    metadata = {
+        "architecture": "translator",
+        "model": settings,
+        "vocabulary_size": len(target),
+        "vocabulary": digest(source, target),
+        "feature_shape": [len(source)],
+    }
+    save_weights("weights/seed1.safetensors", captioner.state_dict(), metadata)
     run = DecodingRun(
         name="mle",
         task="de_en",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ def job(**changes: Any) -> Job:
 
 
 def run(root: Path, name: str, encoder: Encoder, the_job: Job | None = None, **share: int) -> list[bytes]:
-    extract(encoder, ImageSource(root), the_job or job(), root / name, root / "scratch", CPU, **share)
+    extract(encoder, ImageSource(root), the_job or job(), root / name, root / "kept", CPU, **share)
     return [(root / name / file).read_bytes() for file in NAMES]
 
 
@@ -79,15 +79,23 @@ def test_row_groups_are_small_and_uncompressed(root: Path, encoder: Encoder) -> 
     assert metadata.row_group(0).column(1).compression == "UNCOMPRESSED"
 
 
-def test_two_runs_give_the_same_bytes_and_leave_nothing_behind(root: Path, encoder: Encoder) -> None:
-    assert run(root, "a", encoder) == run(root, "b", encoder)
-    assert list((root / "scratch").iterdir()) == []
+def test_two_runs_give_the_same_bytes(root: Path, encoder: Encoder) -> None:
+    first = run(root, "a", encoder)
+    shutil.rmtree(root / "kept")
+    assert run(root, "b", encoder) == first
+
+
+def test_what_has_ended_is_not_extracted_again(root: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run(root, "a", encoder)
+    monkeypatch.setattr(ImageSource, "read", lambda *_: pytest.fail("read again"))
+    assert run(root, "b", encoder) == first
 
 
 def test_a_killed_run_is_taken_up_and_gives_the_same_bytes(
     root: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = run(root, "a", encoder)
+    shutil.rmtree(root / "kept")
     read = ImageSource.read
     seen: list[str] = []
 
@@ -127,23 +135,12 @@ def test_ranks_share_the_parts_and_give_the_same_bytes(
     root: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = run(root, "a", encoder)
+    shutil.rmtree(root / "kept")
     monkeypatch.setattr(torch.distributed, "barrier", lambda: None)
-    extract(encoder, ImageSource(root), job(), root / "b", root / "scratch", CPU, rank=1, world=2)
-    folder = root / "scratch" / f"features-{job().key(encoder, ImageSource(root))}"
+    extract(encoder, ImageSource(root), job(), root / "b", root / "kept", CPU, rank=1, world=2)
+    folder = root / "kept" / job().key(encoder, ImageSource(root))
     assert sorted(path.name for path in folder.iterdir()) == ["part-00001.parquet", "part-00003.parquet"]
     assert run(root, "b", encoder, rank=0, world=2) == expected
-
-
-def test_a_second_run_does_not_join_the_first(root: Path, encoder: Encoder) -> None:
-    folder = root / "scratch" / f"features-{job().key(encoder, ImageSource(root))}"
-    folder.mkdir(parents=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        lock.write("4711")
-        lock.flush()
-        with pytest.raises(InputError, match="process 4711 works here"):
-            run(root, "out", encoder)
-    assert len(run(root, "out", encoder)) == 2
 
 
 def test_a_truncated_image_is_named_and_nothing_is_written(root: Path, encoder: Encoder) -> None:

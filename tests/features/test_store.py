@@ -94,16 +94,21 @@ def test_wrong_columns_are_named(tmp_path: Path) -> None:
     good = pq.read_table(write(path, values()))
     ids, features = good.columns
     doubles = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(84)), 12)
+    twice = pa.Table.from_arrays([ids, features, features], names=["item", "features", "features"])
     nulls = pa.array([None] + [[0.0] * 12] * 6, pa.list_(pa.float32(), 12))
     metadata = {"shape": "[12]"}
     cases = {
         "has no column 'item'": good.drop_columns(["item"]),
         "has no column 'features'": good.drop_columns(["features"]),
+        "has 2 columns 'features'": twice.replace_schema_metadata({"shape": "[2, 2, 3]"}),
         "column 'item' is string": pa.table({"item": ids.cast(pa.string()), "features": features}, metadata=metadata),
         "column 'features' is int64": pa.table({"item": ids, "features": ids}, metadata=metadata),
         "column 'features' is .*double": pa.table({"item": ids, "features": doubles}, metadata=metadata),
         "column 'features' has nulls": pa.table({"item": ids, "features": nulls}, metadata=metadata),
         "metadata 'shape'": good.replace_schema_metadata({"shape": "[2, 2]"}),
+        "'shape' does not fit lists": good.replace_schema_metadata({"shape": "[-4, -3]"}),
+        "'shape' does not fit lists of": good.replace_schema_metadata({"shape": "[2.0, 6.0]"}),
+        "'shape' does not fit lists of 12": good.replace_schema_metadata({"shape": '{"12": 1}'}),
         "'shape' does not fit": good.replace_schema_metadata(None),
     }
     for message, table in cases.items():

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from small_task import run_config, write_listener, write_task
+from small_task import run_config, train_group, write_listener, write_task
 
 from seqcap import objectives, training
 from seqcap.artifacts import load_weights
 from seqcap.errors import InputError
 from seqcap.objectives.discriminated import Discriminator
-from seqcap.training import State, train_all
+from seqcap.training import State
 
 RETRIEVER = Path("artifacts/retriever/small/seed1.safetensors")
 # Three steps an epoch.
@@ -24,7 +24,7 @@ def task(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_task(tmp_path)
     write_listener(tmp_path)
-    train_all([run_config(weights="start")], {})
+    train_group(run_config(weights="start"))
     return tmp_path
 
 
@@ -54,7 +54,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, objecti
     """Killed at every step: in the first ones, in which the captioner does not learn, too."""
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", -1)
     monkeypatch.setattr(training, "LOG_STEPS", 1)
-    [[expected]] = train_all([run_of(objective, "one")], {})
+    [[expected]] = train_group(run_of(objective, "one"))
     saves = 0
     with monkeypatch.context() as patch:
         original = State.save
@@ -66,7 +66,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, objecti
         patch.setattr(State, "save", save_and_die)
         while not Path("two/seed1.safetensors").exists():
             try:
-                [[trained]] = train_all([run_of(objective, "two")], {})
+                [[trained]] = train_group(run_of(objective, "two"))
             except KeyboardInterrupt:
                 saves += 1
                 os.chdir(task)
@@ -87,7 +87,7 @@ def test_the_retriever_is_never_changed(task, monkeypatch, objective):
         return found
 
     monkeypatch.setattr(training, "learn", spy)
-    train_all([run_of(objective, "out")], {})
+    train_group(run_of(objective, "out"))
     assert RETRIEVER.read_bytes() == before
     weights, _ = load_weights(RETRIEVER)
     assert seen[0].keys() == weights.keys()
@@ -96,7 +96,7 @@ def test_the_retriever_is_never_changed(task, monkeypatch, objective):
 
 
 def test_the_discriminator_is_kept_and_its_curves_are_drawn(task):
-    [[trained]] = train_all([run_of("weighted_teacher_forcing_reinforce", "out")], {})
+    [[trained]] = train_group(run_of("weighted_teacher_forcing_reinforce", "out"))
     kept, metadata = load_weights("out/seed1.discriminator.safetensors")
     Discriminator(metadata["embedding"]).load_state_dict(kept)
     wanted = ["reward", "positive", "human", "entropy", "similarity_std", "regular_std"]
@@ -109,7 +109,7 @@ def test_the_discriminator_is_kept_and_its_curves_are_drawn(task):
 
 
 def test_the_tuned_encoder_is_kept_and_its_curves_are_drawn(task):
-    [[trained]] = train_all([run_of("scst_grammar", "out")], {})
+    [[trained]] = train_group(run_of("scst_grammar", "out"))
     kept, metadata = load_weights("out/seed1.grammar.safetensors")
     before, described = load_weights(RETRIEVER)
     assert metadata["encoder"] == described
@@ -128,8 +128,8 @@ def test_mined_images_that_are_missing_are_one_line(task):
     Path("artifacts/retriever/small/seed1.mined.parquet").unlink()
     for name in ("weighted_teacher_forcing", "distinctive_reinforce", "weighted_teacher_forcing_reinforce"):
         with pytest.raises(InputError, match=r"seed1\.mined\.parquet: does not exist"):
-            train_all([run_of(name, "out")], {})
-    train_all([run_of("unidirectional_reinforce", "out")], {})
+            train_group(run_of(name, "out"))
+    train_group(run_of("unidirectional_reinforce", "out"))
 
 
 def test_settings_survive_the_configuration():

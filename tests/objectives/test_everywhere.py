@@ -8,12 +8,11 @@ from typing import Literal, get_args, get_origin
 import numpy as np
 import pytest
 from pydantic import BaseModel
-from small_task import run_config, write_embeddings, write_listener, write_task, write_translation_task
+from small_task import run_config, train_group, write_embeddings, write_listener, write_task, write_translation_task
 
 from seqcap import models, objectives
 from seqcap.artifacts import load_weights
 from seqcap.tasks import KINDS
-from seqcap.training import train_all
 
 # Kind of task -> what a run on its small task is.
 TASKS = {
@@ -108,7 +107,7 @@ def test_every_kind_of_task_is_here():
 def test_every_objective_takes_two_steps_under_every_captioner(tasks, tmp_path, monkeypatch, objective, captioner):
     monkeypatch.chdir(tasks)
     run = run_of(objective, captioner, weights=str(tmp_path))
-    [[trained]] = train_all([run], {})
+    [[trained]] = train_group(run)
     assert max(row["step"] for row in trained.curves) == 2
     assert np.isfinite([row["value"] for row in trained.curves]).all()
     weights, metadata = load_weights(tmp_path / "seed1.safetensors")
@@ -129,7 +128,7 @@ def test_every_objective_takes_two_steps_under_every_captioner(tasks, tmp_path, 
 def test_a_reward_of_negative_sign_is_raised_and_selects(tasks, tmp_path, monkeypatch):
     """Paid for words that no reference has: the reward stays below zero, and rises."""
     monkeypatch.chdir(tasks)
-    train_all([run_config(weights=str(tmp_path / "start"), training={"epochs": 8})], {})
+    train_group(run_config(weights=str(tmp_path / "start"), training={"epochs": 8}))
     run = run_config(
         objective="self_critical",
         settings={"samples": 3},
@@ -138,7 +137,7 @@ def test_a_reward_of_negative_sign_is_raised_and_selects(tasks, tmp_path, monkey
         weights=str(tmp_path),
         training={"epochs": 3, "batch_size": 6, "dropout": 0.0, "learning_rate": 0.002},
     )
-    [[trained]] = train_all([run], {})
+    [[trained]] = train_group(run)
     before, *after = curve(trained, "val_reward")
     assert before < max(after) < -1
     assert curve(trained, "train_reward")[0] < -1

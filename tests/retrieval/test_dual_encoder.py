@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from seqcap import models, retrieval
 from seqcap.artifacts import save_weights
-from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.data.vocabulary import BOS, EOS, PAD, SPECIALS, Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.retrieval.dual_encoder import lengths
 
@@ -146,7 +146,7 @@ def test_what_holds_no_retriever_is_one_line(retriever, tmp_path, damage):
     metadata |= {"architecture": "losses"} if damage == "module" else {}
     if damage != "absent":
         save_weights(path, tensors, metadata)
-    with pytest.raises(InputError, match=r"x\.safetensors: .*delete it") as error:
+    with pytest.raises(InputError, match=r"x\.safetensors: .*(restore it|check the path)") as error:
         retrieval.load(path)
     assert "\n" not in str(error.value)
 
@@ -154,11 +154,16 @@ def test_what_holds_no_retriever_is_one_line(retriever, tmp_path, damage):
 def test_inputs_are_the_pooled_features_of_a_split(retriever, tmp_path):
     write_task(tmp_path)
     folder = tmp_path / "artifacts/image"
-    with pytest.raises(InputError, match=r"vocabulary\.json: has 13 words, the retriever knows 12"):
+    with pytest.raises(InputError, match=r"vocabulary\.json: has other words than the 12 that the retriever"):
         retriever.inputs(folder, "val")
     with pytest.raises(InputError, match=r"pooled\.parquet: has features of shape \(8,\), the retriever reads \(9,\)"):
         retrieval.build("dual_encoder", CONFIG, 13, (CHANNELS + 1,)).inputs(folder, "val")
     retriever = retrieval.build("dual_encoder", CONFIG, 13, (CHANNELS,))
+    # As many words, but others.
+    retriever.vocabulary = digest(Vocabulary([*SPECIALS, *"abcdefghi"]))
+    with pytest.raises(InputError, match=r"vocabulary\.json: has other words than the 13 that the retriever"):
+        retriever.inputs(folder, "val")
+    retriever.vocabulary = digest(Vocabulary.read(folder / "data/vocabulary.json"))
     with pytest.raises(InputError, match=r"no images in split 'dev'"):
         retriever.inputs(folder, "dev")
     inputs = retriever.inputs(folder, "val")

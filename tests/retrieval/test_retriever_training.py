@@ -11,16 +11,17 @@ import pytest
 import torch
 from small_task import write_task
 
-from seqcap import retrieval, training
-from seqcap.artifacts import CURVES, REFERENCES, read_json, read_table, write_json, write_rows
+from seqcap import retrieval
+from seqcap.artifacts import CURVES, REFERENCES, load_weights, read_json, read_table, write_json, write_rows
 from seqcap.config import config_path, write_config
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
 from seqcap.retrieval import training as retriever_training
+from seqcap.retrieval.dual_encoder import Model
 from seqcap.retrieval.recalls import recall_sum, recalls
-from seqcap.retrieval.training import Job, State, begin, draw, make, scratch, train, update
-from seqcap.training import locked
+from seqcap.retrieval.training import Job, State, begin, draw, make, scratch, update
+from seqcap.scratch import forget
 
 CPU = torch.device("cpu")
 
@@ -46,6 +47,13 @@ def config(**changes):
     return RetrieverConfig(**(values | changes))
 
 
+def made(config):
+    """Makes a retriever, and forgets its checkpoints, as `seqcap repro` does once DVC has its weights."""
+    curves = make(config)
+    forget(Path(), "retriever@listener")
+    return curves
+
+
 def values(curves, quantity, seed=1):
     return [row["value"] for row in curves if row["quantity"] == quantity and row["seed"] == seed]
 
@@ -63,7 +71,7 @@ def task(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("model", [{}, {"loss": "info_nce", "temperature": 0.1}])
 def test_it_learns_and_the_best_epoch_is_kept(task, model):
-    curves = make(config(model=model, training={"epochs": 25}))
+    curves = made(config(model=model, training={"epochs": 25}))
     sums = values(curves, "val_recall_sum")
     assert len(sums) == 26
     assert sums[0] < 5 < max(sums)
@@ -73,7 +81,7 @@ def test_it_learns_and_the_best_epoch_is_kept(task, model):
     assert metadata["val_recall_sum"] == max(sums[1:])
     split = retriever.pictures(task / "artifacts/image").split("val", 6)
     assert recall_sum(recalls(retriever, split, CPU)) == max(sums[1:])
-    assert not any(Path("scratch").iterdir())
+    assert not Path("scratch/retriever@listener").exists()
 
 
 def test_an_epoch_that_is_not_the_best_is_not_kept(task):
@@ -159,19 +167,19 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, every_s
     if every_step:
         monkeypatch.setattr(retriever_training, "CHECKPOINT_SECONDS", -1)
         monkeypatch.setattr(retriever_training, "LOG_STEPS", 1)
-    expected = make(config(weights="one"))
+    expected = made(config(weights="one"))
     saves = 0
     with monkeypatch.context() as patch:
         die_after_each_save(patch)
         while not Path("two/seed1.safetensors").exists():
             try:
-                assert make(config(weights="two")) == expected
+                assert made(config(weights="two")) == expected
             except KeyboardInterrupt:
                 saves += 1
                 os.chdir(task)
     assert saves == (12 if every_step else 4)
     assert same_bytes("one", "two")
-    assert make(config(weights="three")) == expected
+    assert made(config(weights="three")) == expected
     assert same_bytes("one", "three")
 
 
@@ -182,7 +190,8 @@ def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(tas
     monkeypatch.setattr(sys, "argv", ["retriever.py", "listener"])
     runpy.run_path(str(children.STAGES / "retriever.py"), run_name="__main__")
     curves = read_table("both/curves.parquet", CURVES).to_pylist()
-    assert curves == [row for seed in (1, 2) for row in make(config(seeds=(seed,), weights=f"alone{seed}"))]
+    forget(Path(), "retriever@listener")
+    assert curves == [row for seed in (1, 2) for row in made(config(seeds=(seed,), weights=f"alone{seed}"))]
     assert all(same_bytes("both", f"alone{seed}", seed) for seed in (1, 2))
     assert Path("both/seed1.safetensors").read_bytes() != Path("both/seed2.safetensors").read_bytes()
     measured = read_json("both/recalls.json")
@@ -197,11 +206,14 @@ def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(tas
         assert measured["seeds"][str(seed)] == recalls(retriever, split, CPU)
 
 
-def test_a_run_that_is_going_on_is_not_joined(task, monkeypatch):
-    monkeypatch.setattr(training, "LOCK_SECONDS", 0)
-    kept = scratch(config())
-    with locked(kept / "seed1.lock"), pytest.raises(InputError, match="being trained already"):
-        train(config(), 1, kept)
+def test_what_has_ended_is_not_trained_again(task, monkeypatch):
+    """DVC may fail to record the weights, and then removes them to run the stage again."""
+    expected = make(config())
+    weights = Path("out/seed1.safetensors").read_bytes()
+    Path("out/seed1.safetensors").unlink()
+    monkeypatch.setattr(retriever_training, "update", lambda *_: pytest.fail("trained again"))
+    assert make(config()) == expected
+    assert Path("out/seed1.safetensors").read_bytes() == weights
 
 
 def test_checkpoints_are_of_everything_that_weights_depend_on(task):
@@ -222,3 +234,27 @@ def test_a_task_without_captions_to_validate_on_is_one_line(task):
     write_rows(path, rows, REFERENCES)
     with pytest.raises(InputError, match="no captions in split 'val'"):
         make(config())
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda terms: terms * float("nan"), "the loss is nan at step 6"),
+        # A finite loss, whose gradient is NaN.
+        (lambda terms: terms + (0 * terms).abs().sqrt(), "the size of its weights is nan at step 6"),
+    ],
+)
+def test_what_is_not_finite_stops_a_run_and_its_last_good_state_stays(task, monkeypatch, change, problem):
+    original, calls = Model.loss, []
+
+    def loss(model, images, captions):
+        calls.append(images)
+        terms = original(model, images, captions)
+        return tuple(change(term) for term in terms) if len(calls) == 6 else terms
+
+    monkeypatch.setattr(Model, "loss", loss)
+    with pytest.raises(InputError, match=f"^listener seed 1: {problem}; lower its learning_rate"):
+        make(config())
+    assert not Path("out").exists()
+    [checkpoint] = Path("scratch/retriever@listener").rglob("*.safetensors")
+    assert load_weights(checkpoint)[1]["at"] == 3

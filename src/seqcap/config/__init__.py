@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from seqcap.artifacts import read_json, write_json
+from seqcap.artifacts import check_output, read_json, write_json
 from seqcap.errors import InputError
 
 CONFIGS = Path("configs")
@@ -62,7 +62,11 @@ def config_path(stage: str, name: str = "") -> Path:
 
 
 def write_config(path: Path, config: StageConfig) -> None:
-    """Writes a configuration. A file that already holds it keeps its modification time."""
+    """Writes a configuration. A file that already holds it keeps its modification time.
+
+    Raises:
+        InputError: it cannot be written: its name is too long, say.
+    """
     content = config.model_dump(mode="json")
-    if not path.exists() or read_json(path) != content:
+    if check_output(path) is None or read_json(path) != content:
         write_json(path, content)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from seqcap.errors import InputError
 
@@ -25,6 +25,22 @@ def relative_parts(file: str) -> tuple[str, ...] | None:
     if not parts or file.startswith("/") or ".." in parts or "\0" in file or "\\" in file:
         return None
     return parts
+
+
+def read_image(path: Path) -> Image.Image:
+    """An image file, as `ImageSource.read` gives it.
+
+    Raises:
+        InputError: as there; or it cannot be read, or is no plain file.
+    """
+    try:
+        # A device may have no end.
+        if path.exists() and not path.is_file():
+            raise InputError(path, "is no plain file", "name an image")
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
+    return _decoded(content, path, "", "name another image, or restore this one")
 
 
 class ImageSource:
@@ -72,7 +88,7 @@ class ImageSource:
         """
         if self._members is not None:
             return [file for file in files if self._find(file) is None]
-        return [file for file in files if not self._inside(file).is_file()]
+        return [file for file in files if not _is_file(self._inside(file))]
 
     def read(self, file: str) -> Image.Image:
         """One image, decoded, as 8-bit RGB; transparency becomes white, 16-bit levels keep their upper 8 bits.
@@ -84,19 +100,7 @@ class ImageSource:
             InputError: the image is missing, truncated, damaged, too large, of an unknown format or not an image.
         """
         fix = "restore this image, or drop it from the data set"
-        content = self._bytes(file)
-        try:
-            # Width and height are in the header: checked before any pixel is decoded.
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-                too_large = image.width * image.height > MAX_PIXELS
-                if not too_large:
-                    image.load()
-                    return _rgb(image)
-        except Image.DecompressionBombError:
-            too_large = True
-        except Exception as error:  # Pillow's decoders raise whatever a damaged header provokes, not only OSError
-            raise InputError(self.path, f"image {file!r} cannot be decoded ({_brief(error)})", fix) from None
-        raise InputError(self.path, f"image {file!r} has more than {MAX_PIXELS:,} pixels", fix)
+        return _decoded(self._bytes(file), self.path, f"image {file!r} ", fix)
 
     def _inside(self, file: str) -> Path:
         # Links inside the folder are the user's own (DVC's cache, a shared disk): only names are confined.
@@ -121,7 +125,7 @@ class ImageSource:
         fix = "restore the file"
         if self._members is None:
             path = self._inside(file)
-            if not path.is_file():
+            if not _is_file(path):
                 raise InputError(self.path, f"has no image {file!r}", fix)
             try:
                 return path.read_bytes()
@@ -155,6 +159,32 @@ def _index(path: Path) -> dict[str, list[tuple[tuple[str, ...], int, int]]]:
             path, f"is not an uncompressed tar ({_brief(error)})", "restore it, or decompress it (gunzip)"
         ) from None
     return dict(members)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file is there; a name that no file can have, because it is too long, is there as little."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _decoded(content: bytes, path: Path, what: str, fix: str) -> Image.Image:
+    """A file's content as an image, see `ImageSource.read`. `path`, `what` and `fix` are for messages."""
+    try:
+        # Width and height are in the header: checked before any pixel is decoded.
+        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+            too_large = image.width * image.height > MAX_PIXELS
+            if not too_large:
+                image.load()
+                return _rgb(image)
+    except Image.DecompressionBombError:
+        too_large = True
+    except UnidentifiedImageError:
+        raise InputError(path, f"{what}cannot be decoded (no {', '.join(FORMATS)})", fix) from None
+    except Exception as error:  # Pillow's decoders raise whatever a damaged header provokes, not only OSError
+        raise InputError(path, f"{what}cannot be decoded ({_brief(error)})", fix) from None
+    raise InputError(path, f"{what}has more than {MAX_PIXELS:,} pixels", fix)
 
 
 def _rgb(image: Image.Image) -> Image.Image:

@@ -18,6 +18,9 @@ SPLIT_OF = {"train": "train", "restval": "train", "val": "val", "test": "test", 
 
 FIX = "re-download or mend the file"
 
+# Ids, and the parts of file names, of the images and sentences before.
+Seen = dict[str, set[int | tuple[str, ...]]]
+
 
 def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Reads captions and splits, and checks that every image is there (images are not decoded).
@@ -45,7 +48,7 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
         raise InputError(path, "has no list `images`", "use a file in Karpathy's layout")
     images: list[dict[str, Any]] = []
     references: list[dict[str, Any]] = []
-    seen: dict[str, set[int]] = {"imgid": set(), "cocoid": set(), "sentid": set()}
+    seen: Seen = {"imgid": set(), "cocoid": set(), "sentid": set(), "file": set()}
     for position, record in enumerate(content["images"]):
         image, captions = _image(path, f"image {position}", record, seen)
         if image["split"] is not None:
@@ -63,18 +66,19 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
     return images, references
 
 
-def _image(
-    path: Path, where: str, record: Any, seen: dict[str, set[int]]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """An image's rows; its split is None if it is not used. `seen`: the ids of those before, by their keys."""
+def _image(path: Path, where: str, record: Any, seen: Seen) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """An image's rows; its split is None if it is not used."""
     image_id = _field(path, where, record, "imgid", int)
     file = _field(path, where, record, "filename", str)
     where = f"{where} (imgid {image_id}, {file!r})"
     if "filepath" in record:
         file = f"{_field(path, where, record, 'filepath', str)}/{file}"
-    if relative_parts(file) is None:
+    parts = relative_parts(file)
+    if parts is None:
         raise InputError(path, f"{where}: file name {file!r} leaves the folder", FIX)
     _check_new(path, where, "imgid", image_id, seen)
+    # One picture under two ids may be in training and in test.
+    _check_new(path, where, "file", parts, seen)
     coco_id = None
     if "cocoid" in record:
         coco_id = _field(path, where, record, "cocoid", int)
@@ -94,9 +98,10 @@ def _image(
     return {"item": image_id, "split": split, "file": file, "coco_id": coco_id}, captions
 
 
-def _check_new(path: Path, where: str, key: str, value: int, seen: dict[str, set[int]]) -> None:
+def _check_new(path: Path, where: str, key: str, value: int | tuple[str, ...], seen: Seen) -> None:
     if value in seen[key]:
-        raise InputError(path, f"{where}: {key} {value} occurs twice", FIX)
+        shown = value if isinstance(value, int) else repr("/".join(value))
+        raise InputError(path, f"{where}: {key} {shown} occurs twice", FIX)
     seen[key].add(value)
 
 
@@ -123,4 +128,6 @@ def _field(path: Path, where: str, record: Any, key: str, kind: type) -> Any:
     # type() and not isinstance: true is an int to isinstance.
     if type(record[key]) is not kind:
         raise InputError(path, f"{where}: {key!r} is {record[key]!r:.60}, not of type {kind.__name__}", FIX)
+    if kind is int and abs(record[key]) >= 2**63:
+        raise InputError(path, f"{where}: {key!r} is {record[key]!r:.60}, too large for an id", FIX)
     return record[key]

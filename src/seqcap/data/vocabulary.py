@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from seqcap.artifacts import read_json, write_json
+from seqcap.artifacts import mend, read_json, write_json
 from seqcap.errors import InputError
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
@@ -45,8 +47,15 @@ class Vocabulary:
 
     @classmethod
     def of_counts(cls, counts: Mapping[str, int], min_count: int, max_words: int | None = None) -> Self:
-        """The words counted at least `min_count` times, at most `max_words` of them, ordered as by `build`."""
+        """The words counted at least `min_count` times, at most `max_words` of them, ordered as by `build`.
+
+        Raises:
+            InputError: there is none.
+        """
         kept = [word for word, count in counts.items() if count >= min_count and word not in SPECIALS]
+        if not kept:
+            problem = f"no word occurs {min_count} times in the training captions"
+            raise InputError("params.yaml", problem, "lower the task's min_count")
         return cls([*SPECIALS, *sorted(kept, key=lambda word: (-counts[word], word))[:max_words]], min_count)
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
@@ -85,7 +94,7 @@ class Vocabulary:
         Raises:
             InputError: the file is missing, not JSON, or does not hold a vocabulary.
         """
-        fix = "delete it and run `dvc repro`"
+        fix = mend(path)
         value = read_json(path)
         if not isinstance(value, dict) or set(value) != {"words", "min_count"}:
             raise InputError(path, "is not a vocabulary (keys `words` and `min_count`)", fix)
@@ -94,7 +103,15 @@ class Vocabulary:
             raise InputError(path, "`words` is not a list of strings", fix)
         if type(min_count) is not int or min_count < 1:
             raise InputError(path, f"`min_count` is {min_count!r}, not a positive integer", fix)
+        if len(words) == len(SPECIALS):
+            raise InputError(path, "has no word", fix)
         try:
             return cls(words, min_count)
         except ValueError as error:
             raise InputError(path, str(error), fix) from None
+
+
+def digest(*vocabularies: Vocabulary) -> str:
+    """A hash of words and their ids: weights know the ids alone, and would say other words with another vocabulary."""
+    words = json.dumps([vocabulary.words for vocabulary in vocabularies])
+    return hashlib.sha256(words.encode()).hexdigest()[:16]

@@ -244,15 +244,19 @@ class Speakers:
     """The captioners that runs start with, one a seed, and what they read of the split.
 
     Raises:
-        InputError: a file is missing or no captioner's.
+        InputError: a file is missing, no captioner's or of another task.
     """
 
     def __init__(self, seeds: Sequence[int], config: RetrievalConfig) -> None:
         self.device = machine.device()
         paths = {seed: Path(config.captioner) / f"seed{seed}.safetensors" for seed in seeds}
-        self.captioners = {seed: models.load(path)[0].to(self.device) for seed, path in paths.items()}
+        loaded = {seed: models.load(path) for seed, path in paths.items()}
+        self.captioners = {seed: captioner.to(self.device) for seed, (captioner, _) in loaded.items()}
         # The seeds of one captioner read the same: its features are in memory once.
-        self.inputs = tasks.load(config.kind, config.task, type(self.captioners[seeds[0]])).inputs(config.split)
+        task = tasks.load(config.kind, config.task, type(self.captioners[seeds[0]]))
+        for seed, (_, metadata) in loaded.items():
+            task.check(paths[seed], metadata)
+        self.inputs = task.inputs(config.split)
         self.rows = rows_of(self.inputs)
 
     @torch.no_grad()

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seqcap.artifacts import load_weights, save_weights
+from seqcap.artifacts import load_weights, mend, save_weights
 from seqcap.errors import InputError
 
 TORCHVISION = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "mobilenet_v2", "inception_v3")
@@ -154,9 +154,7 @@ class Encoder(nn.Module):
         """
         weights, metadata = load_weights(path)
         if metadata.get("backbone") not in BACKBONES:
-            raise InputError(
-                path, f"backbone {metadata.get('backbone')!r} is not known", "delete it and run `dvc repro encoder`"
-            )
+            raise InputError(path, f"backbone {metadata.get('backbone')!r:.60} is not known", mend(path))
         encoder = cls(metadata["backbone"])
         _fill(encoder, weights, path)
         return encoder.eval()

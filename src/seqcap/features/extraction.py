@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
-import shutil
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
@@ -62,7 +58,7 @@ class Job:
     image_size: int
 
     def key(self, encoder: Encoder, source: ImageSource) -> str:
-        """Names the scratch folder, so that parts by another encoder, or of other images, are not used."""
+        """Names the folder of the parts, so that parts by another encoder, or of other images, are not used."""
         digest = hashlib.sha256(json.dumps([*vars(self).values(), encoder.backbone]).encode())
         for name, tensor in encoder.body.state_dict().items():
             digest.update(name.encode() + tensor.cpu().numpy().tobytes())
@@ -76,20 +72,21 @@ def extract(
     source: ImageSource,
     job: Job,
     output: Path,
-    scratch: Path,
+    kept: Path,
     device: torch.device,
     rank: int = 0,
     world: int = 1,
 ) -> None:
     """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
 
-    Parts of `PART` images are written atomically to `scratch/features-<key of the job>`; a later call uses those that
-    are already there. No batch spans two parts, so the bytes do not depend on where a run was killed. Under torchrun
-    each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be initialised.
+    Parts of `PART` images are written atomically to `kept/<key of the job>`, and stay there (`seqcap.scratch`); a later
+    call uses those that are there already. No batch spans two parts, so the bytes do not depend on where a run was
+    killed. Under torchrun each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be
+    initialised.
 
     Raises:
-        InputError: an image is damaged (names it), a feature is not finite, another run works in the scratch folder,
-            or the images are too small for the encoder.
+        InputError: an image is damaged (names it), a feature is not finite, or the images are too small for the
+            encoder.
     """
     if job.image_size < encoder.smallest:
         raise InputError(
@@ -98,37 +95,18 @@ def extract(
             f"{encoder.backbone} needs at least {encoder.smallest} pixels",
         )
     encoder = encoder.to(device).eval()
-    folder = scratch / f"features-{job.key(encoder, source)}"
+    folder = kept / job.key(encoder, source)
     starts = range(0, len(job.files), PART)
     parts = [folder / f"part-{i:05d}.parquet" for i in range(len(starts))]
-    with _only_run(folder) if rank == 0 else nullcontext():
-        todo = [(s, p) for s, p in list(zip(starts, parts, strict=True))[rank::world] if not p.exists()]
-        total = sum(len(job.files[start : start + PART]) for start, _ in todo)
-        with progress(total=total, desc="features", unit="image", disable=rank != 0) as done:
-            for start, part in todo:
-                _write_part(encoder, source, job, start, part, device, done)
-        if world > 1:
-            torch.distributed.barrier()
-        if rank == 0:
-            _merge(parts, output, encoder, job)
-            shutil.rmtree(folder)
-
-
-@contextmanager
-def _only_run(folder: Path) -> Iterator[None]:
-    """Locks the scratch folder: if only dvc is killed, its stage runs on, and a second one must not join it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a+") as lock:
-        try:
-            # The kernel drops the lock with the process, however that ends: there is no stale lock to remove.
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.seek(0)
-            raise InputError(folder, f"process {lock.read()} works here", "wait for it, or end it") from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield
+    todo = [(s, p) for s, p in list(zip(starts, parts, strict=True))[rank::world] if not p.exists()]
+    total = sum(len(job.files[start : start + PART]) for start, _ in todo)
+    with progress(total=total, desc="features", unit="image", disable=rank != 0) as done:
+        for start, part in todo:
+            _write_part(encoder, source, job, start, part, device, done)
+    if world > 1:
+        torch.distributed.barrier()
+    if rank == 0:
+        _merge(parts, output, encoder, job)
 
 
 def _schemas(encoder: Encoder, job: Job) -> dict[str, pa.Schema]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +21,10 @@ from seqcap.config.data import EncoderConfig
 from seqcap.data.scenes.drawing import draw
 from seqcap.data.scenes.graph import GRID, MAX_OBJECTS, sample
 from seqcap.data.scenes.labels import OBJECT_LABELS, PICTURE_LABELS, object_labels, picture_labels
+from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
 from seqcap.features.precision import average_precisions
+from seqcap.processes import side_by_side
 from seqcap.progress import progress
 
 # Keep the random numbers of the encoder's pictures apart from those of any task's, and of each other.
@@ -82,14 +82,7 @@ def draw_examples(entropy: Sequence[int], pictures: int, side: int, processes: i
     """
     starts = range(0, pictures, CHUNK)
     jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side) for start in starts]
-    if processes == 1 or len(jobs) == 1:
-        drawn = [_draw(*job) for job in jobs]
-    else:
-        # Forked from a server that imports all this once: no thread of this process is lost in a fork.
-        workers = get_context("forkserver")
-        workers.set_forkserver_preload([__name__])
-        with ProcessPoolExecutor(min(processes, len(jobs)), workers) as pool:
-            drawn = list(pool.map(_draw, *zip(*jobs, strict=True)))
+    drawn = side_by_side(_draw, jobs, min(processes, len(jobs)))
     images, *others = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*drawn, strict=True))
     return Examples(images.permute(0, 3, 1, 2), *others)
 
@@ -133,6 +126,9 @@ def pretrain(
 
     Returns:
         mean average precision of the picture's labels on `val`, 0-1.
+
+    Raises:
+        InputError: the loss or a weight is not finite.
     """
     torch.manual_seed(seed)
     encoder.to(device).train()
@@ -147,7 +143,7 @@ def pretrain(
     steps = len(train.images) // batch_size
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=epochs * steps, pct_start=0.2)
     shown = progress(desc="encoder", unit="step", total=epochs * steps)
-    for _ in range(epochs):
+    for epoch in range(epochs):
         for rows in torch.randperm(len(train.images))[: steps * batch_size].view(steps, batch_size):
             features = encoder(_shifted(train.images[rows]).to(device))
             targets = _per_cell(train.objects[rows], train.middles[rows], features.shape[2], features.shape[3])
@@ -159,6 +155,10 @@ def pretrain(
             schedule.step()
             shown.update()
         shown.set_postfix(loss=f"{loss.item():.4f}")
+        size = nn.utils.get_total_norm([loss.detach(), *(parameter.detach() for parameter in parameters)])
+        if not bool(size.isfinite()):
+            problem = f"features: the encoder's loss or weights became NaN or infinite in epoch {epoch + 1}"
+            raise InputError("params.yaml", problem, "lower its learning_rate")
     shown.close()
     encoder.eval()
     return _evaluate(encoder, of_picture, val, batch_size, device)

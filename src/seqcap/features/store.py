@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seqcap.artifacts import open_parquet
+from seqcap.artifacts import PARQUET_ERRORS, check_columns, open_parquet
 from seqcap.errors import InputError
 
 FIX = "delete it and run `dvc repro features`"
@@ -124,7 +125,7 @@ class FeatureStore:
             table = (
                 self._file.read(columns=[name]) if group is None else self._file.read_row_group(group, columns=[name])
             )
-        except (pa.ArrowException, OSError) as error:
+        except PARQUET_ERRORS as error:
             raise InputError(self.path, f"is damaged ({error})", FIX) from None
         column = table.column(name).combine_chunks()
         values = column.flatten() if pa.types.is_fixed_size_list(column.type) else column
@@ -137,9 +138,7 @@ class FeatureStore:
 def _layout(path: Path, schema: pa.Schema) -> tuple[tuple[int, ...], npt.DTypeLike]:
     """Shape and type of a feature file, after checking its columns."""
     expected = "expected columns item (int64) and features (fixed-size list of float16 or float32)"
-    for name in ("item", "features"):
-        if name not in schema.names:
-            raise InputError(path, f"has no column {name!r}", expected)
+    check_columns(path, schema, ("item", "features"))
     kind = schema.field("features").type
     if schema.field("item").type != pa.int64():
         raise InputError(path, f"column 'item' is {schema.field('item').type}", expected)
@@ -147,8 +146,8 @@ def _layout(path: Path, schema: pa.Schema) -> tuple[tuple[int, ...], npt.DTypeLi
         raise InputError(path, f"column 'features' is {kind}", expected)
     try:
         shape = tuple(json.loads((schema.metadata or {})[b"shape"]))
-        fits = int(np.prod(shape)) == kind.list_size
-    except (KeyError, ValueError, TypeError):
+        fits = all(type(extent) is int and extent > 0 for extent in shape) and math.prod(shape) == kind.list_size
+    except (KeyError, ValueError, TypeError, RecursionError):
         fits = False
     if not fits:
         raise InputError(path, f"metadata 'shape' does not fit lists of {kind.list_size}", FIX)

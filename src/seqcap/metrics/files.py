@@ -6,6 +6,7 @@ COCO: `{"annotations": [{"image_id": 1, "caption": "a dog"}]}`, or the bare list
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,9 @@ def read_candidates(path: Path) -> dict[str, Captions]:
             name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
             systems.setdefault(name, {}).setdefault(row["item"], []).append(list(row["tokens"]))
     else:
-        systems[path.stem] = _collected(_of_coco(path, read_json(path)))
+        # A file's name may be no text.
+        name = os.fsencode(path.stem).decode(errors="replace")
+        systems[name] = _collected(_of_coco(path, read_json(path)))
     if not any(systems.values()):
         raise InputError(path, "holds no caption", "pass at least one")
     return systems

@@ -8,9 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from seqcap.artifacts import load_weights
-from seqcap.errors import InputError
 from seqcap.models.base import Captioner
+from seqcap.weights import restored
 
 
 def config_class(architecture: str) -> type[BaseModel]:
@@ -21,7 +20,7 @@ def config_class(architecture: str) -> type[BaseModel]:
     """
     module = importlib.import_module(f"seqcap.models.{architecture}")
     if not hasattr(module, "Config"):
-        raise ModuleNotFoundError(f"{module.__name__} holds no captioner")
+        raise ModuleNotFoundError(f"{module.__name__} holds no captioner", name=module.__name__)
     return module.Config  # type: ignore[no-any-return]
 
 
@@ -46,20 +45,9 @@ def build(architecture: str, config: dict[str, Any], vocabulary_size: int, featu
 
 
 def load(path: Path) -> tuple[Captioner, dict[str, Any]]:
-    """A trained captioner, in evaluation mode, and its metadata.
+    """A trained captioner, in evaluation mode, and the metadata of its file, with what `weights.Described` has.
 
     Raises:
-        InputError: the file is missing, or no captioner's.
+        InputError: the file is missing, damaged or no captioner's.
     """
-    tensors, metadata = load_weights(path)
-    try:
-        captioner = build(
-            metadata["architecture"],
-            metadata["model"],
-            metadata["vocabulary_size"],
-            tuple(metadata["feature_shape"]),
-        )
-        captioner.load_state_dict(tensors)
-    except (KeyError, RuntimeError, ModuleNotFoundError) as error:
-        raise InputError(path, f"holds no captioner ({error})", "delete it and run `dvc repro`") from None
-    return captioner.eval(), metadata
+    return restored(path, build, "captioner")

@@ -41,17 +41,13 @@ class Ensemble:
         """Trained captioners as an ensemble, and the metadata of each.
 
         Raises:
-            InputError: a file is missing or no captioner's, or the vocabularies are of different sizes.
+            InputError: a file is missing or no captioner's, or they were trained with different vocabularies.
         """
         loaded = [models.load(path) for path in paths]
-        size = loaded[0][0].vocabulary_size
-        for path, (captioner, _) in zip(paths, loaded, strict=True):
-            if captioner.vocabulary_size != size:
-                raise InputError(
-                    path,
-                    f"knows {captioner.vocabulary_size} words, and {paths[0]} {size}",
-                    "put captioners of one vocabulary together",
-                )
+        for path, (_, metadata) in zip(paths, loaded, strict=True):
+            if metadata["vocabulary"] != loaded[0][1]["vocabulary"]:
+                problem = f"was trained with another vocabulary than {paths[0]}"
+                raise InputError(path, problem, "put captioners of one vocabulary together")
         return cls([captioner.to(device) for captioner, _ in loaded]), [metadata for _, metadata in loaded]
 
     def encode(self, features: Sequence[Tensor]) -> Tensors:

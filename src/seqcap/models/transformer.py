@@ -25,7 +25,7 @@ LONGEST_WAVE = 10_000
 class Config(CaptionerConfig):
     """OFA-tiny: hidden 256, 4 layers, 4 heads, feed_forward 1024."""
 
-    layers: int = Field(gt=0, description="layers of the encoder, and as many of the decoder")
+    layers: int = Field(gt=0, le=100, description="layers of the encoder, and as many of the decoder")
     heads: int = Field(gt=0, description="attention heads in each layer")
     feed_forward: int = Field(gt=0, description="units in the hidden layer after the attentions")
 

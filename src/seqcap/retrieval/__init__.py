@@ -8,9 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from seqcap.artifacts import load_weights
-from seqcap.errors import InputError
 from seqcap.retrieval.base import Retriever
+from seqcap.weights import restored
 
 
 def config_class(architecture: str) -> type[BaseModel]:
@@ -21,7 +20,7 @@ def config_class(architecture: str) -> type[BaseModel]:
     """
     module = importlib.import_module(f"seqcap.retrieval.{architecture}")
     if not hasattr(module, "Config"):
-        raise ModuleNotFoundError(f"{module.__name__} holds no retriever")
+        raise ModuleNotFoundError(f"{module.__name__} holds no retriever", name=module.__name__)
     return module.Config  # type: ignore[no-any-return]
 
 
@@ -40,20 +39,11 @@ def build(architecture: str, config: dict[str, Any], vocabulary_size: int, featu
 
 
 def load(path: Path) -> tuple[Retriever, dict[str, Any]]:
-    """A trained retriever, and its metadata.
+    """A trained retriever, and the metadata of its file.
 
     Raises:
-        InputError: the file is missing, or no retriever's; or what it names is missing or wrong.
+        InputError: the file is missing, damaged or no retriever's; or what it names is missing or wrong.
     """
-    tensors, metadata = load_weights(path)
-    try:
-        retriever = build(
-            metadata["architecture"],
-            metadata["model"],
-            metadata["vocabulary_size"],
-            tuple(metadata["feature_shape"]),
-        )
-        retriever.load_state_dict(tensors)
-    except (KeyError, RuntimeError, ValueError, ModuleNotFoundError) as error:
-        raise InputError(path, f"holds no retriever ({error})", "delete it and run `dvc repro`") from None
-    return retriever.eval(), metadata
+    retriever, metadata = restored(path, build, "retriever")
+    retriever.vocabulary = metadata["vocabulary"]
+    return retriever, metadata

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from torch import Tensor, nn
 
 from seqcap.artifacts import VOCABULARY
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.tasks.base import Inputs
@@ -50,7 +50,12 @@ class Retriever(nn.Module, ABC):
         config: settings, the module's `Config`.
         vocabulary_size: number of words V, special tokens included.
         feature_shape: shape of what it reads of one image, (channels,).
+
+    Attributes:
+        vocabulary: hash of the words, see `vocabulary.digest`; whoever trains or loads it sets it.
     """
+
+    vocabulary: str = ""
 
     def __init__(self, config: BaseModel, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -82,8 +87,8 @@ class Retriever(nn.Module, ABC):
         if pictures.feature_shape != self.feature_shape:
             problem = f"has features of shape {pictures.feature_shape}, the retriever reads {self.feature_shape}"
             raise InputError(path, problem, "train a retriever on this task")
-        if len(pictures.vocabulary) != self.vocabulary_size:
-            problem = f"has {len(pictures.vocabulary)} words, the retriever knows {self.vocabulary_size}"
+        if digest(pictures.vocabulary) != self.vocabulary:
+            problem = f"has other words than the {self.vocabulary_size} that the retriever was trained with"
             raise InputError(task_folder / "data" / VOCABULARY, problem, "train a retriever on this task")
         return pictures
 
@@ -101,5 +106,6 @@ class Retriever(nn.Module, ABC):
             "architecture": type(self).__module__.rpartition(".")[2],
             "model": self.config.model_dump(),
             "vocabulary_size": self.vocabulary_size,
+            "vocabulary": self.vocabulary,
             "feature_shape": list(self.feature_shape),
         }

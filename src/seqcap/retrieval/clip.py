@@ -21,7 +21,7 @@ from seqcap import machine
 from seqcap.artifacts import IMAGES, VOCABULARY, features_schema, parquet_stream, read_table, save_weights
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.images import ImageSource
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.progress import progress
 from seqcap.retrieval.base import Retriever
@@ -121,10 +121,12 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
             writer.write_table(pa.Table.from_arrays([pa.array(ids[i : i + CHUNK]), column], schema=schema))
             done.update(len(values))
     words = data / VOCABULARY
+    vocabulary = Vocabulary.read(words)
     metadata = {
         "architecture": "clip",
         "model": Config(folder=str(folder), vocabulary=str(words), images=str(path)).model_dump(),
-        "vocabulary_size": len(Vocabulary.read(words)),
+        "vocabulary_size": len(vocabulary),
+        "vocabulary": digest(vocabulary),
         "feature_shape": list(shape),
     }
     for seed in config.seeds:

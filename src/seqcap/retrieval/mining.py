@@ -9,7 +9,6 @@ that do not belong together, and depends on one folder.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from seqcap import machine, retrieval
-from seqcap.artifacts import atomic, read_table, write_table
+from seqcap.artifacts import copy_file, read_table, write_table
 from seqcap.config.mining import MiningConfig
 from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
@@ -77,8 +76,7 @@ def make(config: MiningConfig) -> None:
             "cosine": cosines.ravel(),
         }
         write_table(path, pa.table(table), MINED)
-        with atomic(Path(config.mined) / f"seed{seed}.safetensors") as copy:
-            shutil.copyfile(weights, copy)
+        copy_file(weights, Path(config.mined) / f"seed{seed}.safetensors")
 
 
 def nearest(

@@ -13,31 +13,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
+import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from seqcap import machine, tasks
 from seqcap.artifacts import load_weights, save_weights
 from seqcap.config.retrieval import RetrieverConfig
-from seqcap.data.vocabulary import PAD
+from seqcap.data.vocabulary import PAD, digest
+from seqcap.optimizer import Adam
+from seqcap.processes import side_by_side
 from seqcap.progress import progress
 from seqcap.retrieval.base import POOLED, Pictures
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.recalls import recall_sum, recalls
-from seqcap.training import CHECKPOINT_SECONDS, LOG_STEPS, SCRATCH, contents, data_batches, locked
+from seqcap.scratch import checkpoints, locked
+from seqcap.training import CHECKPOINT_SECONDS, LOG_STEPS, check_number, contents, data_batches
+from seqcap.weights import holding
 
-# What a worker imports before its first step; torch's optimizers import the last one when they are first built.
-PRELOADED = ["seqcap.retrieval.training", "torch._dynamo"]
 # What of a configuration never changes the weights.
 OTHER_FIELDS = {"name", "seeds", "evaluate_on", "weights"}
 
@@ -52,20 +51,11 @@ def make(config: RetrieverConfig) -> Curves:
         rows of `artifacts.CURVES`.
 
     Raises:
-        InputError: malformed inputs, or another process training the same retriever.
+        InputError: malformed inputs, or a loss or weights that are not finite.
     """
     kept = scratch(config)
-    kept.mkdir(parents=True, exist_ok=True)
     processes = 1 if machine.device().type == "cuda" else min(machine.workers(), len(config.seeds))
-    if processes == 1:
-        trained = [train(config, seed, kept) for seed in config.seeds]
-    else:
-        workers = get_context("forkserver")
-        workers.set_forkserver_preload(PRELOADED)
-        with ProcessPoolExecutor(processes, workers) as pool:
-            jobs = [(config, seed, kept) for seed in config.seeds]
-            trained = list(pool.map(train, *zip(*jobs, strict=True)))
-    shutil.rmtree(kept)
+    trained = side_by_side(train, [(config, seed, kept) for seed in config.seeds], processes)
     return [row for curves in trained for row in curves]
 
 
@@ -74,17 +64,19 @@ def train(config: RetrieverConfig, seed: int, kept: Path) -> Curves:
 
     Args:
         seed: of weights, batches and the captions drawn.
-        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out.
+        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out: after a kill,
+            one may go on for a moment.
 
     Returns, raises:
         as `make`.
     """
     job = Job(config, seed)
     state = begin(job)
-    with locked(kept / f"seed{seed}.lock"):
+    with locked(kept / f"seed{seed}.lock", f"trains {config.name} seed {seed}"):
         checkpoint = kept / f"seed{seed}.safetensors"
         if checkpoint.exists():
-            state.restore(checkpoint, job.device)
+            with holding(checkpoint, "state of this run"):
+                state.restore(checkpoint, job.device)
         else:
             validate(job, state)
         learn(job, state, checkpoint)
@@ -125,7 +117,7 @@ class State:
     """
 
     model: Model
-    optimizer: torch.optim.Adam
+    optimizer: Adam
     at: int = 0
     curves: Curves = field(default_factory=list)
     best: dict[str, Tensor] = field(default_factory=dict)
@@ -163,17 +155,19 @@ def begin(job: Job) -> State:
     torch.manual_seed(job.seed)
     model = Model(Config(**job.config.model), len(job.pictures.vocabulary), job.pictures.feature_shape)
     some = np.sort(np.random.default_rng(0).permutation(len(job.training))[:5000])
+    model.vocabulary = digest(job.pictures.vocabulary)
     model.fit_standardisation(job.training.inputs.get(some))
     model.to(job.device)
-    return State(model, torch.optim.Adam(model.parameters(), lr=job.settings.learning_rate, fused=True))
+    return State(model, Adam(model.parameters(), lr=job.settings.learning_rate, fused=True))
 
 
 def learn(job: Job, state: State, checkpoint: Path) -> None:
     """Trains to the end, and keeps the best epoch's weights in the state."""
-    parent = parent_process()
     logs: dict[str, list[float]] = {}
     saved = time.monotonic()
     label = f"{job.config.name} seed {job.seed}"
+    if state.at > 0:
+        print(f"{label}: goes on from step {state.at}", file=sys.stderr, flush=True)
     bar = progress(total=job.steps, initial=state.at, desc=label, unit="step")
     for batch in data_batches(job.training, job.settings.batch_size, state.at, job.steps, job.seed, 0, 1, job.device):
         captions = draw(batch.captions, np.random.default_rng([job.seed, state.at, 1]))
@@ -182,6 +176,8 @@ def learn(job: Job, state: State, checkpoint: Path) -> None:
         bar.update()
         epoch_ends = state.at % job.batches == 0
         if epoch_ends or state.at % LOG_STEPS == 0:
+            size = nn.utils.get_total_norm([parameter.detach() for parameter in state.model.parameters()])
+            check_number(job.config.name, job.seed, state.at, "the size of its weights", size.item())
             for name, numbers in logs.items():
                 record(job, state, name, float(np.mean(numbers)))
             logs = {}
@@ -192,9 +188,6 @@ def learn(job: Job, state: State, checkpoint: Path) -> None:
             if epoch_ends or time.monotonic() - saved > CHECKPOINT_SECONDS:
                 state.save(checkpoint)
                 saved = time.monotonic()
-        if parent is not None and not parent.is_alive():
-            # It was killed: a worker must not train on behind the next run's back.
-            os._exit(1)
     bar.close()
 
 
@@ -210,12 +203,16 @@ def update(job: Job, state: State, features: Tensor, captions: Tensor) -> dict[s
 
     Returns:
         the loss an item, and the share of its terms above zero: hinges that are all zero teach nothing.
+
+    Raises:
+        InputError: the loss is not finite.
     """
     epoch = state.at // job.batches
     for group in state.optimizer.param_groups:
         group["lr"] = job.settings.learning_rate * job.settings.decay ** (epoch // job.settings.decay_every)
     terms = torch.stack(state.model.loss(state.model.embed_images(features), state.model.embed_captions(captions)))
     loss = terms.sum(0).mean()
+    check_number(job.config.name, job.seed, state.at + 1, "the loss", loss.item())
     state.optimizer.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
     state.optimizer.step()
@@ -246,4 +243,4 @@ def scratch(config: RetrieverConfig) -> Path:
     settings = config.model_dump(mode="json", exclude=OTHER_FIELDS)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     digest.update(contents(tasks.files(config.task)).encode())
-    return SCRATCH / f"{config.name}-{digest.hexdigest()[:16]}"
+    return checkpoints(f"retriever@{config.name}") / digest.hexdigest()[:16]

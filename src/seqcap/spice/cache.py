@@ -84,7 +84,7 @@ class CachedParser:
         for start in range(0, len(table), ROWS):
             rows = table.slice(start, ROWS)
             for text, row in zip(rows["text"].to_pylist(), rows["tuples"].to_pylist(), strict=True):
-                if row is None or any(not words or len(words) > 3 or None in words for words in row):
+                if any(not words or len(words) > 3 or None in words for words in row):
                     raise InputError(self._path or "", f"caption {text!r} has the tuples {row}", "delete the file")
                 parsed[text] = tuple(kept.setdefault(words, words) for words in map(tuple, row))
         return parsed

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
 from seqcap.errors import InputError
+from seqcap.processes import exit_with_parent
 from seqcap.spice import rules
 from seqcap.spice.matching import Tuples
 
@@ -110,16 +109,8 @@ _worker: Parser | None = None
 
 def _start_worker() -> None:
     global _worker
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    exit_with_parent()
     _worker = Parser(processes=1)
-
-
-def _exit_with_parent() -> None:
-    """Ends a worker whose parent was killed; it would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
 
 
 def _parse_chunk(texts: Sequence[str]) -> list[Tuples]:

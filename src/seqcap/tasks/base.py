@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.errors import InputError
 from seqcap.models.base import Captioner
 
 Ids = NDArray[np.int64]
@@ -79,6 +81,27 @@ class Task(ABC):
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         self.folder = folder
         self.vocabulary = Vocabulary.read(folder / "data/vocabulary.json")
+
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, ...]:
+        """Those whose ids a captioner reads or says."""
+        return (self.vocabulary,)
+
+    def check(self, path: Path, metadata: Mapping[str, Any]) -> None:
+        """Checks that a captioner's weights were trained on this task.
+
+        Args:
+            path, metadata: of its file, see `models.load`.
+
+        Raises:
+            InputError: they were trained with other words, or read other features.
+        """
+        fix = "train it on this task, or name the task that it was trained on"
+        if metadata["vocabulary"] != digest(*self.vocabularies):
+            raise InputError(path, f"was trained with another vocabulary than that of {self.folder}", fix)
+        shape = tuple(metadata["feature_shape"])
+        if shape != self.feature_shape:
+            raise InputError(path, f"reads features of shape {shape}; {self.folder} has {self.feature_shape}", fix)
 
     @abstractmethod
     def inputs(self, split: str) -> Inputs:

@@ -140,6 +140,10 @@ class Reader(Task):
         path = folder / "data" / SUBWORDS
         self.subwords = Subwords.read(path) if path.exists() else None
 
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, ...]:
+        return (self.source_vocabulary, self.vocabulary)
+
     def pairs(self, split: str) -> pa.Table:
         """Rows of `artifacts.PAIRS`."""
         path = self.folder / "data/pairs.parquet"

@@ -145,13 +145,13 @@ def test_damaged_scenes(folder: Path, tmp_path: Path) -> None:
     for bad, problem in (
         (json.dumps(graph), "item 3: objects.0.colour"),
         ("{", "item 3"),
-        (None, "item 3"),
+        (None, "column 'graph' is null in row 3"),
     ):
         artifacts.write_rows(path, [*rows[:3], rows[3] | {"graph": bad}, *rows[4:]], SCENES)
         with pytest.raises(InputError, match=problem):
             read_scenes(path)
     artifacts.write_rows(path, [*rows, rows[0]], SCENES)
-    with pytest.raises(InputError, match="item 0 is missing or occurs twice"):
+    with pytest.raises(InputError, match="item 0 occurs twice"):
         read_scenes(path)
     with pytest.raises(InputError, match="does not exist"):
         read_scenes(tmp_path / "none.parquet")

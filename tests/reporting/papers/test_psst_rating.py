@@ -19,7 +19,7 @@ from seqcap.config.rating import RatingConfig
 from seqcap.config.report import ReportedRun
 from seqcap.data.scenes import SCENES
 from seqcap.data.scenes.graph import sample
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.retrieval import most_similar
 from seqcap.rating.key import read_key
@@ -84,6 +84,7 @@ def write_judge() -> str:
     vocabulary.write(DATA / "vocabulary.json")
     torch.manual_seed(0)
     judge = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, len(vocabulary), (CHANNELS,))
+    judge.vocabulary = digest(vocabulary)
     artifacts.save_weights("artifacts/retriever/judge/seed1.safetensors", judge.state_dict(), judge.metadata())
     artifacts.write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
     return "artifacts/retriever/judge"

@@ -178,10 +178,10 @@ def read_scenes(path: str | Path) -> dict[int, Scene]:
     table = artifacts.read_table(path, SCENES)
     scenes: dict[int, Scene] = {}
     for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
-        if image_id is None or image_id in scenes:
-            raise InputError(path, f"item {image_id} is missing or occurs twice", "run `dvc repro` to make it again")
+        if image_id in scenes:
+            raise InputError(path, f"item {image_id} occurs twice", "run `dvc repro` to make it again")
         try:
-            scenes[image_id] = Scene.from_json(graph or "")
+            scenes[image_id] = Scene.from_json(graph)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "graph"

@@ -1,0 +1,64 @@
+"""Processes that work side by side, and end with the one that started them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
+from multiprocessing.connection import wait
+from typing import Any, TypeVar
+
+from seqcap.errors import InputError
+
+T = TypeVar("T")
+
+
+def side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], processes: int) -> list[T]:
+    """Calls a function with the arguments of each job.
+
+    Args:
+        function: one that pickle finds by name.
+        processes: how many; 1 is this one. More are forked from a server.
+
+    Returns:
+        what the function returns, in the order of the jobs.
+
+    Raises:
+        InputError: a process was killed.
+    """
+    if processes == 1:
+        return [function(*job) for job in jobs]
+    start_server(function.__module__)
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(processes, context, exit_with_parent) as pool:
+        try:
+            return list(pool.map(function, *zip(*jobs, strict=True)))
+        except BrokenProcessPool:
+            problem = "a worker was killed, perhaps because memory ran out"
+            raise InputError("params.yaml", problem, "run it again, with fewer `workers` if so") from None
+
+
+def start_server(module: str) -> None:
+    """Starts the process that others are forked from, if it does not run yet. It imports a module once for all of them,
+    and works at nothing, so that no thread is lost in a fork."""
+    forkserver.set_forkserver_preload([module])
+    forkserver.ensure_running()
+
+
+def exit_with_parent() -> None:
+    """Ends this process once the one that started it is gone. It would work on behind the next run's back, or wait for
+    work for ever. Ctrl-C ends it at once: the parent says so, and it must not go on to the next job."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def _exit_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)

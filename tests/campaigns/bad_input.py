@@ -1,0 +1,783 @@
+"""Every reader of files, thousands of times with files that are damaged at random: what becomes of them.
+
+    python tests/campaigns/bad_input.py [--tries 2000] [--seed 0] [--only TEXT]
+
+Each try damages one good file: its bytes, or what it holds. A reader may accept the file or end in the one line of an
+`InputError`. It may not end in a traceback, take longer than `PATIENCE` seconds, or die. Prints a Markdown table, and
+below it what went wrong. Without --only it also writes the table to tests/campaigns/bad_input.md. Takes about an hour.
+tests/test_bad_input.py makes a few tries with every reader.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import math
+import os
+import random
+import resource
+import sys
+import tarfile
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import chdir
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from parameter_files import ParameterFiles
+from PIL import Image
+from ruamel.yaml import YAML
+from safetensors import safe_open
+from safetensors.torch import save
+from small_task import (
+    WORDS,
+    run_config,
+    translation_config,
+    write_captioners,
+    write_embeddings,
+    write_listener,
+    write_task,
+    write_translation_task,
+)
+
+from seqcap import cli, retrieval
+from seqcap.artifacts import DECODED, IMAGES, REFERENCES, write_json, write_rows
+from seqcap.config import config_path, write_config
+from seqcap.config.data import Corpus, ImageData
+from seqcap.config.training import TrainConfig
+from seqcap.configure import resolve
+from seqcap.data import captions
+from seqcap.data.images import ImageSource
+from seqcap.data.pairs import write_pairs
+from seqcap.data.scenes import SCENES, read_scenes
+from seqcap.data.scenes.graph import sample
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.embeddings import read as read_embeddings
+from seqcap.errors import InputError
+from seqcap.features.encoders import with_weights
+from seqcap.glove import read_text
+from seqcap.inference import caption_files
+from seqcap.params import read_params
+from seqcap.rating.aggregate import aggregate, as_table
+from seqcap.retrieval import mining
+from seqcap.scoring import as_table as as_scores
+from seqcap.scoring import score_files, write_scores
+from seqcap.spice.cache import CachedParser
+from seqcap.submission import submit
+from seqcap.training import Job, begin
+from seqcap.weights import holding
+
+TABLE = Path(__file__).with_suffix(".md")
+# Seconds that a try may take; memory that it may.
+PATIENCE, MEMORY = 20, 6 << 30
+OUTCOMES = ("one line", "accepted", "traceback", "hang")
+
+FAST = ["BLEU4", "ROUGE_L", "CIDEr"]
+TEXTS = {1: ["A dog runs.", "The dog is running"], 2: ["Two cats sit on a mat", "cats"], 3: ["A red bus!", "a bus"]}
+CORPUS = {"source": "de", "target": "en", "tokenise": True, "subwords": 8, "min_count": 1, "max_words": None}
+CORPUS |= {"splits": {name: name for name in ("train", "val", "test")}, "max_length": 20}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Something that reads files.
+
+    Attributes:
+        name: what it reads, for the table.
+        prepare: writes good files into the working directory, which is empty.
+        damaged: patterns of the files that are damaged, one in each try.
+        read: reads them.
+    """
+
+    name: str
+    prepare: Callable[[], object]
+    damaged: tuple[str, ...]
+    read: Callable[[random.Random], object]
+
+
+# --- Damage
+
+# Values that are no such, in the place of any other.
+ODD: list[Any] = [
+    *(None, True, False, -1, 0, 1, 2, 2**31, 2**63, 10**30, 0.5, -1.5, 1e308, 1e-320),
+    *("", "a", "1", "-", "../x", "/etc/passwd", "a" * 300, "a\0b", "é", "a b\n", "<eos>", "{", "$alpha", "\u2028"),
+    *([], {}, [None], [[[]]], {"a": 1}, [1, 2, 3], ["a"] * 5),
+]
+DEEP = "[" * 3000 + "]" * 3000
+# What Python's JSON cannot write, or reads as something else.
+IN_JSON = {
+    "@long@": "9" * 5000,
+    "@half@": '"\\ud800"',
+    "@nan@": "NaN",
+    "@infinite@": "1e999",
+    "@deep@": DEEP,
+    "@twice@": '{"a": 1, "a": 2}',
+}
+IN_YAML = {
+    "@long@": "9" * 5000,
+    "@nan@": ".nan",
+    "@infinite@": "-.inf",
+    "@deep@": DEEP,
+    "@twice@": "{a: 1, a: 2}",
+    "@date@": "2020-11-22",
+    "@no date@": "2020-13-45",
+    "@itself@": "&a [*a]",
+    "@nothing@": "*b",
+    "@bomb@": "[&b0 [1], " + ", ".join(f"&b{i + 1} [{', '.join([f'*b{i}'] * 9)}]" for i in range(20)) + "]",
+    "@merged@": "[&m0 {a: 1}, "
+    + ", ".join(f"&m{i + 1} {{<<: [{', '.join([f'*m{i}'] * 9)}]}}" for i in range(20))
+    + "]",
+    "@bytes@": "!!binary aGk=",
+    "@bool@": "!!bool x",
+    "@set@": "!!set {x}",
+    "@tag@": "!foo bar",
+}
+
+
+def of_bytes(content: bytes, rng: random.Random) -> bytes:
+    """Some bytes changed, removed, repeated, added or cut off."""
+    found = bytearray(content)
+    for _ in range(rng.choice((1, 1, 2, 4, 16))):
+        start = rng.randrange(len(found) + 1)
+        some = slice(start, start + rng.choice((1, 1, 2, 8, 100)))
+        change = rng.randrange(7)
+        if change <= 1:
+            found[some] = rng.randbytes(len(found[some]))
+        elif change == 2:
+            del found[some]
+        elif change == 3:
+            found[start:start] = found[some]
+        elif change == 4:
+            found[start:start] = rng.choice((b"\0", b"\xff\xfe", b"\n", b'"', b"\xef\xbb\xbf", b"-", b"9" * 50))
+        elif change == 5:
+            found[some] = bytes(len(found[some]))
+        elif rng.random() < 0.2:
+            del found[start:]
+    return bytes(found)
+
+
+def of_lines(content: bytes, rng: random.Random) -> bytes:
+    """Lines removed, repeated or exchanged, and values in them that are others."""
+    lines = content.decode(errors="replace").split("\n")
+    for _ in range(rng.choice((1, 1, 3))):
+        i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
+        change = rng.randrange(5)
+        if change == 0:
+            del lines[i : i + 1]
+            lines = lines or [""]
+        elif change == 1:
+            lines.insert(i, lines[j])
+        elif change == 2:
+            lines[i], lines[j] = lines[j], lines[i]
+        else:
+            separator = "," if "," in lines[i] else " "
+            values = lines[i].split(separator)
+            values[rng.randrange(len(values))] = str(rng.choice([*ODD, "nan", "inf", "1e99", "9" * 5000]))
+            lines[i] = separator.join(values)
+    return "\n".join(lines).encode(errors="replace")
+
+
+def of_tree(tree: Any, rng: random.Random, others: Sequence[str]) -> Any:
+    """A tree of mappings and lists, some of whose values and keys are others."""
+    for _ in range(rng.choice((1, 1, 1, 2, 5))):
+        places = list(places_of(tree))
+        if not places:
+            return rng.choice(ODD)
+        where, key = rng.choice(places)
+        change = rng.randrange(10)
+        if change == 0:
+            del where[key]
+        elif change == 1 and isinstance(where, dict):
+            where[str(rng.choice([*ODD, *others]))] = where.pop(key)
+        elif change == 2:
+            there, other = rng.choice(places)
+            # Not into itself.
+            where[key] = json.loads(json.dumps(there[other]))
+        elif change == 3 and isinstance(where, list):
+            where.insert(key, where[key])
+        else:
+            where[key] = rng.choice(others) if rng.random() < 0.3 else rng.choice(ODD)
+    return tree
+
+
+def places_of(tree: Any) -> Any:
+    """Every mapping or list of a tree, with each of its keys."""
+    for key in list(tree) if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
+        yield tree, key
+        yield from places_of(tree[key])
+
+
+def spelled(tree: Any, spellings: dict[str, str]) -> bytes:
+    """A tree as JSON, with the raw texts that some of its values stand for."""
+    text = json.dumps(tree)
+    for name, raw in spellings.items():
+        text = text.replace(f'"{name}"', raw)
+    return text.encode(errors="replace")
+
+
+def of_json(content: bytes, rng: random.Random) -> bytes:
+    return spelled(of_tree(json.loads(content), rng, [*IN_JSON]), IN_JSON)
+
+
+def of_yaml(content: bytes, rng: random.Random) -> bytes:
+    return spelled(of_tree(YAML(typ="safe").load(content.decode()), rng, [*IN_YAML]), IN_YAML)
+
+
+def of_parquet(content: bytes, rng: random.Random) -> bytes:
+    """Columns removed, renamed, repeated or of other types, nulls, text that is none, other rows, no metadata."""
+    table = pq.read_table(io.BytesIO(content))
+    for _ in range(rng.choice((1, 1, 2))):
+        with_column = rng.randrange(max(1, table.num_columns))
+        if table.num_columns == 0:
+            break
+        table = changed_column(table, with_column, rng)
+    sink = io.BytesIO()
+    pq.write_table(
+        table,
+        sink,
+        compression=rng.choice(("zstd", "snappy", "none")),
+        use_dictionary=rng.random() < 0.5,
+        row_group_size=rng.choice((1, 3, 1000)),
+        data_page_version=rng.choice(("1.0", "2.0")),
+    )
+    return sink.getvalue()
+
+
+def changed_column(table: pa.Table, index: int, rng: random.Random) -> pa.Table:
+    name, column = table.column_names[index], table.column(index)
+    values = column.to_pylist()
+    row = rng.randrange(max(1, len(values)))
+    change = rng.randrange(12)
+    if change == 0:
+        return table.remove_column(index)
+    if change == 1:
+        return table.rename_columns([*table.column_names[:index], rng.choice("ab é"), *table.column_names[index + 1 :]])
+    if change == 2:
+        return table.append_column(name, column)
+    if change == 3:
+        return table.select(sorted(table.column_names, key=lambda _: rng.random()))
+    if change == 4:
+        return table.slice(row, rng.choice((0, 1, 2)))
+    if change == 5:
+        return pa.concat_tables([table, table.slice(row, 1)])
+    if change == 6:
+        return table.replace_schema_metadata({rng.choice(("shape", "ARROW:schema", "x")): json.dumps(rng.choice(ODD))})
+    if change == 7 and pa.types.is_string(column.type):
+        wrong = [b"\xff\xfe" if i == row else (value or "").encode() for i, value in enumerate(values)]
+        raw = pa.array(wrong, pa.binary())
+        return table.set_column(index, name, pa.Array.from_buffers(pa.string(), len(raw), raw.buffers()))
+    if change <= 9 and values:
+        values[row] = rng.choice((None, [None], [], -1, 2**62, float("nan"), "", "a" * 300, "a b", *ODD))
+        kind: Any = column.type
+    else:
+        kind = rng.choice((pa.string(), pa.large_string(), pa.int32(), pa.float64(), pa.bool_(), pa.list_(pa.string())))
+    try:
+        return table.set_column(index, name, pa.array(values, kind))
+    except (pa.ArrowException, TypeError, OverflowError, ValueError):
+        return table.set_column(index, name, pa.array([str(value) for value in values]))
+
+
+def of_safetensors(content: bytes, rng: random.Random) -> bytes:
+    """Metadata of others, and weights that are removed, renamed, cut, of other types or not finite."""
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(content)
+        with safe_open(file.name, framework="pt") as opened:
+            metadata = dict(opened.metadata() or {})
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    if rng.random() < 0.6:
+        metadata["seqcap"] = of_json(metadata.get("seqcap", "{}").encode(), rng).decode(errors="replace")
+        if rng.random() < 0.1:
+            metadata = rng.choice(({}, {"other": "x"}, {"seqcap": "{"}, {"seqcap": "[]"}))
+    elif tensors:
+        name = rng.choice([*tensors])
+        tensor = tensors[name]
+        change = rng.randrange(6)
+        if change == 0:
+            del tensors[name]
+        elif change == 1:
+            tensors[rng.choice(("x", "", "a.b.c", "adam.x.y", "best.a", "step.x"))] = tensors.pop(name)
+        elif change == 2:
+            tensors[name] = tensor.flatten()[: rng.choice((0, 1, 3))].clone()
+        elif change == 3:
+            kinds = (torch.float16, torch.float64, torch.int64, torch.bool, torch.float8_e4m3fn, torch.bfloat16)
+            tensors[name] = tensor.to(rng.choice(kinds))
+        elif change == 4 and tensor.is_floating_point() and tensor.numel():
+            tensors[name] = tensor.flatten().index_fill(0, torch.tensor([0]), rng.choice((math.nan, math.inf, 3e38)))
+            tensors[name] = tensors[name].view_as(tensor)
+        else:
+            tensors["more"] = torch.ones(2)
+    return save(tensors, metadata)
+
+
+def of_gzip(content: bytes, rng: random.Random) -> bytes:
+    return gzip.compress(of_lines(gzip.decompress(content), rng))
+
+
+STRUCTURED: dict[str, Callable[[bytes, random.Random], bytes]] = {
+    ".json": of_json,
+    ".yaml": of_yaml,
+    ".parquet": of_parquet,
+    ".safetensors": of_safetensors,
+    ".gz": of_gzip,
+    ".csv": of_lines,
+    ".txt": of_lines,
+    ".de": of_lines,
+    ".en": of_lines,
+}
+
+
+def damaged(path: Path, content: bytes, rng: random.Random) -> bytes:
+    """A file's content with damage: mostly to what it holds, sometimes to its bytes."""
+    structured = STRUCTURED.get(path.suffix)
+    if structured is None or rng.random() < 0.3:
+        return rng.choice((b"", b"\n", content[:100])) if rng.random() < 0.02 else of_bytes(content, rng)
+    return structured(content, rng)
+
+
+# --- Readers
+
+
+def parameters() -> None:
+    ParameterFiles(Path())
+
+
+def scored_json() -> None:
+    annotations = [{"image_id": i, "caption": text} for i, texts in TEXTS.items() for text in texts]
+    write_json("coco.json", {"annotations": annotations, "images": [{"id": i} for i in TEXTS]})
+    images = [
+        {"imgid": 10 * i, "cocoid": i, "split": "test", "sentences": [{"raw": text} for text in texts]}
+        for i, texts in TEXTS.items()
+    ]
+    write_json("karpathy.json", {"images": images, "dataset": "coco"})
+    write_json("candidates.json", [{"image_id": i, "caption": texts[0]} for i, texts in TEXTS.items()])
+
+
+def read_scored_json(rng: random.Random) -> None:
+    for references in ("coco.json", "karpathy.json"):
+        read_scores(Path(references), Path("candidates.json"))
+
+
+def read_scores(references: Path, candidates: Path) -> None:
+    systems = score_files(references, candidates, "test", FAST, False)
+    as_scores(systems).encode()
+    write_scores(Path("scores.json"), systems, per_image=True)
+
+
+def rows_of(images: Sequence[int]) -> list[dict[str, Any]]:
+    """Two captions of a beam and a greedy one of each image."""
+    return [
+        {"variant": "v", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
+        | {"text": f"a dog {rank}", "tokens": ["a", "dog", str(rank)], "log_prob": -1.0}
+        for image in images
+        for decoder, rank in (("beam", 0), ("beam", 1), ("greedy", 0))
+    ]
+
+
+def scored_parquet() -> None:
+    references = [
+        {"item": i, "split": "test", "caption_id": 2 * i + j, "text": text, "tokens": text.lower().split()}
+        for i, texts in TEXTS.items()
+        for j, text in enumerate(texts)
+    ]
+    write_rows("references.parquet", references, REFERENCES)
+    write_rows("decoded.parquet", rows_of([*TEXTS]), DECODED)
+
+
+def submitted() -> None:
+    rows = [{"item": i, "split": "test", "file": f"val2014/COCO_val2014_{i}.jpg", "coco_id": i + 7} for i in TEXTS]
+    write_rows("images.parquet", rows, IMAGES)
+    write_rows("decoded.parquet", rows_of([*TEXTS]), DECODED)
+
+
+def captioners() -> None:
+    write_captioners(Path())
+
+
+def read_captions(rng: random.Random) -> None:
+    weights = [Path("lstm.safetensors"), Path("attention.safetensors")][: rng.choice((1, 2))]
+    for path, caption in caption_files([Path("one.png"), Path("two.jpg")], weights, 2):
+        f"{path}\t{caption}".encode()
+
+
+def pictures() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (24, 16, 4), dtype=np.uint8)
+    image = Image.fromarray(pixels)
+    Path("images").mkdir()
+    for kind, mode in (("png", "RGBA"), ("jpg", "RGB"), ("webp", "RGB"), ("bmp", "RGB"), ("gif", "P"), ("tif", "CMYK")):
+        (image if mode == "RGBA" else image.convert("RGB").convert(mode)).save(f"images/a.{kind}")
+    image.convert("L").save("images/a.ppm")
+
+
+def read_pictures(rng: random.Random) -> None:
+    source = ImageSource(".")
+    for path in Path("images").iterdir():
+        source.read(path.name).tobytes()
+
+
+def raters() -> None:
+    entries = [
+        {"task": "accuracy", "item": i, "model": model, "against": None, "question": f"q{i}{model}", "side": "a"}
+        for i in range(3)
+        for model in ("ours", "theirs")
+    ]
+    key = {
+        "kit": "k",
+        "entries": [*entries, entries[0] | {"task": "naturalness", "against": "x", "question": None, "side": None}],
+    }
+    write_json("key.json", key)
+    for rater in ("ann", "bob"):
+        lines = [f"k,{rater},accuracy,{entry['question']},{'ab'[i % 2]},1" for i, entry in enumerate(entries)]
+        Path(f"{rater}.csv").write_text("\r\n".join(["kit,rater,task,question,choice,place", *lines, ""]))
+
+
+def karpathy() -> None:
+    images = [
+        {
+            "imgid": i,
+            "cocoid": i + 100,
+            "filename": f"{i}.png",
+            "split": split,
+            "sentids": [2 * i, 2 * i + 1],
+            "sentences": [
+                {"raw": "A dog runs .", "tokens": ["A", "dog", WORDS[k]], "imgid": i, "sentid": 2 * i + k}
+                for k in (0, 1)
+            ],
+        }
+        for i, split in enumerate(("train", "restval", "val", "test", "unused"))
+    ]
+    write_json("data/dataset_flickr8k.json", {"images": images, "dataset": "flickr8k"})
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(buffer, "PNG")
+    with tarfile.open("data/images.tar", "w") as tar:
+        for i in range(5):
+            member = tarfile.TarInfo(f"images/{i}.png")
+            member.size = buffer.tell()
+            tar.addfile(member, io.BytesIO(buffer.getvalue()))
+
+
+def read_karpathy(rng: random.Random) -> None:
+    config = {"dataset": "flickr8k", "root": "data", "min_count": 1, "max_length": 5, "scenes": None, "seed": 1}
+    captions.prepare(ImageData(**config, fingerprint={}, code={}), Path("out"))
+
+
+def parallel_text() -> None:
+    for split in ("train", "val", "test"):
+        for language, words in (("de", "der rote Hund läuft ."), ("en", "the red dog runs .")):
+            Path(f"{split}.{language}").write_text(f"{words}\nUnd so weiter, z. B.\n" * 3, encoding="utf-8")
+    for language in ("de", "en"):
+        path = Path(f"test.{language}")
+        Path(f"test.{language}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        path.unlink()
+
+
+def vectors() -> None:
+    text = "".join(f"{word} {i} 0.5 -1e-3\n" for i, word in enumerate([*WORDS, "<eos>"]))
+    Path("glove.txt").write_text(text)
+    Path("glove.txt.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def read_vectors(rng: random.Random) -> None:
+    for name in ("glove.txt", "glove.txt.gz"):
+        read_text(name, Vocabulary.build([WORDS], 1), 3)
+
+
+def image_task() -> None:
+    write_task(Path())
+    write_embeddings(Path())
+    write_listener(Path())
+
+
+def read_image_task(rng: random.Random) -> None:
+    task = Job(run_config(), 1).task
+    read_embeddings("artifacts/words/image/embeddings.parquet", task.vocabulary)
+    retriever, _ = retrieval.load(Path("artifacts/retriever/small/seed1.safetensors"))
+    items = retriever.pictures(task.folder).split("train", 6).inputs.ids
+    mining.read(mining.mined_file(Path("artifacts/retriever/small"), 1), items, (1, 2))
+
+
+def checkpoint() -> None:
+    write_task(Path())
+    job = Job(run_config(training={"epochs": 1}), 1)
+    state = begin(job)
+    state.keep(0.0)
+    state.save(Path("state.safetensors"))
+
+
+def read_checkpoint(rng: random.Random) -> None:
+    job = Job(run_config(training={"epochs": 1}), 1)
+    with holding(Path("state.safetensors"), "state of this run"):
+        begin(job).restore(Path("state.safetensors"), job.device)
+
+
+def scenes() -> None:
+    rows = [
+        {"item": i, "split": "test", "group": None, "graph": json.dumps(sample(np.random.default_rng(i)).to_json())}
+        for i in range(6)
+    ]
+    write_rows("scenes.parquet", rows, SCENES)
+
+
+def encoder() -> None:
+    tensors = with_weights("scenes_cnn", "random", 1).body.state_dict()
+    body = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    Path("weights.safetensors").write_bytes(save(body))
+    torch.save(body, "weights.pth")
+
+
+def read_encoder(rng: random.Random) -> None:
+    for name in ("weights.safetensors", "weights.pth"):
+        with_weights("scenes_cnn", name, 1)
+
+
+class NoParser:
+    """Stands for spaCy, which takes seconds to load."""
+
+    version = "none"
+
+    def parse(self, texts: Sequence[str]) -> list[tuple[tuple[str, ...], ...]]:
+        return [(("dog",), ("dog", "red")) for _ in texts]
+
+
+def parses() -> None:
+    CachedParser("parses.parquet", NoParser()).parse(["a dog", "a cat"])  # type: ignore[arg-type]
+
+
+def stage_config() -> None:
+    write_config(config_path("train", "group"), TrainConfig(runs=[run_config()], code={"a": "b"}))
+
+
+ARGUMENTS = {
+    "score": ("--references", "--candidates", "--split", "--metrics", "--json", "--per-image"),
+    "caption": ("--weights", "--beam"),
+    "submit": ("--decoder", "--variant", "--seed", "--out", "--name", "--split", "--images"),
+    "rating": ("aggregate",),
+}
+VALUES = (
+    *("", "-", "--", "-1", "0", "1", "5", "1000000", "9" * 5000, "a" * 300, "x/" * 3000, "\udcff", "a\nb", "é", "nan"),
+    *(".", "/", "/dev/null", "/proc/self/mem", "coco.json", "candidates.json", "candidates.json/x", "nowhere/x.json"),
+    *("test", "val2014", "BLEU4", "CIDEr", "beam", "greedy", "decoded.parquet", "images.parquet", "lstm.safetensors"),
+    *("one.png", "key.json", "ann.csv", "v"),
+)
+
+
+def everything() -> None:
+    for prepare in (scored_json, submitted, raters, captioners):
+        prepare()
+
+
+def read_arguments(rng: random.Random) -> None:
+    command = rng.choice([*ARGUMENTS])
+    known = {"--references": "coco.json", "--candidates": "candidates.json", "--metrics": "BLEU4", "--json": "out.json"}
+    known |= {"--weights": "lstm.safetensors", "--beam": "2", "--out": "out", "--split": "val2014"}
+    first = {"caption": ["one.png"], "submit": ["decoded.parquet"], "rating": ["aggregate", "key.json", "ann.csv"]}
+    arguments = [command, *first.get(command, [])]
+    for option in ARGUMENTS[command]:
+        required = option in ("--references", "--candidates", "--weights", "--out", "--metrics")
+        if option.startswith("--") and (required or rng.random() < 0.4):
+            arguments.append(option)
+            if option != "--per-image":
+                arguments.append(rng.choice(VALUES) if rng.random() < 0.4 else known.get(option, rng.choice(VALUES)))
+    if rng.random() < 0.3:
+        arguments.insert(rng.randrange(1, len(arguments) + 1), rng.choice(VALUES))
+    sys.argv = ["seqcap", *arguments]
+    cli.main()
+
+
+READERS = (
+    Reader("parameters", parameters, ("*.yaml", "*/*.yaml"), lambda _: resolve(read_params())),
+    Reader("`score`: JSON", scored_json, ("*.json",), read_scored_json),
+    Reader(
+        "`score`: Parquet",
+        scored_parquet,
+        ("*.parquet",),
+        lambda _: read_scores(Path("references.parquet"), Path("decoded.parquet")),
+    ),
+    Reader(
+        "`submit`",
+        submitted,
+        ("*.parquet",),
+        lambda _: submit(Path("decoded.parquet"), Path("out"), "val2014", images=Path("images.parquet")),
+    ),
+    Reader(
+        "`caption`: weights",
+        captioners,
+        ("*.safetensors",),
+        read_captions,
+    ),
+    Reader("`caption`: what it finds", captioners, ("artifacts/*",), read_captions),
+    Reader(
+        "`rating`",
+        raters,
+        ("*.json", "*.csv"),
+        lambda _: as_table(aggregate(Path("key.json"), [Path("ann.csv"), Path("bob.csv")])).encode(),
+    ),
+    Reader("options", everything, (), read_arguments),
+    Reader("pictures", pictures, ("images/*",), read_pictures),
+    Reader("Karpathy's layout", karpathy, ("data/*",), read_karpathy),
+    Reader(
+        "parallel text",
+        parallel_text,
+        ("*.de", "*.en", "*.gz"),
+        lambda _: write_pairs(".", Corpus(**CORPUS), Path("out")),
+    ),
+    Reader("GloVe's text", vectors, ("glove*",), read_vectors),
+    Reader(
+        "a task of images",
+        image_task,
+        ("artifacts/image/*", "artifacts/words/*", "artifacts/retriever/*"),
+        read_image_task,
+    ),
+    Reader(
+        "a task of sentences",
+        lambda: write_translation_task(Path(), 12),
+        ("artifacts/de_en/*",),
+        lambda _: Job(translation_config(), 1),
+    ),
+    Reader("checkpoints", checkpoint, ("state.safetensors",), read_checkpoint),
+    Reader("scene graphs", scenes, ("*.parquet",), lambda _: read_scenes("scenes.parquet")),
+    Reader("encoders", encoder, ("weights.*",), read_encoder),
+    Reader(
+        "SPICE's parses",
+        parses,
+        ("*.parquet",),
+        lambda _: CachedParser("parses.parquet", NoParser()).parse(["a dog", "a bus"]),
+    ),  # type: ignore[arg-type]
+    Reader("configurations", stage_config, ("configs/*",), lambda _: TrainConfig.read("train", "group")),
+)
+
+
+# --- The campaign
+
+
+@dataclass
+class Result:
+    """What became of a reader's tries.
+
+    Attributes:
+        outcomes: outcome -> how often.
+        faults: number of a try -> what went wrong.
+    """
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    faults: dict[int, str] = field(default_factory=dict)
+
+
+def campaign(reader: Reader, folder: Path, numbers: Sequence[int], seed: int) -> Result:
+    """Makes some tries with a reader, in an empty folder. Each has random numbers of its own."""
+    with chdir(folder):
+        reader.prepare()
+    context, result = get_context("fork"), Result()
+    worker = None
+    for number in numbers:
+        if worker is None:
+            here, there = context.Pipe()
+            worker = context.Process(target=work, args=(there, reader, folder, seed), daemon=True)
+            worker.start()
+            there.close()
+        here.send(number)
+        outcome, why = "hang", f"no answer in {PATIENCE} s"
+        try:
+            if here.poll(PATIENCE):
+                outcome, why = here.recv()
+        except EOFError:
+            worker.join()
+            outcome, why = "traceback", f"died with status {worker.exitcode}"
+        result.outcomes[outcome] += 1
+        if outcome in ("traceback", "hang"):
+            result.faults[number] = why
+            worker.kill()
+            worker.join()
+            worker = None
+    if worker is not None:
+        worker.kill()
+        worker.join()
+    return result
+
+
+def work(connection: Connection, reader: Reader, folder: Path, seed: int) -> None:
+    """Makes the tries whose numbers it is sent, and sends what became of them."""
+    os.chdir(folder)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    # What is printed is in nobody's way.
+    for descriptor in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+    sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+    files = sorted(path for path in Path().rglob("*") if any(fnmatchcase(str(path), one) for one in reader.damaged))
+    good = {path: path.read_bytes() for path in files if path.is_file()}
+    while True:
+        rng = random.Random(f"{reader.name} {seed} {connection.recv()}")
+        path = rng.choice([*good]) if good else None
+        if path is not None:
+            path.write_bytes(damaged(path, good[path], rng))
+        connection.send(attempt(reader, rng, path))
+        if path is not None:
+            path.write_bytes(good[path])
+
+
+def attempt(reader: Reader, rng: random.Random, path: Path | None) -> tuple[str, str]:
+    """What becomes of one try, and of a fault what it is."""
+    try:
+        reader.read(rng)
+    except InputError as error:
+        return ("one line", "") if "\n" not in str(error) else ("traceback", f"several lines: {error}")
+    except SystemExit as end:
+        return ("one line", "") if end.code in (0, 2) else ("traceback", f"status {end.code}")
+    except BaseException:
+        return "traceback", f"{path}\n{traceback.format_exc()}"
+    return "accepted", ""
+
+
+def as_rows(results: dict[str, Result]) -> list[str]:
+    """The lines of a Markdown table."""
+    rows = ["| reader | tries | one line | accepted | tracebacks | hangs |"]
+    rows.append("|---|" + "---:|" * (1 + len(OUTCOMES)))
+    total: Counter[str] = Counter()
+    for result in results.values():
+        total += result.outcomes
+    for name, outcomes in [*((name, result.outcomes) for name, result in results.items()), ("all", total)]:
+        counts = [f"{outcomes[outcome]:,}" for outcome in OUTCOMES]
+        rows.append(f"| {name} | {outcomes.total():,} | {' | '.join(counts)} |")
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tries", type=int, default=2000, help="with each reader")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="readers whose name holds this")
+    arguments = parser.parse_args()
+    results = {}
+    for reader in READERS:
+        if arguments.only in reader.name:
+            with tempfile.TemporaryDirectory() as folder:
+                results[reader.name] = campaign(reader, Path(folder), range(arguments.tries), arguments.seed)
+            print(as_rows({reader.name: results[reader.name]})[2], file=sys.stderr, flush=True)
+    table = "\n".join(as_rows(results))
+    print(table)
+    for name, result in results.items():
+        for number, why in result.faults.items():
+            print(f"\n{name}, try {number}: {why}")
+    if not arguments.only:
+        TABLE.write_text(
+            "# Damaged files\n\n"
+            "Written by `python tests/campaigns/bad_input.py`. Each try damages one file at random: its bytes, or\n"
+            "what it holds. A reader may accept it, or say in one line what is wrong.\n\n" + table + "\n"
+        )
+
+
+if __name__ == "__main__":
+    main()

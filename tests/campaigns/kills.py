@@ -1,0 +1,329 @@
+"""Kills the pipeline with -9 at random moments, again and again, and looks whether anything is lost.
+
+    python tests/campaigns/kills.py --kills 100
+
+The tiny graph runs once undisturbed. A copy of it is killed and started again until its report is there; then every
+output must have the same bytes, and the copy begins anew. No run may fail by itself. Half of the kills wait until a run
+has a checkpoint, and come during its steps: when its stage runs again, it must go on from that checkpoint or a later
+one. Some kills hit every process, and others one of them: then the rest goes on, and the next run meets it.
+Writes tests/campaigns/kills.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from ruamel.yaml import YAML
+from safetensors import safe_open
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from pipeline_files import commit, copy_project
+
+from seqcap.pipeline import apply_overlay
+
+TABLE = Path(__file__).with_suffix(".md")
+# Whom a kill hits: the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
+VICTIMS = {
+    "stage": {"stage"},
+    "worker": {"worker"},
+    "DVC": {"dvc"},
+    "DVC, stage": {"dvc", "stage", "worker"},
+    "seqcap": {"seqcap"},
+    "seqcap, DVC": {"seqcap", "dvc"},
+    "all": {"seqcap", "dvc", "stage", "worker"},
+}
+# Stages that train have checkpoints. Where they put their weights.
+WEIGHTS = {
+    "pretrain": "artifacts/pretrain/{stage}/seed{seed}.safetensors",
+    "retriever": "artifacts/retriever/{stage}/seed{seed}.safetensors",
+    "train": "artifacts/*/train/{stage}/{run}/seed{seed}.safetensors",
+}
+# Runs that take seconds, two of them side by side.
+LONGER = {"training": {"epochs": 6, "batch_size": 6}}
+OVERLAY = {
+    "params.yaml": {
+        "workers": 2,
+        "pretrain": dict.fromkeys(("lstm", "attention", "transformer"), LONGER),
+        "retrievers": dict.fromkeys(("listener", "judge", "reward"), LONGER),
+    },
+    "papers/sle.yaml": {"runs": dict.fromkeys(("policy", "attention"), LONGER)},
+    "papers/spider.yaml": {"runs": dict.fromkeys(("policy", "mixer_bcmr", "pg_spider"), LONGER)},
+    "papers/smoothing.yaml": {"runs": dict.fromkeys(("captions", "translations"), LONGER)},
+    "papers/psst.yaml": {"runs": {"cooperation": LONGER}},
+    "papers/wtfrl.yaml": {"runs": dict.fromkeys(("distinctive", "scst_grammar", "tf_longer"), LONGER)},
+}
+# Not compared: what is measured, and how the machine is used.
+OF_THE_MACHINE = ("artifacts/timing/", "artifacts/machine.json")
+# A kill that waits for a checkpoint comes so many seconds later, at most; another one so many after the start.
+STEPS_SECONDS, ANY_SECONDS = 1.0, 30.0
+RUN_SECONDS = 1800
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One kill.
+
+    Attributes:
+        victims: of `VICTIMS`.
+        stage: kind of a stage that was running, one in its steps if there was one; "" between stages.
+        checkpoints: of a run in its steps and of those that train with it, "<name> seed <k>" -> step.
+        log: bytes of the log before.
+    """
+
+    victims: str
+    stage: str
+    checkpoints: dict[str, int]
+    log: int
+
+
+# --- Processes and checkpoints
+
+
+def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
+    """Those that work in a folder, each with what it is: "seqcap", "dvc", "stage", or "worker" for all others."""
+    for process in psutil.process_iter():
+        try:
+            if process.cwd() != str(folder):
+                continue
+            command = process.cmdline()
+        except psutil.Error:
+            continue
+        if command[1:2] == ["-m"] and command[2] in ("seqcap", "dvc"):
+            yield command[2], process
+        elif command[1:] and command[1].startswith("stages/"):
+            yield "stage", process
+        elif command:
+            yield "worker", process
+
+
+def running_stages(folder: Path) -> list[str]:
+    """The names that DVC has for the stages that run."""
+    names = set()
+    for role, process in processes(folder):
+        if role == "stage":
+            try:
+                names.add(process.environ()["DVC_STAGE"])
+            except psutil.Error:
+                continue
+    return sorted(names)
+
+
+def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
+    """The first stage with a run that has a checkpoint and no weights yet, and the steps of all its checkpoints; ("",
+    {}) if there is none."""
+    for stage in stages:
+        kind, _, name = stage.partition("@")
+        steps, unfinished = {}, False
+        for path in (folder / "scratch" / stage).glob("*/seed*.safetensors") if kind in WEIGHTS else ():
+            seed = path.name.removeprefix("seed").partition(".")[0].partition("_")[0]
+            run = name if kind == "retriever" else path.parent.name.rpartition("-")[0]
+            with safe_open(path, framework="np") as file:
+                steps[f"{run} seed {seed}"] = json.loads(file.metadata()["seqcap"])["at"]
+            unfinished |= not any(folder.glob(WEIGHTS[kind].format(stage=name, run=run, seed=seed)))
+        if unfinished:
+            return stage, steps
+    return "", {}
+
+
+# --- Copies of the project
+
+
+def make_copy(folder: Path, papers: Sequence[str]) -> Path:
+    """A copy of the project whose runs have a checkpoint after every step."""
+    copy_project(folder)
+    files = ["params.yaml", *(f"papers/{paper}.yaml" for paper in papers)] if papers else list(OVERLAY)
+    apply_overlay(folder, {name: OVERLAY[name] for name in files}, TABLE)
+    path = folder / "src/seqcap/training.py"
+    code = path.read_text()
+    for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):
+        code, changed = re.subn(rf"(?m)^{name} = .*$", f"{name} = {value}", code)
+        assert changed == 1, name
+    path.write_text(code)
+    commit(folder, "longer")
+    return folder
+
+
+def outputs(folder: Path) -> dict[str, str]:
+    """Path -> hash of all that a graph has written, and stage -> what DVC has recorded of it."""
+    found = {}
+    for part in ("artifacts", "configs", "reports"):
+        for path in sorted((folder / part).rglob("*")):
+            name = str(path.relative_to(folder))
+            if path.is_file() and not name.startswith(OF_THE_MACHINE):
+                found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    stages = YAML(typ="safe").load((folder / "dvc.lock").read_text())["stages"]
+    return found | {name: json.dumps(stage, sort_keys=True) for name, stage in stages.items()}
+
+
+def begin_anew(folder: Path) -> None:
+    """Deletes all that a graph has made."""
+    for name in ("artifacts", "configs", "scratch", ".dvc/tmp", ".dvc/cache"):
+        shutil.rmtree(folder / name)
+    subprocess.run(["git", "clean", "--quiet", "--force", "-d", "reports", "dvc.lock"], cwd=folder, check=True)
+
+
+# --- The campaign
+
+
+class Campaign:
+    """Kills runs in a copy of the project.
+
+    Args:
+        folder: an empty one.
+        papers: whose parts of the report are made; none: the whole report.
+        seed: of the moments and the victims.
+
+    Attributes:
+        graphs: how often the graph has come to its end.
+    """
+
+    def __init__(self, folder: Path, papers: Sequence[str], seed: int) -> None:
+        self.random = random.Random(seed)
+        self.command = ["seqcap", "repro", "--jobs", "2", *(["--papers", *papers] if papers else [])]
+        self.kills: list[Kill] = []
+        self.graphs = 0
+        self.log = folder / "log"
+        self.folder = make_copy(folder / "whole", papers)
+        status = self.start().wait(RUN_SECONDS)
+        assert status == 0, self.log.read_text()
+        self.expected = outputs(self.folder)
+        self.folder = make_copy(folder / "killed", papers)
+
+    def run(self, kills: int) -> None:
+        """Kills so often, each time goes on, and lets the last graph come to its end.
+
+        Raises:
+            AssertionError: a run failed by itself, did not go on from its checkpoint, or left other bytes.
+        """
+        first = 0
+        while True:
+            process = self.start()
+            kill = self.kill(process) if len(self.kills) < kills else None
+            status = process.wait(RUN_SECONDS)
+            if kill is not None:
+                self.kills.append(kill)
+                print(f"{len(self.kills)}: {kill}", flush=True)
+                continue
+            assert status == 0, f"a run failed by itself:\n{self.log.read_text()[-10_000:]}"
+            self.check(self.kills[first:])
+            if len(self.kills) == kills:
+                return
+            first = len(self.kills)
+            begin_anew(self.folder)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Starts a run. What survives a kill writes to the same log, and does not keep anybody waiting."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "OMP_NUM_THREADS": "1"}
+        with self.log.open("a") as log:
+            command = [sys.executable, "-m", *self.command]
+            return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
+
+    def kill(self, process: subprocess.Popen[bytes]) -> Kill | None:
+        """Waits for a moment and kills; None if the run ended before."""
+        seconds = self.random.uniform(0, ANY_SECONDS)
+        if len(self.kills) % 2 == 0:
+            while process.poll() is None and not in_steps(self.folder, running_stages(self.folder))[0]:
+                time.sleep(0.05)
+            seconds = self.random.uniform(0, STEPS_SECONDS)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return None
+        stages = running_stages(self.folder)
+        hit: list[psutil.Process] = []
+        while not hit:
+            victims = self.random.choice(list(VICTIMS))
+            hit = [one for role, one in processes(self.folder) if role in VICTIMS[victims]]
+        if victims == "worker":
+            hit = [self.random.choice(hit)]
+        size = self.log.stat().st_size
+        for one in hit:
+            try:
+                one.send_signal(signal.SIGKILL)
+            except psutil.Error:
+                # It has ended meanwhile.
+                continue
+        stage, steps = in_steps(self.folder, stages)
+        return Kill(victims, (stage or next(iter(stages), "")).partition("@")[0], steps, size)
+
+    def check(self, kills: Sequence[Kill]) -> None:
+        """Checks a graph that has come to its end after some kills."""
+        deadline = time.monotonic() + 10
+        while left := list(processes(self.folder)):
+            assert time.monotonic() < deadline, left
+            time.sleep(0.1)
+        found = outputs(self.folder)
+        paths = sorted(found.keys() | self.expected.keys())
+        different = [path for path in paths if found.get(path) != self.expected.get(path)]
+        assert not different, different
+        log = self.log.read_bytes()
+        for kill in kills:
+            # Without its `seqcap repro` a stage ends, and is not run again.
+            for run, step in kill.checkpoints.items() if kill.victims != "seqcap" else ():
+                line = re.search(rf"(?m)^{re.escape(run)}: goes on from step (\d+)$", log[kill.log :].decode())
+                assert line is not None, f"{run} began anew after {kill}"
+                assert int(line[1]) >= step, f"{run} went on from step {line[1]} after {kill}"
+        self.graphs += 1
+        print(f"{len(found)} outputs have the same bytes", flush=True)
+
+    def table(self) -> str:
+        """The kills by stage and victims, in Markdown."""
+        names = sorted({kill.stage for kill in self.kills})
+        lines = [f"| stage | {' | '.join(VICTIMS)} | all kills | in steps |", "|---|" + "---:|" * (len(VICTIMS) + 2)]
+        for name, kills in [
+            *((name or "between stages", [kill for kill in self.kills if kill.stage == name]) for name in names),
+            ("all", self.kills),
+        ]:
+            counts = Counter(kill.victims for kill in kills)
+            steps = sum(bool(kill.checkpoints) for kill in kills)
+            cells = [*(counts[victims] for victims in VICTIMS), len(kills), steps]
+            lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+        return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = Campaign(Path(folder).resolve(), [], arguments.seed)
+        campaign.run(arguments.kills)
+    text = f"""\
+# Kills
+
+Written by `python tests/campaigns/kills.py --kills {arguments.kills} --seed {arguments.seed}`: {len(campaign.kills)}
+times `kill -9` on the way from nothing to the report of the tiny graph, which was there {campaign.graphs} times. No run
+failed by itself, every training run went on from its checkpoint or a later one, and each time all
+{len(campaign.expected)} files and records of DVC had the bytes of an undisturbed run.
+
+The columns say which processes a kill hit. *In steps*: a run of the stage had a checkpoint and went on training.
+
+{campaign.table()}
+"""
+    TABLE.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

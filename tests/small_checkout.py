@@ -1,0 +1,96 @@
+"""A checkout whose graph takes seconds: the stages that `seqcap repro` knows by name, as shell commands."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pipeline_files import ROOT, commit, git
+
+FILES = {
+    ".gitignore": "/artifacts/\n/configs/\n/runs/\n/scratch/\n/begun\n/wait\n",
+    ".dvc/.gitignore": "/config.local\n/tmp\n/cache\n",
+    "params.yaml": "seed: 1\ndevice: cpu\nworkers: auto\nlauncher: python\ntasks:\n  image:\n    root: null\n",
+    "papers/sle.yaml": "papers:\n  sle: {}\ngroups: {}\nruns: {}\n",
+    "code.py": "committed\n",
+    "experiments/e.yaml": "params.yaml:\n  seed: 2\n",
+    # It says that it has begun, and waits while it is told to.
+    "work.sh": "set -e\necho begun >> begun\nwhile [ -e wait ]; do sleep 0.1; done\nmkdir -p artifacts/work\n"
+    "cp configs/all.json artifacts/work/all.json\n",
+    "dvc.yaml": """\
+stages:
+  configure:
+    cmd: mkdir -p configs && cp params.yaml configs/all.json
+    deps: [params.yaml]
+    outs:
+    - configs:
+        cache: false
+  work:
+    cmd: sh work.sh
+    deps: [configs/all.json, work.sh]
+    outs: [artifacts/work]
+  section:
+    foreach: [sle]
+    do:
+      cmd: mkdir -p artifacts/sections && cp artifacts/work/all.json artifacts/sections/${item}.json
+      deps: [artifacts/work]
+      outs: ["artifacts/sections/${item}.json"]
+  report:
+    cmd: mkdir -p reports && cp artifacts/sections/sle.json reports/report.md
+    deps: [artifacts/sections]
+    outs:
+    - reports/report.md:
+        cache: false
+""",
+}
+STAGES = 4
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def small_checkout(folder: Path) -> Path:
+    """Makes the checkout."""
+    write(folder, FILES)
+    for name in (".dvc/config", ".dvcignore"):
+        (folder / name).write_text((ROOT / name).read_text())
+    git(folder, "init", "--quiet")
+    commit(folder, "small")
+    return folder
+
+
+def start(folder: Path, *command: str) -> "subprocess.Popen[str]":
+    """Starts `python -m <command>` there, with the code of this repository."""
+    return subprocess.Popen(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Its status and all that it has said."""
+    output, _ = process.communicate(timeout=120)
+    return process.returncode, output
+
+
+def run(folder: Path, *command: str) -> tuple[int, str]:
+    """`start` and `finish`."""
+    return finish(start(folder, *command))
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Waits until a condition holds, at most so long."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)

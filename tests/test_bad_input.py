@@ -1,0 +1,36 @@
+"""Damaged files end in one line: the short form of campaigns/bad_input.py."""
+
+import pytest
+from campaigns.bad_input import READERS, Reader, attempt, campaign
+
+from seqcap.errors import InputError
+
+TRIES = 12
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_damaged_files_are_accepted_or_one_line(tmp_path, reader):
+    result = campaign(reader, tmp_path, range(TRIES), seed=1)
+    assert result.faults == {}
+    assert result.outcomes.total() == TRIES
+
+
+def test_faults_are_seen(tmp_path, monkeypatch):
+    """A reader that raises, hangs, dies, or says several lines."""
+    monkeypatch.setattr("campaigns.bad_input.PATIENCE", 1)
+    ways = ["1 / 0", "import time; time.sleep(60)", "import os; os._exit(1)", "pass"]
+    ways.append("from seqcap.errors import InputError; raise InputError('a', 'b', 'c')")
+    outcomes = []
+    for way in ways:
+        result = campaign(Reader("any", lambda: None, (), lambda _, way=way: exec(way)), tmp_path, [0], seed=0)
+        outcomes.append(*result.outcomes)
+    assert outcomes == ["traceback", "hang", "traceback", "accepted", "one line"]
+
+
+def test_an_error_of_several_lines_is_a_fault():
+    def read(rng):
+        error = InputError("a", "b", "c")
+        error.args = ("a\nb",)
+        raise error
+
+    assert attempt(Reader("any", lambda: None, (), read), None, None)[0] == "traceback"
