@@ -180,6 +180,13 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, bad):
         artifacts.load_weights(path)
 
 
+def test_weights_of_eight_bits_are_refused(tmp_path):
+    path = tmp_path / "weights.safetensors"
+    save_file({"a": torch.ones(2).to(torch.float8_e4m3fn)}, path)
+    with pytest.raises(InputError, match=r"weights\.safetensors: weight 'a' is of torch\.float8_e4m3fn; store it as"):
+        artifacts.load_weights(path)
+
+
 @pytest.mark.parametrize(
     ("metadata", "problem"),
     [

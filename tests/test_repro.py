@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -207,6 +208,38 @@ def test_a_run_after_a_full_disk_goes_on(checkout):
     status, output = run(checkout, "seqcap", "repro")
     assert status == 0, output
     assert output.startswith(".dvc/tmp/rwlock: is damaged, as after a full disk; deleted\n")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of four megabytes, where this process may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting takes root")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("left", [0, 1, 2, 4])
+def test_a_disk_that_fills_up_costs_nothing(small_disk, left):
+    """So many blocks are left when the second run starts: it fails here or there, and the third one goes on."""
+    checkout = small_checkout(small_disk / "checkout")
+    status, output = run(checkout, "seqcap", "repro")
+    assert status == 0, output
+    (checkout / "params.yaml").write_text((checkout / "params.yaml").read_text().replace("seed: 1", "seed: 2"))
+    filler = small_disk / "filler"
+    filler.write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096 * left))
+    status, output = run(checkout, "seqcap", "repro")
+    assert status == 2, output
+    assert "No space left on device" in output
+    assert "Traceback" not in output
+    filler.unlink()
+    status, output = run(checkout, "seqcap", "repro")
+    assert status == 0, output
+    assert (checkout / "reports/report.md").read_text() == (checkout / "params.yaml").read_text()
+    assert run(checkout, "seqcap", "repro") == (0, f"{STAGES} of {STAGES} stages are up to date\n")
 
 
 def cut(path, share):

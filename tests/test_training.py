@@ -3,6 +3,7 @@
 import os
 import runpy
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -305,6 +306,36 @@ def test_runs_and_seeds_side_by_side_are_those_one_by_one(task, monkeypatch):
     times = read_json("artifacts/timing/both.json")
     assert set(times) == {"first", "second"}
     assert all(0 < seconds < 60 for seconds in times.values())
+
+
+def test_training_starts_without_torch_s_compiler(pretrained):
+    """To import it takes a second, and torch's own Adam does."""
+    code = (
+        "import sys; from small_task import run_config, train_group\n"
+        f"train_group(run_config(weights='out', start={str(PRETRAINED)!r}, training={{'epochs': 1}}))\n"
+        "print('torch._dynamo' in sys.modules)"
+    )
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    output = subprocess.check_output([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": paths}, text=True)
+    assert output == "False\n"
+
+
+def test_adam_is_torch_s(pretrained, monkeypatch):
+    """To the last bit, and from a checkpoint, too."""
+    run = going_on("self_critical", settings={"samples": 3})
+    expected = curves_of(run, "one")
+    monkeypatch.setattr(training, "Adam", torch.optim.Adam)
+    assert curves_of(run, "two") == expected
+    assert same_bytes("one", "two")
+    with monkeypatch.context() as patch:
+        die_after_each_save(patch)
+        with pytest.raises(KeyboardInterrupt):
+            curves_of(run, "three")
+    os.chdir(pretrained)
+    monkeypatch.undo()
+    os.chdir(pretrained)
+    assert curves_of(run, "three") == expected
+    assert same_bytes("one", "three")
 
 
 def test_kill_9_and_run_again(task, monkeypatch):

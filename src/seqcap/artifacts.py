@@ -527,6 +527,11 @@ def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
     if not isinstance(metadata, dict):
         raise InputError(path, f"has metadata that are no object, but {metadata!r:.60}", mend(path))
     for name, tensor in tensors.items():
-        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+        try:
+            finite = not tensor.is_floating_point() or bool(tensor.isfinite().all())
+        except NotImplementedError:
+            # Eight bits and less.
+            raise InputError(path, f"weight {name!r} is of {tensor.dtype}", "store it as torch.float32") from None
+        if not finite:
             raise InputError(path, f"weight {name!r} is NaN or infinite", mend(path))
     return tensors, metadata

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from seqcap.artifacts import load_weights, mend
 from seqcap.data.vocabulary import SPECIALS
@@ -85,6 +86,16 @@ def described(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str)
         raise InputError(path, f"holds no {what} ({place}: {first['msg']})", mend(path)) from None
 
 
+class _Unfilled(TorchFunctionMode):
+    """Leaves embeddings as they are made. To fill one that has no memory, torch imports its compiler: a second."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, arguments: tuple[Any, ...] = (), options: Mapping[str, Any] | None = None
+    ) -> Any:
+        options = options or {}
+        return options["tensor"] if function is nn.init.normal_ else function(*arguments, **options)
+
+
 def _check_shapes(build: Callable[..., nn.Module], arguments: tuple[Any, ...], tensors: Mapping[str, Tensor]) -> None:
     """Checks that weights are those of a model before it is made: what wrong metadata ask for may fill the memory.
 
@@ -92,7 +103,7 @@ def _check_shapes(build: Callable[..., nn.Module], arguments: tuple[Any, ...], t
         ValueError: they are not; or what `build` raises.
     """
     # Random numbers stay as they were: what is trained next depends on them.
-    with torch.random.fork_rng(devices=[]), torch.device("meta"):
+    with torch.random.fork_rng(devices=[]), torch.device("meta"), _Unfilled():
         expected = {name: tensor.shape for name, tensor in build(*arguments).state_dict().items()}
     found = {name: tensor.shape for name, tensor in tensors.items()}
     for name in sorted(expected.keys() | found.keys()):

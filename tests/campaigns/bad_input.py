@@ -25,6 +25,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import chdir
+from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from multiprocessing import get_context
@@ -196,7 +197,7 @@ def of_tree(tree: Any, rng: random.Random, others: Sequence[str]) -> Any:
     for _ in range(rng.choice((1, 1, 1, 2, 5))):
         places = list(places_of(tree))
         if not places:
-            return rng.choice(ODD)
+            return deepcopy(rng.choice(ODD))
         where, key = rng.choice(places)
         change = rng.randrange(10)
         if change == 0:
@@ -205,12 +206,11 @@ def of_tree(tree: Any, rng: random.Random, others: Sequence[str]) -> Any:
             where[str(rng.choice([*ODD, *others]))] = where.pop(key)
         elif change == 2:
             there, other = rng.choice(places)
-            # Not into itself.
-            where[key] = json.loads(json.dumps(there[other]))
+            where[key] = deepcopy(there[other])
         elif change == 3 and isinstance(where, list):
             where.insert(key, where[key])
         else:
-            where[key] = rng.choice(others) if rng.random() < 0.3 else rng.choice(ODD)
+            where[key] = rng.choice(others) if rng.random() < 0.3 else deepcopy(rng.choice(ODD))
     return tree
 
 
@@ -241,10 +241,8 @@ def of_parquet(content: bytes, rng: random.Random) -> bytes:
     """Columns removed, renamed, repeated or of other types, nulls, text that is none, other rows, no metadata."""
     table = pq.read_table(io.BytesIO(content))
     for _ in range(rng.choice((1, 1, 2))):
-        with_column = rng.randrange(max(1, table.num_columns))
-        if table.num_columns == 0:
-            break
-        table = changed_column(table, with_column, rng)
+        if table.num_columns > 0:
+            table = changed_column(table, rng.randrange(table.num_columns), rng)
     sink = io.BytesIO()
     pq.write_table(
         table,
@@ -259,7 +257,11 @@ def of_parquet(content: bytes, rng: random.Random) -> bytes:
 
 def changed_column(table: pa.Table, index: int, rng: random.Random) -> pa.Table:
     name, column = table.column_names[index], table.column(index)
-    values = column.to_pylist()
+    try:
+        values = column.to_pylist()
+    except UnicodeDecodeError:
+        # It has been changed before.
+        return table
     row = rng.randrange(max(1, len(values)))
     change = rng.randrange(12)
     if change == 0:
@@ -269,7 +271,7 @@ def changed_column(table: pa.Table, index: int, rng: random.Random) -> pa.Table:
     if change == 2:
         return table.append_column(name, column)
     if change == 3:
-        return table.select(sorted(table.column_names, key=lambda _: rng.random()))
+        return table.select(rng.sample(range(table.num_columns), table.num_columns))
     if change == 4:
         return table.slice(row, rng.choice((0, 1, 2)))
     if change == 5:
@@ -680,12 +682,14 @@ def campaign(reader: Reader, folder: Path, numbers: Sequence[int], seed: int) ->
     """Makes some tries with a reader, in an empty folder. Each has random numbers of its own."""
     with chdir(folder):
         reader.prepare()
+        files = sorted(path for path in Path().rglob("*") if any(fnmatchcase(str(path), one) for one in reader.damaged))
+        good = {path: path.read_bytes() for path in files if path.is_file()}
     context, result = get_context("fork"), Result()
     worker = None
     for number in numbers:
         if worker is None:
             here, there = context.Pipe()
-            worker = context.Process(target=work, args=(there, reader, folder, seed), daemon=True)
+            worker = context.Process(target=work, args=(there, reader, folder, good, seed), daemon=True)
             worker.start()
             there.close()
         here.send(number)
@@ -696,6 +700,8 @@ def campaign(reader: Reader, folder: Path, numbers: Sequence[int], seed: int) ->
         except EOFError:
             worker.join()
             outcome, why = "traceback", f"died with status {worker.exitcode}"
+        if outcome == "fault of the campaign":
+            raise RuntimeError(f"{reader.name}, try {number}: {why}")
         result.outcomes[outcome] += 1
         if outcome in ("traceback", "hang"):
             result.faults[number] = why
@@ -708,24 +714,27 @@ def campaign(reader: Reader, folder: Path, numbers: Sequence[int], seed: int) ->
     return result
 
 
-def work(connection: Connection, reader: Reader, folder: Path, seed: int) -> None:
-    """Makes the tries whose numbers it is sent, and sends what became of them."""
+def work(connection: Connection, reader: Reader, folder: Path, good: dict[Path, bytes], seed: int) -> None:
+    """Makes the tries whose numbers it is sent, and sends what became of them. `good`: what is damaged, as it was."""
     os.chdir(folder)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     # What is printed is in nobody's way.
     for descriptor in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-    sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-    files = sorted(path for path in Path().rglob("*") if any(fnmatchcase(str(path), one) for one in reader.damaged))
-    good = {path: path.read_bytes() for path in files if path.is_file()}
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", closefd=False, errors="backslashreplace")
     while True:
         rng = random.Random(f"{reader.name} {seed} {connection.recv()}")
+        for path, content in good.items():
+            path.write_bytes(content)
         path = rng.choice([*good]) if good else None
         if path is not None:
-            path.write_bytes(damaged(path, good[path], rng))
+            try:
+                path.write_bytes(damaged(path, good[path], rng))
+            except Exception:
+                connection.send(("fault of the campaign", traceback.format_exc()))
+                continue
         connection.send(attempt(reader, rng, path))
-        if path is not None:
-            path.write_bytes(good[path])
 
 
 def attempt(reader: Reader, rng: random.Random, path: Path | None) -> tuple[str, str]:

@@ -56,16 +56,15 @@ WEIGHTS = {
     "train": "artifacts/*/train/{stage}/{run}/seed{seed}.safetensors",
 }
 # Runs that take seconds, two of them side by side.
-LONGER = {"training": {"epochs": 6, "batch_size": 6}}
+LONGER = {"training": {"epochs": 12, "batch_size": 6}}
 OVERLAY = {
     "params.yaml": {
         "workers": 2,
-        "pretrain": dict.fromkeys(("lstm", "attention", "transformer"), LONGER),
+        "pretrain": dict.fromkeys(("attention", "transformer"), LONGER),
         "retrievers": dict.fromkeys(("listener", "judge", "reward"), LONGER),
     },
     "papers/sle.yaml": {"runs": dict.fromkeys(("policy", "attention"), LONGER)},
     "papers/spider.yaml": {"runs": dict.fromkeys(("policy", "mixer_bcmr", "pg_spider"), LONGER)},
-    "papers/smoothing.yaml": {"runs": dict.fromkeys(("captions", "translations"), LONGER)},
     "papers/psst.yaml": {"runs": {"cooperation": LONGER}},
     "papers/wtfrl.yaml": {"runs": dict.fromkeys(("distinctive", "scst_grammar", "tf_longer"), LONGER)},
 }
@@ -145,11 +144,10 @@ def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
 # --- Copies of the project
 
 
-def make_copy(folder: Path, papers: Sequence[str]) -> Path:
+def make_copy(folder: Path) -> Path:
     """A copy of the project whose runs have a checkpoint after every step."""
     copy_project(folder)
-    files = ["params.yaml", *(f"papers/{paper}.yaml" for paper in papers)] if papers else list(OVERLAY)
-    apply_overlay(folder, {name: OVERLAY[name] for name in files}, TABLE)
+    apply_overlay(folder, OVERLAY, TABLE)
     path = folder / "src/seqcap/training.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):
@@ -200,11 +198,11 @@ class Campaign:
         self.kills: list[Kill] = []
         self.graphs = 0
         self.log = folder / "log"
-        self.folder = make_copy(folder / "whole", papers)
+        self.folder = make_copy(folder / "whole")
         status = self.start().wait(RUN_SECONDS)
         assert status == 0, self.log.read_text()
         self.expected = outputs(self.folder)
-        self.folder = make_copy(folder / "killed", papers)
+        self.folder = make_copy(folder / "killed")
 
     def run(self, kills: int) -> None:
         """Kills so often, each time goes on, and lets the last graph come to its end.
