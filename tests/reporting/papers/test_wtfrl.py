@@ -319,18 +319,17 @@ def test_a_gain_that_may_be_nothing_has_no_share():
 def test_parts_are_weighed_when_the_captioner_begins_to_learn():
     said = words(whole())["What alpha weighs"]
     # Step 30 is the first after 20 in which the discriminator learns alone: 1.3 times the start.
-    assert "WTF-RL (alpha 0.94) 0.325 and 0.013" in said
-    assert "RL, alpha 1 (alpha 1) 0.325 and 0.013" in said
+    assert "WTF-RL: 0.325 and 0.013;" in said
+    assert "RL, alpha 1: 0.325 and 0.013;" in said
     # Step 50 of the run whose head is tuned for 40.
-    assert "SCST - Grammar 0.375 and 0.015" in said
+    assert "SCST - Grammar: 0.375 and 0.015." in said
     assert "TF" not in said.replace("WTF", "")
 
 
 def test_steps_are_those_in_which_captioners_learn():
     said = words(whole())["Steps"]
-    assert "the captioner learns: 80: TF, as many steps more, WTF, WTF-RL," in said
-    assert "SCST - Grammar 40" in said
-    assert "WTF 20," in said
+    assert "the captioner learns: 80: `tf_longer`, `wtf`, `wtf_rl`," in said
+    assert "learned alone: 40: `scst_grammar`; 20: `wtf`, `wtf_rl`," in said
     assert "D10 compares equally many steps." in said
 
 

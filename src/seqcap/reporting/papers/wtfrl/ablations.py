@@ -59,6 +59,6 @@ def _words(key: str, settings: Mapping[str, Any]) -> str:
     if key == "mined_ranks":
         return f"mined images of rank {' and '.join(map(str, value))}" if value else "no mined images"
     if key == "co_training":
-        return "the discriminator learns on" if value else "the discriminator learns alone, at first"
+        return "the discriminator learns on" if value else "the discriminator is fixed after its pretraining"
     number = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{_NAMES.get(key, key)} {number}"

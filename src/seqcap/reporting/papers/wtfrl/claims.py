@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from seqcap.reporting import published
@@ -227,14 +227,12 @@ def _weighed(run: Run) -> list[str]:
         begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
         first = mine[mine["step"] == begun.min()].groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
-            alpha = entry.settings.get("alpha")
-            of = entry.label if alpha is None else f"{entry.label} (alpha {alpha:g})"
-            found.append(f"{of} {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
+            found.append(f"{entry.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
     if not found:
         return []
     return [
         "*What alpha weighs.* Standard deviations, over a batch, of the weighed similarity and of the weighed "
-        f"regularisation in the reward of the beam's captions, when the captioner begins to learn: {'; '.join(found)}. "
+        f"regularisation in the reward of the beam's captions, when the captioner begins to learn. {'; '.join(found)}. "
         "The part that varies more decides which captions are reinforced."
     ]
 
@@ -244,19 +242,22 @@ def _steps(run: Run) -> list[str]:
     learned = _learned(run)
     if not learned:
         return []
-    by_number: dict[int, list[str]] = {}
-    for name, number in sorted(learned.items(), key=lambda pair: -pair[1]):
-        by_number.setdefault(number, []).append(run.by_name[name].label)
-    shown = "; ".join(f"{number:,}: {', '.join(labels)}" for number, labels in by_number.items())
-    words = f"*Steps.* After TF, so many steps in which the captioner learns: {shown}."
-    alone = {run.by_name[name].label: _alone(run, name) for name in learned if _alone(run, name)}
+    words = f"*Steps.* After TF, so many steps in which the captioner learns: {_by_number(learned)}."
+    alone = {name: _alone(run, name) for name in learned if _alone(run, name)}
     if alone:
-        listed = ", ".join(f"{label} {number:,}" for label, number in alone.items())
-        words += f" Before them a discriminator or grammar head learned alone: {listed}."
+        words += f" Before them a discriminator or grammar head learned alone: {_by_number(alone)}."
     if {WTF, LONGER} <= set(learned):
         mine, other = learned[WTF], learned[LONGER]
         words += f" D10 compares {'equally many steps' if mine == other else f'{mine:,} steps with {other:,}'}."
     return [f"{words} The weights that are kept are the best on val, which may be earlier."]
+
+
+def _by_number(steps: Mapping[str, int]) -> str:
+    """Runs by their number of steps, the most first. Labels have commas of their own."""
+    names: dict[int, list[str]] = {}
+    for name, number in sorted(steps.items(), key=lambda pair: -pair[1]):
+        names.setdefault(number, []).append(f"`{name}`")
+    return "; ".join(f"{number:,}: {', '.join(of)}" for number, of in names.items())
 
 
 def _learned(run: Run) -> dict[str, int]:

@@ -131,7 +131,8 @@ def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[Row]:
     for number, captions in enumerate(printed.values(), start=1):
         lines = {label: Line(captions[key]) for key, label in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)"
-        title = f"the paper's Figure 1, image {number}"
+        # A longer one would run into the words below it.
+        title = f"Figure 1, image {number}"
         rows.append(systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
 
