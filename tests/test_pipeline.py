@@ -158,7 +158,8 @@ def paper(name: str) -> set[str]:
 
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
-SMOOTHED = ("smoothing_lstm_token_sequence", "smoothing_server", "smoothing_de_en_token_sequence")
+SMOOTHED = tuple(f"smoothing_{name}_token_sequence" for name in ("lstm", "attention", "de_en"))
+ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
 LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
 OF_CAPTIONS = ("sle_image", "spider_image", "smoothing_image", "smoothing_server", "psst_image", "made_up_image")
 
@@ -209,7 +210,7 @@ EDITS = {
     "the raters' page": (source("rating/page.js"), of("rating", "psst")),
     "a captioner": (
         source("models/attention.py"),
-        of("pretrain", "attention") | of("train", "sle_sll_sle_att") | of("decode", "sle_sll_sle_att"),
+        of("pretrain", "attention") | of("train", *ATTENTIVE) | of("decode", *ATTENTIVE),
     ),
     "a figure": (source("reporting/papers/sle/figures.py"), of("figures", "sle")),
     "a table": (source("reporting/papers/spider/tables.py"), of("tables", "spider")),
