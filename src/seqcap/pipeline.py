@@ -102,7 +102,7 @@ def share_cores(folder: Path, jobs: int) -> None:
 
 
 def stage_graph(folder: Path, papers: Collection[str] = ()) -> dict[str, set[str]]:
-    """Each stage that the report, or some papers' parts of it, need -> the stages that it depends on.
+    """Each stage, or each that some papers' parts of the report need -> the stages that it depends on.
 
     Raises:
         InputError: there is no such paper.
@@ -116,7 +116,8 @@ def stage_graph(folder: Path, papers: Collection[str] = ()) -> dict[str, set[str
     for paper in papers:
         if paper not in parts:
             raise InputError("dvc.yaml", f"there is no paper {paper!r}", f"allowed: {', '.join(parts)}")
-    needed = [parts[paper] for paper in papers] or ["report"]
+    # Without papers all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
+    needed = [parts[paper] for paper in papers] or list(depends)
     found: set[str] = set()
     while needed:
         name = needed.pop()
