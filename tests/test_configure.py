@@ -347,11 +347,14 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
             "pretrain/lstm2",
             ["psst_estimators.start is 'pretrain/lstm2'", "allowed: pretrain/lstm"],
         ),
-        ("mined.reward.task", "image2", ["mined.reward is no retriever of the task image2", "allowed: listener2, judge2"]),
+        (
+            "mined.reward.task",
+            "image2",
+            ["mined.reward is no retriever of the task image2", "allowed: listener2, judge2"],
+        ),
         ("mined.judge2", {"task": "image", "neighbours": 5}, ["mined.judge2 is no retriever of the task image"]),
         ("mined.reward.neighbours", 0, ["mined.reward.neighbours is 0"]),
         (f"{PSST}:groups.psst_luo.reads", "retriever/reward", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
-        ("retrievers.reward.seeds", 2, ["is 'mined/reward'", "at least 3 of `seeds`"]),
         (f"{WTFRL}:retrievals.wtfrl_image.decoder", "sample", ["retrievals.wtfrl_image.decoder is 'sample'"]),
         ("retrievers.judge.task", "de_en", ["retrievers.judge.task is 'de_en'", "a task with pictures"]),
         ("retrievers.judge.architecture", "vse", ["architecture is 'vse'", "src/seqcap/retrieval"]),
@@ -391,6 +394,13 @@ def test_features_of_sentences_are_one_line(files):
 def test_an_encoder_trained_on_scenes_needs_scenes(files, tmp_path):
     files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
     assert "features.image.weights is 'scenes', but the pictures are coco's; use imagenet" in message(files)
+
+
+def test_each_run_needs_what_its_own_seed_mined(files):
+    files["retrievers.reward.seeds"] = 2
+    assert "reads is 'mined/reward'; each run needs what its own seed mined: give the retriever at least 3" in message(
+        files
+    )
 
 
 # --- The files

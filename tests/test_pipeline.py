@@ -158,7 +158,15 @@ TOLD_APART = ("psst_image", "wtfrl_image")
 SMOOTHED = tuple(f"smoothing_{name}_token_sequence" for name in ("lstm", "attention", "de_en"))
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
 LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
-OF_CAPTIONS = ("sle_image", "spider_image", "smoothing_image", "smoothing_server", "psst_image", "wtfrl_image", "made_up_image")
+OF_CAPTIONS = (
+    "sle_image",
+    "spider_image",
+    "smoothing_image",
+    "smoothing_server",
+    "psst_image",
+    "wtfrl_image",
+    "made_up_image",
+)
 
 EDITS = {
     "a label": (parameter("papers/sle.yaml", "runs.sll_sle.label", "SLE"), paper("sle")),

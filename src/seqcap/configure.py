@@ -385,7 +385,9 @@ def _listener(params: Params, name: str, seeds: int) -> str:
     retriever = allowed[group.reads]
     # What was mined has the seeds of runs.
     if (group.reads.startswith("retriever/") and retriever.seed_offset != 0) or retriever.seeds < seeds:
-        fix = f"name one with seed_offset 0 and at least {seeds} of `seeds`: run and listener share their seed"
+        fix = f"run and listener share their seed: name one with seed_offset 0 and at least {seeds} of `seeds`"
+        if group.reads.startswith("mined/"):
+            fix = f"each run needs what its own seed mined: give the retriever at least {seeds} of `seeds`"
         raise InputError(params.source(name), what, fix)
     return f"artifacts/{group.reads}"
 
@@ -630,9 +632,7 @@ def _retrieval(params: Params, name: str, runs: list[DecodingRun]) -> RetrievalC
         what = f"retrievals.{name}.evaluation is {wanted.evaluation!r}"
         raise InputError(source, what, f"it is of {evaluation.paper}, task {evaluation.task}")
     retrievers = {
-        f"retriever/{key}": value
-        for key, value in params.shared.retrievers.items()
-        if value.task == wanted.task
+        f"retriever/{key}": value for key, value in params.shared.retrievers.items() if value.task == wanted.task
     } | _listeners(params, wanted.task)
     for key in ("listener", "judge"):
         if getattr(wanted, key) not in retrievers:
