@@ -157,6 +157,7 @@ SLE = ("sle_sll_sle", "sle_sll_sle_att")
 TOLD_APART = ("psst_image", "wtfrl_image")
 SMOOTHED = tuple(f"smoothing_{name}_token_sequence" for name in ("lstm", "attention", "de_en"))
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
+TELLING_APART = ("wtfrl_weighted", "wtfrl_scst")
 LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
 OF_CAPTIONS = (
     "sle_image",
@@ -206,7 +207,7 @@ EDITS = {
     ),
     "what listeners are for": (
         source("objectives/cooperation.py"),
-        of("train", *LISTENING) | of("estimators", "psst_estimators"),
+        of("train", *LISTENING, *TELLING_APART) | of("estimators", "psst_estimators"),
     ),
     "how captions are passed on": (
         source("relaxation.py"),
@@ -219,7 +220,11 @@ EDITS = {
     ),
     "a figure": (source("reporting/papers/sle/figures.py"), of("figures", "sle")),
     "a table": (source("reporting/papers/spider/tables.py"), of("tables", "spider")),
-    "a metric": (source("metrics/diversity.py"), of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART)),
+    "a metric": (source("metrics/diversity.py"), of("evaluate", *OF_CAPTIONS)),
+    "a metric of all captions": (
+        source("metrics/self_bleu.py"),
+        of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART) | of("rating", "psst"),
+    ),
     "how many similar images are mined": (parameter("params.yaml", "mined.reward.neighbours", 6), of("mine", "reward")),
     "which of them a reward reads": (
         parameter("papers/wtfrl.yaml", "runs.bidirectional.settings.mined_ranks", [1]),
@@ -227,7 +232,7 @@ EDITS = {
     ),
     "the reward of distinctive captions": (
         source("retrieval/contrast.py"),
-        of("train", "wtfrl_weighted") | of("mine", "reward"),
+        of("train", *TELLING_APART) | of("mine", "reward"),
     ),
     "the head that knows damaged captions": (source("retrieval/grammar.py"), of("train", "wtfrl_scst")),
     "the checker of scenes": (source("data/scenes/checker.py"), None),
