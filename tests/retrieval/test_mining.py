@@ -84,7 +84,7 @@ def test_of_images_that_are_as_near_the_first_comes_first():
     one = images[[0]]
     for texts, captions in (
         (one, np.zeros(8, dtype=int)),
-        (one.expand(8, -1) + 1e-8 * unit(8, 5, seed=3), np.arange(8)),
+        (one.expand(8, -1) + 1e-7 * unit(8, 5, seed=3), np.arange(8)),
     ):
         rows, _ = nearest(images, texts, captions, np.arange(8)[::-1].copy(), 5)
         assert rows[3].tolist() == [0, 1, 2, 4, 5]
