@@ -78,10 +78,10 @@ def main() -> None:
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `repro` command."""
-    from seqcap.pipeline import repro, run_experiment
+    from seqcap.pipeline import repro, run_experiment, sections
 
     if arguments.experiment is None:
-        repro(Path(), arguments.jobs, arguments.papers)
+        repro(Path(), arguments.jobs, sections(arguments.papers))
     elif arguments.publish is None:
         parser.error("--experiment needs --publish")
     else:

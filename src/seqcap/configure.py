@@ -383,7 +383,9 @@ def _listener(params: Params, name: str, seeds: int) -> str:
     retriever = allowed[group.reads]
     # What was mined has the seeds of runs.
     if (group.reads.startswith("retriever/") and retriever.seed_offset != 0) or retriever.seeds < seeds:
-        fix = f"name one with seed_offset 0 and at least {seeds} of `seeds`: run and listener share their seed"
+        fix = f"run and listener share their seed: name one with seed_offset 0 and at least {seeds} of `seeds`"
+        if group.reads.startswith("mined/"):
+            fix = f"each run needs what its own seed mined: give the retriever at least {seeds} of `seeds`"
         raise InputError(params.source(name), what, fix)
     return f"artifacts/{group.reads}"
 

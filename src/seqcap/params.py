@@ -628,6 +628,7 @@ def _graph(content: Mapping[str, Any]) -> dict[str, Any]:
         ("papers", ()),
         ("pretrain", ("task",)),
         ("retrievers", ("task",)),
+        ("mined", ("task",)),
         ("evaluations", ("paper", "task")),
         ("groups", ("paper", "evaluation", "task", "start", "reads")),
         ("retrievals", ("paper", "evaluation", "task", "listener", "judge", "start")),

@@ -33,6 +33,8 @@ PARAMS = "params.yaml"
 CONFIGURE = "configure"
 # Where DVC has its locks.
 DVC = Path(".dvc/tmp")
+# The last stage.
+REPORT = "report"
 # Where `configure` writes how stages use the machine.
 MACHINE = Path("artifacts/machine.json")
 # Marks a folder that an experiment was published to. It holds the name of the experiment's file, and a hash of every
@@ -64,18 +66,18 @@ LISTED = 20
 REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
 
 
-def repro(folder: Path, jobs: int, papers: Collection[str] = ()) -> None:
+def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time.
 
     A stage starts when all it depends on is done. The output of stages that run side by side interleaves. Where another
     run goes on in the checkout, this one waits for its end.
 
     Args:
-        papers: whose parts of the report are made; none: the whole report.
+        targets: the stages that are wanted; those that they depend on run, too. None: every stage.
 
     Raises:
-        InputError: `folder` is no checkout, there is no such paper, or a stage failed; its own message is above. What
-            was done stays done.
+        InputError: `folder` is no checkout, there is no such stage, or one failed; its own message is above. What was
+            done stays done.
     """
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
@@ -96,7 +98,7 @@ def repro(folder: Path, jobs: int, papers: Collection[str] = ()) -> None:
     with locked(folder / DVC / "seqcap.lock", "runs the pipeline here"):
         wait_for_dvc(folder)
         keep_records(folder)
-        needed = stage_graph(folder, papers)
+        needed = stage_graph(folder, targets)
         graph = unfinished(folder, needed)
         if CONFIGURE in graph:
             run(CONFIGURE)
@@ -243,20 +245,27 @@ def share_cores(folder: Path, jobs: int) -> None:
     write_json(folder / MACHINE, machine)
 
 
-def stage_graph(folder: Path, papers: Collection[str] = ()) -> dict[str, set[str]]:
-    """Each stage that the report, or some papers' parts of it, need -> the stages that it depends on.
+def sections(papers: Collection[str]) -> list[str]:
+    """The stages that make some papers' parts of the report."""
+    return [f"section@{paper}" for paper in papers]
+
+
+def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
+    """Each stage -> the stages that it depends on; with `targets`, only these and those that they need.
 
     Raises:
-        InputError: there is no such paper, or DVC cannot read the graph.
+        InputError: there is no such stage, or DVC cannot read the graph.
     """
     with _dvc(folder) as repo:
         graph = repo.index.graph
         depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
-    parts = {name.partition("@")[2]: name for name in depends if name.startswith("section@")}
-    for paper in papers:
-        if paper not in parts:
-            raise InputError("dvc.yaml", f"there is no paper {paper!r}", f"allowed: {', '.join(parts)}")
-    needed = [parts[paper] for paper in papers] or ["report"]
+    for target in targets:
+        if target not in depends:
+            kind = target.partition("@")[0]
+            allowed = ", ".join(sorted(name for name in depends if name.partition("@")[0] == kind))
+            raise InputError("dvc.yaml", f"there is no stage {target!r}", f"allowed: {allowed}")
+    # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
+    needed = list(targets or depends)
     found: set[str] = set()
     while needed:
         name = needed.pop()
@@ -306,7 +315,8 @@ def run_experiment(
         _recover(publish_to.resolve())
         update_clone(folder)
         apply_overlay(folder, overlay, experiment)
-        repro(folder, jobs, papers)
+        # Not every stage: of the tasks that an experiment leaves out, none is needed.
+        repro(folder, jobs, sections(papers) or [REPORT])
         if papers:
             return
         left_out = [Path(name).stem for name, changes in overlay.items() if changes is None]

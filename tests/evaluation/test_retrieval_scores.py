@@ -292,7 +292,7 @@ def test_captions_of_a_beam_are_scored_where_they_are_wanted(task):
     table = evaluate(config(decoder="beam")).to_pandas()
     assert set(table[table.variant == "plain"].decoder) == {"beam"}
     said = values(table, "plain", 1, "fixed_rank")
-    assert said.to_dict() == expected_ranks("judge/seed9.safetensors", dict.fromkeys(said.index, ["dog"])).to_dict()
+    assert said.to_dict() == expected_ranks("judge/seed9.safetensors", {key: ["dog"] for key in said.index}).to_dict()
 
 
 def test_the_most_similar_image_is_another_one_of_the_split(scores):

@@ -15,11 +15,11 @@ from seqcap.metrics.diversity import (
     mutual_bleu,
     novel,
     self_bleu,
-    self_bleus,
     self_cider,
     unique,
     vocabulary_size,
 )
+from seqcap.metrics.self_bleu import self_bleus
 from seqcap.rewards.reference import cider_d, document_frequencies
 
 Images = dict[int, list[list[str]]]

@@ -113,7 +113,9 @@ def test_the_tuned_encoder_is_kept_and_its_curves_are_drawn(task):
     kept, metadata = load_weights("out/seed1.grammar.safetensors")
     before, described = load_weights(RETRIEVER)
     assert metadata["encoder"] == described
-    encoder = {name.removeprefix("encoder."): value for name, value in kept.items() if name.startswith("encoder.")}
+    encoder = {
+        name.removeprefix("encoder.tower."): value for name, value in kept.items() if name.startswith("encoder.tower.")
+    }
     assert encoder.keys() == before.keys()
     changed = {name for name, value in before.items() if not torch.equal(value, encoder[name])}
     assert "embedding.weight" in changed

@@ -130,7 +130,7 @@ def build(monkeypatch, listener):
         if module is scst_grammar:
             # Near the retriever, and not the same.
             state = {name: value + 0.2 * torch.randn_like(value) for name, value in listener.state_dict().items()}
-            objective.grammar.encoder.load_state_dict(state)
+            objective.grammar.encoder.tower.load_state_dict(state)
         objective.steps.fill_(1000 if steps is None else steps)
         return objective
 
@@ -628,7 +628,7 @@ def test_scst_grammars_reward_is_of_the_tuned_encoder(captioner, listener, build
     monkeypatch.setattr(scst_grammar, "shuffled", lambda captions: jumbled)
     loss, logs = objective(captioner, say())
     tuned = objective.grammar
-    texts, images = heard(tuned.encoder, SAID), seen(listener, [0, 1, 2])
+    texts, images = heard(tuned.encoder.tower, SAID), seen(listener, [0, 1, 2])
     assert (texts - heard(listener, SAID)).abs().max() > 0.05
 
     def intact(vectors):
@@ -647,7 +647,7 @@ def test_scst_grammars_reward_is_of_the_tuned_encoder(captioner, listener, build
     assert logs["train_reward"] == logs["beam_reward"] == pytest.approx(reward.mean().item(), abs=1e-5)
     assert logs["beam_grammar"] == pytest.approx(g[BEAM].mean().item(), rel=1e-5)
     assert logs["truth_grammar"] == pytest.approx(g[TRUTH].mean().item(), rel=1e-5)
-    of_jumbled = intact(tuned.encoder.embed_captions(jumbled)).mean().item()
+    of_jumbled = intact(tuned.encoder.tower.embed_captions(jumbled)).mean().item()
     assert logs["shuffled_grammar"] == pytest.approx(of_jumbled, rel=1e-5)
     for name, which in CANDIDATES.items():
         logits = captioner.teacher_force(FEATURES, SAID[which]).log_softmax(2)
@@ -658,7 +658,7 @@ def test_scst_grammars_reward_is_of_the_tuned_encoder(captioner, listener, build
 def test_the_grammar_is_tuned_first_and_fixed_then(captioner, listener, build):
     objective = build(scst_grammar, steps=0, tuning_steps=3)
     _, update = learning(captioner, objective)
-    retriever, pictures = weights(listener), weights(objective.grammar.encoder.image)
+    retriever, pictures = weights(listener), weights(objective.grammar.encoder.tower.image)
     torch.manual_seed(0)
     for step in range(6):
         speaker, head, encoder = (weights(m) for m in (captioner, objective.grammar.head, objective.grammar.encoder))
@@ -669,7 +669,7 @@ def test_the_grammar_is_tuned_first_and_fixed_then(captioner, listener, build):
         assert torch.equal(weights(objective.grammar.encoder), encoder) == (step >= 3)
         assert ("grammar_loss" in logs, "beam_reward" in logs) == (step < 3, step >= 3)
     assert torch.equal(weights(listener), retriever)
-    assert torch.equal(weights(objective.grammar.encoder.image), pictures)
+    assert torch.equal(weights(objective.grammar.encoder.tower.image), pictures)
 
 
 def test_the_grammar_is_tuned_on_peoples_captions_and_faults_of_the_step(captioner, build, monkeypatch):
@@ -711,5 +711,5 @@ def test_a_retriever_whose_text_encoder_cannot_be_tuned_is_refused(monkeypatch, 
     other = torch.nn.Identity()
     other.pictures = listener.pictures
     monkeypatch.setattr(cooperation.retrieval, "load", lambda path: (other, {}))
-    with pytest.raises(InputError, match="name a dual encoder"):
+    with pytest.raises(InputError, match=r"grammar\.py: knows no text encoder of torch\.nn"):
         scst_grammar.Model(scst_grammar.Config(), CONTEXT)

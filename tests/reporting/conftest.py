@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from invented_psst import PsstRun
 from invented_runs import SleRun, SmoothingRun, SpiderRun
+from invented_wtfrl import WtfrlRun
 
 
 @pytest.fixture
@@ -35,3 +36,10 @@ def psst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PsstRun:
     """PSST's run; with `sle`, in the same directory."""
     monkeypatch.chdir(tmp_path)
     return PsstRun()
+
+
+@pytest.fixture
+def wtfrl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WtfrlRun:
+    """WTF-RL's run; with `sle`, in the same directory."""
+    monkeypatch.chdir(tmp_path)
+    return WtfrlRun()

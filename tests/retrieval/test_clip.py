@@ -22,6 +22,7 @@ from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.retrieval import clip
+from seqcap.retrieval.grammar import Grammar
 from seqcap.retrieval.recalls import recalls
 
 SIDE = 16
@@ -148,6 +149,30 @@ def test_it_is_frozen_in_no_checkpoint_and_goes_to_other_devices(retriever):
     assert inputs.get(np.arange(2)).shape == (2, 12)
     assert inputs.ids.tolist() == list(range(24, 30))
     assert CHANNELS != 12
+
+
+def test_its_text_tower_is_tuned_as_a_copy(retriever):
+    """By CLIP's own loss; the grammar head reads what CLIP has before its projection."""
+    original = retriever.clip
+    tuned = Grammar(retriever)
+    captions = torch.tensor([[4, 5, EOS], [6, EOS, PAD], [7, 4, 5]])
+    texts, logits = tuned(captions)
+    assert torch.equal(texts, retriever.embed_captions(captions))
+    pooled = original.text_model(**retriever.tokens(captions)).pooler_output
+    assert torch.equal(logits, tuned.head(pooled))
+    assert all(parameter.requires_grad for parameter in tuned.parameters())
+    assert not any(parameter.requires_grad for parameter in original.parameters())
+    before = [parameter.clone() for parameter in original.parameters()]
+    images = F.normalize(torch.randn(3, 12), dim=1)
+    logits = images @ texts.T * original.logit_scale.exp()
+    expected = (-logits.log_softmax(1).diagonal(), -logits.log_softmax(0).diagonal())
+    torch.testing.assert_close(tuned.encoder.loss(images, texts), expected)
+    optimizer = torch.optim.SGD(tuned.parameters(), lr=1.0)
+    tuned.loss(images, captions, captions.flip(0))[0].backward()
+    optimizer.step()
+    assert all(map(torch.equal, before, original.parameters()))
+    assert (tuned(captions)[0] - texts).abs().max() > 1e-3
+    assert torch.equal(texts, retriever.embed_captions(captions))
 
 
 @pytest.fixture

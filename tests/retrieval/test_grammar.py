@@ -129,7 +129,7 @@ def test_the_head_has_no_biases_and_the_retriever_is_copied():
         (12, 2, None),
     ]
     frozen = {name for name, parameter in tuned.named_parameters() if not parameter.requires_grad}
-    assert frozen == {"encoder.image.weight", "encoder.image.bias"}
+    assert frozen == {"encoder.tower.image.weight", "encoder.tower.image.bias"}
     own = {parameter.data_ptr() for parameter in retriever.parameters()}
     assert not own & {parameter.data_ptr() for parameter in tuned.parameters()}
 
@@ -143,8 +143,8 @@ def test_the_loss_is_the_encoders_own_and_the_heads_cross_entropy(kind):
     captions = torch.tensor([[10, 11, EOS], [12, EOS, PAD], [13, 14, 15]])
     faulty = torch.tensor([[11, 10, EOS, PAD], [12, 12, 12, EOS], [13, 15, EOS, PAD]])
     loss, accuracy = tuned.loss(images, captions, faulty)
-    texts = tuned.encoder.embed_captions(captions)
-    parts = [texts, tuned.encoder.embed_captions(faulty)]
+    texts = tuned.encoder.tower.embed_captions(captions)
+    parts = [texts, tuned.encoder.tower.embed_captions(faulty)]
     p = [F.softmax(tuned.head[2](tuned.head[0](part).relu()), dim=1) for part in parts]
     to_text, to_image = retriever.loss(images, texts)
     entropy = -(p[0][:, INTACT].log().sum() + p[1][:, DAMAGED].log().sum()) / 6

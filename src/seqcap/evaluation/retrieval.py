@@ -8,7 +8,7 @@ Of every run's captions, one for each image, greedy or the best of a beam:
 - `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective ever sees;
 - `own_text_R@K` and `fixed_text_R@K`, a value for each image: whether its caption is among the first K of all captions,
   by the image; of equal ones the order is random, so that values may lie between 0 and 1 (`ties.shared_recall`);
-- `Self-BLEU`, of the first 1,000 images: how like the other captions a caption is (`diversity.self_bleus`), by 5-grams;
+- `Self-BLEU`, of the first 1,000 images: how like the other captions a caption is (`self_bleus`), by 5-grams;
 - `fixed_choice`: whether that retriever prefers the caption's image to the one that it holds for the most similar (0 or
   1; equal scores are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, under the pretrained captioner of the run's seed,
@@ -45,7 +45,7 @@ from seqcap.data.scenes.discriminability import Matcher
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
-from seqcap.metrics.diversity import self_bleus
+from seqcap.metrics.self_bleu import self_bleus
 from seqcap.progress import progress
 from seqcap.retrieval.ranking import TIE, ranks
 from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images

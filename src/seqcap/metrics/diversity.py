@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, Scores, joined_references, mean_scores
 from seqcap.metrics.corpus import bleu_from_statistics, mutual_bleu_from_totals
 from seqcap.metrics.quality import Coder
+from seqcap.metrics.self_bleu import ngrams, self_bleus
 from seqcap.rewards.bleu import multi_reference_statistics
 from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
 
@@ -22,11 +22,6 @@ Sets = Mapping[int, Sequence[Caption]]
 
 # A caption that ends in one of these was cut off (the list of the field's self-critical code).
 BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to", "for", "this", "his", "her", "that"])
-
-# Captions that Self-BLEU looks at: the first ones, since its cost grows with the square.
-SELF_BLEU_CAPTIONS = 1000
-# NLTK's smoothing method 1: a precision of zero matches counts as this many.
-EPSILON = 0.1
 
 
 class MutualBleu(NamedTuple):
@@ -117,57 +112,6 @@ def self_bleu(sets: Sets, order: int = 4) -> float:
     """Self-BLEU: the mean of `self_bleus`; 0 without captions."""
     values = [value for _, value in self_bleus(sets, order)]
     return float(np.mean(values)) if values else 0.0
-
-
-def self_bleus(sets: Sets, order: int) -> list[tuple[int, float]]:
-    """Sentence BLEU of each of the first 1,000 captions against all of these of other images, with its image.
-
-    Source: Zhu et al., SIGIR 2018, computed as NLTK's `sentence_bleu` with its smoothing method 1. Lower means that
-    images are told apart. One image alone has 0: there is nothing to repeat.
-
-    Raises:
-        InputError: as `distinct_ngrams`.
-    """
-    texts = joined_references(sets)
-    captions = [(image, text.split()) for image, of_image in texts.items() for text in of_image][:SELF_BLEU_CAPTIONS]
-    counts = [[ngrams(words, n) for n in range(1, order + 1)] for _, words in captions]
-    # The two largest counts of an n-gram with their images: the larger one of another image is what clips.
-    largest: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-    lengths: dict[int, Counter[int]] = {}
-    for (image, words), orders in zip(captions, counts, strict=True):
-        lengths.setdefault(image, Counter())[len(words)] += 1
-        for grams in orders:
-            for gram, count in grams.items():
-                best = dict(largest.get(gram, []))
-                best[image] = max(count, best.get(image, 0))
-                largest[gram] = sorted(best.items(), key=lambda item: -item[1])[:2]
-    if len(lengths) < 2:
-        return [(image, 0.0) for image, _ in captions]
-    every = sum(lengths.values(), Counter())
-    scores = []
-    for (image, words), orders in zip(captions, counts, strict=True):
-        if not words:
-            scores.append((image, 0.0))
-            continue
-        others = every - lengths[image]
-        closest = min(others, key=lambda length: (abs(length - len(words)), length))
-        log_precision = 0.0
-        for n, grams in enumerate(orders, start=1):
-            matches = sum(
-                min(count, next((c for i, c in largest[gram] if i != image), 0)) for gram, count in grams.items()
-            )
-            if n == 1 and matches == 0:
-                log_precision = -math.inf
-                break
-            log_precision += math.log((matches or EPSILON) / max(1, len(words) - n + 1)) / order
-        penalty = 0.0 if len(words) > closest else 1 - closest / len(words)
-        scores.append((image, math.exp(log_precision + penalty)))
-    return scores
-
-
-def ngrams(words: Caption, order: int) -> Counter[tuple[str, ...]]:
-    """How often each n-gram of one order occurs."""
-    return Counter(tuple(words[start : start + order]) for start in range(len(words) - order + 1))
 
 
 def repeated_bigrams(caption: Caption) -> float:

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
-from seqcap.errors import InputError
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Partner
-from seqcap.objectives.cooperation import LISTENER, Cooperation, idle, some_reference
+from seqcap.objectives.cooperation import Cooperation, idle, some_reference
 from seqcap.objectives.distinctiveness import BEAM, CANDIDATES, GREEDY, TRUTH, added, say, shuffled, weighted
-from seqcap.retrieval.dual_encoder import Model as DualEncoder
 from seqcap.retrieval.grammar import DAMAGED, INTACT, Grammar, damage
 from seqcap.retrieval.recalls import CHUNK
 from seqcap.tasks.base import Inputs
@@ -49,14 +47,11 @@ class Model(Cooperation):
     captioner, are by the retriever as it was.
 
     Raises:
-        InputError: as `Cooperation`, or the retriever is no dual encoder.
+        InputError: as `Cooperation`.
     """
 
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__(context, pace=None)
-        if not isinstance(self.listener, DualEncoder):
-            problem = f"is of {type(self.listener).__module__}, whose text encoder is not tuned"
-            raise InputError(context.reads[LISTENER], problem, "name a dual encoder")
         self.config = config
         self.grammar = Grammar(self.listener)
         self.held_out = self.pictures.split("val", context.max_length)

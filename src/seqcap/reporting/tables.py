@@ -49,6 +49,12 @@ class Estimate:
     remarks: tuple[str, ...] = ()
     absent: bool = False
 
+    def signed(self, scale: float, decimals: int) -> str:
+        """A difference with its interval, if it has one; nothing without a value."""
+        bounds = (self.value, self.low, self.high)
+        numbers = [f"{scale * bound:+.{decimals}f}" for bound in bounds if bound is not None]
+        return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]" if len(numbers) == len(bounds) else "".join(numbers[:1])
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -321,6 +327,34 @@ def published_cells(run: Run, table: str, rows: Rows, columns: Columns, data: st
         else:
             ours = estimate(run, *source, metric, captions)
         cells.append(Cell.beside({str(key): value for key, value in printed.items()}, metric, ours, data))
+    return cells
+
+
+def with_unpublished(
+    run: Run,
+    table: str,
+    rows: Mapping[str, tuple[str, str]],
+    columns: Columns,
+    like: Mapping[str, str],
+    remark: str,
+) -> list[Cell]:
+    """`published_cells`, and rows that the paper does not print; those whose run is not there are left out.
+
+    Args:
+        run, table, rows, columns: as of `published_cells`.
+        like: row that is not in print -> the printed row that it follows.
+        remark: what is said of such a row.
+    """
+    cells = published_cells(run, table, rows, columns)
+    for row, printed in like.items():
+        name, decoder = rows.get(row, ("", ""))
+        places = [place for place, cell in enumerate(cells) if cell.row == printed]
+        if name in run.by_name and places:
+            ours = []
+            for cell in (cells[place] for place in places):
+                value = Measure(decoder, *columns[cell.column]).of(run, name)
+                ours.append(replace(cell, row=row, printed="", ours=value).remarked(remark))
+            cells[places[-1] + 1 : places[-1] + 1] = ours
     return cells
 
 

@@ -81,13 +81,21 @@ class Model(Retriever):
         """
         if captions.is_floating_point():
             raise InputError(self.config.folder, "CLIP reads words, not distributions", "use a dual encoder")
-        texts = [" ".join(self._vocabulary.decode(ids)) for ids in captions.tolist()]
-        clip = self._clip[0]
-        longest = clip.config.text_config.max_position_embeddings
-        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")
         # Not `get_text_features`: what it returns depends on the version of transformers.
-        pooled = clip.text_model(**tokens.to(captions.device)).pooler_output
-        return F.normalize(clip.text_projection(pooled), dim=1)
+        pooled = self.clip.text_model(**self.tokens(captions)).pooler_output
+        return F.normalize(self.clip.text_projection(pooled), dim=1)
+
+    @property
+    def clip(self) -> Any:
+        """transformers' CLIPModel. Whoever trains a part of it trains a copy."""
+        return self._clip[0]
+
+    def tokens(self, captions: Tensor) -> Any:
+        """What CLIP's text tower takes of captions, ids [n, time], cut to the words that it can read."""
+        texts = [" ".join(self._vocabulary.decode(ids)) for ids in captions.tolist()]
+        longest = self.clip.config.text_config.max_position_embeddings
+        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")
+        return tokens.to(captions.device)
 
 
 def make(config: RetrieverConfig) -> list[dict[str, Any]]:

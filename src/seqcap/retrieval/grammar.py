@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seqcap.data.vocabulary import EOS, PAD, UNK
-from seqcap.retrieval import dual_encoder
+from seqcap.errors import InputError
+from seqcap.retrieval import clip, dual_encoder
+from seqcap.retrieval.base import Retriever
+from seqcap.retrieval.losses import info_nce
 
 # The head's classes.
 DAMAGED, INTACT = range(2)
@@ -22,34 +26,95 @@ MOST = 3
 Words = list[int]
 
 
-class Grammar(nn.Module):
-    """A dual encoder's text encoder, to be tuned, with a head on top: Linear -> ReLU -> Linear, no biases.
+class TextEncoder(nn.Module, ABC):
+    """The text encoder of a retriever, as a copy that is tuned.
 
-    The head reads the caption's embedding. CLIP's head reads the text feature before its projection; a dual encoder
-    has none.
-
-    Args:
-        retriever: what it starts from, a copy is made. Its image encoder is not used.
+    Attributes:
+        size: channels of its features.
     """
+
+    size: int
+
+    @abstractmethod
+    def forward(self, captions: Tensor) -> tuple[Tensor, Tensor]:
+        """Captions, ids [n, time] -> embeddings [n, d] of length 1, and features [n, size] for the head."""
+
+    @abstractmethod
+    def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
+        """What the retriever learned by, of embeddings [n, d]: image -> text [n], text -> image [n]."""
+
+
+class DualTextEncoder(TextEncoder):
+    """Of a dual encoder, whose embeddings are also its features: it has no projection."""
 
     def __init__(self, retriever: dual_encoder.Model) -> None:
         super().__init__()
-        self.encoder = copy.deepcopy(retriever).requires_grad_(True)
-        self.encoder.image.requires_grad_(False)
-        size = retriever.config.hidden
+        self.size = retriever.config.hidden
+        self.tower = copy.deepcopy(retriever).requires_grad_(True)
+        self.tower.image.requires_grad_(False)
+
+    def forward(self, captions: Tensor) -> tuple[Tensor, Tensor]:
+        texts = self.tower.embed_captions(captions)
+        return texts, texts
+
+    def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
+        return self.tower.loss(images, texts)
+
+
+class ClipTextEncoder(TextEncoder):
+    """CLIP's. Its features are those before the projection, as in Cho et al.'s code."""
+
+    def __init__(self, retriever: clip.Model) -> None:
+        super().__init__()
+        model = retriever.clip
+        self.size = model.config.text_config.hidden_size
+        self.tower = copy.deepcopy(model.text_model).requires_grad_(True)
+        self.projection = copy.deepcopy(model.text_projection).requires_grad_(True)
+        self.temperature = 1 / model.logit_scale.exp().item()
+        self.tokens = retriever.tokens
+
+    def forward(self, captions: Tensor) -> tuple[Tensor, Tensor]:
+        pooled = self.tower(**self.tokens(captions)).pooler_output
+        return F.normalize(self.projection(pooled), dim=1), pooled
+
+    def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
+        return info_nce(images, texts, self.temperature)
+
+
+class Grammar(nn.Module):
+    """A retriever's text encoder, to be tuned, with a head on top: Linear -> ReLU -> Linear, no biases.
+
+    Args:
+        retriever: a dual encoder or CLIP, which stays as it is.
+
+    Raises:
+        InputError: it is another one.
+    """
+
+    def __init__(self, retriever: Retriever) -> None:
+        super().__init__()
+        self.encoder: TextEncoder
+        if isinstance(retriever, clip.Model):
+            self.encoder = ClipTextEncoder(retriever)
+        elif isinstance(retriever, dual_encoder.Model):
+            self.encoder = DualTextEncoder(retriever)
+        else:
+            problem = f"knows no text encoder of {type(retriever).__module__}"
+            raise InputError("src/seqcap/retrieval/grammar.py", problem, "add one, or name a dual encoder or CLIP")
+        size = self.encoder.size
         self.head = nn.Sequential(nn.Linear(size, size, bias=False), nn.ReLU(), nn.Linear(size, 2, bias=False))
 
     def forward(self, captions: Tensor) -> tuple[Tensor, Tensor]:
         """Captions, ids [n, time] -> embeddings [n, d] of length 1, and logits [n, 2] of `DAMAGED` and `INTACT`."""
-        texts = self.encoder.embed_captions(captions)
-        return texts, self.head(texts)
+        texts, features = self.encoder(captions)
+        return texts, self.head(features)
 
     def loss(self, images: Tensor, captions: Tensor, damaged: Tensor) -> tuple[Tensor, Tensor]:
-        """What tunes it, and the head's accuracy: the encoder's own contrastive loss, which keeps captions near their
+        """What tunes it, and the head's accuracy: the retriever's own contrastive loss, which keeps captions near their
         images, and the head's cross-entropy, with equal weight.
 
         Args:
-            images: embeddings [b, d], by the encoder before it was tuned.
+            images: embeddings [b, d], by the retriever.
             captions, damaged: ids [b, time], of people's captions and of the same with a fault in each.
         """
         texts, intact = self(captions)

@@ -8,7 +8,7 @@ from seqcap.errors import InputError
 from seqcap.reporting import papers
 from seqcap.reporting.published import published_table
 
-NAMES = ("psst", "sle", "smoothing", "spider")
+NAMES = ("psst", "sle", "smoothing", "spider", "wtfrl")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,7 +43,7 @@ def test_claims_have_the_sign_that_the_paper_prints(name: str, request: pytest.F
 
 
 def test_what_a_paper_has_not_is_named():
-    with pytest.raises(InputError, match=r"there is no paper 'nobody'; known: psst, sle, smoothing, spider"):
+    with pytest.raises(InputError, match=r"there is no paper 'nobody'; known: psst, sle, smoothing, spider, wtfrl"):
         papers.load("nobody")
     with pytest.raises(InputError, match=r"reporting/papers/sle: has no poem\.py"):
         papers.load("sle", "poem")

@@ -10,7 +10,7 @@ from seqcap.reporting.claims import Claim, Printed, Result
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.papers.sle.rows import BEST_CAPTION, MULTI, MULTI_LABEL, ROWS, SET, SLE, SLL
 from seqcap.reporting.papers.sle.sweep import is_exploring
-from seqcap.reporting.tables import Estimate, Measure, gain
+from seqcap.reporting.tables import Measure, gain
 from seqcap.reporting.verdicts import HOLDS, NOT_RUN
 
 # The sign of a difference that means "more diverse".
@@ -182,8 +182,8 @@ def _price(run: Run) -> list[str]:
         if beam.value is None or samples.value is None or div2.value is None:
             continue
         found.append(
-            f"{run.by_name[name].label} changes CIDEr by {_span(beam, 100, 1)} (best beam caption) and "
-            f"{_span(samples, 100, 1)} (samples), and Div-2 by {_span(div2, 1, 3)}"
+            f"{run.by_name[name].label} changes CIDEr by {beam.signed(100, 1)} (best beam caption) and "
+            f"{samples.signed(100, 1)} (samples), and Div-2 by {div2.signed(1, 3)}"
         )
     if not found:
         return []
@@ -202,12 +202,6 @@ def _price(run: Run) -> list[str]:
             ".25, .5 and .75; papers/sle.yaml has the numbers."
         )
     return [words]
-
-
-def _span(ours: Estimate, scale: float, decimals: int) -> str:
-    """A difference with its interval."""
-    numbers = [f"{scale * bound:+.{decimals}f}" for bound in (ours.value, ours.low, ours.high) if bound is not None]
-    return numbers[0] if len(numbers) < 3 else f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
 
 
 def _spread(run: Run, results: Sequence[Result]) -> list[str]:

@@ -21,25 +21,13 @@ from seqcap.reporting.tables import (
     over_seeds,
     published_cells,
     quality_table,
+    with_unpublished,
 )
 
 
 def _with_ours(run: Run, table: str, columns: Columns) -> list[Cell]:
     """The published cells with ours beside them; the rows that the paper does not print follow those like them."""
-    cells = published_cells(run, table, ROWS[table], columns)
-    for row, printed in OURS.items():
-        name, decoder = ROWS[table].get(row, ("", ""))
-        places = [place for place, cell in enumerate(cells) if cell.row == printed]
-        if name in run.by_name and places:
-            ours = [_unprinted(run, cells[place], row, (name, decoder), columns) for place in places]
-            cells[places[-1] + 1 : places[-1] + 1] = ours
-    return cells
-
-
-def _unprinted(run: Run, like: Cell, row: str, source: tuple[str, str], columns: Columns) -> Cell:
-    """The same cell of a row that is ours alone."""
-    ours = Measure(source[1], *columns[like.column]).of(run, source[0])
-    return replace(like, row=row, printed="", ours=ours).remarked(MULTI_MEANS)
+    return with_unpublished(run, table, ROWS[table], columns, OURS, MULTI_MEANS)
 
 
 def table1(run: Run) -> Table:
