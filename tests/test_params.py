@@ -168,7 +168,8 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
     for name in ("xe_att", "sll_att", "sll_me_att", "sll_sle_att"):
         del files[f"{SLE}:runs.{name}"]
     (files.folder / SMOOTHING).unlink()
-    (files.folder / "papers/psst.yaml").unlink()
+    for name in ("psst", "wtfrl"):
+        (files.folder / f"papers/{name}.yaml").unlink()
     params = files.read()
     assert set(params.papers) == {"sle"}
     assert "attention" not in params.shared.captioners
