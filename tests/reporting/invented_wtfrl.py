@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ CONFIRMED = 0.5
 FIRST = 10
 
 
+@cache
 def printed(name: str, column: str) -> float:
     """The level of a run in a column of Table 1, x1."""
     return published_value("wtfrl", "table1", LIKE[name], column) / 100
