@@ -71,7 +71,7 @@ def test_ctrl_c_ends_training_with_one_line(tmp_path, monkeypatch):
     os.killpg(stage.pid, signal.SIGINT)
     # The workers have the pipe, too: it closes with the last of them.
     _, said = stage.communicate(timeout=30)
-    assert stage.returncode == 130
+    assert stage.returncode == 130, said
     assert said.splitlines()[-1] == "interrupted"
     assert "Traceback" not in said
     assert len(list(Path("scratch").rglob("*.safetensors"))) == 2

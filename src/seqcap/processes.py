@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -39,6 +40,8 @@ def side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], pr
         try:
             return list(pool.map(function, *zip(*jobs, strict=True)))
         except BrokenProcessPool:
+            # Ctrl-C ends the workers, too. If it was that, it is heard while this sleeps.
+            time.sleep(1)
             problem = "a worker was killed, perhaps because memory ran out"
             raise InputError("params.yaml", problem, "run it again, with fewer `workers` if so") from None
 
