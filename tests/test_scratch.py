@@ -1,5 +1,6 @@
 """One process at a time in a stage, and what a stage leaves is deleted only when nobody needs it."""
 
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,7 @@ def test_a_second_process_says_so_and_waits():
     assert first.stdout.readline() == "in it\n"
     second = hold("train@x")
     assert second.stderr.readline() == f"waiting: process {first.pid} runs stage train@x\n"
-    assert second.poll() is None
+    assert not select.select([second.stdout], [], [], 0.5)[0]
     assert first.communicate()[0] == "out of it\n"
     assert second.communicate()[0] == "in it\nout of it\n"
 
@@ -47,7 +48,7 @@ def test_other_stages_and_other_ranks_do_not_wait():
     first = hold("train@x")
     assert first.stdout.readline() == "in it\n"
     for process in (hold("train@y"), hold("train@x", RANK="1")):
-        output, errors = process.communicate()
+        output, errors = process.communicate(timeout=60)
         assert (output, errors) == ("in it\nout of it\n", "")
     first.communicate()
 
