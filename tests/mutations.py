@@ -35,9 +35,9 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tests" / "mutations.md"
 TIMEOUT = 240  # seconds for one mutation's tests
-COPIED = ("src", "tests", "stages")
+COPIED = (".dvc", "src", "tests", "stages")
 PRELOADED = ("torch", "torch._dynamo", "numba", "pandas", "pyarrow.parquet", "hypothesis.strategies", "spacy")
-LEFT_OUT = shutil.ignore_patterns(".hypothesis", ".pytest_cache")
+LEFT_OUT = shutil.ignore_patterns(".hypothesis", ".pytest_cache", "cache", "tmp")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def copy_tree(source: Path, target: Path) -> None:
     for entry in source.iterdir():
         if entry.name in COPIED:
             shutil.copytree(entry, target / entry.name, ignore=LEFT_OUT)
-        elif not entry.name.startswith("."):
+        elif not entry.name.startswith(".") or entry.name == ".dvcignore":
             (target / entry.name).symlink_to(entry)
 
 
