@@ -204,7 +204,7 @@ def test_beams_without_repeats_find_what_a_plain_search_finds(width):
 
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_what_is_forbidden_is_what_transformers_forbids(size):
-    transformers = pytest.importorskip("transformers")
+    transformers = pytest.importorskip("transformers", reason="needs transformers: pip install seqcap[clip]")
     theirs = transformers.NoRepeatNGramLogitsProcessor(size)
     forbidden = 0
     for length in range(12):

@@ -30,6 +30,14 @@ def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
         assert index["figures"][name] == {"title": kind.title, "caption": run.fill(kind.caption)}
 
 
+def test_a_figure_of_nothing_is_a_sentence(sle):
+    kinds = {"one": figures.FigureKind(lambda run: "Nothing was measured.", "Figure 1", "Its caption.")}
+    figures.write_figures(sle.write(), kinds, Path("folder"))
+    assert [path.name for path in Path("folder").iterdir()] == ["figures.json"]
+    index = artifacts.read_json("folder/figures.json")
+    assert index == {"order": ["one"], "figures": {"one": {"title": "Figure 1", "missing": "Nothing was measured."}}}
+
+
 def test_a_figure_has_the_same_bytes_twice(sle):
     run = sle.write()
     kinds = papers.load("sle", "figures").FIGURES

@@ -167,6 +167,17 @@ def test_literature_names_the_metrics_that_are_missing(sle):
     assert "- the evaluate stage wrote no METEOR for xe (beam)." in section._literature(sle.read())
 
 
+def test_a_figure_of_nothing_is_a_line(sle):
+    run = sle.write()
+    made(run, {"one": "Table 1"})
+    words = {"two": {"title": "Figure 2", "missing": "Nothing was measured."}}
+    artifacts.write_json("reports/sle/figures/figures.json", {"order": ["two"], "figures": words})
+    section.write_section(run)
+    text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
+    assert "### Figures\n\n*Figure 2*: no figure. Nothing was measured.\n\n" in text
+    assert "one.png" not in text
+
+
 @pytest.mark.parametrize("missing", ["tables/one.md", "tables/tables.json", "figures/one.png", "figures/figures.json"])
 def test_what_is_not_made_yet_is_named(sle, missing: str):
     sle.names = ["xe"]

@@ -40,21 +40,30 @@ _CURVE_POINTS = 100
 
 @dataclass(frozen=True)
 class FigureKind:
-    """How a figure is drawn, its title, and its caption in the report, which `Run.fill` fills in."""
+    """How a figure is drawn, its title, and its caption in the report, which `Run.fill` fills in.
 
-    draw: Callable[[Run], Figure]
+    Of a run that has nothing to show, `draw` says so in a sentence.
+    """
+
+    draw: Callable[[Run], Figure | str]
     title: str
     caption: str
 
 
 def write_figures(run: Run, figures: Mapping[str, FigureKind], folder: Path | None = None) -> None:
-    """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions."""
+    """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions, or in place of
+    a caption why there is no figure."""
     folder = folder or REPORTS / run.paper.name / "figures"
+    words = {}
     with matplotlib.style.context(["default", _STYLE]):
         for name, kind in figures.items():
-            _save(kind.draw(run), folder / f"{name}.png")
+            drawn = kind.draw(run)
+            if isinstance(drawn, str):
+                words[name] = {"title": kind.title, "missing": drawn}
+                continue
+            _save(drawn, folder / f"{name}.png")
+            words[name] = {"title": kind.title, "caption": run.fill(kind.caption)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
-    words = {name: {"title": kind.title, "caption": run.fill(kind.caption)} for name, kind in figures.items()}
     artifacts.write_json(folder / "figures.json", {"order": list(figures), "figures": words})
 
 
@@ -70,13 +79,6 @@ def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
     spare = [colour for colour in _SPARE_COLOURS if colour not in known.values()]
     others = sorted(set(names) - set(known))
     return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
-
-
-def note(text: str) -> Figure:
-    """A figure of nothing but a sentence."""
-    figure = Figure(figsize=(6.0, 2.0))
-    figure.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
-    return figure
 
 
 # --- Captions of single images

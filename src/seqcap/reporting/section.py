@@ -172,14 +172,18 @@ def _tables(run: Run) -> list[list[str]]:
 
 
 def _figures(run: Run) -> list[list[str]]:
-    """The figures that another stage made, with their captions."""
+    """The figures that another stage made, with their captions; a line where this run has nothing to show."""
     folder = REPORTS / run.paper.name / "figures"
     index = artifacts.read_json(folder / "figures.json")
     sections = []
     for name in index["order"]:
-        title, caption = index["figures"][name]["title"], index["figures"][name]["caption"]
+        words = index["figures"][name]
+        title = words["title"]
+        if "missing" in words:
+            sections.append([f"*{title}*: no figure. {words['missing']}"])
+            continue
         link = _made(folder / f"{name}.png").relative_to(REPORTS).as_posix()
-        sections.append([f"#### {title}", "", f"![{title}]({link})", "", caption])
+        sections.append([f"#### {title}", "", f"![{title}]({link})", "", words["caption"]])
     return sections
 
 

@@ -28,7 +28,6 @@ from seqcap.reporting.figures import (
     captions_figure,
     captions_of,
     choose_images,
-    note,
     picture_name,
     plot_curves,
     plot_start,
@@ -147,12 +146,12 @@ def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], mark
 # --- Figure 3f: recall against rho
 
 
-def figure3f(run: Run) -> Figure:
+def figure3f(run: Run) -> Figure | str:
     """R@10 at one CIDEr against rho, with intervals."""
     point = PLACES["fig3f"].point(run)
     lines = {name: rhos for name, rhos in by_rho(run).items() if rhos}
     if point is None or not lines:
-        return note("This run has no curves of several rho.")
+        return "This run has no curves of several rho."
     figure = Figure(figsize=(6.2, 3.9), layout="constrained")
     axis = figure.subplots()
     styles = {"Multinomial": (_STYLES[PSST][0], "o"), "Gumbel Softmax": (_STYLES[PSST_GUMBEL][0], "s")}
@@ -201,11 +200,11 @@ def _errors(
 # --- The estimator against rho
 
 
-def estimators(run: Run) -> Figure:
+def estimators(run: Run) -> Figure | str:
     """Variance, bias and direction of gradients through the listener: a panel each."""
     found = read_estimates(run)
     if not found:
-        return note("The gradient's variance and bias are not part of this run, or noise hides them.")
+        return "The gradient's variance and bias are not part of this run, or noise hides them."
     figure = Figure(figsize=(10.0, 6.8), layout="constrained")
     panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
     for quality, axis in panels.items():
@@ -268,11 +267,11 @@ def _quality(
 # --- Figure 4: examples
 
 
-def figure4a(run: Run) -> Figure:
+def figure4a(run: Run) -> Figure | str:
     """PSST with a high, a middle and a low weight."""
     line = curve(run, PSST)
     if not line.runs:
-        return note(f"{PSST} is not part of this run.")
+        return f"{PSST} is not part of this run."
     # From the most discriminative on, as in the paper.
     names = list(dict.fromkeys([line.runs[-1], line.runs[len(line.runs) // 2], line.runs[0]]))
     labels = {

@@ -30,7 +30,6 @@ from seqcap.reporting.figures import (
     captions_figure,
     captions_of,
     choose_images,
-    note,
     palette,
     picture_name,
     plot_curves,
@@ -256,11 +255,11 @@ _TRUE = {
 }
 
 
-def alpha(run: Run) -> Figure:
+def alpha(run: Run) -> Figure | str:
     """A panel per measure of the random samples, a line per distance, from exploration alone (0) to SLL (1)."""
     found = sweep(run)
     if len(found.alphas) < 2:
-        return note("This run has fewer than two values of alpha.")
+        return "This run has fewer than two values of alpha."
     panels = _OF_SAMPLES | (_TRUE if run.knows_facts else {})
     lines = -(-len(panels) // 3)
     figure = Figure(figsize=(10.6, 3.3 * lines + 0.4), layout="constrained")

@@ -25,7 +25,6 @@ from seqcap.reporting.figures import (
     beam_caption,
     captions_figure,
     choose_images,
-    note,
     picture_name,
     plot_curves,
     systems_row,
@@ -49,11 +48,11 @@ _EXAMPLE_COLOURS = {"MLE": BLACK, "Tok": OLIVE, "Seq": BLUE, "Tok-Seq": RED}
 _NAME_WIDTH, _CAPTION_WIDTH = 14, 88
 
 
-def figure1(run: Run) -> Figure:
+def figure1(run: Run) -> Figure | str:
     """Five images with the best beam caption of one loss of each kind, with attention where this run has it."""
     blocks = [part for part in PARTS if part.block and part.runs(run.runs)]
     if not blocks:
-        return note("This run has no captioners.")
+        return "This run has no captioners."
     part = blocks[-1]
     seed = min(entry.seeds[0] for entry in part.runs(run.runs).values())
     heading = f"{part.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
@@ -144,11 +143,11 @@ def _label(row: str) -> str:
     return kind if kind.startswith(MLE) else "Tok" + rest[0].removeprefix("Glove sim")
 
 
-def curves(run: Run) -> Figure:
+def curves(run: Run) -> Figure | str:
     """A row per captioner and task of this run, a column per family of losses; MLE is in each."""
     parts = [part for part in PARTS if part.runs(run.runs)]
     if not parts:
-        return note("This run has none of the paper's losses.")
+        return "This run has none of the paper's losses."
     figure = Figure(figsize=(3.1 * len(_FAMILIES), 0.6 + 2.7 * len(parts)), layout="constrained")
     axes = figure.subplots(len(parts), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, parts, strict=True):

@@ -26,7 +26,6 @@ from seqcap.reporting.figures import (
     binned,
     captions_figure,
     choose_images,
-    note,
     palette,
     picture_name,
     plot_curves,
@@ -150,11 +149,11 @@ def _bars(
 # --- The gradient's variance
 
 
-def variance(run: Run) -> Figure:
+def variance(run: Run) -> Figure | str:
     """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
     settings = read_variance(run)
     if not settings:
-        return note("The gradient's variance was not measured in this run.")
+        return "The gradient's variance was not measured in this run."
     figure = Figure(figsize=(6.2, 3.7), layout="constrained")
     axes = figure.subplots()
     for baseline, label, colour, marker in ((False, "no baseline", BLACK, "o"), (True, "baseline", GREEN, "s")):
