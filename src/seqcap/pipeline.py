@@ -261,9 +261,9 @@ def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[st
         depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
     for target in targets:
         if target not in depends:
-            kind = target.partition("@")[0]
-            allowed = ", ".join(sorted(name for name in depends if name.partition("@")[0] == kind))
-            raise InputError("dvc.yaml", f"there is no stage {target!r}", f"allowed: {allowed}")
+            kind, _, item = target.partition("@")
+            allowed = ", ".join(sorted(name.partition("@")[2] for name in depends if name.startswith(f"{kind}@")))
+            raise InputError("dvc.yaml", f"there is no {kind} {item!r}", f"allowed: {allowed}")
     # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
     needed = list(targets or depends)
     found: set[str] = set()
