@@ -24,7 +24,7 @@ LOCK = Path("runs/.e.lock")
 TARGET = Path("out/e")
 # A repository as small as an experiment can do with.
 COMMITTED = {
-    ".gitignore": "/runs/\n/ignored\n",
+    ".gitignore": "/artifacts/\n/configs/\n/runs/\n/ignored\n",
     "code.py": "committed\n",
     "dvc.yaml": "stages: {}\nplots:\n- Learning curves:\n    y: {}\n",
     "experiments/e.yaml": "{}\n",
@@ -74,8 +74,8 @@ def published(files):
     return files | {".published": "".join(["experiments/e.yaml\n", *lines])}
 
 
-SPIDER = {"spider/tables/quality.csv": "2\n"}
-NEW_WITHOUT_SPIDER = {"report.md": "new\n", "sle/tables/quality.csv": "1\n"}
+SPIDER = {"spider/tables/quality.csv": "2\n", "sections/spider/section.md": "spider\n"}
+NEW_WITHOUT_SPIDER = {"report.md": "new\n", "sle/tables/quality.csv": "1\n", "sections/sle/section.md": "sle\n"}
 NEW = published(NEW_WITHOUT_SPIDER | SPIDER)
 OLD = published({"report.md": "old\n", "gone/table.csv": "0\n"})
 
@@ -92,6 +92,15 @@ def read(folder):
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
+def run_no_graph(folder, jobs, stages):
+    """In the place of `pipeline.repro`: leaves what the graph would, of the papers that are wanted."""
+    yaml = YAML(typ="safe")
+    papers = [path.stem for path in sorted((folder / "papers").glob("*.yaml")) if yaml.load(path.read_text())["papers"]]
+    artifacts.write_json(folder / "configs/report.json", {"papers": papers})
+    wanted = [paper for paper in papers if stages == ["report"] or f"section@{paper}" in stages]
+    write(folder / "artifacts/sections", {f"{paper}/section.md": f"{paper}\n" for paper in wanted})
+
+
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """The user's checkout, a clone of some server's repository, as working directory; no graph is run."""
@@ -103,7 +112,7 @@ def checkout(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
     git(tmp_path, "clone", "--quiet", str(server), str(folder))
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs, papers: None)
+    monkeypatch.setattr(pipeline, "repro", run_no_graph)
     return folder
 
 
@@ -183,7 +192,7 @@ def test_another_repository_in_the_place_of_the_clone_keeps_its_changes(checkout
 
 def test_a_clone_is_brought_to_the_last_commit(checkout):
     run_experiment()
-    (CLONE / "artifacts").mkdir()
+    (CLONE / "artifacts").mkdir(exist_ok=True)
     Path("code.py").write_text("committed later\n")
     git(checkout, "commit", "--quiet", "--all", "--message", "later")
     run_experiment()
@@ -435,9 +444,68 @@ def test_a_publication_says_what_it_holds(checkout):
     assert done.stdout == "".join(f"{name}: OK\n" for name in sorted(NEW) if name != ".published")
 
 
-def test_the_parts_of_some_papers_are_not_published_yet(checkout):
-    pipeline.run_experiment(EXPERIMENT, None, TARGET, 1, ["sle"])
-    assert CLONE.exists()
+@pytest.fixture
+def reports(monkeypatch):
+    """`run_experiment` for some papers, in a checkout whose graph is not run; which stages it ran, and which sections
+    are out of date."""
+    ran, stale = [], set()
+    graph = {"report": {"section@sle", "section@spider", "probe@image"}}
+
+    def run_graph(folder, jobs, stages):
+        ran.append(stages)
+        run_no_graph(folder, jobs, stages)
+
+    def write_report(folder, *arguments):
+        assert arguments == ("stages/report.py",)
+        sections = sorted((folder / "artifacts/sections").glob("*/section.md"))
+        (folder / "reports/report.md").write_text("".join(path.read_text() for path in sections))
+        return 0
+
+    monkeypatch.setattr(pipeline, "repro", run_graph)
+    monkeypatch.setattr(pipeline, "stage_graph", lambda folder, targets: graph)
+    monkeypatch.setattr(pipeline, "unfinished", lambda folder, graph: dict.fromkeys(stale, set()))
+    monkeypatch.setattr(pipeline, "_python", write_report)
+
+    def run(*papers, out_of_date=()):
+        stale.clear()
+        stale.update(f"section@{paper}" for paper in out_of_date)
+        pipeline.run_experiment(EXPERIMENT, None, TARGET, 1, papers)
+        return ran[-1]
+
+    return run
+
+
+def test_one_paper_is_published_after_the_other(checkout, reports):
+    """The second joins the first, which another machine may have run: this one's clone knows nothing of it."""
+    assert reports("sle", out_of_date=["spider"]) == ["section@sle", "probe@image"]
+    sle = {"sle/tables/quality.csv": "1\n", "sections/sle/section.md": "sle\n"}
+    assert read(TARGET) == published({"report.md": "sle\n"} | sle)
+    shutil.rmtree(CLONE)
+    assert reports("spider", out_of_date=["sle"]) == ["section@spider", "probe@image"]
+    assert read(TARGET) == published({"report.md": "sle\nspider\n"} | sle | SPIDER)
+
+
+def test_what_was_published_of_a_paper_is_that_of_its_run(checkout, reports):
+    """Neither what is committed nor what an earlier run left in the clone takes its place, unless it is up to date."""
+    reports("sle", out_of_date=["spider"])
+    write(CLONE, {"artifacts/sections/sle/section.md": "other settings\n", "reports/sle/tables/quality.csv": "3\n"})
+    reports("spider", out_of_date=["sle"])
+    assert read(TARGET)["report.md"] == "sle\nspider\n"
+    assert read(TARGET)["sle/tables/quality.csv"] == "1\n"
+    write(CLONE, {"artifacts/sections/sle/section.md": "run again\n"})
+    reports("spider")
+    assert read(TARGET)["report.md"] == "run again\nspider\n"
+
+
+def test_a_part_that_nobody_published_is_left_out(checkout, reports):
+    reports("spider", out_of_date=["sle"])
+    assert read(TARGET) == published({"report.md": "spider\n"} | SPIDER)
+
+
+def test_a_report_that_fails_is_not_published(checkout, reports, monkeypatch):
+    monkeypatch.setattr(pipeline, "_python", lambda folder, *arguments: 2)
+    with pytest.raises(InputError, match=r"stages/report\.py: failed on the parts in runs/e/artifacts/sections"):
+        reports("sle")
     assert not TARGET.exists()
 
 

@@ -22,7 +22,7 @@ import psutil
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap.artifacts import atomic, beside, copy_file, leftovers, write_json
+from seqcap.artifacts import atomic, beside, copy_file, leftovers, read_json, write_json
 from seqcap.errors import InputError
 from seqcap.params import read_yaml
 from seqcap.scratch import forget, locked
@@ -58,6 +58,9 @@ SECTIONS = (
     "runs",
     "variances",
 )
+# What a report is put together of: a folder per paper. And where `configure` writes which papers take part.
+PARTS = Path("artifacts/sections")
+REPORTED = Path("configs/report.json")
 # What an experiment changes in its clone: its parameters, and what the pipeline writes and git tracks.
 CHANGING = (PARAMS, "papers", "dvc.lock", "reports")
 # How many uncommitted files a warning lists.
@@ -81,14 +84,10 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
     """
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
-    # The checkout's own code, and the `python` that runs this, whatever is installed or active.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = os.environ | {"PYTHONPATH": str((folder / "src").resolve()), "PATH": path}
 
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
-        command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
-        status = subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+        status = _python(folder, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage)
         keep_records(folder)
         if status != 0:
             raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
@@ -110,6 +109,13 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
         finally:
             # A later `dvc repro` has one stage at a time.
             share_cores(folder, 1)
+
+
+def _python(folder: Path, *arguments: str) -> int:
+    """Runs the `python` that runs this with the code of a checkout, whatever is installed or active; its status."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PYTHONPATH": str((folder / "src").resolve()), "PATH": path}
+    return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=False).returncode
 
 
 def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int) -> None:
@@ -300,7 +306,7 @@ def run_experiment(
         root: folder of the dataset of the task that the experiment changes, if it has one.
         publish_to: where the clone's reports/ are copied to: a new or empty folder, or an earlier publication.
         jobs: stages at a time.
-        papers: whose parts are made, and not published yet; none: all of them, and their report.
+        papers: whose parts are made. They are published beside the parts that were published earlier. None: all.
 
     Raises:
         InputError: the experiment cannot be read, names unknown parameters or, with `root`, not exactly one task;
@@ -316,11 +322,12 @@ def run_experiment(
         update_clone(folder)
         apply_overlay(folder, overlay, experiment)
         # Not every stage: of the tasks that an experiment leaves out, none is needed.
-        repro(folder, jobs, sections(papers) or [REPORT])
         if papers:
-            return
-        left_out = [Path(name).stem for name, changes in overlay.items() if changes is None]
-        publish(folder, publish_to, experiment, left_out)
+            repro(folder, jobs, parts_of(folder, papers))
+            join_parts(folder, publish_to)
+        else:
+            repro(folder, jobs, [REPORT])
+        publish(folder, publish_to, experiment)
 
 
 def _read_overlay(experiment: Path, root: Path | None) -> dict[str, Any]:
@@ -567,17 +574,55 @@ def _listing(folder: Path) -> list[str]:
     return lines
 
 
-def publish(clone: Path, target: Path, experiment: Path, left_out: Collection[str]) -> None:
+def parts_of(folder: Path, papers: Collection[str]) -> list[str]:
+    """The stages that the report is put together of, but for the sections of other papers.
+
+    Raises:
+        InputError: as `stage_graph`.
+    """
+    wanted = sections(papers)
+    others = stage_graph(folder, [REPORT])[REPORT] - set(wanted)
+    return [*wanted, *sorted(stage for stage in others if not stage.startswith("section@"))]
+
+
+def join_parts(clone: Path, published: Path) -> None:
+    """Puts the report together in a clone: of the papers' parts that are up to date there, and for the others of what
+    was published earlier, perhaps by another machine.
+
+    Raises:
+        InputError: the report failed; its own message is above.
+    """
+    papers = read_json(clone / REPORTED)["papers"]
+    stale = unfinished(clone, stage_graph(clone, sections(papers)))
+    for paper in papers:
+        if f"section@{paper}" not in stale:
+            continue
+        # DVC will find them changed, and make them anew where they are wanted.
+        for before, now in _parts(published, clone, paper):
+            shutil.rmtree(now, ignore_errors=True)
+            if before.is_dir():
+                shutil.copytree(before, now)
+    if _python(clone, "stages/report.py") != 0:
+        raise InputError("stages/report.py", f"failed on the parts in {clone / PARTS}", "see above")
+
+
+def _parts(published: Path, clone: Path, paper: str) -> list[tuple[Path, Path]]:
+    """The folders of a paper's part of the report: in a publication, and in a clone."""
+    return [(published / "sections" / paper, clone / PARTS / paper), (published / paper, clone / "reports" / paper)]
+
+
+def publish(clone: Path, target: Path, experiment: Path) -> None:
     """Copies the reports out of a clone, and replaces an earlier publication.
+
+    What they are put together of is copied, too: other papers may join them later (`join_parts`).
 
     After a kill, the folder holds the earlier publication or the new one. If the kill came between them, the earlier
     one lies beside the folder under another name, and the next call puts it back.
 
     Args:
-        clone: has the reports in reports/.
+        clone: has the reports in reports/. A paper without a part of the report is left out.
         target: the folder that is published to.
         experiment: the experiment's file.
-        left_out: papers whose folders are not copied.
 
     Raises:
         InputError: see `check_publication`; or the copy failed.
@@ -587,15 +632,18 @@ def publish(clone: Path, target: Path, experiment: Path, left_out: Collection[st
     place = target.resolve()
     fresh = beside(place, "tmp")
 
+    papers = {paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()}
+
     def ignored(folder: str, names: list[str]) -> set[str]:
-        # The clone's reports/ also holds what other experiments published. It is left out.
-        published = {name for name in names if (Path(folder) / name / MARKER).is_file()}
-        return published | set(left_out) if Path(folder) == reports else published
+        # The clone's reports/ also holds what is committed there, and what other experiments published.
+        above = Path(folder) in (reports, clone / PARTS)
+        return {name for name in names if above and (Path(folder) / name).is_dir() and name not in papers}
 
     try:
         _recover(place)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(reports, fresh, ignore=ignored)
+        shutil.copytree(clone / PARTS, fresh / "sections", ignore=ignored)
         marker = [_name_of(experiment), *_listing(fresh)]
         (fresh / MARKER).write_text("".join(f"{line}\n" for line in marker), encoding="utf-8")
         # Before it gets its name: it must not be lost with the power.

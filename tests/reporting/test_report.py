@@ -180,11 +180,21 @@ def test_levels_on_coco_can_be_compared(tmp_path: Path, monkeypatch: pytest.Monk
     assert "cannot be compared" not in Path("reports/report.md").read_text(encoding="utf-8")
 
 
-def test_a_section_that_is_not_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_paper_without_a_section_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An experiment may publish one paper after the other."""
     monkeypatch.chdir(tmp_path)
-    write_report_config("a")
-    with pytest.raises(InputError, match=r"artifacts/sections/a/claims\.json: cannot be read"):
+    write_report_config("a", "b", "c")
+    with pytest.raises(InputError, match=r"artifacts/sections: has no paper's section"):
         report.write_report(ReportConfig.read("report"))
+    invented_section("b")
+    report.write_report(ReportConfig.read("report"))
+    text = Path("reports/report.md").read_text(encoding="utf-8")
+    assert "\nNot run here: `a`, `c`.\n\n## How to read this\n" in text
+    assert set(artifacts.read_json("reports/metrics.json")) == {"b"}
+    for paper in ("a", "c"):
+        invented_section(paper)
+    report.write_report(ReportConfig.read("report"))
+    assert "Not run here" not in Path("reports/report.md").read_text(encoding="utf-8")
 
 
 def test_a_stage_ends_in_one_line(sle):

@@ -25,21 +25,27 @@ Records = dict[tuple[str, ...], dict[str, str]]
 def write_report(config: ReportConfig) -> None:
     """Writes report.md, claims.csv (numbers in the printed scale), claims.md, curves.csv and metrics.json.
 
+    A paper without a section is named, and left out: experiments may publish one paper after the other.
+
     Raises:
-        InputError: a paper's section has not been made yet.
+        InputError: no paper's section has been made yet.
     """
-    papers: Summaries = {paper: artifacts.read_json(SECTIONS / paper / "claims.json") for paper in config.papers}
-    sections = [_read(paper, "section.md") for paper in config.papers]
-    parts = [_head(papers, config.scale), _side_by_side(papers, config.beside), _features(config.pictures)]
+    made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
+    if not made:
+        raise InputError(SECTIONS, "has no paper's section", "run `dvc repro` to make them")
+    papers: Summaries = {paper: artifacts.read_json(SECTIONS / paper / "claims.json") for paper in made}
+    sections = [_read(paper, "section.md") for paper in made]
+    absent = [paper for paper in config.papers if paper not in made]
+    parts = [_head(papers, absent, config.scale), _side_by_side(papers, config.beside), _features(config.pictures)]
     _write("report.md", "\n".join([*filter(None, parts), *sections]))
     _write("claims.md", _claims(papers))
     with artifacts.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(record for paper in papers.values() for record in paper["records"])
-    curves = [line for paper in config.papers for line in _read(paper, "curves.csv").splitlines()[1:]]
+    curves = [line for paper in made for line in _read(paper, "curves.csv").splitlines()[1:]]
     _write("curves.csv", "\n".join([HEADER, *curves, ""]))
-    metrics = {paper: artifacts.read_json(SECTIONS / paper / "metrics.json") for paper in config.papers}
+    metrics = {paper: artifacts.read_json(SECTIONS / paper / "metrics.json") for paper in made}
     artifacts.write_json(REPORTS / "metrics.json", metrics)
 
 
@@ -55,8 +61,12 @@ def _write(name: str, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def _head(papers: Summaries, scale: str) -> str:
-    """What is said once, for all papers."""
+def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
+    """What is said once, for all papers.
+
+    Args:
+        absent: the papers without a section.
+    """
     names = dict.fromkeys(name for paper in papers.values() for name in paper["datasets"])
     matrix = [["paper", "variants", "comparisons", *COUNTED.values()]]
     for paper in papers.values():
@@ -69,6 +79,7 @@ def _head(papers: Summaries, scale: str) -> str:
         "",
         *markdown_table(matrix),
         "",
+        *([f"Not run here: {', '.join(f'`{paper}`' for paper in absent)}.", ""] if absent else []),
         "## How to read this",
         "",
         "Every number of ours comes from this run; every number under *paper* is quoted from the publication.",
