@@ -463,7 +463,7 @@ def reports(monkeypatch):
 
     monkeypatch.setattr(pipeline, "repro", run_graph)
     monkeypatch.setattr(pipeline, "stage_graph", lambda folder, targets: graph)
-    monkeypatch.setattr(pipeline, "unfinished", lambda folder, graph: dict.fromkeys(stale, set()))
+    monkeypatch.setattr(pipeline, "unfinished", lambda folder, graph: dict.fromkeys(stale))
     monkeypatch.setattr(pipeline, "_python", write_report)
 
     def run(*papers, out_of_date=()):
