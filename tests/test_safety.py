@@ -867,8 +867,8 @@ def test_scores_that_cannot_be_written_are_one_line(tmp_path):
 
     write(tmp_path, {"file": "", "disk/scores.json": "old"})
     with pytest.raises(InputError, match="cannot be written"):
-        scoring.write_scores(tmp_path / "file/scores.json", [], False)
+        scoring.write_scores(tmp_path / "file/scores.json", {})
     (tmp_path / "link").symlink_to("disk/scores.json")
-    scoring.write_scores(tmp_path / "link", [], False)
+    scoring.write_scores(tmp_path / "link", {})
     assert (tmp_path / "link").is_symlink()
     assert artifacts.read_json(tmp_path / "disk/scores.json") == {}

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
+import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -25,14 +27,7 @@ def main() -> None:
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
-    command = commands.add_parser("score", help="score captions against references: no Java, no downloads")
-    command.add_argument("--references", type=Path, required=True, help="COCO or Karpathy JSON, or our Parquet")
-    command.add_argument("--candidates", type=Path, required=True, help="COCO results JSON, or our decoded Parquet")
-    command.add_argument("--split", default="test", help="of Karpathy's and our references: train, val, test or server")
-    command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
-    command.add_argument("--json", type=Path, metavar="OUT", help="write everything as JSON, x1 scale")
-    command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
-    command.add_argument("--official", action="store_true", help="by pycocoevalcap and its jars (Java), as an oracle")
+    add_score(commands)
     command = commands.add_parser("caption", help="caption image files")
     command.add_argument("images", type=Path, nargs="+")
     command.add_argument(
@@ -76,6 +71,38 @@ def main() -> None:
             run(parser, arguments)
 
 
+def add_score(commands: Any) -> None:
+    """The `score` command's options."""
+    command = commands.add_parser(
+        "score",
+        help="score captions against references: no Java, no downloads",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="""\
+metrics, in any case and spelling:
+  bleu1, bleu2, bleu3, bleu4 (bleu: all four), meteor, rouge-l, cider (CIDEr-D), spice, spider (CIDEr + SPICE)
+
+files; - is standard input, JSON or plain text:
+  COCO's JSON, coco-caption's {id: [captions]}, Karpathy's JSON, our Parquet, and plain text (.txt) with a caption a
+  line. Several text files of references hold one reference of every image each.
+""",
+    )
+    command.add_argument("--references", type=Path, nargs="+", required=True, metavar="FILE", help="people's captions")
+    command.add_argument("--candidates", type=Path, nargs="+", required=True, metavar="FILE", help="what is scored")
+    command.add_argument("--split", default="test", help="of Karpathy's and our references: train, val, test or server")
+    command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
+    command.add_argument("--format", default="text", metavar="FORMAT", help="text (default), json, markdown or latex")
+    command.add_argument(
+        "--paired",
+        default="bs",
+        metavar="TEST",
+        help="how systems are compared with the first: bs (default), the paired bootstrap, or ar, approximate "
+        "randomisation, both as sacreBLEU's",
+    )
+    command.add_argument("--json", type=Path, metavar="OUT", help="write everything as JSON, x1 scale")
+    command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
+    command.add_argument("--official", action="store_true", help="by pycocoevalcap and its jars (Java), as an oracle")
+
+
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `repro` command."""
     from seqcap.pipeline import repro, run_experiment, sections
@@ -101,24 +128,38 @@ def submit(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> No
 
 def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `score` command."""
-    from seqcap.metrics import registry
+    from seqcap.metrics.registry import QUALITY
+    from seqcap.metrics.spelling import find_metrics
 
-    metrics = arguments.metrics or registry.QUALITY
-    registry.check(metrics)
-    if arguments.per_image and arguments.json is None:
-        parser.error("--per-image needs --json")
+    metrics = find_metrics(arguments.metrics or QUALITY)
     from seqcap.artifacts import SERVER, SPLITS, check_output
 
     check_choice(parser, "--split", arguments.split, (*SPLITS, SERVER))
+    check_choice(parser, "--format", arguments.format, ("text", "json", "markdown", "latex"))
+    check_choice(parser, "--paired", arguments.paired, ("bs", "ar"))
+    if arguments.per_image and arguments.json is None and arguments.format != "json":
+        parser.error("--per-image needs --json or --format json")
+    read = [*arguments.references, *arguments.candidates]
+    if read.count(Path("-")) > 1:
+        parser.error("standard input can be read once")
     if arguments.json is not None:
         # Before the work, which can take long.
-        check_output(arguments.json, read=[arguments.references, arguments.candidates])
-    from seqcap.scoring import as_table, score_files, write_scores
+        check_output(arguments.json, read=[path for path in read if path != Path("-")])
+    from seqcap import score_tables, scoring
 
-    systems = score_files(arguments.references, arguments.candidates, arguments.split, metrics, arguments.official)
-    print(as_table(systems))
+    systems = scoring.score_files(
+        arguments.references, arguments.candidates, arguments.split, metrics, arguments.official, arguments.paired
+    )
+    for warning in (line for system in systems for line in system.warnings):
+        print(f"warning: {warning}", file=sys.stderr)
+    signatures = score_tables.signatures(systems, arguments.official)
+    if arguments.format == "json":
+        print(json.dumps(scoring.as_json(systems, signatures, arguments.per_image), indent=2))
+    else:
+        show = getattr(score_tables, f"as_{arguments.format}")
+        print(show(systems, signatures, arguments.paired))
     if arguments.json is not None:
-        write_scores(arguments.json, systems, arguments.per_image)
+        scoring.write_scores(arguments.json, scoring.as_json(systems, signatures, arguments.per_image))
 
 
 def positive(text: str) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,17 @@ from seqcap.artifacts import write_json
 from seqcap.errors import InputError
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.captions import Caption, Floats
-from seqcap.metrics.files import Captions, read_candidates, read_references
+from seqcap.metrics.files import Captions, ImageId, read_candidates, read_references
 from seqcap.metrics.quality import Measured
 from seqcap.metrics.registry import METRICS
+from seqcap.significance import Test, p_value
 
-RESAMPLES = 1000
+# Of the intervals; and how many of them at a time: of 200,000 images 80 MB.
+RESAMPLES, _CHUNK = 1000, 50
+# Fewer images give words document frequencies by accident.
+FEW_IMAGES = 100
 # What is 0 by definition where a single image is scored: every word is in all of the references.
 OF_SEVERAL = ("CIDEr", METRICS["SPIDEr"].shown, "self-CIDEr")
-# Metrics that are shown as they are: percentages and numbers of words.
-UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
 
 
 @dataclass(frozen=True)
@@ -35,48 +38,82 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """How far a system's metric is from the first system's, x1 scale; `p_value` is that of a paired test."""
+
+    value: float
+    p_value: float
+
+
+@dataclass(frozen=True)
 class System:
     """What was measured of one set of captions.
 
     Attributes:
-        images: scored; missing: images with references that have no caption.
+        images: scored, in the references' order.
+        missing: images with references that have no caption.
+        references: how many an image has, the fewest and the most.
         captions: per image.
         scores: metric -> value.
-        per_caption: (image, rank, caption) and metric -> value, in the candidates' order.
+        measured: metric -> its values; statistics are those of images.
+        texts: per image its captions.
         reasons: metric -> why it has no value.
+        differences: metric -> from the first system; empty for the first, and where `unpaired` says why.
+        unpaired: why it cannot be compared with the first.
     """
 
     name: str
-    images: int
+    images: Sequence[ImageId]
     missing: int
+    references: tuple[int, int]
     captions: int
-    scores: dict[str, Score]
-    per_caption: list[dict[str, Any]]
-    reasons: dict[str, str]
+    scores: Mapping[str, Score]
+    measured: Mapping[str, Measured]
+    texts: Sequence[Sequence[Caption]]
+    reasons: Mapping[str, str]
+    differences: Mapping[str, Difference]
+    unpaired: str = ""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know of the scores."""
+        few = len(self.images) < FEW_IMAGES and any("CIDEr" in metric for metric in self.scores)
+        many = f"CIDEr's document frequencies come from {len(self.images)} images: scores of other images differ"
+        return [f"{self.name}: {many}"] if few else []
 
 
 def score_files(
-    references: Path, candidates: Path, split: str, metrics: Sequence[str], by_official: bool
+    references: Sequence[Path],
+    candidates: Sequence[Path],
+    split: str,
+    metrics: Sequence[str],
+    by_official: bool,
+    test: Test = "bs",
 ) -> list[System]:
-    """Scores every system of a candidates file.
+    """Scores every system of some candidates files, and compares all with the first.
 
     Args:
         references: see `files.read_references`; `split` is that of a Karpathy or Parquet file.
         candidates: see `files.read_candidates`.
         metrics: of `registry.QUALITY`.
         by_official: by pycocoevalcap and its jars instead of the engine.
+        test: of `significance.TESTS`.
 
     Raises:
         InputError: a file is wrong, an image has no references, or images have different numbers of captions.
     """
     known = read_references(references, split)
-    return [
-        score_system(name, known, captions, metrics, by_official, (references, candidates))
-        for name, captions in read_candidates(candidates).items()
-    ]
+    systems: list[System] = []
+    for path in candidates:
+        for name, captions in read_candidates(path).items():
+            if any(system.name == name for system in systems):
+                name = f"{path}: {name}"
+            system = _score(name, known, captions, metrics, by_official, (references[0], path))
+            systems.append(_compared(systems[0], system, test) if systems else system)
+    return systems
 
 
-def score_system(
+def _score(
     name: str,
     references: Captions,
     captions: Captions,
@@ -85,45 +122,44 @@ def score_system(
     sources: tuple[Path, Path],
 ) -> System:
     """Scores one system: the mean over an image's captions, their best (oracle), and their diversity."""
-    unknown = [image_id for image_id in captions if image_id not in references]
-    if unknown:
-        raise InputError(
-            sources[1],
-            f"image {unknown[0]!r} and {len(unknown) - 1} others have no references in {sources[0]}",
-            "score captions of the same images, or choose the split with --split",
-        )
-    first = next(iter(captions))
-    number = len(captions[first])
+    _check_images(references, captions, sources)
+    images = [image_id for image_id in references if image_id in captions]
+    number = len(captions[images[0]])
     for image_id, of_image in captions.items():
         if len(of_image) != number:
             raise InputError(
                 sources[1],
-                f"{name}: image {image_id!r} has {len(of_image)} captions and image {first!r} has {number}",
+                f"{name}: image {image_id!r} has {len(of_image)} captions and image {images[0]!r} has {number}",
                 "give every image the same number",
             )
     # The metrics' document frequencies, like coco-caption's, are those of the images that are scored.
-    order = {image_id: index for index, image_id in enumerate(captions)}
-    truth = {index: references[image_id] for image_id, index in order.items()}
-    sets = {index: captions[image_id] for image_id, index in order.items()}
+    truth = {index: references[image_id] for index, image_id in enumerate(images)}
+    sets = {index: captions[image_id] for index, image_id in enumerate(images)}
     flat = [(index, tokens) for index, of_image in sets.items() for tokens in of_image]
     reasons: dict[str, str] = {}
     if by_official:
         from seqcap.metrics import official
 
-        measured, reasons = official.measure(truth, flat, metrics)
+        found, reasons = official.measure(truth, flat, metrics)
     else:
-        measured = quality.measure(truth, flat, metrics, cache_folder() / "scene_graphs.parquet")
-    measured = {METRICS[metric].shown: values for metric, values in measured.items()}
-    scores = {metric: _mean(values, number) for metric, values in measured.items()}
+        found = quality.measure(truth, flat, metrics, cache_folder() / "scene_graphs.parquet")
+    measured = {METRICS[metric].shown: _of_images(values, number) for metric, values in found.items()}
     if number > 1:
-        for metric, values in measured.items():
+        for metric, values in list(measured.items()):
             best = values.per_caption.reshape(-1, number).max(axis=1)
-            scores[f"{metric} oracle@{number}"] = _mean(Measured.mean(best), 1)
-        scores |= _of_sets(sets, truth)
-    if len(captions) == 1:
-        reasons = {metric: "needs several images" for metric in OF_SEVERAL if metric in scores} | reasons
-        scores = {metric: score for metric, score in scores.items() if metric.partition(" oracle@")[0] not in reasons}
-        measured = {metric: values for metric, values in measured.items() if metric not in reasons}
+            measured[f"{metric} oracle@{number}"] = Measured.mean(best)
+        per_image = {"Div1": diversity.distinct_ngrams(sets, 1), "Div2": diversity.distinct_ngrams(sets, 2)}
+        per_image["self-CIDEr"] = diversity.self_cider(sets, truth)
+        measured |= {metric: Measured.mean(values.per_image) for metric, values in per_image.items()}
+    if len(images) == 1:
+        reasons = {metric: "needs several images" for metric in OF_SEVERAL if metric in measured} | reasons
+        measured = {
+            metric: values for metric, values in measured.items() if metric.partition(" oracle@")[0] not in reasons
+        }
+    scores = _with_intervals(measured, len(images))
+    if number > 1:
+        mutual = diversity.mutual_bleu(sets)
+        scores |= {f"mBLEU{order}": Score(float(value)) for order, value in enumerate(mutual.corpus, start=1)}
     scores |= {
         "vocabulary": Score(diversity.vocabulary_size(sets)),
         "length": Score(diversity.mean_length(sets).corpus),
@@ -131,9 +167,42 @@ def score_system(
         "bad_endings": Score(diversity.bad_endings(sets)),
         "Self-BLEU4": Score(diversity.self_bleu(sets)),
     }
-    return System(
-        name, len(captions), len(references) - len(captions), number, scores, _rows(captions, measured), reasons
+    counts = [len(of_image) for of_image in truth.values()]
+    missing, most = len(references) - len(images), (min(counts), max(counts))
+    return System(name, images, missing, most, number, scores, measured, list(sets.values()), reasons, {})
+
+
+def _check_images(references: Captions, captions: Captions, sources: tuple[Path, Path]) -> None:
+    """Checks that all images that have captions have references."""
+    unknown = [image_id for image_id in captions if image_id not in references]
+    if not unknown:
+        return
+    image_id = unknown[0]
+    other: ImageId | None = str(image_id) if isinstance(image_id, int) else None
+    if isinstance(image_id, str) and re.fullmatch(r"[0-9]{1,18}", image_id):
+        other = int(image_id)
+    if other in references:
+        kinds = ("a number", "a text") if isinstance(image_id, int) else ("a text", "a number")
+        problem = f"image {image_id!r} is {kinds[0]}, and in {sources[0]} it is {kinds[1]}, {other!r}"
+        raise InputError(sources[1], problem, "write images the same way in both")
+    raise InputError(
+        sources[1],
+        f"image {image_id!r} and {len(unknown) - 1} others have no references in {sources[0]}",
+        "score captions of the same images, or choose the split with --split",
     )
+
+
+def _compared(first: System, system: System, test: Test) -> System:
+    """The system with its differences from the first."""
+    if system.images != first.images:
+        return replace(system, unpaired=f"other images than {first.name}")
+    differences = {}
+    for metric, values in system.measured.items():
+        base = first.measured.get(metric)
+        if base is not None:
+            p = p_value(base.statistics, values.statistics, values.aggregate, test)
+            differences[metric] = Difference(values.corpus() - base.corpus(), p)
+    return replace(system, differences=differences)
 
 
 def cache_folder() -> Path:
@@ -141,61 +210,49 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
 
 
-def _of_sets(sets: Mapping[int, Sequence[Caption]], references: Mapping[int, Sequence[Caption]]) -> dict[str, Score]:
-    mutual = diversity.mutual_bleu(sets)
-    per_image = {"Div1": diversity.distinct_ngrams(sets, 1), "Div2": diversity.distinct_ngrams(sets, 2)}
-    per_image["self-CIDEr"] = diversity.self_cider(sets, references)
-    scores = {metric: _mean(Measured.mean(values.per_image), 1) for metric, values in per_image.items()}
-    return scores | {f"mBLEU{order}": Score(float(value)) for order, value in enumerate(mutual.corpus, start=1)}
-
-
-def _mean(measured: Measured, number: int) -> Score:
-    """The corpus value with its bootstrap interval: whole images are drawn, with all their captions."""
+def _of_images(measured: Measured, number: int) -> Measured:
+    """A metric with the statistics of images, each of so many captions."""
     statistics = measured.statistics.reshape(-1, number, measured.statistics.shape[1]).sum(axis=1)
-    images = len(statistics)
-    drawn = np.random.default_rng(0).multinomial(images, np.full(images, 1 / images), size=RESAMPLES)
-    values: Floats = measured.aggregate(drawn @ statistics)
-    low, high = np.quantile(values, [0.025, 0.975])
-    return Score(measured.corpus(), float(low), float(high))
+    return replace(measured, statistics=statistics)
 
 
-def _rows(captions: Captions, measured: Mapping[str, Measured]) -> list[dict[str, Any]]:
-    places = [
-        {"image_id": image_id, "rank": rank, "caption": " ".join(tokens)}
-        for image_id, of_image in captions.items()
-        for rank, tokens in enumerate(of_image)
-    ]
-    values = {metric: values.per_caption.tolist() for metric, values in measured.items()}
-    return [place | {metric: of_metric[i] for metric, of_metric in values.items()} for i, place in enumerate(places)]
+def _with_intervals(measured: Mapping[str, Measured], images: int) -> dict[str, Score]:
+    """The metrics' corpus values with bootstrap intervals: whole images are drawn, with all their captions."""
+    random = np.random.default_rng(0)
+    drawn: dict[str, list[Floats]] = {metric: [] for metric in measured}
+    for _ in range(0, RESAMPLES, _CHUNK):
+        times = random.multinomial(images, np.full(images, 1 / images), size=_CHUNK).astype(np.float64)
+        for metric, values in measured.items():
+            drawn[metric].append(values.aggregate(times @ values.statistics))
+    scores = {}
+    for metric, values in measured.items():
+        low, high = np.quantile(np.concatenate(drawn[metric]), [0.025, 0.975])
+        scores[metric] = Score(values.corpus(), float(low), float(high))
+    return scores
 
 
-def as_table(systems: Sequence[System]) -> str:
-    """A table for reading, one block per system; quality and diversity are x100."""
-    lines = []
-    for system in systems:
-        several = f", {system.captions} captions each" if system.captions > 1 else ""
-        lines.append(f"{system.name}: {system.images:,} images{several}")
-        if system.missing:
-            lines.append(f"  {system.missing:,} images of the references have no caption here and are not scored")
-        for metric, score in system.scores.items():
-            scale = 1 if metric in UNSCALED else 100
-            interval = ""
-            if score.low is not None and score.high is not None:
-                interval = f"  [{score.low * scale:6.2f}, {score.high * scale:6.2f}]"
-            lines.append(f"  {metric:<20} {score.value * scale:8.2f}{interval}")
-        lines += [f"  {metric:<20}        –  {reason}" for metric, reason in system.reasons.items()]
-    return "\n".join(lines)
+def captions_of(system: System) -> list[dict[str, Any]]:
+    """Every caption with its own scores, the best of an image first."""
+    number = system.captions
+    # Others have one value for all captions of an image.
+    of_caption = {
+        metric: values.per_caption.tolist()
+        for metric, values in system.measured.items()
+        if len(values.per_caption) == number * len(system.images)
+    }
+    rows = []
+    for place, (image_id, texts) in enumerate(zip(system.images, system.texts, strict=True)):
+        for rank, tokens in enumerate(texts):
+            scores = {metric: values[place * number + rank] for metric, values in of_caption.items()}
+            rows.append({"image_id": image_id, "rank": rank, "caption": " ".join(tokens)} | scores)
+    return rows
 
 
-def write_scores(path: Path, systems: Sequence[System], per_image: bool) -> None:
-    """Writes everything as JSON, x1 scale; with `per_image` every caption's scores too.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    value = {
+def as_json(systems: Sequence[System], signatures: Mapping[str, str], per_image: bool) -> dict[str, Any]:
+    """Everything, x1 scale; with `per_image` every caption's scores too."""
+    return {
         system.name: {
-            "images": system.images,
+            "images": len(system.images),
             "images_without_caption": system.missing,
             "captions_per_image": system.captions,
             "scores": {
@@ -203,11 +260,26 @@ def write_scores(path: Path, systems: Sequence[System], per_image: bool) -> None
                 for metric, score in system.scores.items()
             },
             "not_computed": system.reasons,
-            **({"captions": system.per_caption} if per_image else {}),
+            "differences_from_the_first": {
+                metric: {"value": difference.value, "p_value": difference.p_value}
+                for metric, difference in system.differences.items()
+            },
+            "not_compared": system.unpaired,
+            "warnings": system.warnings,
+            "signatures": {metric: line for metric, line in signatures.items() if metric in system.scores},
+            **({"captions": captions_of(system)} if per_image else {}),
         }
         for system in systems
     }
+
+
+def write_scores(path: Path, scores: Mapping[str, Any]) -> None:
+    """Writes what `as_json` makes.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
     try:
-        write_json(path, value)
+        write_json(path, scores)
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror})", "choose another file") from None

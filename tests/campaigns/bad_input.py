@@ -75,8 +75,8 @@ from seqcap.inference import caption_files
 from seqcap.params import read_params
 from seqcap.rating.aggregate import aggregate, as_table
 from seqcap.retrieval import mining
-from seqcap.scoring import as_table as as_scores
-from seqcap.scoring import score_files, write_scores
+from seqcap.score_tables import as_latex, as_markdown, as_text, signatures
+from seqcap.scoring import as_json, score_files, write_scores
 from seqcap.spice.cache import CachedParser
 from seqcap.submission import submit
 from seqcap.training import Job, begin
@@ -366,17 +366,20 @@ def scored_json() -> None:
     ]
     write_json("karpathy.json", {"images": images, "dataset": "coco"})
     write_json("candidates.json", [{"image_id": i, "caption": texts[0]} for i, texts in TEXTS.items()])
+    write_json("other.json", {str(i): texts[:1] for i, texts in TEXTS.items()})
 
 
 def read_scored_json(rng: random.Random) -> None:
     for references in ("coco.json", "karpathy.json"):
-        read_scores(Path(references), Path("candidates.json"))
+        read_scores(Path(references), Path("candidates.json"), Path("other.json"))
 
 
-def read_scores(references: Path, candidates: Path) -> None:
-    systems = score_files(references, candidates, "test", FAST, False)
-    as_scores(systems).encode()
-    write_scores(Path("scores.json"), systems, per_image=True)
+def read_scores(references: Path, *candidates: Path) -> None:
+    systems = score_files([references], candidates, "test", FAST, False)
+    found = signatures(systems, by_official=False)
+    for show in (as_text, as_markdown, as_latex):
+        show(systems, found, "bs").encode()
+    write_scores(Path("scores.json"), as_json(systems, found, per_image=True))
 
 
 def rows_of(images: Sequence[int]) -> list[dict[str, Any]]:
@@ -563,7 +566,7 @@ def stage_config() -> None:
 
 
 ARGUMENTS = {
-    "score": ("--references", "--candidates", "--split", "--metrics", "--json", "--per-image"),
+    "score": ("--references", "--candidates", "--split", "--metrics", "--format", "--paired", "--json", "--per-image"),
     "caption": ("--weights", "--beam"),
     "submit": ("--decoder", "--variant", "--seed", "--out", "--name", "--split", "--images"),
     "rating": ("aggregate",),
@@ -571,7 +574,19 @@ ARGUMENTS = {
 VALUES = (
     *("", "-", "--", "-1", "0", "1", "5", "1000000", "9" * 5000, "a" * 300, "x/" * 3000, "\udcff", "a\nb", "é", "nan"),
     *(".", "/", "/dev/null", "/proc/self/mem", "coco.json", "candidates.json", "candidates.json/x", "nowhere/x.json"),
-    *("test", "val2014", "BLEU4", "CIDEr", "beam", "greedy", "decoded.parquet", "images.parquet", "lstm.safetensors"),
+    *(
+        "test",
+        "val2014",
+        "BLEU4",
+        "CIDEr",
+        "beam",
+        "greedy",
+        "ar",
+        "latex",
+        "decoded.parquet",
+        "images.parquet",
+        "lstm.safetensors",
+    ),
     *("one.png", "key.json", "ann.csv", "v"),
 )
 

@@ -1,13 +1,19 @@
 """Reads captions from the file formats of the field into the form that the metrics take.
 
-COCO: `{"annotations": [{"image_id": 1, "caption": "a dog"}]}`, or the bare list that the COCO server takes; Karpathy:
-`{"images": [{"imgid": 1, "split": "test", "sentences": [{"raw": "A dog."}]}]}`; and this package's own Parquet files.
+COCO: `{"annotations": [{"image_id": 1, "caption": "a dog"}]}`, or the bare list that the COCO server takes;
+coco-caption: `{"1": ["a dog"]}`; Karpathy: `{"images": [{"imgid": 1, "split": "test", "sentences": [{"raw": "A
+dog."}]}]}`; plain text (`.txt`), a caption a line: the first line is of image 1; and this package's own Parquet files.
+`-` is standard input, JSON or plain text.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +27,40 @@ from seqcap.metrics.tokenizer import tokenize
 ImageId = int | str
 Captions = dict[ImageId, list[Caption]]
 
-FORMATS = "use COCO's or Karpathy's JSON layout, or a Parquet file of this package"
+FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"
+TEXT = ".txt"
+STDIN = Path("-")
 
 
-def read_references(path: Path, split: str) -> Captions:
+def read_references(paths: Sequence[Path], split: str) -> Captions:
     """Each image's references, tokenized.
 
     Args:
-        path: JSON or Parquet.
-        split: of a Karpathy or Parquet file; COCO's files hold one split each.
+        paths: one file; or several of plain text, each with a reference of every image. An empty line is none.
+        split: of a Karpathy or Parquet file; the others hold one split each.
 
     Raises:
-        InputError: the file cannot be read, has another layout, or has no captions in that split.
+        InputError: a file cannot be read, has another layout or another number of lines, or there are no captions in
+            that split.
     """
-    if path.suffix == ".parquet":
+    if len(paths) == 1:
+        with _readable(paths[0]) as path:
+            return _read_references(path, split)
+    files = [(path, _lines(path)) for path in paths if path.suffix == TEXT]
+    if len(files) < len(paths):
+        other = next(path for path in paths if path.suffix != TEXT)
+        raise InputError(other, "is one of several files of references, and no .txt", "name one file")
+    for path, lines in files:
+        if len(lines) != len(files[0][1]):
+            problem = f"has {len(lines)} lines, and {files[0][0]} has {len(files[0][1])}"
+            raise InputError(path, problem, "write one reference of every image, or an empty line")
+    return _collected((number, tokens) for _, lines in files for number, tokens in lines if tokens)
+
+
+def _read_references(path: Path, split: str) -> Captions:
+    if path.suffix == TEXT:
+        captions = _collected((number, tokens) for number, tokens in _lines(path) if tokens)
+    elif path.suffix == ".parquet":
         table = read_table(path, REFERENCES).to_pylist()
         captions = _collected((row["item"], list(row["tokens"])) for row in table if row["split"] == split)
     else:
@@ -42,7 +68,7 @@ def read_references(path: Path, split: str) -> Captions:
         if isinstance(value, dict) and isinstance(value.get("images"), list) and "annotations" not in value:
             captions = _collected(_of_karpathy(path, value["images"], split))
         else:
-            captions = _collected(_of_coco(path, value))
+            captions = _collected(_of_captions(path, value))
     if not captions:
         raise InputError(path, f"has no captions in split {split!r}", "choose another split")
     return captions
@@ -51,25 +77,61 @@ def read_references(path: Path, split: str) -> Captions:
 def read_candidates(path: Path) -> dict[str, Captions]:
     """The captions to score, tokenized: system -> image -> its captions, the best first.
 
-    A JSON file is one system with the file's name. A Parquet file of decoded captions holds one system for each
+    A JSON or text file is one system with the file's name. A Parquet file of decoded captions holds one system for each
     variant, seed and decoder.
 
     Raises:
         InputError: the file cannot be read, has another layout, or holds no caption.
     """
+    with _readable(path) as readable:
+        return _read_candidates(readable)
+
+
+def _read_candidates(path: Path) -> dict[str, Captions]:
     systems: dict[str, Captions] = {}
-    if path.suffix == ".parquet":
+    # A file's name may be no text.
+    name = os.fsencode(path.stem).decode(errors="replace")
+    if path.suffix == TEXT:
+        systems[name] = _collected(_lines(path))
+    elif path.suffix == ".parquet":
         rows = read_table(path, DECODED).to_pylist()
         for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
             name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
             systems.setdefault(name, {}).setdefault(row["item"], []).append(list(row["tokens"]))
     else:
-        # A file's name may be no text.
-        name = os.fsencode(path.stem).decode(errors="replace")
-        systems[name] = _collected(_of_coco(path, read_json(path)))
+        systems[name] = _collected(_of_captions(path, read_json(path)))
     if not any(systems.values()):
         raise InputError(path, "holds no caption", "pass at least one")
     return systems
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[Path]:
+    """The file itself; of standard input a copy, whose suffix says what it is."""
+    if path != STDIN:
+        yield path
+        return
+    content = sys.stdin.buffer.read()
+    suffix = ".json" if content.lstrip()[:1] in (b"{", b"[") else TEXT
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"stdin{suffix}"
+        copy.write_bytes(content)
+        try:
+            yield copy
+        except InputError as error:
+            _, (_, problem, fix) = error.__reduce__()
+            raise InputError("standard input", problem, fix) from None
+
+
+def _lines(path: Path) -> list[tuple[int, Caption]]:
+    """The captions of a text file: the number of the line, from 1 on, and its tokens."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is not UTF-8 text"
+        raise InputError(path, problem, "check the path, and write a caption a line") from None
+    # Not `splitlines`, which also splits at characters that a caption may hold.
+    return [(number, tokenize(line)) for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
 
 
 def _collected(captions: Iterable[tuple[ImageId, Caption]]) -> Captions:
@@ -79,12 +141,30 @@ def _collected(captions: Iterable[tuple[ImageId, Caption]]) -> Captions:
     return collected
 
 
+def _of_captions(path: Path, value: Any) -> Iterable[tuple[ImageId, Caption]]:
+    """Those of COCO's layouts, or of coco-caption's: image -> its captions, each a text or `{"caption": text}`."""
+    if not isinstance(value, dict) or "annotations" in value or not value:
+        yield from _of_coco(path, value)
+        return
+    # A key is always a text.
+    numbers = all(re.fullmatch(r"0|[1-9]\d{0,18}", key) for key in value)
+    for key, captions in value.items():
+        if not isinstance(captions, list) or not captions:
+            raise InputError(path, f"image {key!r:.60}: {captions!r:.60} is no list of captions", FORMATS)
+        for caption in captions:
+            record = caption if isinstance(caption, dict) else {"caption": caption}
+            yield (int(key) if numbers else key), _tokens(path, f"image {key!r:.60}", record, "caption")
+
+
 def _of_coco(path: Path, value: Any) -> Iterable[tuple[ImageId, Caption]]:
     records = value.get("annotations") if isinstance(value, dict) else value
     if not isinstance(records, list):
         raise InputError(path, "is neither a list of captions nor has one under `annotations`", FORMATS)
     for number, record in enumerate(records):
-        yield _image_id(path, f"caption {number}", record, "image_id"), _tokens(path, number, record, "caption")
+        yield (
+            _image_id(path, f"caption {number}", record, "image_id"),
+            _tokens(path, f"entry {number}", record, "caption"),
+        )
 
 
 def _of_karpathy(path: Path, images: list[Any], split: str) -> Iterable[tuple[ImageId, Caption]]:
@@ -98,7 +178,7 @@ def _of_karpathy(path: Path, images: list[Any], split: str) -> Iterable[tuple[Im
             # COCO's results name images by COCO's ids.
             image_id = _image_id(path, f"image {number}", image, "cocoid" if "cocoid" in image else "imgid")
             for sentence in image["sentences"]:
-                yield image_id, _tokens(path, number, sentence, "raw")
+                yield image_id, _tokens(path, f"entry {number}", sentence, "raw")
 
 
 def _image_id(path: Path, where: str, record: Any, key: str) -> ImageId:
@@ -108,8 +188,8 @@ def _image_id(path: Path, where: str, record: Any, key: str) -> ImageId:
     return value
 
 
-def _tokens(path: Path, number: int, record: Any, key: str) -> Caption:
+def _tokens(path: Path, where: str, record: Any, key: str) -> Caption:
     value = record.get(key) if isinstance(record, dict) else None
     if not isinstance(value, str):
-        raise InputError(path, f"entry {number}: {key!r} is {value!r:.60}, not a text", FORMATS)
+        raise InputError(path, f"{where}: {key!r} is {value!r:.60}, not a text", FORMATS)
     return tokenize(value)
