@@ -219,7 +219,7 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, command):
     wrong = command(*files[:5], "--metrics", "BLEU7")
     assert wrong.returncode == 2
     assert len(wrong.stderr.strip().splitlines()) == 1
-    assert "'BLEU7' is not known; did you mean BLEU1? Choose among BLEU1, " in wrong.stderr
+    assert "'BLEU7' is not known; did you mean BLEU1? or choose among BLEU1, " in wrong.stderr
     # Two images are a handful.
     few = "warning: cands: CIDEr's document frequencies come from 2 images: scores of other images differ\n"
     assert done.stderr == few
@@ -351,7 +351,7 @@ def test_metrics_in_any_spelling():
     assert find_metrics(["ROUGE", "CIDEr-D", "Spider", "bleu"]) == [*QUALITY[:4], "ROUGE_L", "CIDEr", "SPIDEr"]
     with pytest.raises(InputError, match="metrics: 'METEROR' is not known; did you mean METEOR"):
         find_metrics(["METEROR"])
-    with pytest.raises(InputError, match="metrics: 'loss' is not known; Choose among BLEU1"):
+    with pytest.raises(InputError, match="metrics: 'loss' is not known; choose among BLEU1"):
         find_metrics(["loss"])
 
 

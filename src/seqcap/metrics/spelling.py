@@ -24,8 +24,8 @@ def find_metrics(names: Iterable[str]) -> list[str]:
     for name in names:
         if _plain(name) not in known:
             close = get_close_matches(_plain(name), known, 1)
-            meant = f"did you mean {known[close[0]][0]}? " if close else ""
-            raise InputError("metrics", f"{name!r} is not known", f"{meant}Choose among {', '.join(QUALITY)}")
+            meant = f"did you mean {known[close[0]][0]}? or " if close else ""
+            raise InputError("metrics", f"{name!r} is not known", f"{meant}choose among {', '.join(QUALITY)}")
         found += known[_plain(name)]
     return [metric for metric in QUALITY if metric in found]
 
