@@ -1,5 +1,6 @@
-"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap caption` captions images with it,
-`seqcap submit` writes its captions for COCO's server, `seqcap rating` counts what people think of them."""
+"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap compare` compares two of its runs,
+`seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts
+what people think of them."""
 
 from __future__ import annotations
 
@@ -28,6 +29,9 @@ def main() -> None:
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
     add_score(commands)
+    command = commands.add_parser("compare", help="the difference between two runs that are scored already")
+    command.add_argument("left", help="a run of papers/<paper>.yaml, such as sll_sle")
+    command.add_argument("right", help="another run of the same paper")
     command = commands.add_parser("caption", help="caption image files")
     command.add_argument("images", type=Path, nargs="+")
     command.add_argument(
@@ -59,6 +63,10 @@ def main() -> None:
             for path, caption in caption_files(arguments.images, arguments.weights, arguments.beam):
                 # A file's name may be no text.
                 print(f"{os.fsencode(path).decode(errors='replace')}\t{caption}")
+        elif arguments.command == "compare":
+            from seqcap.comparing import compare
+
+            print(compare(arguments.left, arguments.right))
         elif arguments.command == "submit":
             submit(parser, arguments)
         elif arguments.command == "score":

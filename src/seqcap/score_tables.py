@@ -58,11 +58,14 @@ def as_text(systems: Sequence[System], signatures: Mapping[str, str], test: Test
         lines += [f"Differences are from {systems[0].name}; p: {TESTS[test][0]}.", ""]
     matrix = [["", *(system.name for system in systems)]] if len(systems) > 1 else []
     matrix += [[metric, *(_cell(system, metric) for system in systems)] for metric in _metrics(systems)]
+    return "\n".join([*lines, *aligned(matrix), "", *signatures.values()])
+
+
+def aligned(matrix: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table for reading."""
     widths = [max(map(len, column)) for column in zip(*matrix, strict=True)]
-    for row in matrix:
-        cells = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
-        lines.append("  " + "  ".join(cells).rstrip())
-    return "\n".join([*lines, "", *signatures.values()])
+    rows = [[text.ljust(width) for text, width in zip(row, widths, strict=True)] for row in matrix]
+    return [("  " + "  ".join(row)).rstrip() for row in rows]
 
 
 def as_markdown(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:

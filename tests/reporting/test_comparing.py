@@ -1,0 +1,53 @@
+"""`seqcap compare`: two runs, with the statistics of the report."""
+
+import re
+
+import pytest
+from invented_runs import write_report_config
+
+from seqcap.comparing import compare
+from seqcap.errors import InputError
+from seqcap.reporting.claims import Claim, run_claims
+
+
+def test_two_runs_differ_as_a_claim_says(sle):
+    sle.names = ["sll", "sll_sle"]
+    run = sle.write()
+    write_report_config("sle")
+    text = compare("sll_sle", "sll")
+    assert text.startswith("SLL-SLE against SLL: 3 training seeds, 12 test items\n")
+    lines = {line[:40].strip(): line for line in text.splitlines()[1:]}
+    (result,) = run_claims([Claim("", "", "CIDEr", "beam", "best", "sll_sle", "sll", 1)], run)
+    line = next(line for name, line in lines.items() if name.startswith("CIDEr of the best beam caption"))
+    for number in (result.number(result.left), result.number(result.right), result.span):
+        assert number in line
+    # What SLE is for; fewer repetitions are better.
+    distinct = next(line for line in lines.values() if "Div-2 of 5 samples" in line)
+    assert re.search(r"\+\S+ \[\+.*\d  (better|not significant.*)$", distinct)
+    repeated = next(line for line in lines.values() if "mBLEU-4 of 5 samples" in line)
+    assert re.search(r"-\S+ \[-.*  (better|not significant.*)$", repeated)
+    # The other way round the differences change their signs, and the judgements.
+    other = compare("sll", "sll_sle")
+    assert text.count(" better") == other.count(" worse") > 0
+    assert text.count(" worse") == other.count(" better")
+
+
+def test_one_seed_is_an_estimate(sle):
+    sle.names, sle.seeds = ["sll", "sll_sle"], (1,)
+    sle.write()
+    write_report_config("sle")
+    judgements = [line.rsplit("  ", 1)[1] for line in compare("sll_sle", "sll").splitlines()[2:]]
+    assert set(judgements) == {"one seed"}
+
+
+def test_runs_that_cannot_be_compared_are_named(sle, spider):
+    with pytest.raises(InputError, match=r"configs/report\.json: does not exist; run `seqcap repro`"):
+        compare("xe", "sll")
+    sle.names, spider.names = ["xe", "sll"], ["mle", "pg_cider"]
+    sle.write()
+    spider.write()
+    write_report_config("sle", "spider")
+    with pytest.raises(InputError, match="there is no trained run 'slll'; choose among mle, pg_cider, sll, xe"):
+        compare("xe", "slll")
+    with pytest.raises(InputError, match="no paper has both xe and mle"):
+        compare("xe", "mle")
