@@ -1,3 +1,4 @@
+# make quick   runs a few small runs of every paper, up to reports/quick/report.md
 # make repro   runs the whole pipeline, up to reports/report.md
 # make test    runs all tests
 # make lint    runs ruff and mypy
@@ -9,7 +10,11 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export OMP_NUM_THREADS := 1
 export DVC_NO_ANALYTICS := 1
 
-.PHONY: repro test lint bench flickr8k multi30k
+.PHONY: quick repro test lint bench flickr8k multi30k
+
+quick: $(BIN)/.installed
+	seqcap repro --jobs 2 --experiment experiments/quick.yaml --publish reports/quick
+	@echo "The report is reports/quick/report.md"
 
 repro: $(BIN)/.installed
 	seqcap repro --jobs 2

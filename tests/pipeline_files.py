@@ -12,7 +12,7 @@ from seqcap import code
 from seqcap.pipeline import apply_overlay
 
 ROOT = Path(__file__).parents[1]
-TINY = ROOT / "tests/tiny.yaml"
+TINY = ROOT / "experiments/quick.yaml"
 # What somebody who adds a paper writes: its runs, its folder in the package and its published numbers.
 MADE_UP = ROOT / "tests/made_up_paper"
 # Python runs it at the start of every process: it notes which of the package's files the process has loaded.

@@ -25,6 +25,7 @@ def main() -> None:
     command = commands.add_parser("repro", help="run the DVC graph, several stages at a time")
     command.add_argument("--jobs", type=positive, default=1, help="independent stages at a time")
     command.add_argument("--papers", nargs="+", default=[], help="only their parts of the report; all by default")
+    command.add_argument("--dry", action="store_true", help="only say which stages would run")
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
@@ -116,7 +117,9 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     from seqcap.pipeline import repro, run_experiment, sections
 
     if arguments.experiment is None:
-        repro(Path(), arguments.jobs, sections(arguments.papers))
+        repro(Path(), arguments.jobs, sections(arguments.papers), arguments.dry)
+    elif arguments.dry:
+        parser.error("--dry looks at this checkout, not at an experiment's clone")
     elif arguments.publish is None:
         parser.error("--experiment needs --publish")
     else:

@@ -69,7 +69,7 @@ LISTED = 20
 REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
 
 
-def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
+def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = False) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time.
 
     A stage starts when all it depends on is done. The output of stages that run side by side interleaves. Where another
@@ -77,6 +77,7 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
 
     Args:
         targets: the stages that are wanted; those that they depend on run, too. None: every stage.
+        dry: only `configure` runs, and the names of the stages that would run are printed.
 
     Raises:
         InputError: `folder` is no checkout, there is no such stage, or one failed; its own message is above. What was
@@ -103,6 +104,10 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
             run(CONFIGURE)
             graph = unfinished(folder, needed)
         print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
+        if dry:
+            for stage in TopologicalSorter(graph).static_order():
+                print(f"would run {stage}")
+            return
         share_cores(folder, jobs)
         try:
             run_graph(graph, run, jobs)
