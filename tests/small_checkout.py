@@ -16,14 +16,16 @@ FILES = {
     "papers/sle.yaml": "papers:\n  sle: {}\ngroups: {}\nruns: {}\n",
     "code.py": "committed\n",
     "experiments/e.yaml": "params.yaml:\n  seed: 2\n",
+    "configure.sh": "mkdir -p configs\ncp params.yaml configs/all.json\n"
+    """echo '{"papers": ["sle"]}' > configs/report.json\n""",
     # It says that it has begun, and waits while it is told to.
     "work.sh": "set -e\necho begun >> begun\nwhile [ -e wait ]; do sleep 0.1; done\nmkdir -p artifacts/work\n"
     "cp configs/all.json artifacts/work/all.json\n",
     "dvc.yaml": """\
 stages:
   configure:
-    cmd: mkdir -p configs && cp params.yaml configs/all.json
-    deps: [params.yaml]
+    cmd: sh configure.sh
+    deps: [params.yaml, configure.sh]
     outs:
     - configs:
         cache: false
@@ -34,11 +36,11 @@ stages:
   section:
     foreach: [sle]
     do:
-      cmd: mkdir -p artifacts/sections && cp artifacts/work/all.json artifacts/sections/${item}.json
+      cmd: mkdir -p artifacts/sections/${item} && cp artifacts/work/all.json artifacts/sections/${item}/section.md
       deps: [artifacts/work]
-      outs: ["artifacts/sections/${item}.json"]
+      outs: ["artifacts/sections/${item}"]
   report:
-    cmd: mkdir -p reports && cp artifacts/sections/sle.json reports/report.md
+    cmd: mkdir -p reports && cp artifacts/sections/sle/section.md reports/report.md
     deps: [artifacts/sections]
     outs:
     - reports/report.md:

@@ -37,7 +37,7 @@ SUBMIT = "submit decoded.parquet --split val2014 --out"
 EXPERIMENT = "repro --experiment experiments/e.yaml --publish"
 # What a small checkout's `seqcap repro` may touch there: DVC's own files, outputs, checkpoints and locks.
 OWN = (".dvc/tmp*", ".dvc/cache*", "dvc.lock", "artifacts/machine.json", "scratch*")
-GRAPH = (*OWN, "artifacts/work*", "artifacts/sections/sle.json", "configs*", "reports/report.md", "begun")
+GRAPH = (*OWN, "artifacts/work*", "artifacts/sections/sle*", "configs*", "reports/report.md", "begun")
 CLONE = ("runs", "runs/.e.lock", "runs/e*")
 RESULTS = "captions_val2014_model_results.json"
 
