@@ -115,6 +115,7 @@ def test_several_captions_an_image_have_an_oracle_and_diversity(tmp_path):
         (2, 1, "two cats sit on a mat"),
     ]
     assert rows[3]["ROUGE_L"] == pytest.approx(1)
+    assert system.scores["ROUGE_L"].value == pytest.approx(np.mean([row["ROUGE_L"] for row in rows]))
     assert set(rows[0]) == {"image_id", "rank", "caption", *FAST}
 
 
@@ -419,6 +420,8 @@ def test_tables_to_paste(two):
     assert markdown.startswith("| system | ROUGE_L | vocabulary | length | unique | bad_endings | Self-BLEU4 |\n|---|")
     assert f"\n| good | {values[0]} | " in markdown
     assert f"\n| bad | {values[1]}* | " in markdown
+    again = score_files([references], [good, good], "test", ["ROUGE_L"], False)
+    assert shown(again, as_markdown).splitlines()[3].startswith(f"| {good}: good | {values[0]} | ")
     assert "\n* differs from good, p < 0.05 (paired bootstrap, 1,000 resamples)\n" in markdown
     latex = shown(systems, as_latex)
     assert latex.startswith("\\begin{tabular}{lrrrrrr}\n\\toprule\n & ROUGE\\_L & vocabulary")
@@ -471,3 +474,12 @@ def test_p_values_are_those_of_sacrebleu(test, theirs, shift):
     expected = theirs(info, "b", ["b"] * 80, None, {"mean": metric}, seed=1)[1]["mean"].p_value
     found = p_value(scores["a"], scores["b"], lambda sums: sums[..., 0] / sums[..., 1], test)
     assert found == pytest.approx(expected, abs=0.04 if test == "bs" else 0.015)
+
+
+@pytest.mark.parametrize("test", ["bs", "ar"])
+def test_what_two_systems_have_in_common_falls_out(test):
+    """Images differ far more than the systems do."""
+    random = np.random.default_rng(4)
+    base = random.normal(size=(60, 1))
+    other = base + 0.02 + random.normal(size=(60, 1), scale=0.02)
+    assert p_value(base, other, lambda sums: sums[..., 0] / 60, test) < 0.01

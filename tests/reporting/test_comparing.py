@@ -21,6 +21,8 @@ def test_two_runs_differ_as_a_claim_says(sle):
     line = next(line for name, line in lines.items() if name.startswith("CIDEr of the best beam caption"))
     for number in (result.number(result.left), result.number(result.right), result.span):
         assert number in line
+    (result,) = run_claims([Claim("", "", "CIDEr", "sample", "every", "sll_sle", "sll", 1)], run)
+    assert result.span in next(line for line in lines.values() if "CIDEr of 5 samples" in line)
     # What SLE is for; fewer repetitions are better.
     distinct = next(line for line in lines.values() if "Div-2 of 5 samples" in line)
     assert re.search(r"\+\S+ \[\+.*\d  (better|not significant.*)$", distinct)

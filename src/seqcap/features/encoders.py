@@ -218,7 +218,9 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
         # weights_only: tensors and containers are read, and nothing is unpickled into code.
         content = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
-        raise InputError(path, f"is not a checkpoint ({str(error).splitlines()[0]})", fix) from None
+        # An EOFError says nothing.
+        why = str(error).partition("\n")[0] or "it is cut off"
+        raise InputError(path, f"is not a checkpoint ({why})", fix) from None
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise InputError(path, "does not map names to tensors", fix)
     return content
