@@ -135,6 +135,10 @@ def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path: Path, monkeypa
             with_weights("scenes_cnn", str(tmp_path / name), 1)
     with pytest.raises(InputError, match="does not exist"):
         with_weights("scenes_cnn", str(tmp_path / "gone.pth"), 1)
+    for content in (b"", b"\x80", b"\x80\x02"):
+        (tmp_path / "short.pth").write_bytes(content)
+        with pytest.raises(InputError, match=r"short\.pth: is not a checkpoint \(\S.*\); give a"):
+            with_weights("scenes_cnn", str(tmp_path / "short.pth"), 1)
 
 
 def test_an_encoder_of_an_unknown_backbone_is_refused(tmp_path: Path) -> None:
