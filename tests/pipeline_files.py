@@ -62,9 +62,17 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def start(folder: Path, *command: str, watch: Path | None = None) -> "subprocess.Popen[str]":
-    """Starts `python -m <command>` in the copy, with the copy's own code; `watch`: where loaded files are noted."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+def start(
+    folder: Path, *command: str, watch: Path | None = None, programs: Path | None = None
+) -> "subprocess.Popen[str]":
+    """Starts `python -m <command>` in the copy, with the copy's own code.
+
+    Args:
+        watch: where loaded files are noted.
+        programs: a folder of programs that come before all others, for what the command starts.
+    """
+    first = [str(programs)] if programs else []
+    path = os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]])
     code = [str(folder / "src"), *([str(WATCH)] if watch else [])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(code), "PATH": path, "OMP_NUM_THREADS": "1"}
     # Each of some hundred processes would compile the copy's modules again.

@@ -10,6 +10,7 @@ import pytest
 from dvc.repo import Repo
 from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, git, run, start
 from ruamel.yaml import YAML
+from stage_server import stage_server
 
 from seqcap import code, machine
 from seqcap.artifacts import read_json
@@ -27,8 +28,9 @@ def copy(tmp_path_factory):
     folder = copy_project(tmp_path_factory.mktemp("copy"))
     add_made_up_paper(folder)
     watched = tmp_path_factory.mktemp("watched")
-    process = start(folder, "dvc", "repro", watch=watched)
-    output, _ = process.communicate(timeout=500)
+    with stage_server(tmp_path_factory.mktemp("server")) as programs:
+        process = start(folder, "dvc", "repro", watch=watched, programs=programs)
+        output, _ = process.communicate(timeout=500)
     assert process.returncode == 0, output
     (folder / "watched").symlink_to(watched)
     return folder
