@@ -45,6 +45,9 @@ def test_it_runs_what_is_out_of_date_and_nothing_else(checkout):
     status, output = run(checkout, "seqcap", "repro")
     assert status == 0, output
     assert output.count("Running stage") == STAGES
+    assert "git add" not in output
+    assert "autostage" not in output
+    assert "dvc push" not in output
     assert f"1 of {STAGES} stages are up to date" in output
     assert (checkout / "reports/report.md").read_text() == (checkout / "params.yaml").read_text()
     status, output = run(checkout, "seqcap", "repro")
@@ -316,8 +319,9 @@ def test_a_run_after_a_kill_in_dvc_goes_on(checkout):
 
 
 @pytest.mark.parametrize("holder", ["dead", "another"])
-def test_a_lock_of_the_dead_is_deleted(tmp_path, capsys, holder):
+def test_a_lock_of_the_dead_is_deleted(tmp_path, capsys, monkeypatch, holder):
     """Another program may have got the id of a DVC that was killed: DVC itself would wait for that one."""
+    monkeypatch.setattr(pipeline.time, "sleep", lambda _: pytest.fail("waits"))
     (tmp_path / RWLOCK).parent.mkdir(parents=True)
     with subprocess.Popen(["sleep", "60"]) as process:
         if holder == "dead":

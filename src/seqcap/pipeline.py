@@ -88,7 +88,7 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = Fa
 
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
-        status = _python(folder, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage)
+        status = _python(folder, "-m", "seqcap.quiet_dvc", "--wait-for-lock", "repro", "--single-item", stage)
         keep_records(folder)
         if status != 0:
             raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")

@@ -104,8 +104,8 @@ def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
             command = process.cmdline()
         except psutil.Error:
             continue
-        if command[1:2] == ["-m"] and command[2] in ("seqcap", "dvc"):
-            yield command[2], process
+        if command[1:2] == ["-m"] and command[2] in ("seqcap", "seqcap.quiet_dvc"):
+            yield command[2].removeprefix("seqcap.quiet_"), process
         elif command[1:] and command[1].startswith("stages/"):
             yield "stage", process
         elif command:
