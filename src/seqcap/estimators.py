@@ -180,7 +180,7 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
         else:
             references = torch.stack([some_reference(setup.references) for _ in range(estimator.draws)], dim=1)
             paid = setup.hinge(tokens) - setup.hinge(references.flatten(0, 1))
-    log_prob, _ = sequence_log_prob(setup.captioner, Samples(tokens, memory, paid.T, paid.new_zeros(b)))
+    log_prob, _ = sequence_log_prob(setup.captioner, Samples(tokens, memory, paid.T))
     return (paid.T * log_prob).mean()
 
 

@@ -176,7 +176,7 @@ def test_dropout_masks_are_shared_by_sampling_and_scoring():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "rollout", keep)
         batch = base.Batch(FEATURES[None].repeat(8, 1), np.zeros(8, dtype=np.int64), CAPTIONS[None])
-        samples = base.draw(captioner, batch, CONTEXT, 4)
+        samples = base.draw_with_greedy(captioner, batch, CONTEXT, 4)
     scored, _ = base.sequence_log_prob(captioner, samples)
     expected = drawn[0].log_prob.view(8, 5)[:, :-1]
     torch.testing.assert_close(scored.detach(), expected, atol=1e-5, rtol=1e-5)
@@ -288,10 +288,25 @@ def test_cross_entropys_loss_is_the_mean_over_tokens(two_images):
     assert_same_direction_and_size(gradient(captioner, loss), gradient(captioner, expected))
 
 
+def test_samples_alone_have_their_own_rewards_and_no_greedy_caption(two_images):
+    captioner, batch, context = two_images
+    rows = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "rollout", lambda *given: rows.append(given[3]) or decoding.rollout(*given))
+        samples = base.draw(captioner, batch, context, 20)
+    assert rows[0].tolist() == [False] * 40
+    assert samples.reward.shape == (2, 20)
+    for i in range(2):
+        expected = OF_BOTH.score(samples.tokens.view(2, 20, -1)[i].numpy(), np.full(20, i))
+        torch.testing.assert_close(samples.reward[i], torch.from_numpy(expected).float())
+    log_prob, _ = base.sequence_log_prob(captioner, samples)
+    assert log_prob.shape == (2, 20)
+
+
 def test_samples_come_with_their_own_rewards_and_the_greedy_captions(two_images):
     captioner, batch, context = two_images
     torch.manual_seed(0)
-    samples = base.draw(captioner, batch, context, 20)
+    samples = base.draw_with_greedy(captioner, batch, context, 20)
     drawn = samples.tokens.view(2, 20, -1)
     assert len(set(map(tuple, drawn[0].tolist()))) > 5
     greedy = decoding.greedy(captioner, captioner.encode(batch.features), 6).tokens.numpy()

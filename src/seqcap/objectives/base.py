@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -135,33 +135,56 @@ class Samples:
         tokens: ids [b * samples, time], an image's samples next to each other.
         memory: what they were drawn under, one row per caption, with gradient.
         reward: of each sample, [b, samples].
-        baseline: reward of the greedy caption, [b] (b1 of Chen & Jin 2020).
     """
 
     tokens: Tensor
     memory: Tensors
     reward: Tensor
+
+
+@dataclass(frozen=True)
+class BaselinedSamples(Samples):
+    """Samples, and what the greedy caption of each image is worth.
+
+    Attributes:
+        baseline: reward of the greedy caption, [b] (b1 of Chen & Jin 2020).
+    """
+
     baseline: Tensor
 
 
 def draw(captioner: Captioner, batch: Batch, context: Context, samples: int) -> Samples:
-    """Draws `samples` captions of each image and one greedy caption, all in one batch, and rewards them.
+    """Draws `samples` captions of each image and rewards them.
 
     Sampling leaves no graph; `sequence_log_prob` scores the samples again under the same memory, dropout masks
     included.
     """
-    b = len(batch.images)
+    drawn, memory, reward = _draw(captioner, batch, context, samples, greedy=0)
+    return Samples(drawn, memory, reward)
+
+
+def draw_with_greedy(captioner: Captioner, batch: Batch, context: Context, samples: int) -> BaselinedSamples:
+    """`draw` for objectives with a greedy baseline: the greedy caption of each image is drawn in the same batch."""
+    drawn, memory, reward = _draw(captioner, batch, context, samples, greedy=1)
+    return BaselinedSamples(drawn, memory, reward[:, :-1], reward[:, -1])
+
+
+def _draw(
+    captioner: Captioner, batch: Batch, context: Context, samples: int, greedy: Literal[0, 1]
+) -> tuple[Tensor, Tensors, Tensor]:
+    """Tokens and memory of the samples, and the rewards of samples and greedy captions, [b, samples + greedy]."""
+    b, each = len(batch.images), samples + greedy
     memory = captioner.encode(batch.features)
-    # The greedy baseline runs as the last row of each image.
-    greedy = torch.zeros(b, samples + 1, dtype=torch.bool, device=batch.features.device)
-    greedy[:, -1] = True
+    # The greedy caption runs as the last row of each image.
+    most_probable = torch.zeros(b, each, dtype=torch.bool, device=batch.features.device)
+    most_probable[:, samples:] = True
     with torch.no_grad():
-        drawn = rollout(captioner, repeat(memory, samples + 1), context.max_length, greedy.flatten())
-    score = context.reward.score(drawn.tokens.cpu().numpy(), batch.images.repeat(samples + 1))
-    rewards = torch.from_numpy(score).to(batch.features.device, torch.float32).view(b, samples + 1)
-    tokens = drawn.tokens.view(b, samples + 1, -1)[:, :-1].flatten(0, 1)
+        drawn = rollout(captioner, repeat(memory, each), context.max_length, most_probable.flatten())
+    score = context.reward.score(drawn.tokens.cpu().numpy(), batch.images.repeat(each))
+    rewards = torch.from_numpy(score).to(batch.features.device, torch.float32).view(b, each)
+    tokens = drawn.tokens.view(b, each, -1)[:, :samples].flatten(0, 1)
     tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
-    return Samples(tokens, repeat(memory, samples), rewards[:, :-1], rewards[:, -1])
+    return tokens, repeat(memory, samples), rewards
 
 
 def sequence_log_prob(captioner: Captioner, samples: Samples) -> tuple[Tensor, Tensor]:

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from seqcap import decoding, retrieval
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, Tensors
-from seqcap.objectives.base import Batch, Context, Objective, Partner, Samples, sequence_log_prob
+from seqcap.objectives.base import BaselinedSamples, Batch, Context, Objective, Partner, sequence_log_prob
 from seqcap.retrieval.losses import hinges
 from seqcap.retrieval.ranking import ranks, recall
 from seqcap.retrieval.recalls import embed_captions, embed_images
@@ -64,7 +64,7 @@ class Spoken:
         greedy: ids [b, time].
     """
 
-    samples: Samples
+    samples: BaselinedSamples
     greedy: Tensor
 
 
@@ -207,10 +207,10 @@ def speak(
         for some in (tokens, best)
     )
     tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
-    return Spoken(Samples(tokens, memory, reward[:, None], baseline), best)
+    return Spoken(BaselinedSamples(tokens, memory, reward[:, None], baseline), best)
 
 
-def natural(captioner: Captioner, samples: Samples) -> tuple[Tensor, Tensor]:
+def natural(captioner: Captioner, samples: BaselinedSamples) -> tuple[Tensor, Tensor]:
     """The natural term: mean of -(reward - the greedy caption's) log p(y); and log p(y) [b], with gradient."""
     log_prob = sequence_log_prob(captioner, samples)[0][:, 0]
     return -((samples.reward[:, 0] - samples.baseline) * log_prob).mean(), log_prob

@@ -113,7 +113,7 @@ def weighted(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Te
         captions: ids [b, time].
         reward: [b], without gradient.
     """
-    samples = Samples(captions, memory, reward[:, None], torch.zeros_like(reward))
+    samples = Samples(captions, memory, reward[:, None])
     log_prob, logits = sequence_log_prob(captioner, samples)
     log_p = logits.detach().float().log_softmax(1)
     entropy = -(log_p.exp() * log_p).sum(1).mean()

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log_prob
+from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
 
 
 class Config(BaseModel):
@@ -29,7 +29,7 @@ class Model(Objective):
         self.samples, self.weight, self.context = config.samples, config.entropy_weight, context
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples = draw(captioner, batch, self.context, self.samples)
+        samples = draw_with_greedy(captioner, batch, self.context, self.samples)
         log_prob, logits = sequence_log_prob(captioner, samples)
         advantage = samples.reward - samples.baseline[:, None]
         log_p = torch.log_softmax(logits.float(), dim=1)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, draw, sequence_log_prob
+from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
 from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 
@@ -45,7 +45,7 @@ class Model(Objective):
         self.config, self.context = config, context
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples = draw(captioner, batch, self.context, self.config.samples)
+        samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)
         log_prob, _ = sequence_log_prob(captioner, samples)
         novelty = self.exploration(samples.tokens).to(log_prob)
         advantage = self.config.alpha * (samples.reward - samples.baseline[:, None])
