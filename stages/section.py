@@ -2,7 +2,7 @@
 
 import sys
 
-from seqcap.config.report import PaperConfig
+from seqcap.config.report import SectionConfig
 from seqcap.errors import one_line_errors
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.section import write_section
@@ -10,4 +10,5 @@ from seqcap.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"section@{sys.argv[1]}"):
-        write_section(Run.read(PaperConfig.read("section", sys.argv[1])))
+        config = SectionConfig.read("section", sys.argv[1])
+        write_section(Run.read(config), config.comparisons)

@@ -114,7 +114,8 @@ def test_what_a_run_reads_is_what_its_objective_and_reward_need(files):
 
 def test_a_page_for_raters_is_made_of_what_the_report_is_made_of(files):
     configs = files.resolved()
-    assert configs["rating/psst"] == configs["section/psst"] | {"judge": "artifacts/retriever/judge"}
+    shared = {key: value for key, value in configs["section/psst"].items() if key != "comparisons"}
+    assert configs["rating/psst"] == shared | {"judge": "artifacts/retriever/judge"}
     assert [name for name in configs if name.startswith("rating/")] == ["rating/psst"]
 
 
@@ -348,6 +349,12 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
             {"task": "image", "judge": "retriever/judge"},
             ["ratings.luo is no paper", "psst, sle"],
         ),
+        (
+            f"{SLE}:papers.sle.comparisons",
+            [["sll", "sllx"]],
+            ["papers.sle.comparisons names 'sllx'", "choose among xe, "],
+        ),
+        (f"{SLE}:papers.sle.comparisons", [["sll"]], ["papers.sle.comparisons.0.1"]),
         (f"{PSST}:estimators.psst_estimators.task", "x", ["estimators.psst_estimators.task is 'x'", "allowed: image"]),
         (
             f"{PSST}:estimators.psst_estimators.listener",

@@ -679,6 +679,25 @@ def test_what_belongs_to_a_removed_evaluation_goes_with_it(tmp_path):
     assert left["runs"]["xe"] == {"group": None, "training": {"epochs": 3}}
 
 
+def test_comparisons_go_with_their_runs(tmp_path):
+    content = (
+        "papers:\n  sle:\n    comparisons:\n    - [xe, sll]\n    - [both, xe]\n    - [xe, more]\n"
+        "groups:\n  a: {evaluation: one}\n  b: {evaluation: one}\nevaluations:\n  one: {}\n"
+        "runs:\n  xe:\n    group: a\n  more:\n    like: xe\n  sll:\n    group: b\nensembles:\n  both: {run: more}\n"
+    )
+    write(tmp_path, {"papers/sle.yaml": content})
+    pipeline.apply_overlay(tmp_path, {"papers/sle.yaml": {"groups": {"b": None}}}, EXPERIMENT)
+    left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    assert left["papers"]["sle"]["comparisons"] == [["both", "xe"], ["xe", "more"]]
+
+
+def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
+    for name in ("params.yaml", *(f"papers/{path.name}" for path in (ROOT / "papers").glob("*.yaml"))):
+        write(tmp_path, {name: (ROOT / name).read_text(encoding="utf-8")})
+        pipeline.apply_overlay(tmp_path, {name: {}}, EXPERIMENT)
+        assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / name).read_text(encoding="utf-8")
+
+
 def test_a_paper_that_is_null_has_no_entries(tmp_path):
     write(tmp_path, COMMITTED)
     pipeline.apply_overlay(tmp_path, {"papers/spider.yaml": None}, EXPERIMENT)

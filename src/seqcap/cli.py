@@ -33,6 +33,7 @@ def main() -> None:
     command = commands.add_parser("compare", help="the difference between two runs that are scored already")
     command.add_argument("left", help="a run of papers/<paper>.yaml, such as sll_sle")
     command.add_argument("right", help="another run of the same paper")
+    command.add_argument("--report", action="store_true", help="keep the comparison in the report, too")
     command = commands.add_parser("caption", help="caption image files")
     command.add_argument("images", type=Path, nargs="+")
     command.add_argument(
@@ -65,9 +66,11 @@ def main() -> None:
                 # A file's name may be no text.
                 print(f"{os.fsencode(path).decode(errors='replace')}\t{caption}")
         elif arguments.command == "compare":
-            from seqcap.comparing import compare
+            from seqcap.comparing import compare, keep
 
             print(compare(arguments.left, arguments.right))
+            if arguments.report:
+                print(keep(arguments.left, arguments.right))
         elif arguments.command == "submit":
             submit(parser, arguments)
         elif arguments.command == "score":

@@ -32,7 +32,14 @@ from seqcap.config.estimators import EstimatorsConfig
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.config.mining import MiningConfig
 from seqcap.config.rating import RatingConfig
-from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask
+from seqcap.config.report import (
+    PaperConfig,
+    ReportConfig,
+    ReportedEvaluation,
+    ReportedRun,
+    ReportedTask,
+    SectionConfig,
+)
 from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.config.training import TrainConfig, Training, TrainingRun, VarianceConfig
@@ -747,6 +754,7 @@ def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[R
         yield ReportedRun(
             name=decoded.name,
             label=ensemble.label if ensemble else run.label,
+            row=run.row,
             task=of_group.task,
             captioner=of_group.captioner,
             objective=run.objective,
@@ -807,13 +815,32 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
         ("section", [f"{package}.rows", f"{package}.claims"]),
     ):
         code = closure(modules, [f"{stage}.py"], published)
-        files[config_path(stage, name)] = PaperConfig(**common, code=code)
+        if stage == "section":
+            comparisons = _comparisons(params, name, runs)
+            files[config_path(stage, name)] = SectionConfig(**common, comparisons=comparisons, code=code)
+        else:
+            files[config_path(stage, name)] = PaperConfig(**common, code=code)
     if name in params.ratings:
         judge = _judge(params, name)
         modules = [f"{package}.rating", f"seqcap.retrieval.{params.shared.retrievers[judge].architecture}"]
         code = closure(modules, ["rating.py"], [*published, *(f"rating/*.{kind}" for kind in ("css", "html", "js"))])
         files[config_path("rating", name)] = RatingConfig(**common, judge=f"artifacts/retriever/{judge}", code=code)
     return files
+
+
+def _comparisons(params: Params, name: str, runs: list[ReportedRun]) -> tuple[tuple[str, str], ...]:
+    """The pairs of runs that a paper's section compares.
+
+    Raises:
+        InputError: one of them is not trained.
+    """
+    pairs = params.papers[name].comparisons
+    known = [run.name for run in runs]
+    for run in (run for pair in pairs for run in pair):
+        if run not in known:
+            place = f"papers.{name}.comparisons"
+            raise InputError(params.source(name), f"{place} names {run!r}", f"choose among {', '.join(known)}")
+    return pairs
 
 
 def _judge(params: Params, name: str) -> str:

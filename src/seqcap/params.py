@@ -255,9 +255,15 @@ class ReportParams(Section):
 
 
 class PaperParams(Section):
-    """A paper's part of the report; `pictures`: the task whose pictures its figures show."""
+    """A paper's part of the report.
+
+    Attributes:
+        pictures: the task whose pictures its figures show.
+        comparisons: pairs of its runs that the report compares, although the paper does not.
+    """
 
     pictures: Name
+    comparisons: tuple[tuple[Name, Name], ...] = ()
 
 
 class EvaluationParams(Section):
@@ -305,6 +311,8 @@ class RunParams(Section):
         like: runs whose values it takes over. Later ones win over earlier ones, and its own values over all.
         group: null: it is not trained. Other runs of its file may be `like` it.
         label: its name in the report.
+        row: whether the paper's tables have a row for it where the paper prints none. false where figures or other
+            tables show it, as those of a sweep.
         settings: checked by the objective's own Config.
         reward: one of `rewards`.
         seeds: how many; null: as many as the captioner has. Runs that continue from a captioner cannot have more.
@@ -312,6 +320,7 @@ class RunParams(Section):
 
     group: Name | None = None
     label: str = Field("", max_length=100)
+    row: bool = True
     objective: Name = ""
     settings: dict[str, Any] = {}
     reward: Name | None = None

@@ -363,14 +363,20 @@ def apply_overlay(folder: Path, overlay: Mapping[str, Any], source: Path) -> Non
         folder: the checkout.
         overlay: file -> what changes in it. The files are params.yaml and those of papers/. Mappings are merged,
             anything else replaces. null removes an entry of one of `SECTIONS`, and with it the groups of an evaluation,
-            the runs of a group and the ensembles of a run; a paper whose file is null has no entries at all.
+            the runs of a group, and the ensembles and comparisons of a run; a paper whose file is null has no entries
+            at all.
         source: where the overlay is from, for messages.
 
     Raises:
         InputError: a file is not one of parameters, or has no such parameter.
     """
     yaml = YAML()
-    yaml.width = 120
+    # What does not change is written as it was read.
+    yaml.width = 1_000_000
+    yaml.preserve_quotes = True
+    yaml.default_flow_style = None
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(type(None), _null)
     changed: dict[Path, Any] = {}
     for name, changes in overlay.items():
         path = _parameter_file(folder, name, source)
@@ -392,6 +398,10 @@ def apply_overlay(folder: Path, overlay: Mapping[str, Any], source: Path) -> Non
     for path, params in changed.items():
         with atomic(path) as temporary, temporary.open("w", encoding="utf-8") as file:
             yaml.dump(params, file)
+
+
+def _null(representer: Any, _: None) -> Any:
+    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
 
 
 def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
@@ -442,6 +452,10 @@ def _drop_orphans(params: Any) -> None:
             run["group"] = None
     for name in [name for name, ensemble in ensembles.items() if not _is_trained(ensemble["run"], runs)]:
         del ensembles[name]
+    for paper in (params.get("papers") or {}).values():
+        if paper.get("comparisons"):
+            kept = [pair for pair in paper["comparisons"] if all(_is_trained(n, runs) or n in ensembles for n in pair)]
+            paper["comparisons"] = kept
 
 
 def _is_trained(name: str, runs: Any) -> bool:

@@ -17,7 +17,14 @@ from PIL import Image
 
 from seqcap import artifacts
 from seqcap.config import config_path, write_config
-from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask
+from seqcap.config.report import (
+    PaperConfig,
+    ReportConfig,
+    ReportedEvaluation,
+    ReportedRun,
+    ReportedTask,
+    SectionConfig,
+)
 from seqcap.metrics.registry import DIVERSITY
 from seqcap.reporting import papers
 from seqcap.reporting.inputs import Run, Scores
@@ -71,6 +78,7 @@ class PaperRun:
             "task": "image",
             "captioner": "lstm",
             "settings": {},
+            "row": True,
             "reward": None,
             "seeds": self.seeds,
             "evaluation": f"{self.paper}_{values.get('task', 'image')}",
@@ -81,8 +89,8 @@ class PaperRun:
         }
         return ReportedRun(name=name, **(defaults | values))
 
-    def config(self) -> PaperConfig:
-        return PaperConfig(
+    def config(self) -> SectionConfig:
+        return SectionConfig(
             code={},
             paper=self.paper,
             scale="laptop",
@@ -91,6 +99,7 @@ class PaperRun:
             evaluations=self.evaluations(),
             results=f"artifacts/{self.paper}/results",
             runs=tuple(self.entries()),
+            comparisons=(),
         )
 
     def read(self) -> Run:
@@ -107,8 +116,10 @@ class PaperRun:
     def write(self) -> Run:
         """Writes configs/ and artifacts/ below the current directory, and reads them as the stages do."""
         config = self.config()
-        for stage in ("tables", "figures", "section"):
-            write_config(config_path(stage, self.paper), config)
+        write_config(config_path("section", self.paper), config)
+        shared = PaperConfig.model_validate(config.model_dump(exclude={"comparisons"}))
+        for stage in ("tables", "figures"):
+            write_config(config_path(stage, self.paper), shared)
         for name, evaluation in self.evaluations().items():
             artifacts.write_rows(evaluation.scores, self.scores(name), artifacts.SCORES)
         self.write_images()
@@ -260,6 +271,7 @@ class SleRun(PaperRun):
         return self.reported(
             name,
             label=("SLL-SLE (multi-reference)" if plain == MULTI else LABELS.get(plain, plain)) + "*" * attention,
+            row=name != "xe_att",
             captioner="attention" if attention else "lstm",
             objective=OBJECTIVES["sll_sle"] if plain in EXPLORING else OBJECTIVES.get(plain, "self_critical"),
             settings=settings,

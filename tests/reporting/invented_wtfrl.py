@@ -87,6 +87,7 @@ class WtfrlRun(PaperRun):
         return self.reported(
             name,
             label=LABELS.get(name, name),
+            row=name not in CHANGES,
             captioner="transformer",
             objective=OBJECTIVES[like],
             settings=settings,

@@ -1,11 +1,13 @@
 """`seqcap compare`: two runs, with the statistics of the report."""
 
 import re
+from pathlib import Path
 
 import pytest
 from invented_runs import write_report_config
+from parameter_files import ParameterFiles
 
-from seqcap.comparing import compare
+from seqcap.comparing import compare, keep
 from seqcap.errors import InputError
 from seqcap.reporting.claims import Claim, run_claims
 
@@ -53,3 +55,24 @@ def test_runs_that_cannot_be_compared_are_named(sle, spider):
         compare("xe", "slll")
     with pytest.raises(InputError, match="no paper has both xe and mle"):
         compare("xe", "mle")
+    with pytest.raises(InputError, match="no paper has both xe and mle"):
+        keep("xe", "mle")
+
+
+def test_a_comparison_is_kept_in_the_parameters(sle):
+    """In one line of the paper's file; all else stays as it is written. It is kept once."""
+    sle.names = ["xe", "sll", "sll_sle"]
+    sle.write()
+    write_report_config("sle")
+    files = ParameterFiles(Path())
+    path = Path("papers/sle.yaml")
+    committed = path.read_text(encoding="utf-8")
+    for left, right in (("sll_sle", "sll"), ("xe", "sll"), ("sll_sle", "sll")):
+        assert keep(left, right) == (
+            f"papers/sle.yaml: the report compares {left} with {right} from the next `seqcap repro` on"
+        )
+    assert files.read().papers["sle"].comparisons == (("sll_sle", "sll"), ("xe", "sll"))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    added = [line for line in lines if line not in committed.splitlines()]
+    assert [line.strip() for line in added] == ["comparisons:", "- [sll_sle, sll]", "- [xe, sll]"]
+    assert [line for line in lines if line not in added] == committed.splitlines()

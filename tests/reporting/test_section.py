@@ -11,7 +11,9 @@ import pytest
 from seqcap import artifacts
 from seqcap.errors import InputError
 from seqcap.reporting import claims, papers, section
+from seqcap.reporting.comparison import compared, matrix
 from seqcap.reporting.inputs import Run
+from seqcap.reporting.markdown import markdown_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -220,3 +222,30 @@ def test_curves_of_what_runs_continue_from_are_there_once(sle):
     lines = Path("artifacts/sections/sle/curves.csv").read_text(encoding="utf-8").splitlines()
     for captioner in {entry.captioner for entry in run.trained}:
         assert lines.count(f"sle,{captioner},1,40,val_cider,0.5") == 1
+
+
+def test_what_the_user_compares_is_in_the_section(sle):
+    sle.names = ["xe", "sll", "sll_sle"]
+    run = sle.write()
+    made(run, {})
+    pairs = [("sll_sle", "sll"), ("xe", "sll")]
+    section.write_section(run, pairs)
+    text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"### Comparisons beyond the paper\n(.*)### Tables\n", text, re.DOTALL)
+    headings = re.findall("#### (.*)\n", part)
+    assert headings == [
+        "SLL-SLE against SLL: 3 training seeds, 12 test items",
+        "XE against SLL: 3 training seeds, 12 test items",
+    ]
+    for left, right in pairs:
+        table = markdown_table(matrix(run, left, right, compared(run, left, right)))
+        assert len(table) > 5
+        assert "\n".join(table) in part
+
+
+def test_runs_without_a_score_in_common_are_a_line(sle):
+    sle.names = ["xe", "sll"]
+    run = sle.of_rows([row for row in sle.scores("sle_image") if row["variant"] == "xe"])
+    made(run, {})
+    text = section.build_section(run, object(), {}, [], [("xe", "sll")])
+    assert "\n`xe` and `sll` have no score in common.\n" in text

@@ -14,6 +14,7 @@ from seqcap import artifacts
 from seqcap.errors import InputError
 from seqcap.metrics.registry import QUALITY_TABLE
 from seqcap.reporting import papers, tables
+from seqcap.reporting.papers.sle.rows import ROWS
 
 
 def build(paper, *names: str) -> dict[str, tables.Table]:
@@ -44,6 +45,39 @@ def test_every_number_has_an_interval_and_every_gap_a_reason(paper: str, request
         assert (bounded["ours_high"].astype(float) >= bounded["ours"].astype(float)).all()
         unbounded = full[full["ours_low"] == ""]
         assert unbounded["n"].isin(["1 seed"]).all()
+
+
+def test_a_run_that_the_paper_lacks_stands_below_those_like_it(sle, monkeypatch: pytest.MonkeyPatch):
+    before = {name: lines(table) for name, table in build(sle, "sle_table1", "sle_table2", "sle_table4").items()}
+    for rows in ROWS.values():
+        for row, (name, _) in list(rows.items()):
+            if name == "sll_me":
+                monkeypatch.delitem(rows, row)
+    for name, decoders in (("sle_table1", [""]), ("sle_table2", [""]), ("sle_table4", [", sample", ", beam"])):
+        cells = lines(build(sle, name)[name])
+        ours = cells[cells["row"].str.startswith("SLL-ME") & cells["note"].str.contains("not in the paper")]
+        # The label is that of a printed row.
+        label = "SLL-ME" if name != "sle_table2" else "SLL-ME, sll_me"
+        assert list(dict.fromkeys(ours["row"])) == [label + decoder for decoder in decoders]
+        assert (ours["paper"] == "").all()
+        assert set(ours["block"]) == set(cells.loc[cells["row"].str.match(r"(XE|SLL)( \((rs|bs)\))?$"), "block"])
+        columns = list(dict.fromkeys(cells["column"]))
+        assert ours["column"].tolist() == columns * len(decoders)
+        if name == "sle_table4":
+            printed = before[name][before[name]["row"].str.startswith("SLL-ME (")]
+            assert ours["ours"].tolist() == printed["ours"].tolist()
+            assert ours["ours"].ne("").all()
+    table = build(sle, "sle_table2")["sle_table2"].markdown()
+    assert table.count("| SLL-ME, sll_me | – |") == 1
+
+
+def test_a_run_of_a_sweep_has_no_row(sle):
+    sle.names.append("sweep_pairwise_50")
+    with_row = lines(build(sle, "sle_table2")["sle_table2"])
+    assert with_row["row"].str.contains("sweep").any()
+    entry = sle.entry
+    sle.entry = lambda name: entry(name).model_copy(update={"row": not name.startswith("sweep")})
+    assert not lines(build(sle, "sle_table2")["sle_table2"])["row"].str.contains("sweep").any()
 
 
 def test_ours_is_in_the_printed_scale(sle):

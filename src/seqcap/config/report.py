@@ -13,6 +13,7 @@ class ReportedRun(Frozen):
 
     Attributes:
         objective, settings, reward: what it was trained with. `reward` is a name, or None without a reward.
+        row: whether the paper's tables have a row for it where the paper prints none.
         evaluation: the one of the paper's evaluations that it is decoded and scored in.
         seeds: that its scores have: of an ensemble the first of its members.
         members: how many seeds decode together; 0: each by itself.
@@ -23,6 +24,7 @@ class ReportedRun(Frozen):
 
     name: str
     label: str
+    row: bool
     task: str
     captioner: str
     objective: str
@@ -62,7 +64,7 @@ class ReportedEvaluation(Frozen):
 
 
 class PaperConfig(StageConfig):
-    """Stages `tables`, `figures` and `section`: a paper's part of the report.
+    """Stages `tables` and `figures`: a paper's part of the report.
 
     Attributes:
         paper: its package in `seqcap.reporting.papers`.
@@ -78,6 +80,16 @@ class PaperConfig(StageConfig):
     evaluations: Mapping[str, ReportedEvaluation]
     results: str
     runs: tuple[ReportedRun, ...]
+
+
+class SectionConfig(PaperConfig):
+    """Stage `section`.
+
+    Attributes:
+        comparisons: pairs of its runs that it compares, although the paper does not.
+    """
+
+    comparisons: tuple[tuple[str, str], ...]
 
 
 class ReportConfig(StageConfig):

@@ -12,6 +12,7 @@ from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.reporting import REPORTS, SECTIONS, papers, published
 from seqcap.reporting.claims import Result, claims_table, run_claims
+from seqcap.reporting.comparison import compared, heading, matrix
 from seqcap.reporting.curves import HEADER, curve_lines
 from seqcap.reporting.inputs import Run
 from seqcap.reporting.markdown import markdown_table
@@ -24,8 +25,12 @@ _LIKELIHOOD = "cross_entropy"
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
-def write_section(run: Run) -> None:
+def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
     """Writes section.md and what the report puts together of all papers: claims.json, metrics.json and curves.csv.
+
+    Args:
+        run: ours.
+        comparisons: pairs of runs that the user wants compared.
 
     Raises:
         InputError: a table or a figure has not been made yet.
@@ -34,7 +39,8 @@ def write_section(run: Run) -> None:
     results = run_claims(papers.given(parts, "claims", run), run)
     folder = SECTIONS / run.paper.name
     with artifacts.atomic(folder / "section.md") as path:
-        path.write_text(build_section(run, parts, papers.given(rows, "rows", run), results), encoding="utf-8")
+        text = build_section(run, parts, papers.given(rows, "rows", run), results, comparisons)
+        path.write_text(text, encoding="utf-8")
     artifacts.write_json(folder / "claims.json", summary(run, results))
     artifacts.write_json(folder / "metrics.json", metrics(run, papers.given(parts, "metrics", run, {}), results))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
@@ -45,7 +51,13 @@ def write_section(run: Run) -> None:
         path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
 
 
-def build_section(run: Run, parts: Any, rows: Mapping[str, Rows], results: Sequence[Result]) -> str:
+def build_section(
+    run: Run,
+    parts: Any,
+    rows: Mapping[str, Rows],
+    results: Sequence[Result],
+    comparisons: Sequence[tuple[str, str]] = (),
+) -> str:
     """The section as markdown; links are relative to reports/.
 
     Args:
@@ -53,6 +65,7 @@ def build_section(run: Run, parts: Any, rows: Mapping[str, Rows], results: Seque
         parts: the paper's module `claims`.
         rows: the paper's.
         results: of the paper's claims.
+        comparisons: pairs of runs that the user wants compared.
     """
     remarks = parts.remarks(run, results) if hasattr(parts, "remarks") else []
     sections = [
@@ -60,6 +73,7 @@ def build_section(run: Run, parts: Any, rows: Mapping[str, Rows], results: Seque
         _what_ran(run),
         _findings(run, results, papers.given(parts, "headlines", run, ()), remarks),
         ["### Claims", "", *claims_table(run, results)],
+        _comparisons(run, comparisons),
         ["### Tables"],
         *_tables(run),
         ["### Figures"],
@@ -159,6 +173,21 @@ def _finding(run: Run, result: Result) -> str:
     ]
     printed = claim.paper_text()
     return ", ".join(filter(None, parts)) + (f"; the paper's difference: {printed}." if printed else ".")
+
+
+def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """What the user wants compared, in every metric that both runs have."""
+    if not pairs:
+        return []
+    lines = ["### Comparisons beyond the paper", "", "q is corrected over the rows of one comparison."]
+    for left, right in pairs:
+        found = compared(run, left, right)
+        if found:
+            rows = markdown_table(matrix(run, left, right, found))
+            lines += ["", f"#### {heading(run, left, right, found)}", "", *rows]
+        else:
+            lines += ["", f"`{left}` and `{right}` have no score in common."]
+    return lines
 
 
 def _tables(run: Run) -> list[list[str]]:

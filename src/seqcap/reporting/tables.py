@@ -303,19 +303,20 @@ class Measure:
         return estimate(run, name, self.decoder, self.metric, self.captions)
 
 
-def published_cells(run: Run, table: str, rows: Rows, columns: Columns, data: str = "") -> list[Cell]:
-    """Every cell of a published table, once and in its order, with our number beside it.
+def published_cells(run: Run, table: str, rows: Mapping[str, Rows], columns: Columns, data: str = "") -> list[Cell]:
+    """Every cell of a published table, once and in its order, with our number beside it; then what only we have.
 
     Args:
         run: ours.
         table: as `published.published_table` names it.
-        rows: the table's.
+        rows: those of all of the paper's tables.
         columns: the table's.
         data: what stands for the paper's; "": what stands for the first of the paper's tasks.
     """
-    found: Mapping[Any, tuple[str, str]] = rows
+    found: Mapping[Any, tuple[str, str]] = rows[table]
     data = data or run.stand_in(next(iter(run.paper.published_on)))
-    cells = []
+    cells: list[Cell] = []
+    sources: list[tuple[str, str] | None] = []
     for printed in published.published_table(run.paper.name, table).to_dict("records"):
         block, row, column = (str(printed[key]) for key in ("block", "row", "column"))
         metric, captions = columns[column]
@@ -327,13 +328,51 @@ def published_cells(run: Run, table: str, rows: Rows, columns: Columns, data: st
         else:
             ours = estimate(run, *source, metric, captions)
         cells.append(Cell.beside({str(key): value for key, value in printed.items()}, metric, ours, data))
-    return cells
+        sources.append(source)
+    in_print = {name for others in rows.values() for name, _ in others.values()}
+    ours_alone = [entry for entry in run.trained if entry.row and entry.name not in in_print]
+    return [*cells, *(cell for entry in ours_alone for cell in _row_of_ours(run, entry, cells, sources, columns))]
+
+
+def _row_of_ours(
+    run: Run,
+    entry: ReportedRun,
+    cells: Sequence[Cell],
+    sources: Sequence[tuple[str, str] | None],
+    columns: Columns,
+) -> list[Cell]:
+    """Rows of a run that the paper does not have, such as a user's own: one for each decoder of the table's runs of its
+    task, in their block; of its captioner's runs, if there are any.
+
+    Args:
+        cells: the table's.
+        sources: the run and the decoder of each.
+    """
+    of_task = [
+        (cell, other, source[1])
+        for cell, source in zip(cells, sources, strict=True)
+        if source is not None and (other := run.by_name.get(source[0])) is not None and other.task == entry.task
+    ]
+    alike = [place for place in of_task if place[1].captioner == entry.captioner] or of_task
+    decoders = list(dict.fromkeys(decoder for _, _, decoder in alike))
+    label = f"{entry.label}, {entry.name}" if entry.label in {cell.row for cell in cells} else entry.label
+    made = []
+    for decoder in decoders:
+        row = f"{label}, {decoder}" if len(decoders) > 1 else label
+        near = {cell.column: cell for cell, _, other in alike if other == decoder}
+        for cell in {cell.column: cell for cell in cells}.values():
+            ours = Estimate(None)
+            if cell.column in near:
+                ours = Measure(decoder, *columns[cell.column]).of(run, entry.name)
+            block = next(iter(near.values())).block
+            made.append(replace(cell, block=block, row=row, printed="", ours=ours).remarked("not in the paper"))
+    return made
 
 
 def with_unpublished(
     run: Run,
     table: str,
-    rows: Mapping[str, tuple[str, str]],
+    rows: Mapping[str, Mapping[str, tuple[str, str]]],
     columns: Columns,
     like: Mapping[str, str],
     remark: str,
@@ -347,7 +386,7 @@ def with_unpublished(
     """
     cells = published_cells(run, table, rows, columns)
     for row, printed in like.items():
-        name, decoder = rows.get(row, ("", ""))
+        name, decoder = rows[table].get(row, ("", ""))
         places = [place for place, cell in enumerate(cells) if cell.row == printed]
         if name in run.by_name and places:
             ours = []

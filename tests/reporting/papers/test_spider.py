@@ -29,6 +29,9 @@ def lines(spider, name: str) -> pd.DataFrame:
 
 def test_every_published_cell_appears_once_as_printed(spider):
     ours = lines(spider, "spider_table1")
+    # Figure 3 has it, the table has not.
+    assert ours.loc[ours["row"] == "PG-SPICE", "paper"].eq("").all()
+    ours = ours[ours["row"] != "PG-SPICE"]
     theirs = published.published_table("spider", "table1")
     keys = ["block", "row", "column"]
     assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()

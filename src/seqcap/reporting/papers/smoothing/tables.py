@@ -22,7 +22,7 @@ def table1(run: Run) -> Table:
         f"The first caption of {run.a_beam(PARTS[0].evaluation)}. V, Vbatch, Vrefs: substitutes from the vocabulary, "
         "from the batch, from the image's references. lazy: samples are scored under the ground truth's hidden states."
     )
-    cells = published_cells(run, "table1", rows(run)["table1"], _columns("BLEU1", "BLEU4", "CIDEr"))
+    cells = published_cells(run, "table1", rows(run), _columns("BLEU1", "BLEU4", "CIDEr"))
     return Table("Loss smoothing, Table 1: captions", reading, cells)
 
 
@@ -35,7 +35,7 @@ def table2(run: Run) -> Table:
     columns = _columns(*(f"{metric} {references}" for metric in registry.SERVER for references in ("c5", "c40")))
     there = SERVER in run.config.evaluations
     data = run.stand_in("image", SERVER, ON_SERVER) if there else f"{ON_SERVER}: not part of this run"
-    cells = published_cells(run, "table2", rows(run)["table2"], columns, data)
+    cells = published_cells(run, "table2", rows(run), columns, data)
     cells = [cell.remarked(*_members(run, cell)) for cell in cells]
     return Table("Loss smoothing, Table 2: captions on COCO's server", reading, cells)
 
@@ -66,7 +66,7 @@ def table3(run: Run) -> Table:
     columns: Columns = {column: (part.metric, "best") for column, part in parts.items()}
     cells = [
         replace(cell, data=run.stand_in(parts[cell.column].task))
-        for cell in published_cells(run, "table3", rows(run)["table3"], columns)
+        for cell in published_cells(run, "table3", rows(run), columns)
     ]
     brackets = "95% bootstrap interval over training seeds and test sentences"
     return Table("Loss smoothing, Table 3: translation", reading, cells, brackets)

@@ -18,7 +18,7 @@ def table1(run: Run) -> Table:
     )
     cells = [
         cell.remarked(MIXER_A) if cell.row == "MIXER-BCMR-A" else cell
-        for cell in published_cells(run, "table1", ROWS["table1"], COLUMNS)
+        for cell in published_cells(run, "table1", ROWS, COLUMNS)
     ]
     return Table("SPIDEr, Table 1: quality of the best beam caption", reading, cells)
 

@@ -40,7 +40,7 @@ def table1(run: Run) -> Table:
         f"generated; both by the retriever that pays the captioner. {_TIES} Self-BLEU: of the first 1,000 captions, "
         "each against the others, 5-grams; a low one is distinctive."
     )
-    cells = with_unpublished(run, "table1", ROWS["table1"], COLUMNS, OURS, "not in the paper's table")
+    cells = with_unpublished(run, "table1", ROWS, COLUMNS, OURS, "not in the paper's table")
     return Table("WTF-RL, Table 1: retrieval, writing quality and Self-BLEU", reading, cells)
 
 

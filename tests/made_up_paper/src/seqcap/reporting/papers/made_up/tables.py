@@ -7,7 +7,7 @@ from seqcap.reporting.tables import Table, published_cells
 
 
 def table1(run: Run) -> Table:
-    cells = published_cells(run, "table1", ROWS["table1"], {"CIDEr": ("CIDEr", "best")})
+    cells = published_cells(run, "table1", ROWS, {"CIDEr": ("CIDEr", "best")})
     return Table("Made-up, Table 1", f"The first caption of {run.a_beam()}.", cells)
 
 
