@@ -16,6 +16,8 @@ from seqcap.metrics.registry import QUALITY_TABLE
 from seqcap.reporting import papers, tables
 from seqcap.reporting.papers.sle.rows import ROWS
 
+SMOOTHING_TABLES = ("smoothing_table1", "smoothing_table2", "smoothing_table3")
+
 
 def build(paper, *names: str) -> dict[str, tables.Table]:
     """Some of a paper's tables; all without names."""
@@ -69,6 +71,14 @@ def test_a_run_that_the_paper_lacks_stands_below_those_like_it(sle, monkeypatch:
             assert ours["ours"].ne("").all()
     table = build(sle, "sle_table2")["sle_table2"].markdown()
     assert table.count("| SLL-ME, sll_me | – |") == 1
+
+
+def test_a_run_that_the_paper_lacks_has_rows_in_tables_of_its_task_alone(smoothing):
+    entry = smoothing.entry
+    label = {"de_en_tok": "Tok, of our own"}
+    smoothing.entry = lambda name: entry(name).model_copy(update={"label": label.get(name, entry(name).label)})
+    made = {name: set(lines(table)["row"]) for name, table in build(smoothing, *SMOOTHING_TABLES).items()}
+    assert [name for name, rows in made.items() if label["de_en_tok"] in rows] == ["smoothing_table3"]
 
 
 def test_a_run_of_a_sweep_has_no_row(sle):
