@@ -149,7 +149,11 @@ def test_any_objective_under_any_paper(files):
     ("key", "value", "names"),
     [
         ("alpha", 0.5, {"train/sle_sll_sle", "train/sle_sll_sle_att", *reported("sle")}),
-        (f"{SLE}:runs.sll_me.training", {"learning_rate": 0.0042}, {"train/sle_sll_me", "train/sle_sll_me_att"}),
+        (
+            f"{SLE}:runs.sll_me.training",
+            {"learning_rate": 0.0042},
+            {"train/sle_sll_me", "train/sle_sll_me_att", *reported("sle")},
+        ),
         (f"{SLE}:runs.sll_me.label", "other", reported("sle")),
         (
             f"{SLE}:runs.sweep_pairwise_0.seeds",
@@ -162,7 +166,7 @@ def test_any_objective_under_any_paper(files):
         (
             f"{SPIDER}:runs.rollouts.training",
             {"epochs": 1},
-            {f"train/spider_pg_{n}" for n in ("cider", "bleu4", "bcmr")},
+            {f"train/spider_pg_{n}" for n in ("cider", "bleu4", "bcmr")} | reported("spider"),
         ),
         (f"{SMOOTHING}:evaluations.smoothing_de_en.beam", 4, None),
         (

@@ -750,7 +750,9 @@ def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[R
     for decoded in runs:
         ensemble = params.ensembles.get(decoded.name)
         run = params.runs[ensemble.run if ensemble else decoded.name]
-        settings = objective_settings(run.objective, run.settings, params.source(decoded.name), f"runs.{decoded.name}")
+        source, place = params.source(decoded.name), f"runs.{decoded.name}"
+        settings = objective_settings(run.objective, run.settings, source, place)
+        training = validated(Training, run.training, source, f"{place}.training")
         yield ReportedRun(
             name=decoded.name,
             label=ensemble.label if ensemble else run.label,
@@ -761,6 +763,8 @@ def _reported(params: Params, group: str, runs: list[DecodingRun]) -> Iterator[R
             settings=settings,
             # A run may inherit a reward from the others of its paper, but cross-entropy does not use it.
             reward=None if run.objective == LIKELIHOOD else run.reward,
+            epochs=training.epochs,
+            learning_rate=training.learning_rate,
             seeds=tuple(team[0] for team in decoded.teams),
             evaluation=of_group.evaluation,
             members=ensemble.members if ensemble else 0,

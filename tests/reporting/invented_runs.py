@@ -80,6 +80,8 @@ class PaperRun:
             "settings": {},
             "row": True,
             "reward": None,
+            "epochs": 4,
+            "learning_rate": 0.001,
             "seeds": self.seeds,
             "evaluation": f"{self.paper}_{values.get('task', 'image')}",
             "members": 0,

@@ -91,6 +91,8 @@ class WtfrlRun(PaperRun):
             captioner="transformer",
             objective=OBJECTIVES[like],
             settings=settings,
+            epochs=0 if like == "tf" else 4,
+            learning_rate=0.0001 if like == "rl" else 0.001,
             seeds=self.seeds[:1] if name in CHANGES else self.seeds,
             start="artifacts/pretrain/transformer",
         )

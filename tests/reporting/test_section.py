@@ -119,8 +119,14 @@ def test_what_was_not_run_is_one_limit(smoothing):
 
 def test_settings_and_rewards_are_in_what_ran(sle):
     lines = section._what_ran(sle.read())
-    assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 1, 2, 3 |" in lines
-    assert "| `xe` | XE | lstm | cross_entropy | – | – | 1, 2, 3 |" in lines
+    assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |" in lines
+    assert "| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |" in lines
+
+
+def test_a_run_that_only_starts_has_no_epochs(sle):
+    entry = sle.entry
+    sle.entry = lambda name: entry(name).model_copy(update={"epochs": 0} if name == "xe" else {})
+    assert "| `xe` | XE | lstm | cross_entropy | – | – | – | – | 1, 2, 3 |" in section._what_ran(sle.read())
 
 
 def test_findings_tell_what_was_compared(spider):

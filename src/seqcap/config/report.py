@@ -13,6 +13,7 @@ class ReportedRun(Frozen):
 
     Attributes:
         objective, settings, reward: what it was trained with. `reward` is a name, or None without a reward.
+        epochs, learning_rate: how long, and how fast at first.
         row: whether the paper's tables have a row for it where the paper prints none.
         evaluation: the one of the paper's evaluations that it is decoded and scored in.
         seeds: that its scores have: of an ensemble the first of its members.
@@ -30,6 +31,8 @@ class ReportedRun(Frozen):
     objective: str
     settings: Mapping[str, Any]
     reward: str | None
+    epochs: int
+    learning_rate: float
     seeds: tuple[int, ...]
     evaluation: str
     members: int

@@ -132,11 +132,14 @@ def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]
 
 
 def _what_ran(run: Run) -> list[str]:
-    matrix = [["variant", "label", "captioner", "objective", "settings", "reward", "training seeds"]]
+    header = ["variant", "label", "captioner", "objective", "settings", "reward", "epochs", "learning rate"]
+    matrix = [[*header, "training seeds"]]
     for entry in run.trained:
+        trained = [entry.captioner, entry.objective, _settings(entry.settings) or "–", entry.reward or "–"]
+        # Without an epoch it is what it starts from.
+        pace = [str(entry.epochs), f"{entry.learning_rate:g}"] if entry.epochs else ["–", "–"]
         seeds = ", ".join(str(seed) for seed in entry.seeds)
-        trained = [entry.captioner, entry.objective, _settings(entry.settings) or "–", entry.reward or "–", seeds]
-        matrix.append([f"`{entry.name}`", entry.label, *trained])
+        matrix.append([f"`{entry.name}`", entry.label, *trained, *pace, seeds])
     data = "; ".join(run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs))
     return ["### What ran", "", f"Data: {data}.", "", *markdown_table(matrix)]
 

@@ -331,6 +331,8 @@ def test_steps_are_those_in_which_captioners_learn():
     assert "the captioner learns: 80: `tf_longer`, `wtf`, `wtf_rl`," in said
     assert "learned alone: 40: `scst_grammar`; 20: `wtf`, `wtf_rl`," in said
     assert "D10 compares equally many steps." in said
+    assert "Learning rates differ: 0.001: `tf_longer`, `wtf`, " in said
+    assert said.endswith("; 0.0001: `rl`.")
 
 
 def test_unequal_steps_are_told(monkeypatch: pytest.MonkeyPatch):

@@ -249,13 +249,18 @@ def _steps(run: Run) -> list[str]:
     if {WTF, LONGER} <= set(learned):
         mine, other = learned[WTF], learned[LONGER]
         words += f" D10 compares {'equally many steps' if mine == other else f'{mine:,} steps with {other:,}'}."
-    return [f"{words} The weights that are kept are the best on val, which may be earlier."]
+    words += " The last epoch's weights are kept, of TF the best epoch's on val."
+    # RL may need a smaller one.
+    rates = {entry.name: entry.learning_rate for entry in of_table(run) if entry.name in learned}
+    if len(set(rates.values())) > 1:
+        words += f" Learning rates differ: {_by_number(rates)}."
+    return [words]
 
 
-def _by_number(steps: Mapping[str, int]) -> str:
-    """Runs by their number of steps, the most first. Labels have commas of their own."""
-    names: dict[int, list[str]] = {}
-    for name, number in sorted(steps.items(), key=lambda pair: -pair[1]):
+def _by_number(numbers: Mapping[str, float]) -> str:
+    """Runs by their number of steps or the like, the most first. Labels have commas of their own."""
+    names: dict[float, list[str]] = {}
+    for name, number in sorted(numbers.items(), key=lambda pair: -pair[1]):
         names.setdefault(number, []).append(f"`{name}`")
     return "; ".join(f"{number:,}: {', '.join(of)}" for number, of in names.items())
 

@@ -91,7 +91,7 @@ def figure1(run: Run) -> Figure:
     words = "" if chosen else "drawn at random, not by the rule; "
     items = chosen or [int(item) for item in choose_images(run.images, len(printed))["item"]]
     people = _first_of_people(run, items)
-    heading = f"{words}rank of the image by the reward's retriever, by the judge: caption (beam, first seed)"
+    heading = f"{words}ranks by the reward's retriever and the judge: caption"
     rows = []
     for item in items:
         captions = {
