@@ -25,7 +25,7 @@ from seqcap.data.scenes.captions import DETAILS, DetailWeights, plan
 from seqcap.data.scenes.checker import Statement, Verdict, check, recall_of_set
 from seqcap.data.scenes.drawing import draw
 from seqcap.data.scenes.english import realise
-from seqcap.data.scenes.graph import Scene, SceneObject, pick, sample
+from seqcap.data.scenes.graph import S, Scene, SceneObject, pick, sample
 from seqcap.data.scenes.lookalikes import look_alikes, members
 from seqcap.errors import InputError
 from seqcap.progress import progress
@@ -39,6 +39,7 @@ __all__ = [
     "Verdict",
     "check",
     "read_scenes",
+    "read_worlds",
     "recall_of_set",
     "write",
 ]
@@ -167,7 +168,12 @@ def _sentences(
 
 
 def read_scenes(path: str | Path) -> dict[int, Scene]:
-    """Reads the scene graphs that `write` wrote.
+    """The scene graphs that `write` wrote, as `read_worlds` reads them."""
+    return read_worlds(path, Scene)
+
+
+def read_worlds(path: str | Path, world: type[S]) -> dict[int, S]:
+    """Reads the graphs of a generated dataset: of scenes, or as `motion.Clip` those of `clips.write_clips`.
 
     Returns:
         item -> scene, in the order of the file.
@@ -176,12 +182,12 @@ def read_scenes(path: str | Path) -> dict[int, Scene]:
         InputError: the file is missing or damaged, an item occurs twice, or a graph is not a scene.
     """
     table = artifacts.read_table(path, SCENES)
-    scenes: dict[int, Scene] = {}
+    scenes: dict[int, S] = {}
     for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
         if image_id in scenes:
             raise InputError(path, f"item {image_id} occurs twice", "run `dvc repro` to make it again")
         try:
-            scenes[image_id] = Scene.from_json(graph)
+            scenes[image_id] = world.from_json(graph)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "graph"

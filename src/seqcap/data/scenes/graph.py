@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal, Self, TypeVar, cast, get_args
 
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter
@@ -23,12 +23,15 @@ Colour = Literal["red", "blue", "green", "yellow", "black", "white", "orange", "
 Size = Literal["small", "medium", "large"]
 Texture = Literal["plain", "striped", "dotted"]
 Action = Literal["standing", "walking", "waving", "sitting", "running", "sleeping", "flying"]
+# What things do in a clip (`seqcap.data.scenes.motion`). No single picture shows it.
+Motion = Literal["moving_left", "moving_right", "moving_up", "moving_down", "turning", "growing", "shrinking"]
 
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COLOURS: tuple[Colour, ...] = get_args(Colour)
 SIZES: tuple[Size, ...] = get_args(Size)
 TEXTURES: tuple[Texture, ...] = get_args(Texture)
+MOTIONS: tuple[Motion, ...] = get_args(Motion)
 
 # The actions each kind can be seen in; kinds that are not listed have none.
 ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
@@ -160,36 +163,54 @@ class Scene:
             name, i, j = INVERSE[name], j, i
         return None if name == "above" and "on" in self.relations[i, j] else f"{name}:{i}:{j}"
 
+    def deed(self, i: int) -> Action | Motion | None:
+        """What people say that object i does."""
+        return self.objects[i].action
+
+    def does(self, i: int, deed: str) -> str | None:
+        """The fact that object i does something, or None where it does not."""
+        return f"action:{i}" if self.objects[i].action == deed else None
+
+    def moves(self, i: int) -> bool:
+        """Whether object i moves or changes, as in a clip it may."""
+        return False
+
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries and lists, as `from_json` reads them."""
         return {"background": self.background, "objects": [asdict(thing) for thing in self.objects]}
 
-    @staticmethod
-    def from_json(text: str) -> Scene:
+    @classmethod
+    def from_json(cls, text: str) -> Self:
         """Reads a scene from a JSON string.
 
         Raises:
             pydantic.ValidationError: it is not JSON, a key is missing or unknown, or a value is not allowed.
         """
-        return _READER.validate_json(text)
+        world: type[Scene] = cls
+        return cast(Self, _reader(world).validate_json(text))
 
 
-_READER = TypeAdapter(Scene)
+@cache
+def _reader(world: type[Scene]) -> TypeAdapter[Scene]:
+    return TypeAdapter(world)
 
 
-def _gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:
+S = TypeVar("S", bound=Scene)
+
+
+def gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:
     """The horizontal and vertical gap between two boxes; negative where they overlap in that direction."""
     return max(b.left - a.right, a.left - b.right), max(b.top - a.bottom, a.top - b.bottom)
 
 
 def _on(a: SceneObject, b: SceneObject) -> bool:
-    across, along = _gaps(a, b)
+    across, along = gaps(a, b)
     touching = abs(a.bottom - b.top) <= TOUCH and a.top < b.top
     return touching and across < along and 2 * -across >= min(a.width, b.width)
 
 
 def _relations(a: SceneObject, b: SceneObject, raised: bool) -> frozenset[str]:
-    across, along = _gaps(a, b)
+    across, along = gaps(a, b)
     names = set()
     if across >= along:
         names.add("left_of" if a.left + a.right < b.left + b.right else "right_of")
@@ -370,7 +391,7 @@ def place(
 
 def is_clear(a: SceneObject, b: SceneObject) -> bool:
     """Whether two objects hardly overlap and no relation between them is close to its border."""
-    across, along = _gaps(a, b)
+    across, along = gaps(a, b)
     if _on(a, b) or _on(b, a):
         upper, lower = (a, b) if _on(a, b) else (b, a)
         return upper.kind in _CLIMBERS and upper.action != "flying" and lower.kind in _BEARERS
