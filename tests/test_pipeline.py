@@ -179,7 +179,7 @@ EDITS = {
     ),
     "embeddings": (
         parameter("params.yaml", "embeddings.glove.epochs", 6),
-        of("embeddings", "image", "image2", "de_en", "en_fr"),
+        of("embeddings", "image", "image2", "clip", "de_en", "en_fr"),
     ),
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
     "a published table": (source("reporting/published/sle_table1.csv"), paper("sle")),

@@ -807,6 +807,7 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
         "paper": name,
         "scale": params.shared.scale,
         "pictures": params.papers[name].pictures,
+        "clips": _clips(params, name, runs),
         "tasks": {
             # Only generated pictures may be shown: photographs belong to others.
             task: ReportedTask(kind=value.kind, dataset=_dataset(params, task), show=value.dataset in GENERATED)
@@ -849,6 +850,21 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
         code = closure(modules, ["rating.py"], [*published, *(f"rating/*.{kind}" for kind in ("css", "html", "js"))])
         files[config_path("rating", name)] = RatingConfig(**common, judge=f"artifacts/retriever/{judge}", code=code)
     return files
+
+
+def _clips(params: Params, name: str, runs: list[ReportedRun]) -> str | None:
+    """The task whose clips a paper's figures show, of those that it captions.
+
+    Raises:
+        InputError: `reads`, the one dependency of the figures besides pictures, names something else.
+    """
+    paper, kinds = params.papers[name], {run.task: params.shared.tasks[run.task].kind for run in runs}
+    allowed = {f"{task}/data": task for task, kind in kinds.items() if kind == "clips"}
+    nothing = f"{paper.pictures}/data/vocabulary.json"
+    if paper.reads not in (*allowed, nothing):
+        problem = f"papers.{name}.reads is {paper.reads!r}"
+        raise InputError(params.source(name), problem, f"allowed: {', '.join((*allowed, nothing))}")
+    return allowed.get(paper.reads)
 
 
 def _judge(params: Params, name: str) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import Any
 
-from seqcap.artifacts import IMAGES, REFERENCES, VOCABULARY, write_rows
-from seqcap.config.data import ClipData, ImageData
+from seqcap.config.data import ImageData
 from seqcap.data import karpathy
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.items import write_items
 
 CONFIG = ImageData
 
@@ -25,15 +23,4 @@ def prepare(config: ImageData, folder: Path) -> None:
         # Imported by name: a dataset that is read from disk does not depend on the code that makes scenes.
         scenes = importlib.import_module("seqcap.data.scenes")
         scenes.write(folder, scenes.Config(**config.scenes), config.seed)
-    write_captions(folder, *karpathy.read(config.root, config.dataset), config)
-
-
-def write_captions(
-    folder: Path, images: list[dict[str, Any]], references: list[dict[str, Any]], config: ImageData | ClipData
-) -> None:
-    """Writes items and their captions, and the vocabulary of the training captions."""
-    write_rows(folder / "images.parquet", images, IMAGES)
-    write_rows(folder / "references.parquet", references, REFERENCES)
-    # Training cuts captions after max_length words: a word that only occurs later would never be learnt.
-    training = (row["tokens"][: config.max_length] for row in references if row["split"] == "train")
-    Vocabulary.build(training, config.min_count).write(folder / VOCABULARY)
+    write_items(folder, *karpathy.read(config.root, config.dataset), config)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seqcap.config.data import ClipData
 from seqcap.data import tgif
-from seqcap.data.captions import write_captions
+from seqcap.data.items import write_items
 
 CONFIG = ClipData
 
@@ -23,4 +23,4 @@ def prepare(config: ClipData, folder: Path) -> None:
         # Imported by name: a dataset that is read from disk does not depend on the code that makes clips.
         generated = importlib.import_module("seqcap.data.scenes.clips")
         generated.write_clips(folder, generated.ClipsConfig(**config.clips), config.seed)
-    write_captions(folder, *tgif.read(config.root), config)
+    write_items(folder, *tgif.read(config.root), config)

@@ -13,7 +13,7 @@ else would mean anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,8 @@ from seqcap.progress import progress
 from seqcap.rewards import PARSES
 from seqcap.tasks import ARTIFACTS
 
-# Datasets of which everything is known.
-WORLDS: Mapping[str, type[Scene]] = {"scenes": Scene, "clips": Clip}
+# Datasets of which everything is known, and how that is read.
+WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}
 # Decoders with a best caption, which every quality metric scores.
 BEST = ("greedy", "beam")
 

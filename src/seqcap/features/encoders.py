@@ -66,9 +66,11 @@ class ScenesCNN(nn.Module):
 
 
 class ClipsCNN(ScenesCNN):
-    """The same for generated clips: it reads a frame, and beside it what the next one changes.
+    """The same for generated clips: it reads a frame, and where what is in it moves until the next one.
 
-    A mean over frames has lost their order. So what is to be told of motion must be in each frame's own features.
+    A mean over frames loses their order, so each frame's own features must tell what moves. They are given the flow, as
+    the networks of Simonyan & Zisserman, "Two-stream convolutional networks", NIPS 2014, are. With the frames'
+    difference alone, this one learned nothing of directions: to tell them it would have to multiply.
     """
 
     channels, inputs = 256, 8
@@ -76,7 +78,32 @@ class ClipsCNN(ScenesCNN):
     def forward(self, images: Tensor) -> Tensor:
         """Two frames as six channels."""
         frame, following = images.chunk(2, 1)
-        return super().forward(torch.cat([frame, following - frame], 1))
+        change = (following - frame).abs().mean(1, keepdim=True)
+        return super().forward(torch.cat([frame, change, normal_flow(frame, following)], 1))
+
+
+def normal_flow(frame: Tensor, following: Tensor) -> Tensor:
+    """How far things move across their edges, in pixels, to the right and down.
+
+        -I_t grad I / |grad I|^2
+
+    solves the gradient constraint of Horn & Schunck, "Determining optical flow", 1981, summed over colours; frames are
+    smoothed over 5 x 5 pixels, since things move by several.
+
+    Args:
+        frame, following: [n, colours, height, width].
+
+    Returns:
+        [n, 2, height, width].
+    """
+    smooth, after = (F.avg_pool2d(F.pad(image, (2, 2, 2, 2), mode="replicate"), 5, 1) for image in (frame, following))
+    between = F.pad((smooth + after) / 2, (1, 1, 1, 1), mode="replicate")
+    right = (between[:, :, 1:-1, 2:] - between[:, :, 1:-1, :-2]) / 2
+    down = (between[:, :, 2:, 1:-1] - between[:, :, :-2, 1:-1]) / 2
+    # Where there is no edge nothing is seen to move.
+    steepness = (right.square() + down.square()).sum(1, keepdim=True) + 1e-3
+    along = [((smooth - after) * slope).sum(1, keepdim=True) / steepness for slope in (right, down)]
+    return torch.cat(along, 1)
 
 
 class Encoder(nn.Module):
@@ -118,7 +145,7 @@ class Encoder(nn.Module):
             if backbone == "inception_v3":
                 # Its weights were trained by Google on [-1, 1]: what torchvision's transform_input restores.
                 mean, std = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
-        self.dim = self.channels * (2 if backbone in GENERATED else 1)
+        self.dim = self.channels * (2 if backbone == "scenes_cnn" else 1)
         # Not persistent: constants of the backbone, not weights.
         self.register_buffer("mean", torch.tensor(mean * self.frames).view(1, -1, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(std * self.frames).view(1, -1, 1, 1), persistent=False)
@@ -147,7 +174,7 @@ class Encoder(nn.Module):
         return features
 
     def pooled(self, features: Tensor) -> Tensor:
-        """One vector an image: the mean over space; for generated pictures the maximum, then the mean.
+        """One vector an image: the mean over space; for scenes_cnn the maximum, then the mean.
 
         Args:
             features: [n, channels, h, w], what `forward` returned.
@@ -156,7 +183,7 @@ class Encoder(nn.Module):
             [n, dim].
         """
         mean = features.mean((2, 3))
-        return torch.cat([features.amax((2, 3)), mean], 1) if self.backbone in GENERATED else mean
+        return torch.cat([features.amax((2, 3)), mean], 1) if self.backbone == "scenes_cnn" else mean
 
     def grid(self, features: Tensor, k: int) -> Tensor:
         """A k x k grid of vectors an image, each the mean over its cell.

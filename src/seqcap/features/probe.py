@@ -55,7 +55,7 @@ def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
 def _told(path: Path, dataset: str) -> dict[int, Array]:
     """Item -> its labels."""
     if dataset == "clips":
-        return {item: clip_labels(clip) for item, clip in read_worlds(path, Clip).items()}
+        return {item: clip_labels(clip) for item, clip in read_worlds(path, Clip.from_json).items()}
     return {item: picture_labels(scene) for item, scene in read_scenes(path).items()}
 
 

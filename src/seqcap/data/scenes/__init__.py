@@ -12,9 +12,9 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from seqcap.data.scenes.captions import DETAILS, DetailWeights, plan
 from seqcap.data.scenes.checker import Statement, Verdict, check, recall_of_set
 from seqcap.data.scenes.drawing import draw
 from seqcap.data.scenes.english import realise
-from seqcap.data.scenes.graph import S, Scene, SceneObject, pick, sample
+from seqcap.data.scenes.graph import Scene, SceneObject, pick, sample
 from seqcap.data.scenes.lookalikes import look_alikes, members
 from seqcap.errors import InputError
 from seqcap.progress import progress
@@ -47,6 +47,8 @@ __all__ = [
 # One row per picture; `graph` is the scene as JSON. Look-alikes have the same `group`, the item of the first of them;
 # it is null where a picture has none.
 SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("group", pa.int64()), ("graph", pa.string())])
+
+S = TypeVar("S", bound=Scene)
 
 CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "scenes.parquet"
 
@@ -169,11 +171,11 @@ def _sentences(
 
 def read_scenes(path: str | Path) -> dict[int, Scene]:
     """The scene graphs that `write` wrote, as `read_worlds` reads them."""
-    return read_worlds(path, Scene)
+    return read_worlds(path, Scene.from_json)
 
 
-def read_worlds(path: str | Path, world: type[S]) -> dict[int, S]:
-    """Reads the graphs of a generated dataset: of scenes, or as `motion.Clip` those of `clips.write_clips`.
+def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]:
+    """Reads the graphs of a generated dataset: of scenes, or with `motion.Clip.from_json` those of `clips.write_clips`.
 
     Returns:
         item -> scene, in the order of the file.
@@ -187,7 +189,7 @@ def read_worlds(path: str | Path, world: type[S]) -> dict[int, S]:
         if image_id in scenes:
             raise InputError(path, f"item {image_id} occurs twice", "run `dvc repro` to make it again")
         try:
-            scenes[image_id] = world.from_json(graph)
+            scenes[image_id] = from_json(graph)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "graph"

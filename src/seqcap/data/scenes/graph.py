@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
-from typing import Annotated, Any, Literal, Self, TypeVar, cast, get_args
+from functools import cached_property
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter
@@ -179,23 +179,17 @@ class Scene:
         """Plain dictionaries and lists, as `from_json` reads them."""
         return {"background": self.background, "objects": [asdict(thing) for thing in self.objects]}
 
-    @classmethod
-    def from_json(cls, text: str) -> Self:
+    @staticmethod
+    def from_json(text: str) -> Scene:
         """Reads a scene from a JSON string.
 
         Raises:
             pydantic.ValidationError: it is not JSON, a key is missing or unknown, or a value is not allowed.
         """
-        world: type[Scene] = cls
-        return cast(Self, _reader(world).validate_json(text))
+        return _READER.validate_json(text)
 
 
-@cache
-def _reader(world: type[Scene]) -> TypeAdapter[Scene]:
-    return TypeAdapter(world)
-
-
-S = TypeVar("S", bound=Scene)
+_READER = TypeAdapter(Scene)
 
 
 def gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:

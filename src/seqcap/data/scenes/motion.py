@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from seqcap.data.scenes.graph import (
     GRID,
@@ -116,6 +116,11 @@ class Clip(Scene):
         """Plain dictionaries and lists, as `from_json` reads them."""
         return {**super().to_json(), "changes": [None if change is None else asdict(change) for change in self.changes]}
 
+    @staticmethod
+    def from_json(text: str) -> Clip:
+        """As `Scene.from_json`."""
+        return _READER.validate_json(text)
+
     def _passing(self, i: int, j: int) -> frozenset[str]:
         change, thing, other = self.changes[i], self.objects[i], self.objects[j]
         if change is None or change.motion not in ("moving_left", "moving_right") or self.moves(j):
@@ -126,6 +131,9 @@ class Clip(Scene):
         if not across or gaps(replace(thing, left=0), replace(other, left=0))[1] >= 0:
             return frozenset()
         return frozenset({PASSING[0] if thing.bottom < other.bottom else PASSING[1]})
+
+
+_READER = TypeAdapter(Clip)
 
 
 def _shown(thing: SceneObject, change: Change) -> Motion | None:
