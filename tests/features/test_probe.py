@@ -76,7 +76,7 @@ def write_task(folder: Path) -> None:
 
 def test_scenes_are_probed_by_their_graphs(tmp_path: Path) -> None:
     write_task(tmp_path)
-    found = probe_scenes(tmp_path)
+    found = probe_scenes(tmp_path, "scenes")
     assert [row["group"] for row in found] == list(GROUPS)
     precisions = {row["group"]: row["mean_average_precision"] for row in found}
     assert precisions["kind"] > 0.99
@@ -84,7 +84,7 @@ def test_scenes_are_probed_by_their_graphs(tmp_path: Path) -> None:
     assert all(0 < row["chance"] < row["mean_average_precision"] for row in found)
     (tmp_path / "features/pooled.parquet").unlink()
     with pytest.raises(InputError, match=r"pooled\.parquet"):
-        probe_scenes(tmp_path)
+        probe_scenes(tmp_path, "scenes")
 
 
 def test_the_stage_probes_scenes_and_says_nothing_of_photographs(
