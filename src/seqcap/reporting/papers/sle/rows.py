@@ -9,6 +9,10 @@ SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"
 MULTI_LABEL = "SLL-SLE (multi-reference)"
 MULTI_MEANS = "multi-reference distance, the authors' later code; not in the paper's tables"
 
+# The row of what Table 3's others continue from, and what it is.
+START_LABEL = "XE (start)"
+START_MEANS = "what the others continue from; not in the paper's table"
+
 # "sample" is a set of random samples per image; "beam" is all of the beam or its best caption.
 ROWS: dict[str, dict[str, tuple[str, str]]] = {
     "table1": {
@@ -25,7 +29,7 @@ ROWS: dict[str, dict[str, tuple[str, str]]] = {
         "SLL-SLE*": ("sll_sle_att", "beam"),
     },
     "table3": {
-        "XE": ("xe_clip", "beam"),
+        START_LABEL: ("xe_clip", "beam"),
         "SLL": ("sll_clip", "beam"),
         "SLL-ME": ("sll_me_clip", "beam"),
         "SLL-SLE": ("sll_sle_clip", "beam"),
@@ -44,11 +48,9 @@ ROWS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 
-# Rows of Table 3 that the paper does not print -> the printed row that each of them follows.
-START = {"XE": "SLL-SLE"}
-START_MEANS = "what the others continue from; not in the paper's table"
-# The same of Tables 2 and 4.
-OURS = {
+# Rows that the paper does not print -> the printed row that each of them follows.
+START = {START_LABEL: "SLL-SLE"}
+OURS = START | {
     MULTI_LABEL: "SLL-SLE",
     f"{MULTI_LABEL} (rs)": "SLL-SLE (rs)",
     f"{MULTI_LABEL} (bs)": "SLL-SLE (bs)",
