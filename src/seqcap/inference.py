@@ -10,7 +10,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap import decoding
-from seqcap.artifacts import VOCABULARY, load_weights
+from seqcap.artifacts import VOCABULARY, load_weights, mend
 from seqcap.data.frames import read_clip
 from seqcap.data.images import pixels, read_image
 from seqcap.data.vocabulary import Vocabulary, digest
@@ -70,6 +70,8 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
     of_encoder = artifacts / f"encoder/{task}.safetensors"
     encoder = Encoder.load(of_encoder)
     about_encoder = described(OfEncoder, of_encoder, load_weights(of_encoder)[1], "encoder")
+    if encoder.frames > 1 and about_encoder.frames is None:
+        raise InputError(of_encoder, "does not say how many frames of a clip it reads", mend(of_encoder))
     words = artifacts / task / "data" / VOCABULARY
     vocabulary = Vocabulary.read(words)
     if digest(vocabulary) != about[0].vocabulary:
