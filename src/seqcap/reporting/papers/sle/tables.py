@@ -57,7 +57,8 @@ def table3(run: Run) -> Table:
         "recall."
     )
     cells = with_unpublished(run, "table3", ROWS["table3"], BEST_CAPTION, START, START_MEANS, run.stand_in("clip"))
-    return Table("SLE, Table 3: quality of the best beam caption of clips", reading, cells)
+    brackets = "95% bootstrap interval over training seeds and test clips"
+    return Table("SLE, Table 3: quality of the best beam caption of clips", reading, cells, brackets)
 
 
 def table4(run: Run) -> Table:
