@@ -293,7 +293,8 @@ class Run:
         Raises:
             InputError: there is no such paper, or a file is missing or malformed.
         """
-        evaluations = config.evaluations.values()
+        # Those of pictures first, whatever their names: it is their people that tables speak of.
+        evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
         return cls(config, papers.load(config.paper).PAPER, scores)
 

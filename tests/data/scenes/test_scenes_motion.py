@@ -103,6 +103,9 @@ def test_what_passes_is_behind_where_its_foot_is_higher(foot: int, name: str, fi
 
 def test_nothing_is_passed_halfway_or_from_afar() -> None:
     assert not walk(150, 10, 100).relations[0, 1] & set(PASSING)
+    # From the middle on, or from its other side away.
+    for first in (100, 165):
+        assert not walk(150, first, 200).relations[0, 1] & set(PASSING)
     # Its height does not overlap the house's.
     assert not walk(250, 10, 200).relations[0, 1] & set(PASSING)
     both = replace(walk(150), changes=(walk(150).changes[0], Change("turning", 80, 80, 80, 80), None))

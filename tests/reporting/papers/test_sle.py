@@ -13,6 +13,7 @@ from invented_runs import EXPLORING, LEVELS, SWEEP
 from seqcap.errors import InputError
 from seqcap.reporting import published, tables
 from seqcap.reporting.claims import Result, run_claims
+from seqcap.reporting.inputs import Run, Scores
 from seqcap.reporting.papers.sle import figures
 from seqcap.reporting.papers.sle.claims import CLAIMS, errors, remarks
 from seqcap.reporting.papers.sle.rows import MULTI_LABEL, MULTI_MEANS, OURS, START_MEANS
@@ -126,6 +127,14 @@ def test_truth_of_clips_is_left_out_where_only_theirs_is_unknown(sle, monkeypatc
     assert run.knows_facts
     assert not run.knows_facts_of("clip")
     assert {cell.block for cell in TABLES["sle_truth"](run).cells} == {"lstm", "attention", ""}
+
+
+def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.MonkeyPatch):
+    """Whatever the evaluations' names: people's captions count once, as the first file has them."""
+    read: list[str] = []
+    monkeypatch.setattr(Scores, "read", lambda files: read.extend(files))
+    Run.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}))
+    assert [Path(file).stem for file in read] == ["sle_image", "sle_clip"]
 
 
 def test_truth_is_one_note_where_facts_are_unknown(sle):
