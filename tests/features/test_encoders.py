@@ -78,6 +78,8 @@ def test_clips_cnn_reads_each_frame_with_the_next_one() -> None:
         pairs = [encoder(clips[:, number : number + 2]) for number in range(4)]
         torch.testing.assert_close(features, torch.stack(pairs).mean(0))
         torch.testing.assert_close(encoder.pooled(features), features.mean((2, 3)))
+        # The first frame's channels, then those of the next one.
+        torch.testing.assert_close(pairs[0], encoder._map(torch.cat([clips[:, 0], clips[:, 1]], 1)))
         assert encoder.dim == encoder.channels == 256
         # Which of two frames comes first makes a difference.
         assert (encoder(clips.flip(1)) - features).abs().max() > 1e-2

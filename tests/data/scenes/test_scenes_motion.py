@@ -129,6 +129,9 @@ def test_numbers_count_what_moves() -> None:
     assert all(true for *_, true in judge("two balls moving up", clip))
     assert ("motion", "ball moving up", False) in judge("three balls moving up", clip)
     assert ("count", "2 ball", True) in judge("two rising balls", clip)
+    # What is not true of all tells nothing of any, and nothing is true of what is not there.
+    assert not [fact for fact in check(["three", "balls", "moving", "up"], clip).facts if fact.startswith("motion")]
+    assert ("motion", "cat moving up", False) in judge("a cat moving up", clip)
 
 
 # --- Frames
