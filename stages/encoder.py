@@ -1,4 +1,4 @@
-"""A task's visual encoder, fetched, read or trained on scenes: `encoder.py <task>` ->
+"""A task's visual encoder, fetched, read or trained on scenes or clips: `encoder.py <task>` ->
 artifacts/encoder/<task>.safetensors."""
 
 import importlib
@@ -14,6 +14,8 @@ from seqcap.tasks import ARTIFACTS
 def main(task: str) -> None:
     config = EncoderConfig.read("encoder", task)
     metadata = {"weights": config.weights, "image_size": config.image_size}
+    if config.frames is not None:
+        metadata["frames"] = config.frames
     if config.weights == "scenes":
         # Imported by name: an encoder that is fetched or read does not depend on the code that trains one.
         pretraining = importlib.import_module("seqcap.features.pretraining")

@@ -1,4 +1,5 @@
-"""Features of every image of a task: `features.py <task>` -> artifacts/<task>/features/{pooled,grid}.parquet."""
+"""Features of every image or clip of a task:
+`features.py <task>` -> artifacts/<task>/features/{pooled,grid}.parquet."""
 
 import os
 import sys
@@ -8,6 +9,7 @@ import torch
 from seqcap import machine
 from seqcap.artifacts import IMAGES, read_table
 from seqcap.config.data import FeaturesConfig
+from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import Encoder
@@ -25,11 +27,12 @@ def main(task: str) -> None:
     # The fastest of cuDNN's algorithms do not give the same bytes twice.
     torch.backends.cudnn.deterministic = True
     images = read_table(ARTIFACTS / task / "data/images.parquet", IMAGES)
-    settings = config.model_dump(include={"grid", "dtype", "batch_size", "image_size"})
+    settings = config.model_dump(include={"grid", "dtype", "batch_size", "image_size", "frames"})
     job = Job(image_ids=images["item"].to_pylist(), files=images["file"].to_pylist(), **settings)
     encoder = Encoder.load(ARTIFACTS / f"encoder/{task}.safetensors")
     output, kept = ARTIFACTS / task / "features", checkpoints(f"features@{task}")
-    extract(encoder, ImageSource(config.root), job, output, kept, machine.device(), rank, world)
+    source = ImageSource(config.root) if config.frames is None else ClipSource(config.root, config.frames)
+    extract(encoder, source, job, output, kept, machine.device(), rank, world)
 
 
 if __name__ == "__main__":

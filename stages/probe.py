@@ -15,9 +15,9 @@ from seqcap.tasks import ARTIFACTS
 def main(task: str) -> None:
     config = ProbeConfig.read("probe", task)
     groups: list[dict[str, Any]] = []
-    if config.dataset == "scenes":
+    if config.dataset in ("scenes", "clips"):
         # Imported by name: photographs do not depend on the code that makes scenes.
-        groups = importlib.import_module("seqcap.features.probe").probe_scenes(ARTIFACTS / task)
+        groups = importlib.import_module("seqcap.features.probe").probe_scenes(ARTIFACTS / task, config.dataset)
     write_json(ARTIFACTS / f"sections/probe-{task}.json", {"groups": groups})
 
 

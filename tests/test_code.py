@@ -124,9 +124,9 @@ def stages(names: set[str], *kinds: str) -> set[str]:
         ("objectives/mixer.py", lambda run: run.objective == "mixer"),
         ("models/translator.py", lambda run: run.architecture == "translator"),
         ("models/attention.py", lambda run: run.architecture == "attention"),
-        ("tasks/images.py", lambda run: run.kind == "images"),
+        ("tasks/images.py", lambda run: run.kind in ("images", "clips")),
         ("tasks/sentences.py", lambda run: run.kind == "sentences"),
-        ("validation/captions.py", lambda run: run.kind == "images"),
+        ("validation/captions.py", lambda run: run.kind in ("images", "clips")),
         ("validation/translations.py", lambda run: run.kind == "sentences"),
         ("training.py", lambda run: True),
     ],
@@ -165,17 +165,20 @@ def test_decoding_depends_on_its_own_captioners(configs):
 def test_data_depend_on_their_own_kind(configs):
     data = ("data", "encoder", "features", "paraphrases", "embeddings")
     images, sentences = {"data/image", "data/image2"}, {"data/de_en", "data/en_fr"}
+    clips = {"data/clip"}
     assert stages(users(configs, "data/karpathy.py"), *data) == images
+    assert stages(users(configs, "data/tgif.py"), *data) == clips
     assert stages(users(configs, "data/pairs.py"), *data) == sentences
     assert stages(users(configs, "data/scenes/german.py"), *data) == sentences
-    encoders = {"encoder/image", "encoder/image2"}
-    assert stages(users(configs, "data/scenes/drawing.py"), *data) == images | sentences | encoders
-    assert stages(users(configs, "features/extraction.py"), *data) == {"features/image", "features/image2"}
+    encoders = {"encoder/image", "encoder/image2", "encoder/clip"}
+    assert stages(users(configs, "data/scenes/drawing.py"), *data) == images | clips | sentences | encoders
+    features = {"features/image", "features/image2", "features/clip"}
+    assert stages(users(configs, "features/extraction.py"), *data) == features
 
 
 def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
     captions = {f"evaluate/{name}_image" for name in ("psst", "sle", "spider", "smoothing", "wtfrl")}
-    captions |= {"evaluate/psst_image2", "evaluate/smoothing_server"}
+    captions |= {"evaluate/psst_image2", "evaluate/sle_clip", "evaluate/smoothing_server"}
     assert stages(users(configs, "spice/rules.py"), "evaluate") == captions
     assert stages(users(configs, "evaluation/translations.py"), "evaluate") == {
         "evaluate/smoothing_de_en",

@@ -25,6 +25,12 @@ def files(tmp_path):
     return ParameterFiles(tmp_path)
 
 
+# Another paper's entry, and the training of SLL-SLE.
+PAPER = {"pictures": "image", "reads": "image/data/vocabulary.json"}
+SLL_SLE = {"train/sle_sll_sle", "train/sle_sll_sle_att", "train/sle_clip_policies"}
+TASKS = ("image", "image2", "clip", "de_en", "en_fr")
+
+
 def reported(paper):
     return {f"{stage}/{paper}" for stage in REPORT}
 
@@ -148,11 +154,11 @@ def test_any_objective_under_any_paper(files):
 @pytest.mark.parametrize(
     ("key", "value", "names"),
     [
-        ("alpha", 0.5, {"train/sle_sll_sle", "train/sle_sll_sle_att", *reported("sle")}),
+        ("alpha", 0.5, {*SLL_SLE, *reported("sle")}),
         (
             f"{SLE}:runs.sll_me.training",
             {"learning_rate": 0.0042},
-            {"train/sle_sll_me", "train/sle_sll_me_att", *reported("sle")},
+            {"train/sle_sll_me", "train/sle_sll_me_att", "train/sle_clip_policies", *reported("sle")},
         ),
         (f"{SLE}:runs.sll_me.label", "other", reported("sle")),
         (
@@ -175,7 +181,11 @@ def test_any_objective_under_any_paper(files):
             {"evaluate/smoothing_server", *reported("smoothing")},
         ),
         ("features.image.grid", 2, {"features/image"}),
-        ("embeddings.glove.epochs", 2, {f"embeddings/{name}" for name in ("image", "image2", "de_en", "en_fr")}),
+        (
+            "embeddings.glove.epochs",
+            2,
+            {f"embeddings/{name}" for name in TASKS},
+        ),
         ("pretrain.attention.training.epochs", 3, {"pretrain/attention"}),
         ("papers/sle.yaml:papers.sle.pictures", "image", set()),
         ("device", "cpu", set()),
@@ -252,7 +262,11 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
 @pytest.mark.parametrize(
     ("key", "value", "named"),
     [
-        (f"{SLE}:papers.sle.pictures", "photos", ["papers.sle.pictures is 'photos'", "allowed: image, image2, de_en"]),
+        (
+            f"{SLE}:papers.sle.pictures",
+            "photos",
+            ["papers.sle.pictures is 'photos'", "allowed: image, image2, clip, de_en"],
+        ),
         (f"{SLE}:evaluations.sle_image.paper", "x", ["evaluations.sle_image.paper is 'x'", "allowed: psst, sle"]),
         (f"{SMOOTHING}:evaluations.smoothing_server.task", "x", ["evaluations.smoothing_server.task is 'x'", "de_en"]),
         (
@@ -328,8 +342,8 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         (f"{SPIDER}:variances.spider_variance.start", "pretrain/attention", ["start", "allowed: pretrain/lstm"]),
         (f"{SPIDER}:variances.spider_variance.reward", "bcmr", ["reward is 'bcmr'", "without meteor"]),
         (f"{SPIDER}:variances.spider_variance.settings.rolouts", 1, ["settings.rolouts is not a parameter"]),
-        (f"{SPIDER}:papers.lonely", {"pictures": "image"}, ["papers.lonely has no run"]),
-        (f"{SPIDER}:papers.image", {"pictures": "image"}, ["'image' is the name of another folder"]),
+        (f"{SPIDER}:papers.lonely", PAPER, ["papers.lonely has no run"]),
+        (f"{SPIDER}:papers.image", PAPER, ["'image' is the name of another folder"]),
         (f"{PSST}:groups.psst_luo.reads", "retriever/x", ["groups.psst_luo.reads", "allowed: retriever/listener"]),
         (f"{PSST}:groups.psst_luo.reads", "retriever/judge", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
         (f"{PSST}:groups.psst_luo.reads", "retriever/listener2", ["psst_luo.reads", "allowed: retriever/listener, "]),
@@ -386,7 +400,7 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         ("retrievers.judge.model.hidden", 0, ["retrievers.judge.model.hidden is 0"]),
         ("retrievers.judge.training.epochs", 0, ["retrievers.judge.training.epochs is 0"]),
         ("tasks.image2.world.test", 0, ["tasks.image2.world.test is 0"]),
-        ("captioners.lstm.task", "x", ["captioners.lstm.task is 'x'", "allowed: image, image2, de_en"]),
+        ("captioners.lstm.task", "x", ["captioners.lstm.task is 'x'", "allowed: image, image2, clip, de_en"]),
         ("captioners.lstm.architecture", "rnn", ["captioners.lstm.architecture is 'rnn'", "src/seqcap/models"]),
         ("captioners.lstm.architecture", "translator", ["architecture is 'translator'", "cannot read the task image"]),
         ("captioners.translator_de_en.architecture", "lstm", ["architecture is 'lstm'", "cannot read the task de_en"]),
@@ -399,7 +413,17 @@ GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner"
         ("tasks.image.dataset", "coco", ["tasks.image.root is null, but coco is on disk"]),
         ("tasks.de_en.dataset", "text", ["tasks.de_en.root is null"]),
         ("tasks.de_en.source", "nl", ["tasks.de_en.source is 'nl'", "scenes are told in de, en, fr"]),
-        ("features", {}, ["features has nothing", "one section for each of image"]),
+        ("features", {}, ["features has nothing", "one section for each of clip, image"]),
+        ("features.clip.frames", None, ["features.clip.frames is None", "how many frames of a clip are read"]),
+        ("features.clip.frames", 1, ["features.clip.frames is 1"]),
+        ("features.image.frames", 8, ["features.image.frames is 8", "only clips have frames"]),
+        ("features.image.backbone", "clips_cnn", ["features.image.backbone is 'clips_cnn'", "it reads clips"]),
+        ("tasks.clip.dataset", "tgif", ["tasks.clip.root is null, but tgif is on disk", "name its folder"]),
+        ("tasks.clip.world", {}, ["tasks.clip.world is not a parameter"]),
+        ("clips.detail", [0, 0, 0], ["clips.detail is [0, 0, 0]", "at least one weight must be above 0"]),
+        ("captioners.lstm_clip.architecture", "translator", ["is 'translator'", "it cannot read the task clip"]),
+        ("retrievers.judge.task", "clip", ["retrievers.judge.task is 'clip'", "name a task with pictures"]),
+        (f"{SLE}:papers.sle.reads", "image/data", ["papers.sle.reads is 'image/data'", "allowed: clip/data, image/"]),
         ("features.de_en", None, ["features.de_en is None"]),
         ("embeddings.files", {"image": None, "de_en": None}, ["embeddings.files has image, de_en", "en_fr"]),
         ("embeddings.glove.windows", 5, ["embeddings.glove.windows is not a parameter"]),
@@ -438,7 +462,7 @@ def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeyp
 
 def test_features_of_sentences_are_one_line(files):
     files["features.de_en"] = files["features.image"]
-    assert "features has image, image2, de_en; name one section for each of image, image2" in message(files)
+    assert "features has image, image2, clip, de_en; name one section for each of clip, image, image2" in message(files)
 
 
 def test_an_encoder_trained_on_scenes_needs_scenes(files, tmp_path):

@@ -4,11 +4,13 @@ import os
 
 import pytest
 import torch
+from small_gifs import gif, pictures
 from small_task import SETTINGS, WORDS, write_captioners
 
 from seqcap import models
 from seqcap.artifacts import load_weights, save_weights
 from seqcap.data.vocabulary import SPECIALS, Vocabulary, digest
+from seqcap.features.encoders import with_weights
 from seqcap.inference import caption_files
 from seqcap.models.base import Captioner
 
@@ -38,6 +40,34 @@ def test_the_command_prints_a_line_per_picture(trained, command):
     done = command("caption", "one.png", "two.jpg", "--weights", "lstm.safetensors", "--beam", "2")
     assert done.returncode == 0, done.stderr
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["one.png", "two.jpg"]
+
+
+def clips(trained, **metadata):
+    """Makes the LSTM a captioner of clips."""
+    encoder = with_weights("clips_cnn", "random", 1)
+    encoder.save("artifacts/encoder/image.safetensors", {"weights": "scenes", "image_size": 32} | metadata)
+    vocabulary = Vocabulary.read("artifacts/image/data/vocabulary.json")
+    captioner = models.build("lstm", SETTINGS, len(vocabulary), (encoder.dim,))
+    _, of_images = load_weights("lstm.safetensors")
+    save_weights("lstm.safetensors", captioner.state_dict(), of_images | {"feature_shape": [encoder.dim]})
+    (trained / "one.gif").write_bytes(gif(pictures(5, 40)))
+
+
+def test_gifs_are_captioned_by_captioners_of_clips(trained, command):
+    clips(trained, frames=4)
+    done = command("caption", "one.gif", "--weights", "lstm.safetensors")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("one.gif\t")
+    done = command("caption", "one.png", "--weights", "lstm.safetensors")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: one.png: cannot be decoded as GIF")
+
+
+def test_an_encoder_of_clips_must_say_how_many_frames_it_reads(trained, command):
+    clips(trained)
+    assert "image.safetensors: does not say how many frames of a clip it reads" in refused(command, "lstm")
+    clips(trained, frames=10**9)
+    assert "holds no encoder (frames:" in refused(command, "lstm")
 
 
 def test_captioners_of_two_kinds_caption_together(trained, command):

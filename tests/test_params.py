@@ -205,7 +205,7 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
         (f"{SLE}:evaluations", None, ["evaluations is None", "expected a mapping"]),
         ("tasks", 5, ["tasks is 5", "expected a mapping"]),
         ("tasks.image", None, ["tasks.image is None", "expected a mapping"]),
-        ("tasks.image.kind", "video", ["tasks.image.kind is 'video'", "'images', 'sentences'"]),
+        ("tasks.image.kind", "video", ["tasks.image.kind is 'video'", "'images', 'clips', 'sentences'"]),
         ("tasks.image.dataset", "imagenet", ["tasks.image.dataset is 'imagenet'", "flickr8k"]),
         ("tasks.image.min_counts", 3, ["tasks.image.min_counts is not a parameter"]),
         ("tasks.de_en.dataset", "iwslt", ["tasks.de_en.dataset is 'iwslt'"]),

@@ -143,6 +143,7 @@ def paper(name: str) -> set[str]:
 
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
+EXPLORING = (*SLE, "sle_clip_policies")
 TOLD_APART = ("psst_image", "wtfrl_image")
 SMOOTHED = tuple(f"smoothing_{name}_token_sequence" for name in ("lstm", "attention", "de_en"))
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
@@ -150,6 +151,7 @@ TELLING_APART = ("wtfrl_weighted", "wtfrl_scst")
 LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
 OF_CAPTIONS = (
     "sle_image",
+    "sle_clip",
     "spider_image",
     "smoothing_image",
     "smoothing_server",
@@ -164,7 +166,7 @@ EDITS = {
         parameter("papers/spider.yaml", "runs.pg_spider.training.epochs", 3),
         of("train", "spider_pg_spider"),
     ),
-    "alpha": (parameter("params.yaml", "alpha", 0.5), of("train", "sle_sll_sle", "sle_sll_sle_att") | paper("sle")),
+    "alpha": (parameter("params.yaml", "alpha", 0.5), of("train", *EXPLORING) | paper("sle")),
     "beam width": (
         parameter("papers/sle.yaml", "evaluations.sle_image.beam", 4),
         of("decode", *SLE) | paper("sle"),
@@ -179,13 +181,17 @@ EDITS = {
     ),
     "embeddings": (
         parameter("params.yaml", "embeddings.glove.epochs", 6),
-        of("embeddings", "image", "image2", "de_en", "en_fr"),
+        of("embeddings", "image", "image2", "clip", "de_en", "en_fr"),
     ),
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
     "a published table": (source("reporting/published/sle_table1.csv"), paper("sle")),
     "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
     "what only tests use": (source("rewards/reference.py"), set()),
-    "an objective": (source("objectives/sequence_exploration.py"), of("train", "sle_sll_sle", "sle_sll_sle_att")),
+    "an objective": (source("objectives/sequence_exploration.py"), of("train", *EXPLORING)),
+    "how clips are drawn": (
+        source("data/scenes/clips.py"),
+        of("data", "clip"),
+    ),
     "what objectives share": (
         source("objectives/smoothing.py"),
         of("train", *SMOOTHED),

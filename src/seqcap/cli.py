@@ -34,7 +34,7 @@ def main() -> None:
     command.add_argument("left", help="a run of papers/<paper>.yaml, such as sll_sle")
     command.add_argument("right", help="another run of the same paper")
     command.add_argument("--report", action="store_true", help="keep the comparison in the report, too")
-    command = commands.add_parser("caption", help="caption image files")
+    command = commands.add_parser("caption", help="caption image files, or GIFs with what was trained on clips")
     command.add_argument("images", type=Path, nargs="+")
     command.add_argument(
         "--weights",

@@ -18,6 +18,7 @@ from seqcap.artifacts import SPLITS, write_json
 from seqcap.code import closure
 from seqcap.config import CONFIGS, StageConfig, config_path, write_config
 from seqcap.config.data import (
+    ClipData,
     Corpus,
     EmbeddingsConfig,
     EncoderConfig,
@@ -47,7 +48,18 @@ from seqcap.data import scenes
 from seqcap.data.scenes.parallel import LANGUAGES
 from seqcap.errors import InputError
 from seqcap.machine import MACHINE
-from seqcap.params import PARAMS, ImageTask, Params, RetrieverParams, RunParams, VarianceParams, validated
+from seqcap.params import (
+    GENERATED,
+    PARAMS,
+    ClipTask,
+    Features,
+    ImageTask,
+    Params,
+    RetrieverParams,
+    RunParams,
+    VarianceParams,
+    validated,
+)
 from seqcap.tasks import KINDS
 
 # The objective of pretraining. A run with it may be the pretrained captioner itself, and it uses no reward.
@@ -95,7 +107,7 @@ def _data(params: Params) -> Files:
     files: Files = {}
     for name, task in params.shared.tasks.items():
         path = config_path("data", name)
-        generated = task.dataset == "scenes"
+        generated = task.dataset in GENERATED
         if not generated and task.root is None:
             raise InputError(PARAMS, f"tasks.{name}.root is null, but {task.dataset} is on disk", "name its folder")
         root = f"artifacts/{name}/data" if generated else str(task.root)
@@ -111,6 +123,18 @@ def _data(params: Params) -> Files:
                 seed=seed + task.world.seed_offset,
                 fingerprint=fingerprint,
                 code=closure([*roots, *(["seqcap.data.scenes"] if generated else [])], ["data.py"]),
+            )
+            continue
+        if isinstance(task, ClipTask):
+            files[path] = ClipData(
+                dataset=task.dataset,
+                root=root,
+                min_count=task.min_count,
+                max_length=task.max_length,
+                clips=params.shared.clips.model_dump() if generated else None,
+                seed=seed,
+                fingerprint=fingerprint,
+                code=closure([*roots, *(["seqcap.data.scenes.clips"] if generated else [])], ["data.py"]),
             )
             continue
         corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})
@@ -140,7 +164,7 @@ def _world(params: Params, name: str, task: ImageTask) -> dict[str, Any]:
 
 
 def _features(params: Params) -> Files:
-    """The configurations of encoder, features and probe, for every task with pictures."""
+    """The configurations of encoder, features and probe, for every task with pictures or clips."""
     files: Files = {}
     with_pictures = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
     # An experiment on sentences alone extracts none.
@@ -152,10 +176,8 @@ def _features(params: Params) -> Files:
         raise InputError(PARAMS, f"features has {', '.join(params.shared.features) or 'nothing'}", allowed)
     for name, features in params.shared.features.items():
         data = _data(params)[config_path("data", name)]
-        assert isinstance(data, ImageData)
-        if features.weights == "scenes" and data.scenes is None:
-            what = f"features.{name}.weights is 'scenes', but the pictures are {data.dataset}'s"
-            raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
+        assert isinstance(data, ImageData | ClipData)
+        _check_features(name, features, data)
         of_encoder = ["seqcap.features.pretraining"] if features.weights == "scenes" else []
         files[config_path("encoder", name)] = EncoderConfig(
             task=name,
@@ -167,16 +189,29 @@ def _features(params: Params) -> Files:
         files[config_path("features", name)] = FeaturesConfig(
             task=name,
             root=data.root,
-            **features.model_dump(include={"grid", "dtype", "batch_size", "image_size"}),
+            **features.model_dump(include={"grid", "dtype", "batch_size", "image_size", "frames"}),
             code=closure([], ["features.py"]),
         )
-        of_probe = ["seqcap.features.probe"] if data.scenes is not None else []
+        of_probe = ["seqcap.features.probe"] if data.dataset in GENERATED else []
         files[config_path("probe", name)] = ProbeConfig(
             task=name,
             dataset=data.dataset,
             code=closure(of_probe, ["probe.py"]),
         )
     return files
+
+
+def _check_features(name: str, features: Features, data: ImageData | ClipData) -> None:
+    """Checks that a task's features can be made of its data."""
+    place, clips = f"features.{name}", isinstance(data, ClipData)
+    if features.weights == "scenes" and data.dataset not in GENERATED:
+        what = f"{place}.weights is 'scenes', but the pictures are {data.dataset}'s"
+        raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
+    if (features.frames is not None) != clips:
+        fix = "say how many frames of a clip are read" if clips else "only clips have frames: remove it"
+        raise InputError(PARAMS, f"{place}.frames is {features.frames}", fix)
+    if features.backbone == "clips_cnn" and not clips:
+        raise InputError(PARAMS, f"{place}.backbone is 'clips_cnn'", "it reads clips: use scenes_cnn")
 
 
 def _words(params: Params) -> Files:
@@ -294,7 +329,7 @@ def _captioner(params: Params, name: str) -> dict[str, Any]:
     task = params.shared.tasks[captioner.task]
     what = f"{own}.architecture is {captioner.architecture!r}"
     config = _config_class(models, captioner.architecture, PARAMS, what)
-    if models.model_class(captioner.architecture).kind != task.kind:
+    if task.kind not in models.model_class(captioner.architecture).kinds:
         raise InputError(PARAMS, what, f"it cannot read the task {captioner.task}")
     return {
         "task": captioner.task,
@@ -784,9 +819,10 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
         "paper": name,
         "scale": params.shared.scale,
         "pictures": params.papers[name].pictures,
+        "clips": _clips(params, name, runs),
         "tasks": {
             # Only generated pictures may be shown: photographs belong to others.
-            task: ReportedTask(kind=value.kind, dataset=_dataset(params, task), show=value.dataset == "scenes")
+            task: ReportedTask(kind=value.kind, dataset=_dataset(params, task), show=value.dataset in GENERATED)
             for task, value in params.shared.tasks.items()
             if task in {params.papers[name].pictures, *(run.task for run in runs)}
         },
@@ -845,6 +881,21 @@ def _comparisons(params: Params, name: str, runs: list[ReportedRun]) -> tuple[tu
             place = f"papers.{name}.comparisons"
             raise InputError(params.source(name), f"{place} names {run!r}", f"choose among {', '.join(known)}")
     return pairs
+
+
+def _clips(params: Params, name: str, runs: list[ReportedRun]) -> str | None:
+    """The task whose clips a paper's figures show, of those that it captions.
+
+    Raises:
+        InputError: `reads`, the one dependency of the figures besides pictures, names something else.
+    """
+    paper, kinds = params.papers[name], {run.task: params.shared.tasks[run.task].kind for run in runs}
+    allowed = {f"{task}/data": task for task, kind in kinds.items() if kind == "clips"}
+    nothing = f"{paper.pictures}/data/vocabulary.json"
+    if paper.reads not in (*allowed, nothing):
+        problem = f"papers.{name}.reads is {paper.reads!r}"
+        raise InputError(params.source(name), problem, f"allowed: {', '.join((*allowed, nothing))}")
+    return allowed.get(paper.reads)
 
 
 def _judge(params: Params, name: str) -> str:

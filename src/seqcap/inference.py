@@ -1,4 +1,4 @@
-"""Captions for image files, with what the pipeline trained."""
+"""Captions for image files, or GIFs, with what the pipeline trained."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap import decoding
-from seqcap.artifacts import VOCABULARY, load_weights
-from seqcap.data.images import read_image
+from seqcap.artifacts import VOCABULARY, load_weights, mend
+from seqcap.data.frames import read_clip
+from seqcap.data.images import pixels, read_image
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
@@ -35,18 +35,19 @@ class OfCaptioner(Described):
 
 
 class OfEncoder(BaseModel):
-    """What the metadata of an encoder say; `params.Features` allows no larger pictures."""
+    """What the metadata of an encoder say; `params.Features` allows no larger pictures and no more frames."""
 
     model_config = ConfigDict(strict=True)
 
     image_size: int = Field(ge=16, le=1024)
+    frames: int | None = Field(None, ge=2, le=1000)
 
 
 def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) -> Iterator[tuple[Path, str]]:
     """Each image's best caption of a beam search.
 
     Args:
-        files: pictures of any size; they are resized as the training images were.
+        files: pictures of any size, or for a captioner of clips GIFs; they are resized as the training images were.
         weights: a captioner's safetensors, or those of several that decode together (`Ensemble`). Encoder and
             vocabulary are those of their task in the folder artifacts/ that the first is in; or, if it is in none, of
             the working directory.
@@ -68,7 +69,9 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
     task, artifacts = about[0].task, _artifacts(weights[0])
     of_encoder = artifacts / f"encoder/{task}.safetensors"
     encoder = Encoder.load(of_encoder)
-    size = described(OfEncoder, of_encoder, load_weights(of_encoder)[1], "encoder").image_size
+    about_encoder = described(OfEncoder, of_encoder, load_weights(of_encoder)[1], "encoder")
+    if encoder.frames > 1 and about_encoder.frames is None:
+        raise InputError(of_encoder, "does not say how many frames of a clip it reads", mend(of_encoder))
     words = artifacts / task / "data" / VOCABULARY
     vocabulary = Vocabulary.read(words)
     if digest(vocabulary) != about[0].vocabulary:
@@ -76,10 +79,9 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
         raise InputError(weights[0], f"was trained with another vocabulary than {words}", fix)
     length = max(of_member.max_length for of_member in about)
     for file in files:
-        image = read_image(file).resize((size, size), Image.Resampling.BICUBIC)
-        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)[None]
+        shown = _shown(file, about_encoder)
         with torch.inference_mode():
-            features = encoder(pixels)
+            features = encoder(shown)
             given = [
                 _given(encoder, features, member, of_member, path)
                 for member, of_member, path in zip(captioner.members, about, weights, strict=True)
@@ -93,6 +95,14 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
 def _artifacts(weights: Path) -> Path:
     """The folder artifacts/ that weights are in, or that of the working directory."""
     return next((folder for folder in weights.absolute().parents if folder.name == ARTIFACTS.name), ARTIFACTS)
+
+
+def _shown(file: Path, about: OfEncoder) -> torch.Tensor:
+    """What an encoder reads of a file: an image [1, 3, side, side], or a clip [1, frames, 3, side, side]."""
+    if about.frames is None:
+        return torch.from_numpy(pixels(read_image(file), about.image_size)).permute(2, 0, 1)[None]
+    frames = [pixels(frame, about.image_size) for frame in read_clip(file, about.frames)]
+    return torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2)[None]
 
 
 def _given(encoder: Encoder, features: torch.Tensor, member: Captioner, about: OfCaptioner, path: Path) -> torch.Tensor:

@@ -22,6 +22,7 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 from seqcap.config.data import Glove
 from seqcap.config.training import Training
 from seqcap.data import scenes
+from seqcap.data.scenes.clips import ClipsConfig
 from seqcap.data.scenes.parallel import ParallelConfig
 from seqcap.errors import InputError
 from seqcap.rewards import MODULES
@@ -127,6 +128,17 @@ class ImageTask(Section):
     evaluate_on: Literal["val", "test"]
 
 
+class ClipTask(Section):
+    """Clips and their captions."""
+
+    kind: Literal["clips"]
+    dataset: Literal["clips", "tgif"]
+    root: File | None
+    min_count: int = Field(ge=1)
+    max_length: int = Field(ge=2, le=100)
+    evaluate_on: Literal["val", "test"]
+
+
 class Splits(Section):
     """The names of a corpus's files, without languages."""
 
@@ -160,7 +172,10 @@ class SentenceTask(Section):
         return target
 
 
-Task = Annotated[ImageTask | SentenceTask, Field(discriminator="kind")]
+# Datasets that the pipeline makes itself.
+GENERATED = ("scenes", "clips")
+
+Task = Annotated[ImageTask | ClipTask | SentenceTask, Field(discriminator="kind")]
 
 
 class Embeddings(Section):
@@ -171,15 +186,17 @@ class Embeddings(Section):
 
 
 class Features(Section):
-    """Visual features of a task's pictures.
+    """Visual features of a task's pictures or clips.
 
     Attributes:
+        frames: how many of a clip are read, evenly spaced; null: pictures.
         pictures, epochs, learning_rate: of the encoder's own training, if `weights` is "scenes".
         batch_size: images per step, in extraction and in the encoder's training.
     """
 
     backbone: Literal[
         "scenes_cnn",
+        "clips_cnn",
         "resnet18",
         "resnet34",
         "resnet50",
@@ -190,6 +207,7 @@ class Features(Section):
     ]
     weights: File
     image_size: int = Field(ge=16, le=1024)
+    frames: Annotated[int, Field(ge=2, le=1000)] | None = None
     grid: int = Field(ge=1, le=32)
     dtype: Literal["float16", "float32"]
     batch_size: int = Field(ge=1)
@@ -259,10 +277,13 @@ class PaperParams(Section):
 
     Attributes:
         pictures: the task whose pictures its figures show.
+        reads: what else its figures show, a path below artifacts/: "<task>/data" of clips, or
+            "<pictures>/data/vocabulary.json", nothing else.
         comparisons: pairs of its runs that the report compares, although the paper does not.
     """
 
     pictures: Name
+    reads: Artifact
     comparisons: tuple[tuple[Name, Name], ...] = ()
 
 
@@ -422,6 +443,7 @@ class Shared(Section):
     tasks: dict[Name, Task]
     scenes: scenes.Config
     parallel: ParallelConfig
+    clips: ClipsConfig
     features: dict[Name, Features]
     embeddings: Embeddings
     captioners: dict[Name, CaptionerParams]
@@ -634,7 +656,7 @@ def _graph(content: Mapping[str, Any]) -> dict[str, Any]:
     for section, keys in (
         ("tasks", ()),
         ("features", ()),
-        ("papers", ()),
+        ("papers", ("pictures", "reads")),
         ("pretrain", ("task",)),
         ("retrievers", ("task",)),
         ("mined", ("task",)),

@@ -12,10 +12,11 @@ from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.data.scenes import SCENES
 from seqcap.data.scenes.captions import plan
+from seqcap.data.scenes.clips import ClipsConfig, write_clips
 from seqcap.data.scenes.english import realise
 from seqcap.data.scenes.graph import sample
 from seqcap.errors import InputError
-from seqcap.evaluation.captions import evaluate
+from seqcap.evaluation.captions import evaluate, scenes_of
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.corpus import corpus_values
 from seqcap.metrics.registry import DIVERSITY, QUALITY, find
@@ -249,3 +250,15 @@ def test_a_file_without_a_column_and_a_scene_that_is_missing_are_one_line(task):
     write_rows(f"{DATA}/scenes.parquet", rows[:-1], SCENES)
     with pytest.raises(InputError, match=rf"scenes\.parquet: has no scene of image {IMAGES - 1}"):
         evaluate(config())
+
+
+def test_truth_of_clips_is_that_of_the_clip(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_clips("artifacts/clip/data", ClipsConfig(train=1, val=1, test=3, size=32), 1)
+    of_clips = config(task="clip", kind="clips", dataset="clips")
+    found = scenes_of(of_clips, [2, 3, 4])
+    assert set(found) == set(range(5))
+    assert all(any(clip.moves(i) for i in range(len(clip.objects))) for clip in found.values())
+    with pytest.raises(InputError, match="has no scene of image 5"):
+        scenes_of(of_clips, [4, 5])
+    assert scenes_of(config(task="clip", kind="clips", dataset="tgif"), [4]) is None

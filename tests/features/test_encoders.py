@@ -16,9 +16,10 @@ from torch import Tensor
 from seqcap.artifacts import save_weights
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
-from seqcap.features.encoders import BACKBONES, IMAGENET_MEAN, IMAGENET_STD, Encoder, with_weights
+from seqcap.features.encoders import BACKBONES, IMAGENET_MEAN, IMAGENET_STD, Encoder, normal_flow, with_weights
 
 CHANNELS = dict.fromkeys(BACKBONES, 2048) | {"resnet18": 512, "resnet34": 512, "mobilenet_v2": 1280, "scenes_cnn": 192}
+CHANNELS["clips_cnn"] = 256
 
 
 def pictures(n: int, side: int) -> Tensor:
@@ -36,7 +37,8 @@ def test_every_backbone_gives_a_pooled_feature_and_a_grid(backbone: str) -> None
     encoder = with_weights(backbone, "random", seed=1)
     side = max(encoder.smallest, 40)
     with torch.inference_mode():
-        features = encoder(pictures(1, side))
+        # A clip of as many frames as are read together.
+        features = encoder(pictures(encoder.frames, side)[None] if encoder.frames > 1 else pictures(1, side))
         assert features.shape[:2] == (1, CHANNELS[backbone])
         assert encoder.pooled(features).shape == (1, encoder.dim)
         assert encoder.grid(features, 3).shape == (1, 3, 3, encoder.channels)
@@ -53,6 +55,53 @@ def test_pooled_is_the_mean_of_the_grid_and_scenes_cnn_adds_the_maximum() -> Non
         assert features.shape == (2, 192, 8, 8)
         expected = torch.cat([features.flatten(2).amax(2), features.flatten(2).mean(2)], 1)
         torch.testing.assert_close(scenes.pooled(features), expected)
+
+
+@pytest.mark.parametrize("backbone", ["scenes_cnn", "resnet18"])
+def test_a_clips_features_are_the_mean_over_its_frames_and_over_space(backbone: str) -> None:
+    encoder = with_weights(backbone, "random", 1)
+    clips = pictures(12, 64).unflatten(0, (3, 4))
+    with torch.inference_mode():
+        features = encoder(clips)
+        frames = torch.stack([encoder(clip) for clip in clips])
+        torch.testing.assert_close(features, frames.mean(1))
+        torch.testing.assert_close(encoder.grid(features, 1).flatten(1), frames.mean((1, 3, 4)))
+        # The order of single frames is lost.
+        torch.testing.assert_close(encoder(clips.flip(1)), features)
+
+
+def test_clips_cnn_reads_each_frame_with_the_next_one() -> None:
+    encoder = with_weights("clips_cnn", "random", 1)
+    clips = pictures(10, 64).unflatten(0, (2, 5))
+    with torch.inference_mode():
+        features = encoder(clips)
+        pairs = [encoder(clips[:, number : number + 2]) for number in range(4)]
+        torch.testing.assert_close(features, torch.stack(pairs).mean(0))
+        torch.testing.assert_close(encoder.pooled(features), features.mean((2, 3)))
+        # The first frame's channels, then those of the next one.
+        torch.testing.assert_close(pairs[0], encoder._map(torch.cat([clips[:, 0], clips[:, 1]], 1)))
+        assert encoder.dim == encoder.channels == 256
+        # Which of two frames comes first makes a difference.
+        assert (encoder(clips.flip(1)) - features).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize(("right", "down"), [(2, 0), (-1, 0), (0, 2), (0, -2)])
+def test_the_flow_is_how_far_a_thing_moves(right: int, down: int) -> None:
+    frame = torch.zeros(1, 3, 40, 40)
+    # It fades out over 13 pixels, so that the gradient tells the distance.
+    ramp = torch.cat([torch.arange(13.0), torch.arange(13.0).flip(0)]) / 13
+    frame[:, :, 7:33, 7:33] = torch.minimum(ramp[:, None], ramp[None])
+    flow = normal_flow(frame, frame.roll((down, right), (2, 3)))[0]
+    across, along = (flow[axis][flow[axis].abs() > 0.5] for axis in range(2))
+    assert len(across) + len(along) > 50
+    moved = along if down else across
+    assert (moved.median() - (right + down)).abs() < 0.3
+    assert flow[0 if down else 1].mean().abs() < 0.01
+    assert not normal_flow(frame, frame).any()
+    # Colours are summed, not cancelled.
+    contrary = torch.cat([frame[:, :1], 1 - frame[:, 1:2], frame[:, 2:]], 1)
+    both = normal_flow(contrary, contrary.roll((down, right), (2, 3)))[0]
+    torch.testing.assert_close(both[:, 9:31, 9:31], flow[:, 9:31, 9:31], atol=1e-3, rtol=1e-3)
 
 
 def test_a_grid_cell_is_where_it_is_in_the_image() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import torch
 from PIL import Image
 
+from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features import extraction
@@ -70,6 +72,31 @@ def test_rows_are_the_encoders_features_in_the_order_of_the_ids(root: Path, enco
             expected = encoder.pooled(features), encoder.grid(features, 2)
         for store, values in zip((pooled, grid), expected, strict=True):
             np.testing.assert_allclose(store.get(np.array([row])), values, rtol=tolerance, atol=tolerance)
+
+
+def test_features_of_clips_are_means_over_their_frames(root: Path, encoder: Encoder) -> None:
+    (root / "frames").mkdir()
+    for i in range(N):
+        (root / f"frames/{i}").mkdir()
+        for place in range(6):
+            shutil.copy(root / f"images/{(i + place) % N}.png", root / f"frames/{i}/{place}.png")
+    files = [f"{i}.gif" for i in range(N)]
+    clips = Job([100 - i for i in range(N)], files, grid=2, dtype="float32", batch_size=4, image_size=16, frames=3)
+    source = ClipSource(root, 3)
+    extract(encoder, source, clips, root / "out", root / "kept", CPU)
+    # The first frame, one in the middle and the last one.
+    run(root, "stills", encoder, job(dtype="float32"))
+    for name in NAMES:
+        of_clips, of_stills = (FeatureStore(root / folder / name) for folder in ("out", "stills"))
+        assert of_clips.shape == of_stills.shape
+        chosen = np.array([[(i + place) % N for place in (0, 3, 5)] for i in range(N)])
+        stills = of_stills.get(chosen.ravel()).reshape(N, 3, *of_stills.shape)
+        # scenes_cnn's maximum is taken of the mean, not of each frame.
+        part = slice(192, None) if name == "pooled.parquet" else slice(None)
+        np.testing.assert_allclose(
+            of_clips.get(np.arange(N))[..., part], stills.mean(1)[..., part], rtol=1e-4, atol=1e-5
+        )
+    assert clips.key(encoder, source) != replace(clips, frames=4).key(encoder, source)
 
 
 def test_row_groups_are_small_and_uncompressed(root: Path, encoder: Encoder) -> None:

@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 import torch
 
-from seqcap.data.scenes.labels import OBJECT_LABELS, PICTURE_LABELS
+from seqcap.config.data import EncoderConfig
+from seqcap.data.scenes.graph import MOTIONS
+from seqcap.data.scenes.labels import CLIP_LABELS, CLIP_OBJECT_LABELS, OBJECT_LABELS, PICTURE_LABELS
 from seqcap.features import pretraining
 from seqcap.features.encoders import with_weights
-from seqcap.features.pretraining import TRAIN, VAL, Examples, _per_cell, _shifted, draw_examples, pretrain
+from seqcap.features.pretraining import (
+    TRAIN,
+    VAL,
+    Examples,
+    _per_cell,
+    _shifted,
+    draw_examples,
+    pretrain,
+    train_on_scenes,
+)
 
 
 def squares(n: int, seed: int) -> Examples:
@@ -76,6 +87,49 @@ def test_pictures_have_the_labels_of_their_objects() -> None:
     assert torch.equal(drawn.labels[:, column : column + 4].argmax(1) + 1, numbers)
     assert drawn.middles.min() >= 0
     assert drawn.middles.max() < 1
+
+
+def test_clips_are_drawn_as_pairs_of_frames_that_are_read() -> None:
+    drawn = draw_examples((1, TRAIN), 40, 32, 1, frames=8)
+    assert drawn.images.shape == (40, 6, 32, 32)
+    assert drawn.labels.shape[1] == len(CLIP_LABELS)
+    assert drawn.objects.shape[2] == len(CLIP_OBJECT_LABELS)
+    motions = [CLIP_LABELS.index(name) for name in MOTIONS], [CLIP_OBJECT_LABELS.index(name) for name in MOTIONS]
+    # What an object does, its clip does, and nothing else; something moves in every clip.
+    assert torch.equal(drawn.objects.amax(1)[:, motions[1]], drawn.labels[:, motions[0]])
+    assert drawn.labels[:, motions[0]].sum(1).min() >= 1
+    first, second = drawn.images.chunk(2, 1)
+    assert all((first != second).flatten(1).any(1).tolist())
+    assert torch.equal(draw_examples((1, TRAIN), 5, 32, 2, frames=8).images, drawn.images[:5])
+    # Frames further apart show the same clips at other moments.
+    further = draw_examples((1, TRAIN), 40, 32, 1, frames=2)
+    assert torch.equal(further.labels, drawn.labels)
+    assert (further.images != drawn.images).any()
+    moved = [(a.float() - b.float()).abs().mean() for a, b in ((first, second), further.images.chunk(2, 1))]
+    assert moved[0] < moved[1]
+
+
+def test_an_encoder_of_clips_learns_from_them() -> None:
+    encoder = with_weights("clips_cnn", "random", seed=1)
+    config = EncoderConfig(
+        task="clip",
+        backbone="clips_cnn",
+        weights="scenes",
+        fingerprint={},
+        image_size=32,
+        frames=4,
+        pictures=24,
+        epochs=1,
+        learning_rate=0.01,
+        batch_size=8,
+        seed=1,
+        code={},
+    )
+    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
+    assert 0 < train_on_scenes(encoder, config) < 1
+    assert any(not torch.equal(before[name], tensor) for name, tensor in encoder.state_dict().items())
+    # One that reads frames one by one learns from pictures.
+    assert 0 < train_on_scenes(with_weights("scenes_cnn", "random", seed=1), config) < 1
 
 
 def test_the_targets_of_cells() -> None:

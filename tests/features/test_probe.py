@@ -14,7 +14,17 @@ from seqcap.artifacts import IMAGES, SPLITS, features_schema, parquet_stream, re
 from seqcap.config import config_path, write_config
 from seqcap.configure import resolve
 from seqcap.data import scenes
-from seqcap.data.scenes.labels import GROUPS, PICTURE_LABELS, picture_labels
+from seqcap.data.scenes.clips import ClipsConfig, write_clips
+from seqcap.data.scenes.graph import MOTIONS
+from seqcap.data.scenes.labels import (
+    CLIP_GROUPS,
+    CLIP_LABELS,
+    GROUPS,
+    PICTURE_LABELS,
+    clip_labels,
+    picture_labels,
+)
+from seqcap.data.scenes.motion import Clip
 from seqcap.errors import InputError
 from seqcap.features.precision import average_precisions
 from seqcap.features.probe import probe, probe_scenes
@@ -74,9 +84,33 @@ def write_task(folder: Path) -> None:
         writer.write_table(pa.Table.from_arrays([pa.array(list(graphs), pa.int64()), column], schema=schema))
 
 
+def test_clips_are_probed_for_their_motion(tmp_path: Path) -> None:
+    write_clips(tmp_path / "data", ClipsConfig(train=60, val=15, test=25, size=32, captions=1), 1)
+    graphs = scenes.read_worlds(tmp_path / "data/scenes.parquet", Clip.from_json)
+    splits = ["train"] * 60 + ["val"] * 15 + ["test"] * 25
+    rows = [{"item": i, "split": split, "file": f"{i}.gif", "coco_id": None} for i, split in enumerate(splits)]
+    write_rows(tmp_path / "data/images.parquet", rows, IMAGES)
+    schema = features_schema((len(CLIP_LABELS),), pa.float32())
+    values = np.concatenate([clip_labels(graph) for graph in graphs.values()])
+    column = pa.FixedSizeListArray.from_arrays(pa.array(values), type=schema.field("features").type)
+    with parquet_stream(tmp_path / "features/pooled.parquet", schema) as writer:
+        writer.write_table(pa.Table.from_arrays([pa.array(list(graphs), pa.int64()), column], schema=schema))
+    found = {row["group"]: row for row in probe_scenes(tmp_path, "clips")}
+    assert list(found) == [group for group in CLIP_GROUPS if group in found]
+    motions = [name.replace("_", " ") for name in MOTIONS]
+    assert set(motions) <= set(found)
+    assert all(found[motion]["labels"] == 1 for motion in motions)
+    # The features are the labels.
+    precisions, chances = (
+        np.array([found[motion][name] for motion in motions]) for name in ("mean_average_precision", "chance")
+    )
+    assert precisions.mean() > 0.75
+    assert (precisions > 2 * chances).all()
+
+
 def test_scenes_are_probed_by_their_graphs(tmp_path: Path) -> None:
     write_task(tmp_path)
-    found = probe_scenes(tmp_path)
+    found = probe_scenes(tmp_path, "scenes")
     assert [row["group"] for row in found] == list(GROUPS)
     precisions = {row["group"]: row["mean_average_precision"] for row in found}
     assert precisions["kind"] > 0.99
@@ -84,7 +118,7 @@ def test_scenes_are_probed_by_their_graphs(tmp_path: Path) -> None:
     assert all(0 < row["chance"] < row["mean_average_precision"] for row in found)
     (tmp_path / "features/pooled.parquet").unlink()
     with pytest.raises(InputError, match=r"pooled\.parquet"):
-        probe_scenes(tmp_path)
+        probe_scenes(tmp_path, "scenes")
 
 
 def test_the_stage_probes_scenes_and_says_nothing_of_photographs(

@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from PIL import Image
+from small_gifs import gif, pictures
 
 from seqcap import artifacts
+from seqcap.artifacts import copy_file
 from seqcap.config import config_path, write_config
 from seqcap.config.report import (
     PaperConfig,
@@ -255,26 +257,35 @@ LEVELS = {
 }
 
 
+def _plain(name: str) -> str:
+    return name.removesuffix("_att").removesuffix("_clip")
+
+
 @dataclass
 class SleRun(PaperRun):
-    """SLE: with and without attention; METEOR and SPICE were not computed."""
+    """SLE: with and without attention, and on clips; METEOR and SPICE were not computed."""
 
     paper = "sle"
 
-    names: list[str] = field(default_factory=lambda: [*LABELS, MULTI, *(f"{name}_att" for name in LABELS)])
+    names: list[str] = field(
+        default_factory=lambda: [*LABELS, MULTI, *(f"{name}_{of}" for of in ("att", "clip") for name in LABELS)]
+    )
     missing: set[str] = field(default_factory=lambda: {"METEOR", "SPICE"})
 
     def entry(self, name: str) -> ReportedRun:
-        plain, attention = name.removesuffix("_att"), name.endswith("_att")
+        plain, attention, clips = _plain(name), name.endswith("_att"), name.endswith("_clip")
         settings: dict[str, Any] = {} if plain == "xe" else {"samples": 5}
         if plain in EXPLORING:
             distance, alpha = EXPLORING[plain]
             settings |= {"alpha": alpha, "distance": distance, "estimator": "paper"}
         return self.reported(
             name,
-            label=("SLL-SLE (multi-reference)" if plain == MULTI else LABELS.get(plain, plain)) + "*" * attention,
+            label=("SLL-SLE (multi-reference)" if plain == MULTI else LABELS.get(plain, plain))
+            + "*" * attention
+            + " (clips)" * clips,
             row=name != "xe_att",
-            captioner="attention" if attention else "lstm",
+            task="clip" if clips else "image",
+            captioner="attention" if attention else "lstm_clip" if clips else "lstm",
             objective=OBJECTIVES["sll_sle"] if plain in EXPLORING else OBJECTIVES.get(plain, "self_critical"),
             settings=settings,
             reward=None if plain == "xe" else "cider",
@@ -282,13 +293,41 @@ class SleRun(PaperRun):
         )
 
     def is_peaked(self, name: str) -> bool:
-        return name.removesuffix("_att") != "xe"
+        return _plain(name) != "xe"
+
+    @property
+    def clips(self) -> bool:
+        """Whether clips are part of it."""
+        return any(name.endswith("_clip") for name in self.names)
+
+    def tasks(self) -> dict[str, ReportedTask]:
+        of_clips = ReportedTask(kind="clips", dataset="clips" if self.dataset == "scenes" else "tgif", show=self.show)
+        return super().tasks() | ({"clip": of_clips} if self.clips else {})
+
+    def evaluations(self) -> dict[str, ReportedEvaluation]:
+        return super().evaluations() | ({"sle_clip": self.evaluation("clip")} if self.clips else {})
+
+    def config(self) -> PaperConfig:
+        return super().config().model_copy(update={"clips": "clip" if self.clips else None})
+
+    def write_images(self) -> None:
+        super().write_images()
+        for name in ("images", "references"):
+            copy_file(Path(f"artifacts/image/data/{name}.parquet"), Path(f"artifacts/clip/data/{name}.parquet"))
+        with tarfile.open("artifacts/clip/data/gifs.tar", "w") as tar:
+            for number in range(self.images):
+                content = gif(pictures(5))
+                member = tarfile.TarInfo(f"images/{number}.png")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
 
     def scores(self, evaluation: str) -> Rows:
         table = Table(self.missing)
         hard = np.random.default_rng(5).normal(0, 0.05, self.images)
-        people = [("human", (0,))] if self.dataset == "scenes" else []
-        for name, seeds in [*((entry.name, entry.seeds) for entry in self.entries()), *people]:
+        # `Scores.read` leaves out those of a second evaluation.
+        people = [("human", (0,))] if self.dataset == "scenes" and evaluation == "sle_image" else []
+        entries = [(entry.name, entry.seeds) for entry in self.entries() if entry.evaluation == evaluation]
+        for name, seeds in [*entries, *people]:
             for seed in seeds:
                 rng = rng_of(seed, name)
                 for decoder in ("sample",) if name == "human" else artifacts.DECODERS:
@@ -303,7 +342,7 @@ class SleRun(PaperRun):
             # Between XE's and SLL's.
             share = EXPLORING[name][1]
             return {key: share * LEVELS["sll"][key] + (1 - share) * value for key, value in LEVELS["xe"].items()}
-        return LEVELS.get(name.removesuffix("_att"), LEVELS["sll"])
+        return LEVELS.get(_plain(name), LEVELS["sll"])
 
     def _single(self, table: Table, name: str, seed: int, decoder: str, hard: Any, rng: np.random.Generator) -> None:
         levels, beam = self._levels(name), 0.1 if decoder != "sample" else 0.0
@@ -347,7 +386,7 @@ class SleRun(PaperRun):
 
     def curves(self, name: str) -> Rows:
         rows = []
-        steps = [0] if name.removesuffix("_att") == "xe" else [0, 40, 80, 120, 160, 200]
+        steps = [0] if _plain(name) == "xe" else [0, 40, 80, 120, 160, 200]
         for seed in self.entry(name).seeds:
             for step in steps:
                 for quantity in ("train_reward", "val_cider"):

@@ -57,7 +57,7 @@ def test_what_is_not_there_is_one_line(folder):
         task.inputs("server")
     with pytest.raises(InputError, match="has no captions in split 'server'"):
         task.split("server", 6)
-    with pytest.raises(InputError, match=r"holds images, which seqcap\.models\.translator does not read"):
+    with pytest.raises(InputError, match=r"holds images or clips, which seqcap\.models\.translator does not read"):
         tasks.load("images", "image", Translator)
     with pytest.raises(InputError, match="vocabulary"):
         tasks.load("images", "video", Lstm)

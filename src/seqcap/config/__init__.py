@@ -20,7 +20,7 @@ from seqcap.errors import InputError
 CONFIGS = Path("configs")
 
 # The kinds of tasks, see `seqcap.tasks.KINDS`.
-Kind = Literal["images", "sentences"]
+Kind = Literal["images", "clips", "sentences"]
 # File -> its size and modification time. DVC does not track files outside the project.
 Fingerprint = Mapping[str, tuple[int, int]]
 

@@ -23,6 +23,19 @@ class ImageData(StageConfig):
     fingerprint: Fingerprint
 
 
+class ClipData(StageConfig):
+    """Stage `data` of clips. `clips`: None if they are read from `root`."""
+
+    kind: Literal["clips"] = "clips"
+    dataset: str
+    root: str
+    min_count: int
+    max_length: int
+    clips: Mapping[str, Any] | None
+    seed: int
+    fingerprint: Fingerprint
+
+
 class Corpus(Frozen):
     """How parallel text is read.
 
@@ -58,13 +71,15 @@ class SentenceData(StageConfig):
 
 
 class EncoderConfig(StageConfig):
-    """Stage `encoder`. From `pictures` on, how it is trained if `weights` is "scenes"; see `seqcap.params.Features`."""
+    """Stage `encoder`. From `pictures` on, how it is trained if `weights` is "scenes"; see `seqcap.params.Features`.
+    `frames`: how many of a clip are read, None if it is of pictures."""
 
     task: str
     backbone: str
     weights: str
     fingerprint: Fingerprint
     image_size: int
+    frames: int | None
     pictures: int
     epochs: int
     learning_rate: float
@@ -73,10 +88,11 @@ class EncoderConfig(StageConfig):
 
 
 class FeaturesConfig(StageConfig):
-    """Stage `features`."""
+    """Stage `features`; `frames`: how many of a clip are read, None if it is of pictures."""
 
     task: str
     root: str
+    frames: int | None
     grid: int
     dtype: str
     batch_size: int

@@ -72,6 +72,7 @@ class PaperConfig(StageConfig):
     Attributes:
         paper: its package in `seqcap.reporting.papers`.
         pictures: the task whose pictures its figures show.
+        clips: the task whose clips they show, or None.
         results: folder of the evaluations' scores, and of what else was measured for the paper.
         runs: in the order of the parameters; ensembles after the runs.
     """
@@ -79,6 +80,7 @@ class PaperConfig(StageConfig):
     paper: str
     scale: str
     pictures: str
+    clips: str | None = None
     tasks: Mapping[str, ReportedTask]
     evaluations: Mapping[str, ReportedEvaluation]
     results: str

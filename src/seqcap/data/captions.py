@@ -5,10 +5,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from seqcap.artifacts import IMAGES, REFERENCES, VOCABULARY, write_rows
 from seqcap.config.data import ImageData
 from seqcap.data import karpathy
-from seqcap.data.vocabulary import Vocabulary
+from seqcap.data.items import write_items
 
 CONFIG = ImageData
 
@@ -24,9 +23,4 @@ def prepare(config: ImageData, folder: Path) -> None:
         # Imported by name: a dataset that is read from disk does not depend on the code that makes scenes.
         scenes = importlib.import_module("seqcap.data.scenes")
         scenes.write(folder, scenes.Config(**config.scenes), config.seed)
-    images, references = karpathy.read(config.root, config.dataset)
-    write_rows(folder / "images.parquet", images, IMAGES)
-    write_rows(folder / "references.parquet", references, REFERENCES)
-    # Training cuts captions after max_length words: a word that only occurs later would never be learnt.
-    training = (row["tokens"][: config.max_length] for row in references if row["split"] == "train")
-    Vocabulary.build(training, config.min_count).write(folder / VOCABULARY)
+    write_items(folder, *karpathy.read(config.root, config.dataset), config)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
 from seqcap.errors import InputError
@@ -33,14 +34,27 @@ def read_image(path: Path) -> Image.Image:
     Raises:
         InputError: as there; or it cannot be read, or is no plain file.
     """
+    return _decoded(read_plain(path), path, "", "name another image, or restore this one")
+
+
+def read_plain(path: Path) -> bytes:
+    """The bytes of a file that a user names.
+
+    Raises:
+        InputError: it cannot be read, or is no plain file.
+    """
     try:
         # A device may have no end.
         if path.exists() and not path.is_file():
             raise InputError(path, "is no plain file", "name an image")
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
-    return _decoded(content, path, "", "name another image, or restore this one")
+
+
+def pixels(image: Image.Image, side: int) -> npt.NDArray[np.uint8]:
+    """An image as [side, side, 3], squashed, not cropped: captions also describe what is at the edges."""
+    return np.array(image.resize((side, side), Image.Resampling.BICUBIC) if image.size != (side, side) else image)
 
 
 class ImageSource:
@@ -52,23 +66,24 @@ class ImageSource:
 
     Args:
         root: the data set's folder.
+        folder: the folder's name, where it is not "images".
 
     Raises:
         InputError: the folder is missing, holds several tars, or a tar is compressed, damaged, or has members that
             are links or would leave the folder.
     """
 
-    def __init__(self, root: str | Path) -> None:
+    def __init__(self, root: str | Path, folder: str = "images") -> None:
         root = Path(root)
         if not root.is_dir():
             raise InputError(root, "is not a folder", "set the data set's root in params.yaml")
         tars = sorted(root.glob("*.tar"))
         self._members: dict[str, list[tuple[tuple[str, ...], int, int]]] | None = None
-        if (root / "images").is_dir():
-            self.path = root / "images"
+        if (root / folder).is_dir():
+            self.path = root / folder
         elif len(tars) > 1:
             names = ", ".join(tar.name for tar in tars)
-            raise InputError(root, f"holds several tars ({names})", "keep one, or unpack them into images/")
+            raise InputError(root, f"holds several tars ({names})", f"keep one, or unpack them into {folder}/")
         elif tars:
             self.path = tars[0]
             self._members = _index(self.path)
@@ -100,7 +115,7 @@ class ImageSource:
             InputError: the image is missing, truncated, damaged, too large, of an unknown format or not an image.
         """
         fix = "restore this image, or drop it from the data set"
-        return _decoded(self._bytes(file), self.path, f"image {file!r} ", fix)
+        return _decoded(self.content(file), self.path, f"image {file!r} ", fix)
 
     def _inside(self, file: str) -> Path:
         # Links inside the folder are the user's own (DVC's cache, a shared disk): only names are confined.
@@ -121,7 +136,12 @@ class ImageSource:
             raise InputError(self.path, f"image {file!r} may be {names}", "name the subfolder too, or keep one of them")
         return found[0][1:] if found else None
 
-    def _bytes(self, file: str) -> bytes:
+    def content(self, file: str) -> bytes:
+        """The bytes of a file.
+
+        Raises:
+            InputError: it is missing, or cannot be read.
+        """
         fix = "restore the file"
         if self._members is None:
             path = self._inside(file)
@@ -156,7 +176,7 @@ def _index(path: Path) -> dict[str, list[tuple[tuple[str, ...], int, int]]]:
                 members[parts[-1]].append((parts, member.offset_data, member.size))
     except (tarfile.TarError, OSError, EOFError) as error:
         raise InputError(
-            path, f"is not an uncompressed tar ({_brief(error)})", "restore it, or decompress it (gunzip)"
+            path, f"is not an uncompressed tar ({brief(error)})", "restore it, or decompress it (gunzip)"
         ) from None
     return dict(members)
 
@@ -177,17 +197,18 @@ def _decoded(content: bytes, path: Path, what: str, fix: str) -> Image.Image:
             too_large = image.width * image.height > MAX_PIXELS
             if not too_large:
                 image.load()
-                return _rgb(image)
+                return rgb(image)
     except Image.DecompressionBombError:
         too_large = True
     except UnidentifiedImageError:
         raise InputError(path, f"{what}cannot be decoded (no {', '.join(FORMATS)})", fix) from None
     except Exception as error:  # Pillow's decoders raise whatever a damaged header provokes, not only OSError
-        raise InputError(path, f"{what}cannot be decoded ({_brief(error)})", fix) from None
+        raise InputError(path, f"{what}cannot be decoded ({brief(error)})", fix) from None
     raise InputError(path, f"{what}has more than {MAX_PIXELS:,} pixels", fix)
 
 
-def _rgb(image: Image.Image) -> Image.Image:
+def rgb(image: Image.Image) -> Image.Image:
+    """An image as 8-bit RGB, see `ImageSource.read`."""
     if image.mode.startswith("I"):
         # 16-bit grey: Pillow's own conversion clips everything above 255 to white.
         levels = np.clip(np.asarray(image).astype(np.int64), 0, 65535) >> 8
@@ -199,5 +220,6 @@ def _rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def _brief(error: Exception) -> str:
+def brief(error: Exception) -> str:
+    """What an error says, or its name."""
     return str(error) or type(error).__name__

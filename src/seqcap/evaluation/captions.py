@@ -1,4 +1,4 @@
-"""Scores of captions of images: one row per caption, metric and run.
+"""Scores of captions of images or clips: one row per caption, metric and run.
 
 Metrics (`seqcap.metrics.registry` says what each is): `CIDEr`, `precision_true`, `recall_true` and `all_true` (1 where
 a caption says something, all of it true) of every caption; of greedy captions and the best of the beam the others of
@@ -13,15 +13,16 @@ else would mean anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from seqcap.config.evaluation import EvaluationConfig
-from seqcap.data.scenes import Scene, read_scenes
+from seqcap.data.scenes import Scene, read_worlds
 from seqcap.data.scenes.checker import check, recall_of_set
+from seqcap.data.scenes.motion import Clip
 from seqcap.errors import InputError
 from seqcap.evaluation import server
 from seqcap.evaluation.inputs import DecodedRun, Sets, first, flat, read_references, read_runs
@@ -32,6 +33,8 @@ from seqcap.progress import progress
 from seqcap.rewards import PARSES
 from seqcap.tasks import ARTIFACTS
 
+# Datasets of which everything is known, and how that is read.
+WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}
 # Decoders with a best caption, which every quality metric scores.
 BEST = ("greedy", "beam")
 
@@ -79,16 +82,16 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
     return pa.concat_tables(rows)
 
 
-def scenes_of(config: EvaluationConfig, images: Iterable[int]) -> dict[int, Scene] | None:
-    """What is true of each image; None of photographs.
+def scenes_of(config: EvaluationConfig, images: Iterable[int]) -> Mapping[int, Scene] | None:
+    """What is true of each image, or clip; None of photographs.
 
     Raises:
         InputError: the file is missing or damaged, or an image has no scene.
     """
-    if config.dataset != "scenes":
+    if config.dataset not in WORLDS:
         return None
     path = ARTIFACTS / config.task / "data/scenes.parquet"
-    scenes = read_scenes(path)
+    scenes = read_worlds(path, WORLDS[config.dataset])
     missing = [image for image in images if image not in scenes]
     if missing:
         raise InputError(path, f"has no scene of image {missing[0]}", "run `dvc repro` to make it again")
@@ -181,7 +184,7 @@ def diversity_rows(
         yield run.corpus(decoder, metric, value)
 
 
-def truth_rows(run: DecodedRun, decoder: str, sets: Sets, scenes: dict[int, Scene]) -> Iterator[pa.Table]:
+def truth_rows(run: DecodedRun, decoder: str, sets: Sets, scenes: Mapping[int, Scene]) -> Iterator[pa.Table]:
     """How much of what captions say is true of their scene, and how much of the scene they say."""
     verdicts = {image: [check(caption, scenes[image]) for caption in said] for image, said in sets.items()}
     every = [verdict for of_image in verdicts.values() for verdict in of_image]

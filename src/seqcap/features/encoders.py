@@ -22,7 +22,9 @@ from seqcap.artifacts import load_weights, mend, save_weights
 from seqcap.errors import InputError
 
 TORCHVISION = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "mobilenet_v2", "inception_v3")
-BACKBONES = (*TORCHVISION, "scenes_cnn")
+# Of generated pictures and clips.
+GENERATED = ("scenes_cnn", "clips_cnn")
+BACKBONES = (*TORCHVISION, *GENERATED)
 
 # Children of torchvision's networks that come after, or beside, the last convolutional map.
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
@@ -40,12 +42,13 @@ class ScenesCNN(nn.Module):
     them it cannot learn which object is left of which.
     """
 
-    channels = 192
+    # Channels of the map, and of what the layers read, coordinates included.
+    channels, inputs = 192, 5
 
     def __init__(self) -> None:
         super().__init__()
         layers: list[nn.Module] = []
-        for inputs, outputs, stride in ((5, 32, 2), (32, 64, 2), (64, 128, 2), (128, self.channels, 1)):
+        for inputs, outputs, stride in ((self.inputs, 32, 2), (32, 64, 2), (64, 128, 2), (128, self.channels, 1)):
             layers += [
                 nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False),
                 nn.BatchNorm2d(outputs),
@@ -62,6 +65,47 @@ class ScenesCNN(nn.Module):
         return features
 
 
+class ClipsCNN(ScenesCNN):
+    """The same for generated clips: it reads a frame, and where what is in it moves until the next one.
+
+    A mean over frames loses their order, so each frame's own features must tell what moves. They are given the flow, as
+    the networks of Simonyan & Zisserman, "Two-stream convolutional networks", NIPS 2014, are. With the frames'
+    difference alone, this one learned nothing of directions: to tell them it would have to multiply.
+    """
+
+    channels, inputs = 256, 8
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Two frames as six channels."""
+        frame, following = images.chunk(2, 1)
+        change = (following - frame).abs().mean(1, keepdim=True)
+        return super().forward(torch.cat([frame, change, normal_flow(frame, following)], 1))
+
+
+def normal_flow(frame: Tensor, following: Tensor) -> Tensor:
+    """How far things move across their edges, in pixels, to the right and down.
+
+        -I_t grad I / |grad I|^2
+
+    solves the gradient constraint of Horn & Schunck, "Determining optical flow", 1981, summed over colours; frames are
+    smoothed over 5 x 5 pixels, since things move by several.
+
+    Args:
+        frame, following: [n, colours, height, width].
+
+    Returns:
+        [n, 2, height, width].
+    """
+    smooth, after = (F.avg_pool2d(F.pad(image, (2, 2, 2, 2), mode="replicate"), 5, 1) for image in (frame, following))
+    between = F.pad((smooth + after) / 2, (1, 1, 1, 1), mode="replicate")
+    right = (between[:, :, 1:-1, 2:] - between[:, :, 1:-1, :-2]) / 2
+    down = (between[:, :, 2:, 1:-1] - between[:, :, :-2, 1:-1]) / 2
+    # Where there is no edge nothing is seen to move.
+    steepness = (right.square() + down.square()).sum(1, keepdim=True) + 1e-3
+    along = [((smooth - after) * slope).sum(1, keepdim=True) / steepness for slope in (right, down)]
+    return torch.cat(along, 1)
+
+
 class Encoder(nn.Module):
     """A backbone from 8-bit images to its last convolutional map. Preprocessing is part of it.
 
@@ -72,6 +116,7 @@ class Encoder(nn.Module):
         smallest: side in pixels of the smallest image it can map.
         channels: channels of the map, and of a grid cell.
         dim: size of a pooled feature.
+        frames: how many consecutive frames of a clip it reads as one image, their channels one after the other.
     """
 
     mean: Tensor
@@ -82,9 +127,11 @@ class Encoder(nn.Module):
         self.backbone = backbone
         self.smallest = 75 if backbone == "inception_v3" else 8
         mean, std = IMAGENET_MEAN, IMAGENET_STD
-        if backbone == "scenes_cnn":
-            self.body: nn.Module = ScenesCNN()
-            self.channels = ScenesCNN.channels
+        self.frames = 2 if backbone == "clips_cnn" else 1
+        if backbone in GENERATED:
+            body = ScenesCNN() if backbone == "scenes_cnn" else ClipsCNN()
+            self.body: nn.Module = body
+            self.channels = body.channels
             mean, std = (0.5, 0.5, 0.5), (1.0, 1.0, 1.0)
         else:
             from seqcap.features.torchvision_shim import torchvision
@@ -100,20 +147,28 @@ class Encoder(nn.Module):
                 mean, std = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
         self.dim = self.channels * (2 if backbone == "scenes_cnn" else 1)
         # Not persistent: constants of the backbone, not weights.
-        self.register_buffer("mean", torch.tensor(mean).view(1, 3, 1, 1), persistent=False)
-        self.register_buffer("std", torch.tensor(std).view(1, 3, 1, 1), persistent=False)
+        self.register_buffer("mean", torch.tensor(mean * self.frames).view(1, -1, 1, 1), persistent=False)
+        self.register_buffer("std", torch.tensor(std * self.frames).view(1, -1, 1, 1), persistent=False)
         # Convolutions on a CPU are about a tenth faster where images and weights agree on this layout.
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> Tensor:
-        """Last convolutional map.
+        """Last convolutional map; of a clip the mean over its frames.
 
         Args:
-            images: [n, 3, height, width] uint8.
+            images: [n, 3, height, width] uint8, or clips [n, m, 3, height, width].
 
         Returns:
             [n, channels, h, w] float32.
         """
+        if images.dim() == 5:
+            read = images.unfold(1, self.frames, 1).permute(0, 1, 5, 2, 3, 4).flatten(2, 3)
+            maps = self._map(read.flatten(0, 1))
+            return maps.view(*read.shape[:2], *maps.shape[1:]).mean(1)
+        return self._map(images)
+
+    def _map(self, images: Tensor) -> Tensor:
+        """Maps of images, or of so many frames as are read together [n, 3 x `frames`, height, width]."""
         scaled = (images.to(self.mean.dtype) / 255 - self.mean) / self.std
         features: Tensor = self.body(scaled.contiguous(memory_format=torch.channels_last))
         return features

@@ -1,4 +1,4 @@
-"""Features of every image, pooled and grid in one pass, in parts that survive being killed."""
+"""Features of every image, or clip, pooled and grid in one pass, in parts that survive being killed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ import torch
 from PIL import Image
 
 from seqcap.artifacts import features_schema, parquet_stream
-from seqcap.data.images import ImageSource
+from seqcap.data.frames import ClipSource
+from seqcap.data.images import ImageSource, pixels
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
 from seqcap.progress import progress
@@ -34,6 +35,9 @@ ROW_GROUP = 32
 # Batches decoded ahead of the network, and the threads that decode (Pillow releases the GIL while it does).
 AHEAD, DECODERS = 2, 4
 
+# Of images, or of clips.
+Source = ImageSource | ClipSource
+
 TYPES = {"float16": pa.float16(), "float32": pa.float32()}
 
 
@@ -43,11 +47,12 @@ class Job:
 
     Attributes:
         image_ids: ids, in the order of the output.
-        files: names for `ImageSource.read`, one an id.
+        files: names for the source's `read`, one an id.
         grid: side of the grid.
         dtype: float16 or float32, as stored.
         batch_size: images a forward pass.
         image_size: side in pixels to which images are squashed (224 is usual; 299 for inception_v3).
+        frames: how many are read of a clip; None: images.
     """
 
     image_ids: list[int]
@@ -56,8 +61,9 @@ class Job:
     dtype: str
     batch_size: int
     image_size: int
+    frames: int | None = None
 
-    def key(self, encoder: Encoder, source: ImageSource) -> str:
+    def key(self, encoder: Encoder, source: Source) -> str:
         """Names the folder of the parts, so that parts by another encoder, or of other images, are not used."""
         digest = hashlib.sha256(json.dumps([*vars(self).values(), encoder.backbone]).encode())
         for name, tensor in encoder.body.state_dict().items():
@@ -69,7 +75,7 @@ class Job:
 
 def extract(
     encoder: Encoder,
-    source: ImageSource,
+    source: Source,
     job: Job,
     output: Path,
     kept: Path,
@@ -119,7 +125,7 @@ def _schemas(encoder: Encoder, job: Job) -> dict[str, pa.Schema]:
 
 def _write_part(
     encoder: Encoder,
-    source: ImageSource,
+    source: Source,
     job: Job,
     start: int,
     part: Path,
@@ -151,13 +157,12 @@ def _write_part(
         writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
-def _batches(source: ImageSource, files: list[str], size: int, side: int) -> Iterator[torch.Tensor]:
-    """Batches of [n, 3, side, side] uint8, decoded ahead by threads."""
+def _batches(source: Source, files: list[str], size: int, side: int) -> Iterator[torch.Tensor]:
+    """Batches of [n, 3, side, side] uint8, of clips [n, frames, 3, side, side], decoded ahead by threads."""
 
     def decode(file: str) -> npt.NDArray[np.uint8]:
-        image = source.read(file)
-        # Squashed, not cropped: captions also describe what is at the edges.
-        return np.asarray(image.resize((side, side), Image.Resampling.BICUBIC) if image.size != (side, side) else image)
+        found = source.read(file)
+        return pixels(found, side) if isinstance(found, Image.Image) else np.stack([pixels(f, side) for f in found])
 
     with ThreadPoolExecutor(DECODERS) as pool:
         queue: deque[list[Future[npt.NDArray[np.uint8]]]] = deque()
@@ -167,7 +172,7 @@ def _batches(source: ImageSource, files: list[str], size: int, side: int) -> Ite
                     queue.append([pool.submit(decode, file) for file in files[start : start + size]])
                 if queue and (len(queue) > AHEAD or start + size >= len(files)):
                     images = np.stack([future.result() for future in queue.popleft()])
-                    yield torch.from_numpy(images).permute(0, 3, 1, 2)
+                    yield torch.from_numpy(images).movedim(-1, -3)
         finally:
             # After a damaged image the rest of the queue would be decoded for nothing.
             pool.shutdown(cancel_futures=True)

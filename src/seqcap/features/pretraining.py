@@ -1,7 +1,8 @@
-"""Trains an encoder to tell what is in a scene and where, on pictures of its own.
+"""Trains an encoder to tell what is in a scene or a clip, and where, on pictures or clips of its own.
 
 ImageNet's classes train the encoders of photographs so, on photographs that no captioner sees. Boxes with attributes
-add where things are (Anderson et al., "Bottom-up and top-down attention", CVPR 2018, section 3.1).
+add where things are (Anderson et al., "Bottom-up and top-down attention", CVPR 2018, section 3.1). An encoder of clips
+is told, too, what each thing does, as action classes train the encoders of videos.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from torch.nn import functional as F
 
 from seqcap import machine
 from seqcap.config.data import EncoderConfig
+from seqcap.data.frames import evenly
 from seqcap.data.scenes.drawing import draw
-from seqcap.data.scenes.graph import GRID, MAX_OBJECTS, sample
-from seqcap.data.scenes.labels import OBJECT_LABELS, PICTURE_LABELS, object_labels, picture_labels
+from seqcap.data.scenes.graph import GRID, MAX_OBJECTS, SceneObject, sample
+from seqcap.data.scenes.labels import clip_labels, clip_object_labels, object_labels, picture_labels
+from seqcap.data.scenes.motion import FRAMES, sample_clip
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
 from seqcap.features.precision import average_precisions
@@ -36,7 +39,10 @@ NOISE = 6
 # Pictures that a process draws at a time.
 CHUNK = 200
 
-Drawn = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
+Floats = npt.NDArray[np.float32]
+Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
+# Pixels, labels of the picture and of each object, and the objects.
+Picture = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Examples:
     """Pictures with their labels.
 
     Attributes:
-        images: [n, 3, side, side] uint8.
+        images: [n, 3, side, side] uint8; of clips [n, 6, side, side], two consecutive frames.
         labels: [n, labels of a picture] float32, 1 where the label holds and 0 elsewhere.
         objects: [n, objects, labels of an object] float32; all 0 where a picture has fewer objects.
         middles: [n, objects, 2] float32, the middle of each object, (down, right) as shares of the side.
@@ -57,52 +63,73 @@ class Examples:
 
 
 def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
-    """Draws scenes and trains an encoder on them, in place.
+    """Draws scenes, or clips, and trains an encoder on them, in place.
 
     Returns:
-        mean average precision of a picture's labels on validation scenes of its own, 0-1.
+        mean average precision of a picture's labels on validation scenes, or clips, of its own, 0-1.
     """
     # Several threads would be many times slower beside another stage, and the bytes would depend on their number.
     torch.set_num_threads(1)
     cores = len(os.sched_getaffinity(0))
     torch.backends.cudnn.deterministic = True
-    train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores)
-    val = draw_examples((config.seed, VAL), -(-config.pictures // TRAIN_PER_VAL), config.image_size, cores)
+    # An encoder that reads frames one by one learns from pictures.
+    frames = config.frames if encoder.frames > 1 else None
+    train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores, frames)
+    number = -(-config.pictures // TRAIN_PER_VAL)
+    val = draw_examples((config.seed, VAL), number, config.image_size, cores, frames)
     settings = config.model_dump(include={"epochs", "learning_rate", "batch_size", "seed"})
     return pretrain(encoder, train, val, **settings, device=machine.device())
 
 
-def draw_examples(entropy: Sequence[int], pictures: int, side: int, processes: int) -> Examples:
+def draw_examples(
+    entropy: Sequence[int], pictures: int, side: int, processes: int, frames: int | None = None
+) -> Examples:
     """Draws scenes, each with random numbers from (*entropy, its number): they do not depend on the processes.
 
     Args:
         pictures: how many.
         side: width and height of a picture, in pixels.
         processes: how many draw side by side.
+        frames: how many frames of a clip are read; two consecutive ones of each clip are drawn. None: scenes.
     """
     starts = range(0, pictures, CHUNK)
-    jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side) for start in starts]
+    jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side, frames) for start in starts]
     drawn = side_by_side(_draw, jobs, min(processes, len(jobs)))
     images, *others = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*drawn, strict=True))
     return Examples(images.permute(0, 3, 1, 2), *others)
 
 
-def _draw(entropy: Sequence[int], numbers: Sequence[int], side: int) -> Drawn:
-    images = np.empty((len(numbers), side, side, 3), np.uint8)
-    labels = np.empty((len(numbers), len(PICTURE_LABELS)), np.float32)
-    objects = np.zeros((len(numbers), MAX_OBJECTS, len(OBJECT_LABELS)), np.float32)
+def _draw(entropy: Sequence[int], numbers: Sequence[int], side: int, frames: int | None) -> Drawn:
+    pictures = []
+    for number in numbers:
+        what, how = (np.random.default_rng(child) for child in np.random.SeedSequence([*entropy, number]).spawn(2))
+        pictures.append(_scene(what, how, side) if frames is None else _pair(what, how, side, frames))
+    images, labels, objects, things = zip(*pictures, strict=True)
+    told = np.zeros((len(numbers), MAX_OBJECTS, len(objects[0][0])), np.float32)
     middles = np.zeros((len(numbers), MAX_OBJECTS, 2), np.float32)
-    for row, number in enumerate(numbers):
-        scene_rng, noise_rng = (
-            np.random.default_rng(child) for child in np.random.SeedSequence([*entropy, number]).spawn(2)
-        )
-        scene = sample(scene_rng)
-        images[row] = np.asarray(draw(scene, side, NOISE, noise_rng))
-        labels[row] = picture_labels(scene)
-        for i, thing in enumerate(scene.objects):
-            objects[row, i] = object_labels(thing)
+    for row, (of_objects, seen) in enumerate(zip(objects, things, strict=True)):
+        for i, thing in enumerate(seen):
+            told[row, i] = of_objects[i]
             middles[row, i] = (thing.top + thing.bottom) / 2 / GRID, (thing.left + thing.right) / 2 / GRID
-    return images, labels, objects, middles
+    return np.stack(images), np.stack(labels), told, middles
+
+
+def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side: int) -> Picture:
+    """A scene."""
+    scene = sample(scene_rng)
+    image = np.asarray(draw(scene, side, NOISE, noise_rng))
+    return image, picture_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
+
+
+def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Picture:
+    """Two consecutive ones of a clip's frames that are read; its objects are where the first of them has them."""
+    clip, read = sample_clip(clip_rng), evenly(FRAMES, frames)
+    first = int(pair_rng.integers(len(read) - 1))
+    scenes = [clip.frame(number) for number in read[first : first + 2]]
+    # Clips have no noise: a GIF could not store it.
+    image = np.concatenate([np.asarray(draw(scene, side, 0, pair_rng)) for scene in scenes], axis=2)
+    objects = [clip_object_labels(clip, i) for i in range(len(clip.objects))]
+    return image, clip_labels(clip), objects, scenes[0].objects
 
 
 def pretrain(

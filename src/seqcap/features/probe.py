@@ -1,4 +1,4 @@
-"""Linear probes: what a captioner could read from the features of scenes, if it read them linearly.
+"""Linear probes: what a captioner could read from the features of scenes or clips, if it read them linearly.
 
 After Alain & Bengio, "Understanding intermediate layers using linear classifier probes", 2016.
 """
@@ -16,8 +16,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from seqcap.artifacts import IMAGES, SPLITS, read_table
-from seqcap.data.scenes import SCENES_FILE, read_scenes
-from seqcap.data.scenes.labels import GROUPS, PICTURE_LABELS, picture_labels
+from seqcap.data.scenes import SCENES_FILE, read_scenes, read_worlds
+from seqcap.data.scenes.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
+from seqcap.data.scenes.motion import Clip
 from seqcap.features.precision import average_precisions
 from seqcap.features.store import FeatureStore
 
@@ -29,25 +30,33 @@ Groups = Mapping[str, list[int]]
 Array = npt.NDArray[np.float32]
 
 
-def probe_scenes(task: Path) -> list[dict[str, Any]]:
-    """Probes the pooled features of a task's scenes: fitted on train, measured on test. See `probe`.
+def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
+    """Probes the pooled features of a task's scenes, or clips: fitted on train, measured on test. See `probe`.
 
     Args:
         task: folder of the task's artifacts.
+        dataset: "scenes" or "clips".
 
     Raises:
         InputError: a feature or a scene is missing or damaged.
     """
     # Other stages run beside this one.
     torch.set_num_threads(1)
-    scenes = read_scenes(task / "data" / SCENES_FILE)
+    told = _told(task / "data" / SCENES_FILE, dataset)
     store = FeatureStore(task / "features/pooled.parquet")
     rows = read_table(task / "data/images.parquet", IMAGES).to_pylist()
     items = {split: [row["item"] for row in rows if row["split"] == split] for split in SPLITS}
     features = {split: store.get(store.rows_of(items[split])) for split in SPLITS}
-    labels = {split: np.stack([picture_labels(scenes[item]) for item in items[split]]) for split in SPLITS}
-    groups = {group: [PICTURE_LABELS.index(name) for name in names] for group, names in GROUPS.items()}
-    return probe(features, labels, groups)
+    labels = {split: np.stack([told[item] for item in items[split]]) for split in SPLITS}
+    names, wanted = (CLIP_LABELS, CLIP_GROUPS) if dataset == "clips" else (PICTURE_LABELS, GROUPS)
+    return probe(features, labels, {group: [names.index(name) for name in of] for group, of in wanted.items()})
+
+
+def _told(path: Path, dataset: str) -> dict[int, Array]:
+    """Item -> its labels."""
+    if dataset == "clips":
+        return {item: clip_labels(clip) for item, clip in read_worlds(path, Clip.from_json).items()}
+    return {item: picture_labels(scene) for item, scene in read_scenes(path).items()}
 
 
 def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Groups) -> list[dict[str, Any]]:

@@ -50,8 +50,8 @@ class Captioner(nn.Module, ABC):
         hidden: size of the decoder's output.
     """
 
-    # The kind of task that it reads, of `seqcap.tasks.KINDS`.
-    kind: ClassVar[str]
+    # The kinds of tasks that it reads, of `seqcap.tasks.KINDS`.
+    kinds: ClassVar[tuple[str, ...]]
     # Into how many parts, by length, captions are split before they are unrolled. Padding is as much as the tokens.
     parts: ClassVar[int] = 1
 
@@ -175,7 +175,7 @@ class Captioner(nn.Module, ABC):
 
 
 class CaptionerConfig(BaseModel):
-    """Settings shared by all captioners of images."""
+    """Settings shared by all captioners of images and clips."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -183,7 +183,7 @@ class CaptionerConfig(BaseModel):
 
 
 class ImageCaptioner(Captioner):
-    """A captioner that reads an image's features.
+    """A captioner that reads an image's features, or a clip's, which have the same form.
 
     Args:
         config: sizes.
@@ -191,7 +191,7 @@ class ImageCaptioner(Captioner):
         feature_shape: shape of one image's features; the last axis holds the channels.
     """
 
-    kind = "images"
+    kinds = ("images", "clips")
     # Which feature file the captioner reads: "pooled" or "grid".
     features: ClassVar[str]
 

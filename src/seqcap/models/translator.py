@@ -32,7 +32,7 @@ class Model(Captioner):
     as in their appendix A.2; s_0 comes from both last states of the encoder, not from the backward one alone.
     """
 
-    kind = "sentences"
+    kinds = ("sentences",)
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, config.embedding, config.readout)

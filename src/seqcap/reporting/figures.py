@@ -17,9 +17,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from seqcap import artifacts
 from seqcap.config.report import ReportedRun
+from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.reporting import REPORTS
 from seqcap.reporting.inputs import Run
@@ -35,6 +37,8 @@ _STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, 
 _LINE = 0.185  # inches from one line of a caption to the next
 _CHARACTER = 0.072  # inches of caption text, on average
 _LONG_REFERENCE = 10
+# Frames of a clip that are shown, in so many rows and columns.
+_FRAMES = 2, 3
 _CURVE_POINTS = 100
 
 
@@ -96,9 +100,9 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
     return pd.concat([long, short]).head(count)
 
 
-def picture_name(run: Run, item: int) -> str:
-    """What a picture is called above it."""
-    task = run.config.pictures
+def picture_name(run: Run, item: int, task: str = "") -> str:
+    """What a picture, or a clip of `task`, is called above it."""
+    task = task or run.config.pictures
     return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
 
 
@@ -129,12 +133,14 @@ class Row:
     Attributes:
         name: above the picture.
         file: of the picture; None for an image of the paper's own, which is not at hand.
+        task: of clips; "": it is a picture.
     """
 
     name: str
     file: str | None
     headings: list[Line]
     columns: list[list[Line]]
+    task: str = ""
 
     @property
     def height(self) -> float:
@@ -181,12 +187,18 @@ def beam_caption(run: Run, name: str, item: int) -> Line:
 
 
 def systems_row(
-    title: str, file: str | None, heading: str, captions: Mapping[str, Line], colours: Mapping[str, str], width: int
+    title: str,
+    file: str | None,
+    heading: str,
+    captions: Mapping[str, Line],
+    colours: Mapping[str, str],
+    width: int,
+    task: str = "",
 ) -> Row:
     """One image: the systems' names in one column, a caption of each in the other, at the same height.
 
     Args:
-        title, file: as of `Row`.
+        title, file, task: as of `Row`.
         heading: above the captions.
         captions: system -> its caption.
         colours: system -> the colour of its name.
@@ -197,7 +209,7 @@ def systems_row(
         wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)
         texts.append(wrapped)
         names.append(Line(name + "\n" * (wrapped.lines - 1), colours[name], bold=True))
-    return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts])
+    return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts], task)
 
 
 def _text(figure: Figure, x: float, y: float, line: Line) -> None:
@@ -221,16 +233,32 @@ def _picture(figure: Figure, left: float, top: float, row: Row, run: Run) -> Non
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
         _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
-    elif not run.config.tasks[run.config.pictures].show:
-        words = f"photograph not shown: {Path(row.file).name}"
+    elif not run.config.tasks[row.task or run.config.pictures].show:
+        words = f"{'clip' if row.task else 'photograph'} not shown: {Path(row.file).name}"
         _text(figure, left, top - 0.38, Line(textwrap.fill(words, 24), GREY))
     else:
-        side = min(row.height - 0.45, 1.45)
+        shown = _frames(row.task, row.file) if row.task else _pixels(run.config.pictures, row.file)
+        high = min(row.height - 0.45, 1.45)
+        wide = high * shown.shape[1] / shown.shape[0]
+        # Of pictures that are wider than high, so much that they leave room for the words beside them.
+        wide, high = min(wide, 1.75), min(high, 1.75 * high / wide)
         width, height = figure.get_size_inches()
-        axes = figure.add_axes((left / width, (top - 0.38 - side) / height, side / width, side / height))
-        pictures = ImageSource(ARTIFACTS / run.config.pictures / "data")
-        axes.imshow(np.asarray(pictures.read(row.file)), interpolation="nearest")
+        axes = figure.add_axes((left / width, (top - 0.38 - high) / height, wide / width, high / height))
+        axes.imshow(shown, interpolation="nearest")
         axes.set_axis_off()
+
+
+def _pixels(task: str, file: str) -> NDArray[np.uint8]:
+    return np.asarray(ImageSource(ARTIFACTS / task / "data").read(file))
+
+
+def _frames(task: str, file: str) -> NDArray[np.uint8]:
+    """Evenly spaced frames of a clip, row by row, with a white line between them."""
+    rows, columns = _FRAMES
+    frames = [np.asarray(frame) for frame in ClipSource(ARTIFACTS / task / "data", rows * columns).read(file)]
+    apart = [np.pad(frame, ((0, 2), (0, 2), (0, 0)), constant_values=255) for frame in frames]
+    lines = [np.concatenate(apart[row * columns : (row + 1) * columns], axis=1) for row in range(rows)]
+    return np.concatenate(lines)[:-2, :-2]
 
 
 # --- Learning curves

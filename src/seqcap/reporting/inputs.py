@@ -24,8 +24,8 @@ from seqcap.reporting.papers import KARPATHY_TEST, Captions, Paper
 from seqcap.reporting.statistics import Floats, Sample
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
-# The dataset whose every fact is known.
-SCENES = "scenes"
+# The datasets whose every fact is known.
+SCENES, CLIPS = "scenes", "clips"
 # Captions that people wrote are scored as if a run had this name; people have no training seeds.
 HUMAN = "human"
 
@@ -38,6 +38,10 @@ _DATASETS = {
         "flickr8k": "Flickr8k (photographs; official splits), {split} split",
         "flickr30k": "Flickr30k (photographs; Karpathy's splits), {split} split",
         "coco": "COCO (Karpathy's splits), {split} split",
+    },
+    "clips": {
+        "clips": "clips (generated), {split} split",
+        "tgif": "TGIF (animated GIFs; official splits), {split} split",
     },
     "sentences": {"scenes": "scenes (sentences that a grammar writes of generated scenes)"},
 }
@@ -289,7 +293,8 @@ class Run:
         Raises:
             InputError: there is no such paper, or a file is missing or malformed.
         """
-        evaluations = config.evaluations.values()
+        # Those of pictures first, whatever their names: it is their people that tables speak of.
+        evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
         return cls(config, papers.load(config.paper).PAPER, scores)
 
@@ -348,7 +353,11 @@ class Run:
     @property
     def knows_facts(self) -> bool:
         """Whether everything that is true of the pictures is known."""
-        return self.dataset(self.config.pictures) == SCENES
+        return self.knows_facts_of(self.config.pictures)
+
+    def knows_facts_of(self, task: str) -> bool:
+        """Whether everything that is true of a task's pictures or clips is known."""
+        return self.dataset(task) in (SCENES, CLIPS)
 
     def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
         """Which data stood in for the paper's.
@@ -423,6 +432,13 @@ def read_images(task: str, split: str) -> pd.DataFrame:
     longest = lengths.groupby("item", as_index=False)["longest_reference"].max()
     chosen = images[images["split"] == split].merge(longest, on="item")
     return chosen.sort_values("item").reset_index(drop=True)
+
+
+def read_captions(task: str) -> dict[int, str]:
+    """Item -> the first caption that a person wrote of it."""
+    references = artifacts.read_table(ARTIFACTS / task / "data/references.parquet", artifacts.REFERENCES)
+    items, texts = (references[column].to_pylist()[::-1] for column in ("item", "text"))
+    return dict(zip(items, texts, strict=True))
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:

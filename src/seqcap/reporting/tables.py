@@ -376,15 +376,16 @@ def with_unpublished(
     columns: Columns,
     like: Mapping[str, str],
     remark: str,
+    data: str = "",
 ) -> list[Cell]:
     """`published_cells`, and rows that the paper does not print; those whose run is not there are left out.
 
     Args:
-        run, table, rows, columns: as of `published_cells`.
+        run, table, rows, columns, data: as of `published_cells`.
         like: row that is not in print -> the printed row that it follows.
         remark: what is said of such a row.
     """
-    cells = published_cells(run, table, rows, columns)
+    cells = published_cells(run, table, rows, columns, data)
     for row, printed in like.items():
         name, decoder = rows[table].get(row, ("", ""))
         places = [place for place, cell in enumerate(cells) if cell.row == printed]

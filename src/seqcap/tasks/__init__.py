@@ -1,4 +1,4 @@
-"""Tasks: what a captioner reads and what it is to say. Pictures and captions, or sentences and translations.
+"""Tasks: what a captioner reads and what it is to say. Pictures or clips and captions, or sentences and translations.
 
 A task's data and features are in artifacts/<task>/. Everything that depends on what kind of task it is, is named here:
 a kind is one entry of `KINDS` and the modules that it names.
@@ -60,6 +60,21 @@ KINDS = {
         units="images",
         caption="caption",
         data="seqcap.data.captions",
+        reader="seqcap.tasks.images",
+        validation="seqcap.validation.captions",
+        evaluator="seqcap.evaluation.captions",
+        features=True,
+        english=True,
+        captions_file="references",
+        captions_column="tokens",
+        quality="CIDEr",
+    ),
+    # A clip is read as its features are: as a vector, or a map of them.
+    "clips": Kind(
+        unit="clip",
+        units="clips",
+        caption="caption",
+        data="seqcap.data.clips",
         reader="seqcap.tasks.images",
         validation="seqcap.validation.captions",
         evaluator="seqcap.evaluation.captions",

@@ -1,4 +1,4 @@
-"""Images and their captions."""
+"""Images, or clips, and their captions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ class Reader(Task):
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
         if not issubclass(captioner, ImageCaptioner):
-            raise InputError(folder, f"holds images, which {captioner.__module__} does not read", "name another task")
+            raise InputError(
+                folder, f"holds images or clips, which {captioner.__module__} does not read", "name another task"
+            )
         self.store = FeatureStore(folder / f"features/{captioner.features}.parquet")
         self.feature_shape = self.store.shape
 

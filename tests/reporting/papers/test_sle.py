@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ from invented_runs import EXPLORING, LEVELS, SWEEP
 from seqcap.errors import InputError
 from seqcap.reporting import published, tables
 from seqcap.reporting.claims import Result, run_claims
+from seqcap.reporting.inputs import Run, Scores
 from seqcap.reporting.papers.sle import figures
 from seqcap.reporting.papers.sle.claims import CLAIMS, errors, remarks
-from seqcap.reporting.papers.sle.rows import MULTI_LABEL, MULTI_MEANS, OURS
+from seqcap.reporting.papers.sle.rows import MULTI_LABEL, MULTI_MEANS, OURS, START_MEANS
 from seqcap.reporting.papers.sle.sweep import outside_sweep, sweep
 from seqcap.reporting.papers.sle.tables import TABLES, truth_columns
 from seqcap.reporting.verdicts import FAILS, HOLDS, NOT_RUN
@@ -37,7 +39,7 @@ def outcomes(sle) -> dict[tuple[str, str, str], Result]:
 # --- Tables
 
 
-@pytest.mark.parametrize("table", ["table1", "table2", "table4"])
+@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4"])
 def test_every_published_cell_appears_once_as_printed(sle, table: str):
     ours = lines(sle, f"sle_{table}")
     ours = ours[~ours["row"].isin(OURS)]
@@ -85,7 +87,54 @@ def test_truth_has_every_variant_and_human_captions(sle):
     assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
     assert human.loc["precision, 5 samples", "n"] == "12 images"
     assert human.loc["precision, beam", "ours"] == ""
-    assert len(cells) == 10 * len(truth_columns(sle.read()))
+    assert len(cells) == 14 * len(truth_columns(sle.read()))
+    of_clips = cells[cells["block"] == "lstm_clip"]
+    assert of_clips["row"].drop_duplicates().tolist() == [
+        f"{name} (clips)" for name in ("XE", "SLL", "SLL-ME", "SLL-SLE")
+    ]
+    assert of_clips["note"].str.startswith("clips (generated), test split, stands in for TGIF").all()
+    assert set(of_clips["n"]) == {"12 clips x 3 seeds"}
+
+
+def test_table_3_has_the_start_and_our_clips(sle):
+    cells = lines(sle, "sle_table3")
+    assert cells["row"].drop_duplicates().tolist()[-2:] == ["SLL-SLE", "XE (start)"]
+    start = cells[cells["row"] == "XE (start)"]
+    assert set(start["paper"]) == {""}
+    assert start["note"].str.contains(START_MEANS, regex=False).all()
+    ours = cells[cells["column"] == "CIDEr"].set_index("row")["ours"]
+    # The invented best beam caption scores .1 more than samples.
+    for row, name in (("SLL", "sll"), ("SLL-SLE", "sll_sle"), ("XE (start)", "xe")):
+        assert float(ours[row]) == pytest.approx(100 * (LEVELS[name]["CIDEr"] + 0.1), abs=3)
+    assert ours["Official"] == ""
+    assert cells.loc[cells["row"] == "SLL", "paper"].tolist() == ["17.8", "45.9", "15.9"]
+
+
+def test_table_3_without_clips_says_so(sle):
+    sle.names = [name for name in sle.names if not name.endswith("_clip")]
+    cells = lines(sle, "sle_table3")
+    assert set(cells["ours"]) == {""}
+    assert not cells["row"].str.contains("start").any()
+    assert figures.clips(sle.read()) == "This run captions no clips."
+    results = run_claims(CLAIMS, sle.read())
+    assert {result.verdict for result in results if result.claim.number in ("C11", "C12", "C13")} == {NOT_RUN}
+
+
+def test_truth_of_clips_is_left_out_where_only_theirs_is_unknown(sle, monkeypatch: pytest.MonkeyPatch):
+    run = sle.read()
+    tasks = run.config.tasks | {"clip": run.config.tasks["clip"].model_copy(update={"dataset": "tgif"})}
+    run = replace(run, config=run.config.model_copy(update={"tasks": tasks}))
+    assert run.knows_facts
+    assert not run.knows_facts_of("clip")
+    assert {cell.block for cell in TABLES["sle_truth"](run).cells} == {"lstm", "attention", ""}
+
+
+def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.MonkeyPatch):
+    """Whatever the evaluations' names: people's captions count once, as the first file has them."""
+    read: list[str] = []
+    monkeypatch.setattr(Scores, "read", lambda files: read.extend(files))
+    Run.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}))
+    assert [Path(file).stem for file in read] == ["sle_image", "sle_clip"]
 
 
 def test_truth_is_one_note_where_facts_are_unknown(sle):
@@ -155,7 +204,8 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
     rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in sle.scores("sle_image")]
     level = {"seed": 1, "item": None, "decoder": "sample", "rank": None, "metric": "log_prob_mean"}
     rows += [level | {"variant": "sll", "value": -3.0}, level | {"variant": "sll_sle", "value": -9.5}]
-    monkeypatch.setattr(sle, "scores", lambda evaluation: rows)
+    scores = sle.scores
+    monkeypatch.setattr(sle, "scores", lambda of: rows if of == "sle_image" else scores(of))
     results = run_claims(CLAIMS, sle.read())
     assert next(result.verdict for result in results if result.claim.number == "C4") == FAILS
     said = words(sle, results)["Why SLL-SLE does not gain CIDEr here"]
@@ -165,6 +215,22 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
 def test_truth_is_not_run_where_facts_are_unknown(sle):
     sle.dataset = "flickr8k"
     assert {result.verdict for key, result in outcomes(sle).items() if key[0] == "C10"} == {NOT_RUN}
+
+
+def test_claims_about_clips_are_about_clips(sle):
+    run = sle.read()
+    for claim in CLAIMS:
+        of_clips = claim.number in ("C11", "C12", "C13")
+        assert {name.endswith("_clip") for name in claim.names} == {of_clips}
+        assert claim.task(run) == ("clip" if of_clips else "image")
+    found = {claim.key: claim for claim in CLAIMS if claim.number == "C11"}
+    assert {metric for _, metric, _ in found} == {"CIDEr", "METEOR", "SPICE"}
+    # As printed, the text's gains are those over the row SLL-ME.
+    over_me = [c for c in CLAIMS if c.number == "C11" and c.right == "sll_me_clip"]
+    assert {c.metric: c.paper_text() for c in over_me} == {"CIDEr": "+2.7", "METEOR": "+0.6", "SPICE": "+0.6"}
+    # The text says that SLL-ME is worse; the printed rows, not quoted, say the opposite.
+    assert {(c.direction, c.paper_text()) for c in CLAIMS if c.number == "C12"} == {(-1, "")}
+    assert [c.direction for c in CLAIMS if c.number == "C13"] == [c.direction for c in CLAIMS if c.number == "C10"]
 
 
 def test_errors_of_the_paper_are_computed():

@@ -12,9 +12,9 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,7 @@ __all__ = [
     "Verdict",
     "check",
     "read_scenes",
+    "read_worlds",
     "recall_of_set",
     "write",
 ]
@@ -46,6 +47,8 @@ __all__ = [
 # One row per picture; `graph` is the scene as JSON. Look-alikes have the same `group`, the item of the first of them;
 # it is null where a picture has none.
 SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("group", pa.int64()), ("graph", pa.string())])
+
+S = TypeVar("S", bound=Scene)
 
 CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "scenes.parquet"
 
@@ -167,7 +170,12 @@ def _sentences(
 
 
 def read_scenes(path: str | Path) -> dict[int, Scene]:
-    """Reads the scene graphs that `write` wrote.
+    """The scene graphs that `write` wrote, as `read_worlds` reads them."""
+    return read_worlds(path, Scene.from_json)
+
+
+def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]:
+    """Reads the graphs of a generated dataset: of scenes, or with `motion.Clip.from_json` those of `clips.write_clips`.
 
     Returns:
         item -> scene, in the order of the file.
@@ -176,12 +184,12 @@ def read_scenes(path: str | Path) -> dict[int, Scene]:
         InputError: the file is missing or damaged, an item occurs twice, or a graph is not a scene.
     """
     table = artifacts.read_table(path, SCENES)
-    scenes: dict[int, Scene] = {}
+    scenes: dict[int, S] = {}
     for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
         if image_id in scenes:
             raise InputError(path, f"item {image_id} occurs twice", "run `dvc repro` to make it again")
         try:
-            scenes[image_id] = Scene.from_json(graph)
+            scenes[image_id] = from_json(graph)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "graph"

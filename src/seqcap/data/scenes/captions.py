@@ -13,7 +13,20 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from seqcap.data.scenes.graph import COLOURS, KINDS, Action, Background, Colour, Kind, Scene, Size, Texture, pick
+from seqcap.data.scenes.graph import (
+    COLOURS,
+    KINDS,
+    Action,
+    Background,
+    Colour,
+    Kind,
+    Motion,
+    Scene,
+    Size,
+    Texture,
+    pick,
+)
+from seqcap.data.scenes.motion import PASSING
 
 Hypernym = Literal["person", "animal"]
 Detail = Literal["generic", "medium", "detailed"]
@@ -39,14 +52,15 @@ HYPERNYMS: dict[Hypernym, frozenset[Kind]] = {
 
 @dataclass(frozen=True)
 class Mention:
-    """One phrase about one object, or about several of a kind; what is None is not said."""
+    """One phrase about one object, or about several of a kind; what is None is not said. In a clip, `action` may be a
+    motion."""
 
     noun: Kind | Hypernym
     objects: tuple[int, ...]
     colour: Colour | None = None
     size: Size | None = None
     texture: Texture | None = None
-    action: Action | None = None
+    action: Action | Motion | None = None
 
 
 @dataclass(frozen=True)
@@ -74,17 +88,21 @@ class _Habits:
     size: float
     texture: float
     action: float
+    motion: float
     relation: float
     background: float
 
 
 _HABITS: dict[Detail, _Habits] = {
-    "generic": _Habits((50, 45, 5), 0.25, 0.08, 0.04, 0.0, 0.40, 0.40, 0.70),
-    "medium": _Habits((25, 70, 5), 0.05, 0.60, 0.25, 0.18, 0.55, 0.70, 0.50),
-    "detailed": _Habits((10, 65, 25), 0.0, 0.88, 0.70, 0.70, 0.70, 0.90, 0.65),
+    "generic": _Habits((50, 45, 5), 0.25, 0.08, 0.04, 0.0, 0.40, 0.70, 0.40, 0.70),
+    "medium": _Habits((25, 70, 5), 0.05, 0.60, 0.25, 0.18, 0.55, 0.90, 0.70, 0.50),
+    "detailed": _Habits((10, 65, 25), 0.0, 0.88, 0.70, 0.70, 0.70, 0.95, 0.90, 0.65),
 }
 _SALIENCE: dict[Kind, float] = {"man": 3, "woman": 3, "dog": 2, "cat": 2, "bird": 1}
 _SIZE_SALIENCE: dict[Size, float] = {"small": 0, "medium": 0.6, "large": 1.2}
+_MOTION_SALIENCE = 3.0
+# Of what passes something, which way it moves is often left out.
+_WAY_LEFT_OUT = 0.6
 
 
 def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Generator) -> Plan:
@@ -107,6 +125,8 @@ def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Gene
     if relation is not None and rng.random() < 0.25:
         swapped = _relation(scene, mentions[1], mentions[0], rng)
         mentions, relation = (mentions[1], mentions[0], *mentions[2:]), swapped
+    if relation in PASSING and rng.random() < _WAY_LEFT_OUT:
+        mentions = (replace(mentions[0], action=None), *mentions[1:])
     bare = number == 1 and mentions[0] == Mention(mentions[0].noun, mentions[0].objects)
     background = scene.background if bare or rng.random() < habits.background else None
     return Plan(tuple(_misjudge(m, wrong_colours, rng) for m in mentions), relation, background)
@@ -126,7 +146,11 @@ def shorten(full: Plan) -> Plan:
 def _groups(scene: Scene, rng: np.random.Generator) -> list[tuple[int, ...]]:
     """Objects in order of salience; objects of one kind sometimes taken together, as in "two dogs"."""
     salience = [
-        _SALIENCE.get(thing.kind, 0) + _SIZE_SALIENCE[thing.size] + 2.5 * rng.random() for thing in scene.objects
+        _SALIENCE.get(thing.kind, 0)
+        + _SIZE_SALIENCE[thing.size]
+        + 2.5 * rng.random()
+        + _MOTION_SALIENCE * scene.moves(i)
+        for i, thing in enumerate(scene.objects)
     ]
     together = {kind for kind in KINDS if scene.counts[kind] > 1 and rng.random() < 0.7}
     groups: list[tuple[int, ...]] = []
@@ -143,7 +167,7 @@ def _groups(scene: Scene, rng: np.random.Generator) -> list[tuple[int, ...]]:
 
 def _mention(scene: Scene, group: tuple[int, ...], habits: _Habits, rng: np.random.Generator) -> Mention:
     things = [scene.objects[i] for i in group]
-    first = things[0]
+    first, deeds = things[0], {scene.deed(i) for i in group}
     noun: Kind | Hypernym = first.kind
     wants = rng.random(5)
     if wants[0] < habits.hypernym:
@@ -161,17 +185,23 @@ def _mention(scene: Scene, group: tuple[int, ...], habits: _Habits, rng: np.rand
         first.texture
         if wants[3] < habits.texture and first.texture != "plain" and all(t.texture == first.texture for t in things)
         else None,
-        first.action if wants[4] < habits.action and all(t.action == first.action for t in things) else None,
+        scene.deed(group[0]) if wants[4] < _eager(scene, group[0], habits) and len(deeds) == 1 else None,
     )
+
+
+def _eager(scene: Scene, i: int, habits: _Habits) -> float:
+    """How likely it is said what object i does."""
+    return habits.motion if scene.moves(i) else habits.action
 
 
 def _relation(scene: Scene, subject: Mention, other: Mention, rng: np.random.Generator) -> str | None:
     """A relation that every object of the one mention has to every object of the other."""
     shared = frozenset.intersection(*(scene.relations[i, j] for i in subject.objects for j in other.objects))
-    for special, chance in (("on", 1.0), ("carries", 0.5), ("next_to", 0.6)):
+    passing = ((name, 0.9) for name in PASSING)
+    for special, chance in (*passing, ("on", 1.0), ("carries", 0.5), ("next_to", 0.6)):
         if special in shared and rng.random() < chance:
             return special
-    plain = sorted(shared - {"on", "carries", "next_to"})
+    plain = sorted(shared - {"on", "carries", "next_to", *PASSING})
     return plain[0] if plain else None
 
 

@@ -10,6 +10,7 @@ The parser reads from left to right and is made for what captioners write, gramm
   something is there; after it, "on top" or "beside it" relate it to the subject.
 - "in a red shirt" is the colour of the person, "on the beach" the background. The weather ("on a sunny day") must fit
   the background, but does not tell which it is.
+- Of a clip, motions ("moves left") are said like actions, and "passes behind" like a relation.
 - Opinions ("cute"), manners ("slowly") and "outside" or "in the picture" say nothing that could be false.
 - Words that fit nowhere ("a man on a", "<unk>") make one false statement of kind `unparsed` per run of such words.
 """
@@ -24,9 +25,9 @@ from typing import Literal
 
 from seqcap.data.scenes import english
 from seqcap.data.scenes.captions import HYPERNYMS
-from seqcap.data.scenes.graph import CANONICAL, INVERSE, KINDS, Scene
+from seqcap.data.scenes.graph import CANONICAL, INVERSE, KINDS, MOTIONS, Scene
 
-StatementKind = Literal["object", "count", "attribute", "action", "relation", "background", "unparsed"]
+StatementKind = Literal["object", "count", "attribute", "action", "motion", "relation", "background", "unparsed"]
 
 Words = tuple[str, ...]
 _Phrases = Mapping[str, tuple[tuple[Words, str], ...]]
@@ -101,7 +102,7 @@ def check(tokens: Sequence[str], scene: Scene) -> Verdict:
 
     Args:
         tokens: the caption's words, without end marks.
-        scene: the scene it was written for.
+        scene: the scene it was written for; or the clip (`motion.Clip`), where relations must hold throughout.
     """
     parsed = _parse(tuple(tokens))
     best: tuple[int, int, list[_Judged]] | None = None
@@ -140,6 +141,11 @@ def _match(table: _Phrases, words: Words, i: int) -> tuple[str, int] | None:
     return None
 
 
+def _finites(phrase: str) -> list[str]:
+    """ "moves left" and "move left" for "moving left"; nothing for "seated"."""
+    return [text for plural in (False, True) if (text := english.finite(phrase, plural)) is not None]
+
+
 def _meanings(table: Mapping[str, Iterable[str]]) -> list[tuple[str, str]]:
     return [(text, meaning) for meaning, texts in table.items() for text in texts]
 
@@ -164,7 +170,7 @@ _OPINIONS = frozenset(chain.from_iterable(english.OPINIONS.values()))
 _MARKS = _phrases(_meanings(english.MARKS))
 _ACTIONS = [
     (phrase, action)
-    for table in (english.PARTICIPLES, english.BIRD_PARTICIPLES)
+    for table in (english.PARTICIPLES, english.BIRD_PARTICIPLES, english.MOTIONS)
     for action, phrases in table.items()
     for phrase in phrases
 ]
@@ -180,7 +186,13 @@ _MANNERS = frozenset(chain.from_iterable(english.MANNERS.values()))
 _ASIDES = _phrases((phrase, phrase) for phrase in (*english.OUTDOORS, *english.PICTURES))
 _WEATHER = _phrases((phrase, phrase) for phrases in english.WEATHER.values() for phrase in phrases)
 # "under" can also mean that one thing carries the other: `below` covers both.
-_RELATIONS = _phrases(_meanings({name: texts for name, texts in english.RELATIONS.items() if name != "carries"}))
+_RELATIONS = _phrases(
+    [
+        *_meanings({name: texts for name, texts in english.RELATIONS.items() if name != "carries"}),
+        *_meanings(english.PASSING),
+        *((text, name) for name, texts in english.PASSING.items() for phrase in texts for text in _finites(phrase)),
+    ]
+)
 _SELF_RELATIONS = _phrases((text, name) for text, name in _meanings(english.SELF_RELATIONS) if not text.endswith("it"))
 _GROUPS = _phrases((text, str(number)) for text, number in english.GROUPS.items())
 _INTRODUCTIONS = _phrases((text, "") for text in ("there are", *english.THERE, *english.INTRODUCTIONS))
@@ -512,14 +524,16 @@ def _judge(parsed: _Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> l
             holds = bool(things) and all(getattr(thing, name) == value for thing in things)
             judged.append(_Judged("attribute", f"{value} {noun}", holds, _told(holds, name, objects)))
         for action in phrase.actions:
-            holds = bool(things) and all(thing.action == action for thing in things)
-            judged.append(_Judged("action", f"{noun} {action}", holds, _told(holds, "action", objects)))
+            told = [fact for i in objects if (fact := scene.does(i, action)) is not None]
+            holds = bool(things) and len(told) == len(things)
+            kind: StatementKind = "motion" if action in MOTIONS else "action"
+            judged.append(_Judged(kind, f"{noun} {action.replace('_', ' ')}", holds, tuple(told) if holds else ()))
         if phrase.number != 1:
             judged.append(_judge_number(phrase, objects, scene))
     seen: set[tuple[str, _Objects | int, _Objects | int]] = set()
     for name, subject, other in parsed.relations:
         key = (name, assignment[subject] or subject, assignment[other] or other)
-        if name not in CANONICAL:
+        if name in INVERSE and name not in CANONICAL:
             key = (INVERSE[name], key[2], key[1])
         elif name == "next_to" and str(key[1]) > str(key[2]):
             key = (name, key[2], key[1])
@@ -528,9 +542,9 @@ def _judge(parsed: _Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> l
         seen.add(key)
         pairs = [(i, j) for i in assignment[subject] for j in assignment[other]]
         holds = bool(pairs) and all(name in scene.relations[pair] for pair in pairs)
-        told = [scene.relation_fact(name, *pair) for pair in pairs] if holds else []
+        facts = [scene.relation_fact(name, *pair) for pair in pairs] if holds else []
         text = f"{parsed.phrases[subject].noun} {name.replace('_', ' ')} {parsed.phrases[other].noun}"
-        judged.append(_Judged("relation", text, holds, tuple(fact for fact in told if fact is not None)))
+        judged.append(_Judged("relation", text, holds, tuple(fact for fact in facts if fact is not None)))
     for place in parsed.backgrounds:
         holds = place in (scene.background, *english.WEATHER[scene.background])
         judged.append(_Judged("background", place, holds, ("background",) if place == scene.background else ()))
@@ -542,12 +556,12 @@ def _told(holds: bool, name: str, objects: _Objects) -> tuple[str, ...]:
 
 
 def _judge_number(phrase: _Phrase, objects: _Objects, scene: Scene) -> _Judged:
-    of_kind = [thing for thing in scene.objects if thing.kind in phrase.kinds]
+    of_kind = [(i, thing) for i, thing in enumerate(scene.objects) if thing.kind in phrase.kinds]
     fitting = [
-        thing
-        for thing in of_kind
+        i
+        for i, thing in of_kind
         if all(getattr(thing, name) == value for name, value in phrase.attributes)
-        and all(thing.action == action for action in phrase.actions)
+        and all(scene.does(i, action) for action in phrase.actions)
     ]
     if phrase.number == 0:
         return _Judged("count", f"several {phrase.noun}", len(objects) > 1, ())

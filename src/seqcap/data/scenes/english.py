@@ -121,6 +121,24 @@ BIRD_PARTICIPLES: Mapping[str, Mapping[str, float]] = {
     "sitting": _weights("sitting 72, perched 24, perching 12, seated 12"),
     "flying": PARTICIPLES["flying"],
 }
+# Motion -> participle phrases. None of their first words is said of a picture that stands still.
+MOTIONS: Mapping[str, Mapping[str, float]] = {
+    "moving_left": _weights("moving left 44, moving to the left 42, heading left 12, sliding left 9, "
+                            "drifting to the left 7, travelling left 6"),
+    "moving_right": _weights("moving right 44, moving to the right 42, heading right 12, sliding right 9, "
+                             "drifting to the right 7, travelling right 6"),
+    "moving_up": _weights("moving up 56, rising 24, moving upward 14, climbing 10, heading up 9, ascending 7"),
+    "moving_down": _weights("moving down 56, dropping 18, moving downward 14, sinking 12, heading down 9, "
+                            "descending 7, falling 4"),
+    "turning": _weights("turning around 48, turning 22, spinning 22, spinning around 14, rotating 9, twirling 5"),
+    "growing": _weights("growing 62, getting bigger 26, getting larger 14, expanding 12, swelling 6"),
+    "shrinking": _weights("shrinking 72, getting smaller 34, contracting 9, dwindling 5"),
+}  # fmt: skip
+# A relation of what moves to what it passes -> participle phrases.
+PASSING: Mapping[str, Mapping[str, float]] = {
+    "passes_behind": _weights("passing behind 72, moving behind 28, crossing behind 12, sliding behind 8"),
+    "passes_in_front_of": _weights("passing in front of 72, moving in front of 30, crossing in front of 18"),
+}
 PREDICATIVE = frozenset({"asleep"})
 # First word of a participle phrase -> finite, singular and plural. "seated" has none: "is seated".
 FINITE: Mapping[str, tuple[str, str]] = {
@@ -159,6 +177,31 @@ FINITE: Mapping[str, tuple[str, str]] = {
     "gliding": ("glides", "glide"),
     "floating": ("floats", "float"),
     "hovering": ("hovers", "hover"),
+    "moving": ("moves", "move"),
+    "heading": ("heads", "head"),
+    "sliding": ("slides", "slide"),
+    "drifting": ("drifts", "drift"),
+    "travelling": ("travels", "travel"),
+    "rising": ("rises", "rise"),
+    "climbing": ("climbs", "climb"),
+    "ascending": ("ascends", "ascend"),
+    "dropping": ("drops", "drop"),
+    "sinking": ("sinks", "sink"),
+    "descending": ("descends", "descend"),
+    "falling": ("falls", "fall"),
+    "turning": ("turns", "turn"),
+    "spinning": ("spins", "spin"),
+    "rotating": ("rotates", "rotate"),
+    "twirling": ("twirls", "twirl"),
+    "growing": ("grows", "grow"),
+    "getting": ("gets", "get"),
+    "expanding": ("expands", "expand"),
+    "swelling": ("swells", "swell"),
+    "shrinking": ("shrinks", "shrink"),
+    "contracting": ("contracts", "contract"),
+    "dwindling": ("dwindles", "dwindle"),
+    "passing": ("passes", "pass"),
+    "crossing": ("crosses", "cross"),
 }
 # How something is done: nothing that could be false. Only after a participle of one word.
 MANNERS: Mapping[str, Mapping[str, float]] = {
@@ -357,7 +400,7 @@ class Wording:
         return "fronted" if choice < 0.27 and finite else "plain"
 
     def relation(self, relation: str) -> str:
-        return self.choose("relation", RELATIONS[relation])
+        return self.choose("relation", PASSING[relation] if relation in PASSING else RELATIONS[relation])
 
     def relation_to_host(self, relation: str) -> tuple[str, bool]:
         """A relation to what was named before: ("next to", True) takes a pronoun, ("on top", False) does not."""
@@ -388,8 +431,7 @@ class Wording:
 
     def attribute(self, mention: Mention) -> str:
         """The action in one word, before the noun."""
-        words = {w: n for w, n in _participles(mention).items() if w.isalpha() and w not in PREDICATIVE}
-        return self.choose(f"attribute {mention.objects}", words)
+        return self.choose(f"attribute {mention.objects}", _attributes(mention))
 
     def simple(self, mention: Mention) -> bool:
         """Whether a finite action is told as "runs" rather than "is running"."""
@@ -398,6 +440,9 @@ class Wording:
     def manner(self, mention: Mention) -> str | None:
         """How the action is done, or None."""
         if self._draws(f"has manner {mention.objects}").random() >= _MANNERS or not self.participle(mention).isalpha():
+            return None
+        if mention.action in MOTIONS:
+            # How fast something moves could be false.
             return None
         return self.choose(f"manner {mention.objects}", MANNERS[str(mention.action)])
 
@@ -435,7 +480,7 @@ class Wording:
 
     def relative(self, mention: Mention) -> bool:
         """Whether a noun phrase tells its action in a relative clause rather than before the noun."""
-        return bool(self._draws(f"relative {mention.objects}").random() < 0.35)
+        return bool(self._draws(f"relative {mention.objects}").random() < 0.35) or not _attributes(mention)
 
     def marks(self, mention: Mention) -> str | None:
         """The texture as in "with stripes", or None where an adjective tells it."""
@@ -486,7 +531,14 @@ class Wording:
 
 
 def _participles(mention: Mention) -> Mapping[str, float]:
+    if str(mention.action) in MOTIONS:
+        return MOTIONS[str(mention.action)]
     return (BIRD_PARTICIPLES if mention.noun == "bird" else PARTICIPLES)[str(mention.action)]
+
+
+def _attributes(mention: Mention) -> Mapping[str, float]:
+    """The participles that may stand before a noun: "moving left" may not."""
+    return {w: n for w, n in _participles(mention).items() if w.isalpha() and w not in PREDICATIVE}
 
 
 def finite(participle: str, plural: bool) -> str | None:
@@ -585,8 +637,16 @@ class _Sentence:
             # "next to a car there is a dog"
             other_text = f"{self.wording.relation(relation)} {self._noun_phrase(other, True)}"
             return f"{other_text} {self._there(subject)} {self._with_action(subject, False)}"
-        text = self._with_action(subject, finite, self.wording.relation(relation))
+        if relation in PASSING and finite and subject.action is None and self.wording.simple(subject):
+            text = self._passes(subject, relation)
+        else:
+            text = self._with_action(subject, finite, self.wording.relation(relation))
         return f"{text} {self._noun_phrase(other, True)}"
+
+    def _passes(self, subject: Mention, relation: str) -> str:
+        """ "a dog passes behind"."""
+        verb = finite(self.wording.relation(relation), len(subject.objects) > 1)
+        return f"{self._noun_phrase(subject, False)} {verb}"
 
     def _joined(self, first: Mention, second: Mention, finite: bool) -> str:
         if first.action is None:

@@ -23,12 +23,15 @@ Colour = Literal["red", "blue", "green", "yellow", "black", "white", "orange", "
 Size = Literal["small", "medium", "large"]
 Texture = Literal["plain", "striped", "dotted"]
 Action = Literal["standing", "walking", "waving", "sitting", "running", "sleeping", "flying"]
+# What things do in a clip (`seqcap.data.scenes.motion`). No single picture shows it.
+Motion = Literal["moving_left", "moving_right", "moving_up", "moving_down", "turning", "growing", "shrinking"]
 
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COLOURS: tuple[Colour, ...] = get_args(Colour)
 SIZES: tuple[Size, ...] = get_args(Size)
 TEXTURES: tuple[Texture, ...] = get_args(Texture)
+MOTIONS: tuple[Motion, ...] = get_args(Motion)
 
 # The actions each kind can be seen in; kinds that are not listed have none.
 ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
@@ -160,6 +163,18 @@ class Scene:
             name, i, j = INVERSE[name], j, i
         return None if name == "above" and "on" in self.relations[i, j] else f"{name}:{i}:{j}"
 
+    def deed(self, i: int) -> Action | Motion | None:
+        """What people say that object i does."""
+        return self.objects[i].action
+
+    def does(self, i: int, deed: str) -> str | None:
+        """The fact that object i does something, or None where it does not."""
+        return f"action:{i}" if self.objects[i].action == deed else None
+
+    def moves(self, i: int) -> bool:
+        """Whether object i moves or changes, as in a clip it may."""
+        return False
+
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries and lists, as `from_json` reads them."""
         return {"background": self.background, "objects": [asdict(thing) for thing in self.objects]}
@@ -177,19 +192,19 @@ class Scene:
 _READER = TypeAdapter(Scene)
 
 
-def _gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:
+def gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:
     """The horizontal and vertical gap between two boxes; negative where they overlap in that direction."""
     return max(b.left - a.right, a.left - b.right), max(b.top - a.bottom, a.top - b.bottom)
 
 
 def _on(a: SceneObject, b: SceneObject) -> bool:
-    across, along = _gaps(a, b)
+    across, along = gaps(a, b)
     touching = abs(a.bottom - b.top) <= TOUCH and a.top < b.top
     return touching and across < along and 2 * -across >= min(a.width, b.width)
 
 
 def _relations(a: SceneObject, b: SceneObject, raised: bool) -> frozenset[str]:
-    across, along = _gaps(a, b)
+    across, along = gaps(a, b)
     names = set()
     if across >= along:
         names.add("left_of" if a.left + a.right < b.left + b.right else "right_of")
@@ -370,7 +385,7 @@ def place(
 
 def is_clear(a: SceneObject, b: SceneObject) -> bool:
     """Whether two objects hardly overlap and no relation between them is close to its border."""
-    across, along = _gaps(a, b)
+    across, along = gaps(a, b)
     if _on(a, b) or _on(b, a):
         upper, lower = (a, b) if _on(a, b) else (b, a)
         return upper.kind in _CLIMBERS and upper.action != "flying" and lower.kind in _BEARERS

@@ -1,5 +1,5 @@
-"""SLE's figures 1, 2 and 4 with our captions, figure 3 measured, learning curves, quality against diversity, and what
-alpha does."""
+"""SLE's figures 1, 2 and 4 with our captions, clips with theirs, figure 3 measured, learning curves, quality against
+diversity, and what alpha does."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from seqcap.reporting.figures import (
     Line,
     Row,
     absent,
+    beam_caption,
     captions_figure,
     captions_of,
     choose_images,
@@ -34,13 +35,14 @@ from seqcap.reporting.figures import (
     picture_name,
     plot_curves,
     plot_start,
+    systems_row,
 )
-from seqcap.reporting.inputs import Run
+from seqcap.reporting.inputs import Run, read_captions, read_images
 from seqcap.reporting.papers.sle.rows import MULTI, SLE
 from seqcap.reporting.papers.sle.sweep import outside_sweep, sweep
 from seqcap.reporting.tables import Measure
 
-# Runs of one objective share a colour and a marker, with attention and without.
+# Runs of one objective share a colour and a marker, with attention and without, of pictures and of clips.
 _COLOURS = {"xe": BLACK, "sll": BLUE, "sll_me": ORANGE, SLE: RED, MULTI: PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 
@@ -51,7 +53,7 @@ QUANTITIES = {
 
 
 def _plain(name: str) -> str:
-    return name.removesuffix("_att")
+    return name.removesuffix("_att").removesuffix("_clip")
 
 
 def _colours(run: Run) -> dict[str, str]:
@@ -115,6 +117,27 @@ def figure2(run: Run) -> Figure:
 
 def figure4(run: Run) -> Figure:
     return _samples_figure(run, {"xe": "XE", "sll": "SLL", "sll_sle": "SLL-SLE"}, count=3, number=4, first=2)
+
+
+_CLIPS, _CLIP_WIDTH = 4, 78
+
+
+def clips(run: Run) -> Figure | str:
+    """A row per clip: some of its frames, a person's caption, and the best beam caption of each method."""
+    task = run.config.clips
+    if task is None:
+        return "This run captions no clips."
+    images, people = read_images(task, run.split(task)), read_captions(task)
+    colours = _colours(run)
+    rows = []
+    for image in choose_images(images, _CLIPS).to_dict("records"):
+        item = int(image["item"])
+        said = {"a person": Line(people[item])}
+        said |= {e.label: beam_caption(run, e.name, item) for e in run.trained if e.task == task}
+        shades = {"a person": GREY} | {e.label: colours[e.name] for e in run.trained}
+        name = picture_name(run, item, task)
+        rows.append(systems_row(name, str(image["file"]), "best beam captions", said, shades, _CLIP_WIDTH, task))
+    return captions_figure(run, rows, [20, _CLIP_WIDTH])
 
 
 # --- How concentrated p(y|x) is (measured; the paper's figure 3 is a sketch)
@@ -208,7 +231,10 @@ def tradeoff(run: Run) -> Figure:
     figure = Figure(figsize=(9.6, 3.9), layout="constrained")
     ours, paper = figure.subplots(1, 2)
     colours = _colours(run)
+    task = run.config.pictures
     for entry in outside_sweep(run):
+        if entry.task != task:
+            continue
         cider = run.scores.per_item(entry.name, "sample", "CIDEr", "every")
         div2 = run.scores.per_item(entry.name, "sample", "Div2", "set")
         if cider is None or div2 is None:
@@ -225,7 +251,6 @@ def tradeoff(run: Run) -> Figure:
             linewidths=1.4,
             label=entry.label,
         )
-    task = run.config.pictures
     ours.set_title(f"ours, {run.dataset(task)} {run.split(task)}: a point per seed", loc="left")
     for name, row in (("xe", "XE (rs)"), ("sll", "SLL (rs)"), ("sll_me", "SLL-ME (rs)"), ("sll_sle", "SLL-SLE (rs)")):
         x, y = (published.published_value("sle", "table4", row, column) for column in ("Div2", "CIDEr"))
@@ -325,6 +350,12 @@ FIGURES = {
     ),
     "sle_fig4": FigureKind(
         figure4, "SLE, Figure 4", f"{{samples.start}} random samples of XE, SLL and SLL-SLE. {_CHOICE}"
+    ),
+    "sle_clips": FigureKind(
+        clips,
+        "Clips and their captions",
+        "Six of a clip's frames, from left to right and from top to bottom, its first reference, and the best caption "
+        "of a beam of {beam} of each method, first seed. Clips are drawn like images. Not in the paper.",
     ),
     "sle_curves": FigureKind(
         curves,

@@ -1,0 +1,133 @@
+"""Frames of clips: of GIFs, or of folders of pictures, one clip at a time and in any order."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from seqcap.data.images import MAX_PIXELS, ImageSource, brief, read_plain, relative_parts, rgb
+from seqcap.errors import InputError
+
+GIFS, FRAMES = "gifs", "frames"
+# Pixels of all frames together: ten thousand frames of TGIF's largest clips. Pillow must go through all of them.
+MAX_CLIP_PIXELS = 2_500_000_000
+PICTURES = (".jpg", ".jpeg", ".png")
+
+
+def evenly(count: int, number: int) -> list[int]:
+    """Which of `count` frames are read if `number` are wanted: evenly spaced, the first and the last among them. Of a
+    clip with fewer frames, some are read twice."""
+    if number == 1:
+        return [count // 2]
+    return [(i * (count - 1) + (number - 1) // 2) // (number - 1) for i in range(number)]
+
+
+def read_clip(path: Path, number: int) -> list[Image.Image]:
+    """Frames of a GIF file, as `ClipSource.read` gives them.
+
+    Raises:
+        InputError: as there; or it cannot be read, or is no plain file.
+    """
+    return decoded(read_plain(path), path, "", "name another clip, or restore this one", number)
+
+
+class ClipSource:
+    """The clips of one data set.
+
+    A clip `x.gif` is a file of that name in the folder `root/gifs`, or in a single `root/*.tar`; where there is no
+    `gifs` but a folder `root/frames`, it is the pictures of `root/frames/x`, in the order of the numbers in their
+    names. Reading is safe from several threads.
+
+    Args:
+        root: the data set's folder.
+        number: how many frames of a clip are read.
+
+    Raises:
+        InputError: as `ImageSource`.
+    """
+
+    def __init__(self, root: str | Path, number: int) -> None:
+        self.number = number
+        self._unpacked = (Path(root) / FRAMES).is_dir() and not (Path(root) / GIFS).is_dir()
+        self._source = ImageSource(root, FRAMES if self._unpacked else GIFS)
+        self.path = self._source.path
+
+    def missing(self, files: list[str]) -> list[str]:
+        """The clips that are not here, in the order given.
+
+        Raises:
+            InputError: a name leaves the folder, or fits several members of the tar.
+        """
+        if not self._unpacked:
+            return self._source.missing(files)
+        return [file for file in files if not self._pictures(file)]
+
+    def read(self, file: str) -> list[Image.Image]:
+        """Frames of a clip, evenly spaced, as 8-bit RGB; transparency becomes white.
+
+        Args:
+            file: name of the GIF.
+
+        Returns:
+            as many as are wanted, all of one size.
+
+        Raises:
+            InputError: the clip is missing, damaged or too large, or its pictures differ in size.
+        """
+        fix = "restore this clip, or take it out of the splits"
+        if not self._unpacked:
+            return decoded(self._source.content(file), self.path, f"clip {file!r} ", fix, self.number)
+        pictures = self._pictures(file)
+        if not pictures:
+            raise InputError(self.path, f"has no pictures of clip {file!r}", "restore them")
+        frames = [self._source.read(pictures[place]) for place in evenly(len(pictures), self.number)]
+        if len({frame.size for frame in frames}) > 1:
+            raise InputError(self.path, f"the pictures of clip {file!r} differ in size", fix)
+        return frames
+
+    def _pictures(self, file: str) -> list[str]:
+        """The names of a clip's pictures in `frames/`, in order."""
+        name = Path(file).stem
+        if relative_parts(name) is None or name != file.removesuffix(".gif"):
+            raise InputError(self.path, f"clip name {file!r} leaves the folder", "give a name without folders")
+        try:
+            found = sorted((picture.name for picture in (self.path / name).iterdir()), key=_numbered)
+        except OSError:
+            return []
+        return [f"{name}/{picture}" for picture in found if Path(picture).suffix.lower() in PICTURES]
+
+
+def decoded(content: bytes, path: Path, what: str, fix: str, number: int) -> list[Image.Image]:
+    """A GIF's content as `number` frames, see `ClipSource.read`. `path`, `what` and `fix` are for messages."""
+    problem = f"{what}has more than {MAX_PIXELS:,} pixels"
+    try:
+        with Image.open(io.BytesIO(content), formats=("GIF",)) as clip:
+            # Width and height are in the header: checked before any pixel is decoded.
+            if clip.width * clip.height <= MAX_PIXELS:
+                count = getattr(clip, "n_frames", 1)
+                if clip.width * clip.height * count <= MAX_CLIP_PIXELS:
+                    return _chosen(clip, evenly(count, number))
+                problem = f"{what}has {count:,} frames, more than {MAX_CLIP_PIXELS:,} pixels"
+    except Image.DecompressionBombError:
+        pass
+    except Exception as error:  # Pillow's decoders raise whatever a damaged header provokes, not only OSError
+        raise InputError(path, f"{what}cannot be decoded as GIF ({brief(error)})", fix) from None
+    raise InputError(path, problem, fix)
+
+
+def _chosen(clip: Image.Image, places: Sequence[int]) -> list[Image.Image]:
+    """Some frames, ascending; each is drawn over those before it."""
+    frames = {}
+    for place in dict.fromkeys(places):
+        clip.seek(place)
+        frames[place] = rgb(clip)
+    return [frames[place] for place in places]
+
+
+def _numbered(name: str) -> list[tuple[int, str]]:
+    """Sorts frame2 before frame10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]

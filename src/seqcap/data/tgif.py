@@ -1,0 +1,117 @@
+"""Data sets in TGIF's layout: a table of urls and captions, lists of urls, and the clips. TGIF and generated clips.
+
+Li et al., "TGIF: A new dataset and benchmark on animated GIF description", CVPR 2016.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from seqcap.artifacts import SPLITS
+from seqcap.data.frames import ClipSource
+from seqcap.data.images import relative_parts
+from seqcap.errors import InputError
+from seqcap.metrics.tokenizer import tokenize
+
+CAPTIONS_FILE, SPLITS_FOLDER = "tgif-v1.0.tsv", "splits"
+
+FIX = "re-download or mend the file"
+
+
+def read(root: str | Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Reads captions and splits, and checks that every clip is there (clips are not decoded).
+
+    A url may have any number of captions: TGIF has one for training and validation, three for testing. Words are those
+    of COCO's tokeniser, without punctuation. Clips of no split are left out.
+
+    Args:
+        root: folder with `tgif-v1.0.tsv` (a url, a tab and a caption a line), `splits/train.txt`, `val.txt` and
+            `test.txt` (a url a line), and the clips (see `ClipSource`), named as the urls end.
+
+    Returns:
+        Rows of `artifacts.IMAGES`, an item a clip, and of `artifacts.REFERENCES`, in the table's order. An item is
+        numbered by its url's place among those of the table, a caption by its line, both from 0.
+
+    Raises:
+        InputError: names the file and the line that is wrong, or the first missing clip.
+    """
+    root = Path(root)
+    captions = _captions(root / CAPTIONS_FILE)
+    split_of = _splits(root / SPLITS_FOLDER, captions)
+    clips: list[dict[str, Any]] = []
+    references: list[dict[str, Any]] = []
+    urls: dict[str, str] = {}
+    for item, (url, of_url) in enumerate(captions.items()):
+        if url not in split_of:
+            continue
+        file = _file(root / CAPTIONS_FILE, url)
+        if file in urls:
+            problem = f"urls {urls[file]!r} and {url!r} name the same clip {file!r}"
+            raise InputError(root / CAPTIONS_FILE, problem, "keep one of them")
+        urls[file] = url
+        clips.append({"item": item, "split": split_of[url], "file": file, "coco_id": None})
+        references += [{"item": item, "split": split_of[url], **caption} for caption in of_url]
+    source = ClipSource(root, 1)
+    missing = source.missing([clip["file"] for clip in clips])
+    if missing:
+        problem = f"{len(missing)} of {len(clips)} clips are missing, first {missing[0]!r}"
+        raise InputError(source.path, problem, f"restore them, or take their urls out of {SPLITS_FOLDER}/")
+    return clips, references
+
+
+def _captions(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Url -> its captions, both in the file's order."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for number, line in enumerate(_lines(path)):
+        where = f"line {number + 1}"
+        url, tab, caption = line.partition("\t")
+        if not tab or "\t" in caption:
+            raise InputError(path, f"{where} has {line.count(chr(9))} tabs, not one", FIX)
+        if not url.strip():
+            raise InputError(path, f"{where} has no url", FIX)
+        text = " ".join(caption.split())
+        tokens = tokenize(text)
+        if not tokens:
+            raise InputError(path, f"{where}: {url!r} has no words in its caption", "give it words or drop the line")
+        found.setdefault(url.strip(), []).append({"caption_id": number, "text": text, "tokens": tokens})
+    return found
+
+
+def _splits(folder: Path, captions: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+    """Url -> its split."""
+    found: dict[str, str] = {}
+    for split in SPLITS:
+        path = folder / f"{split}.txt"
+        urls = [line.strip() for line in _lines(path)]
+        if not urls:
+            raise InputError(path, "is empty", "name at least one clip of each split")
+        for number, url in enumerate(urls):
+            where = f"line {number + 1}: url {url!r}"
+            if url in found:
+                raise InputError(path, f"{where} is there twice, before in {found[url]}.txt", "keep one of them")
+            if url not in captions:
+                raise InputError(path, f"{where} has no caption in {CAPTIONS_FILE}", "give it one, or drop the line")
+            found[url] = split
+    return found
+
+
+def _file(path: Path, url: str) -> str:
+    """The name of a url's clip."""
+    name = url.rpartition("/")[2].removesuffix(".gif")
+    if relative_parts(name) != (name,):
+        raise InputError(path, f"url {url!r} does not end in a file's name", FIX)
+    return f"{name}.gif"
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a text file, without the one that is empty at its end."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(path, "does not exist", "put TGIF's file there, or set the data set's root") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(path, f"cannot be read ({error})", FIX) from None
+    # Not splitlines: a caption may hold other characters that end lines, as U+2028.
+    lines = text.split("\n")
+    return lines[:-1] if not lines[-1] else lines

@@ -1,0 +1,25 @@
+"""Small GIFs that tests read."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+
+COLOURS = [(250, 0, 0), (0, 250, 0), (0, 0, 250), (250, 250, 0), (0, 250, 250)]
+
+
+def pictures(count: int = 5, side: int = 8) -> list[Image.Image]:
+    """Each of a colour of its own, with a white dot that moves."""
+    found = []
+    for number in range(count):
+        image = Image.new("RGB", (side, side), COLOURS[number])
+        image.putpixel((number, 2), (255, 255, 255))
+        found.append(image)
+    return found
+
+
+def gif(images: list[Image.Image]) -> bytes:
+    buffer = io.BytesIO()
+    images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=100)
+    return buffer.getvalue()
