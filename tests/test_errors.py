@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,8 @@ def test_ctrl_c_ends_training_with_one_line(tmp_path, monkeypatch):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # What a shell starts with & ignores Ctrl-C, and so does what that starts: the tests may be such.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
     while len(list(Path("scratch").rglob("*.safetensors"))) < 2:
