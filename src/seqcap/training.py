@@ -155,6 +155,7 @@ class Job:
         self.run, self.seed = run, seed
         self.rank, self.world = machine.join_group()
         self.device = machine.device()
+        machine.check_precision(run.precision, self.device)
         if self.device.type == "cpu":
             torch.set_num_threads(1)
         self.task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
@@ -281,6 +282,7 @@ def begin(job: Job) -> State:
         captioner.load_state_dict(start.state_dict())
     objective = objectives.build(run.objective, dict(run.settings), context(job, captioner))
     captioner.dropout = settings.dropout
+    captioner.precision = getattr(torch, run.precision)
     step = Step(captioner, objective).to(job.device)
     betas = (settings.beta1, 0.999)
     optimizer = Adam(parameter_groups(step), lr=settings.learning_rate, betas=betas, fused=True)
