@@ -174,6 +174,14 @@ class Job:
         dist.broadcast(flag, 0)
         return bool(flag)
 
+    def averaged(self, numbers: list[float]) -> list[float]:
+        """The mean over the launcher's processes of each of some numbers."""
+        if self.world == 1:
+            return numbers
+        sums = torch.tensor(numbers, device=self.device, dtype=torch.float64)
+        dist.all_reduce(sums)
+        return (sums / self.world).tolist()
+
 
 class Step(nn.Module):
     """Captioner and objective as one module, so that one optimizer and one DistributedDataParallel hold both."""
@@ -363,14 +371,16 @@ def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
     ):
         started = time.monotonic()
         for name, number in update(job, state, batch).items():
-            logs.setdefault(name, []).append(number)
+            logs.setdefault(name, []).append(number * batch.weight)
         seconds.append(time.monotonic() - started)
         bar.update()
         epoch_ends = state.at % job.batches == 0
         if epoch_ends or state.at % LOG_STEPS == 0:
             check_finite(job, state)
-            for name, numbers in logs.items():
-                record(job, state, name, float(np.mean(numbers)))
+            for name, mean in zip(
+                logs, job.averaged([float(np.mean(numbers)) for numbers in logs.values()]), strict=True
+            ):
+                record(job, state, name, mean)
             logs = {}
             if epoch_ends:
                 value = validate(job, state)
@@ -396,6 +406,8 @@ def update(job: Job, state: State, batch: Batch) -> dict[str, float]:
     if not objective.trains_captioner():
         resting.append(state.step.captioner)
     loss, logs = state.parallel(batch)
+    if job.world > 1:
+        loss = loss * batch.weight
     state.optimizer.zero_grad(set_to_none=True)
     loss.backward()
     for module in resting:
@@ -483,16 +495,18 @@ def data_batches(
     def read(at: int) -> Batch:
         epoch, position = divmod(at, batches)
         chosen = order(epoch)[position * size : (position + 1) * size]
-        # A last batch smaller than the group: every rank must take part in the gradient.
-        chosen = chosen[rank::world] if len(chosen) >= world else chosen[:1]
-        return Batch(training.inputs.get(chosen), chosen, training.captions(chosen))
+        share = chosen[rank::world]
+        weight = world * len(share) / len(chosen)
+        # A last batch smaller than the group: every rank must take part in the gradient, if with nothing.
+        share = share if len(share) > 0 else chosen[:1]
+        return Batch(training.inputs.get(share), share, training.captions(share), weight)
 
     with ThreadPoolExecutor(1) as reader:
         ahead = reader.submit(read, start) if start < stop else None
         for at in range(start, stop):
             batch = ahead.result()  # type: ignore[union-attr]
             ahead = reader.submit(read, at + 1) if at + 1 < stop else None
-            yield Batch(batch.features.to(device), batch.images, batch.captions.to(device))
+            yield Batch(batch.features.to(device), batch.images, batch.captions.to(device), batch.weight)
 
 
 def short_captions(

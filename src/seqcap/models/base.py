@@ -241,7 +241,10 @@ class ImageCaptioner(Captioner):
 
     def fit_standardisation(self, features: Tensor) -> None:
         """Takes the per-channel mean and deviation of features [n, ..., channels] as this captioner's."""
-        flat = features.double().reshape(-1, features.shape[-1])
-        self.feature_mean.copy_(flat.mean(0))
-        # A channel that never changes carries nothing: it is centred, not divided by zero.
-        self.feature_scale.copy_(1 / flat.std(0).clamp(min=1e-3))
+        # Some channels at a time: as doubles they take twice the memory.
+        for start in range(0, features.shape[-1], 512):
+            here = slice(start, start + 512)
+            flat = features[..., here].double().flatten(0, -2)
+            self.feature_mean[here] = flat.mean(0)
+            # A channel that never changes carries nothing: it is centred, not divided by zero.
+            self.feature_scale[here] = 1 / flat.std(0).clamp(min=1e-3)

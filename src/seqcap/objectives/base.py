@@ -88,11 +88,14 @@ class Batch:
         features: [b, *feature shape].
         images: row of each image among the training images, int64 [b] (on the CPU: rewards look it up).
         captions: ids [b, references, time]; a missing reference is all PAD.
+        weight: under a launcher, what its loss counts in the mean over processes: its share of the step's images, times
+            the number of processes.
     """
 
     features: Tensor
     images: NDArray[np.int64]
     captions: Tensor
+    weight: float = 1.0
 
 
 class Objective(nn.Module, ABC):
