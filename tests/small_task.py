@@ -173,6 +173,7 @@ def run_config(**changes: Any) -> TrainingRun:
         "start": None,
         "reads": {},
         "weights": "weights",
+        "precision": "float32",
     }
     training |= {"clip": 5.0} | changes.pop("training", {})
     return TrainingRun(**(values | {"training": training} | changes))

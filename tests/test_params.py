@@ -187,6 +187,7 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
         ("scale", "huge", ["scale is 'huge'", "allowed: laptop, paper"]),
         ("scale", None, ["scale is None"]),
         ("seed", None, ["seed is None"]),
+        ("precision", "float16", ["precision is 'float16'", "'float32' or 'bfloat16'"]),
         ("workers", 0, ["workers is 0", "Input should be 'auto' or greater than or equal to 1"]),
         ("workers", {"a": 1}, ["workers is {'a': 1}"]),
         ("alpha", True, ["alpha is True", "valid number"]),

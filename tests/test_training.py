@@ -10,6 +10,7 @@ from pathlib import Path
 
 import children
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 from small_checkout import wait_until
@@ -28,6 +29,7 @@ from seqcap.artifacts import CURVES, REFERENCES, embeddings_schema, read_json, r
 from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
+from seqcap.features.store import FeatureStore
 from seqcap.models import load
 from seqcap.scratch import checkpoints
 from seqcap.training import State, checkpoint_folder
@@ -419,6 +421,38 @@ def test_what_has_ended_is_not_trained_again(task, monkeypatch):
     run_stage(monkeypatch, "train", "group")
     assert {path: path.read_bytes() for path in left} == left
     assert read_json("artifacts/timing/group.json")["small"] > 0
+
+
+@pytest.mark.parametrize("architecture", ["lstm", "attention"])
+def test_features_that_are_not_held_in_memory_train_the_same(task, monkeypatch, architecture):
+    model = {"hidden": 16, "image_input": "every_step"} if architecture == "lstm" else {"hidden": 16}
+    run = run_config(architecture=architecture, model=model)
+    for path in Path("artifacts/image/features").iterdir():
+        pq.write_table(pq.read_table(path), path, row_group_size=5)
+    expected = curves_of(run, "held")
+    monkeypatch.setattr(FeatureStore.__init__, "__defaults__", (0,))
+    held = []
+    read = FeatureStore._read
+    monkeypatch.setattr(
+        FeatureStore, "_read", lambda store, group: held.append(len(store._recent)) or read(store, group)
+    )
+    assert curves_of(run, "streamed") == expected
+    assert same_bytes("held", "streamed")
+    assert len(held) > 50
+    assert max(held) == 0
+
+
+def test_grids_too_large_for_memory_are_standardised_by_fewer(task, monkeypatch):
+    run = run_config(architecture="attention", model={"hidden": 16})
+    job = training.Job(run, 1)
+    asked = []
+    get = type(job.training.inputs).get
+    monkeypatch.setattr(type(job.training.inputs), "get", lambda i, chosen: asked.append(len(chosen)) or get(i, chosen))
+    training.begin(job)
+    # Seven grids of 2 x 2 cells and 8 channels, in float32.
+    monkeypatch.setattr("seqcap.tasks.images.FITTED_BYTES", 7 * 2 * 2 * 8 * 4 + 3)
+    training.begin(job)
+    assert asked == [24, 7]
 
 
 def test_checkpoints_of_other_inputs_are_not_taken_up(pretrained):

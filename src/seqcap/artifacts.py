@@ -379,14 +379,17 @@ def parquet_stream(path: str | Path, schema: pa.Schema) -> Iterator[pq.ParquetWr
         yield w
 
 
-def open_parquet(path: str | Path) -> pq.ParquetFile:
-    """Opens a Parquet file, memory-mapped.
+def open_parquet(path: str | Path, mapped: bool = True) -> pq.ParquetFile:
+    """Opens a Parquet file.
+
+    Args:
+        mapped: whether it is mapped into memory. What was read of a mapped file counts as memory of the process.
 
     Raises:
         InputError: the file is missing or not Parquet.
     """
     try:
-        file = pq.ParquetFile(path, memory_map=True)
+        file = pq.ParquetFile(path, memory_map=mapped)
         # A damaged schema shows when it is first asked for.
         file.schema_arrow  # noqa: B018
     except FileNotFoundError:

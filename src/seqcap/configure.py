@@ -340,6 +340,7 @@ def _captioner(params: Params, name: str) -> dict[str, Any]:
         "seeds": tuple(params.shared.seed + i for i in range(captioner.seeds)),
         # One more than the words of a caption: EOS.
         "max_length": task.max_length + 1,
+        "precision": params.shared.precision,
     }
 
 

@@ -36,6 +36,28 @@ def device() -> torch.device:
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
 
 
+def check_precision(precision: str, device: torch.device) -> None:
+    """Checks that a device has instructions for a type. Without them products would be emulated, many times slower.
+
+    Args:
+        precision: float32 or bfloat16.
+
+    Raises:
+        InputError: it has none.
+    """
+    import torch
+
+    if precision == "float32":
+        return
+    if device.type == "cuda":
+        what, there = "this GPU has no instructions for it", torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        what = "this CPU has neither AVX512-BF16 nor AMX"
+        there = any(has and "bf16" in name for name, has in torch.cpu.get_capabilities().items())
+    if not there:
+        raise InputError("params.yaml", f"precision is {precision!r}, but {what}", "use float32")
+
+
 def workers() -> int:
     """Processes that may train side by side on a CPU: no more than this one where a launcher has started some."""
     if "LOCAL_RANK" in os.environ:

@@ -20,7 +20,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
 from seqcap.config.data import Glove
-from seqcap.config.training import Training
+from seqcap.config.training import Precision, Training
 from seqcap.data import scenes
 from seqcap.data.scenes.clips import ClipsConfig
 from seqcap.data.scenes.parallel import ParallelConfig
@@ -440,6 +440,7 @@ class Shared(Section):
     device: Literal["auto", "cpu", "cuda"]
     workers: Literal["auto"] | Annotated[int, Field(ge=1)]
     launcher: str = Field(min_length=1)
+    precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
     parallel: ParallelConfig

@@ -155,6 +155,7 @@ class Job:
         self.run, self.seed = run, seed
         self.rank, self.world = machine.join_group()
         self.device = machine.device()
+        machine.check_precision(run.precision, self.device)
         if self.device.type == "cpu":
             torch.set_num_threads(1)
         self.task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
@@ -172,6 +173,14 @@ class Job:
         flag = torch.tensor(int(wanted), device=self.device)
         dist.broadcast(flag, 0)
         return bool(flag)
+
+    def averaged(self, numbers: list[float]) -> list[float]:
+        """The mean over the launcher's processes of each of some numbers."""
+        if self.world == 1:
+            return numbers
+        sums = torch.tensor(numbers, device=self.device, dtype=torch.float64)
+        dist.all_reduce(sums)
+        return (sums / self.world).tolist()
 
 
 class Step(nn.Module):
@@ -281,6 +290,7 @@ def begin(job: Job) -> State:
         captioner.load_state_dict(start.state_dict())
     objective = objectives.build(run.objective, dict(run.settings), context(job, captioner))
     captioner.dropout = settings.dropout
+    captioner.precision = getattr(torch, run.precision)
     step = Step(captioner, objective).to(job.device)
     betas = (settings.beta1, 0.999)
     optimizer = Adam(parameter_groups(step), lr=settings.learning_rate, betas=betas, fused=True)
@@ -361,14 +371,16 @@ def learn(job: Job, state: State, checkpoint: Path) -> list[float]:
     ):
         started = time.monotonic()
         for name, number in update(job, state, batch).items():
-            logs.setdefault(name, []).append(number)
+            logs.setdefault(name, []).append(number * batch.weight)
         seconds.append(time.monotonic() - started)
         bar.update()
         epoch_ends = state.at % job.batches == 0
         if epoch_ends or state.at % LOG_STEPS == 0:
             check_finite(job, state)
-            for name, numbers in logs.items():
-                record(job, state, name, float(np.mean(numbers)))
+            for name, mean in zip(
+                logs, job.averaged([float(np.mean(numbers)) for numbers in logs.values()]), strict=True
+            ):
+                record(job, state, name, mean)
             logs = {}
             if epoch_ends:
                 value = validate(job, state)
@@ -394,6 +406,8 @@ def update(job: Job, state: State, batch: Batch) -> dict[str, float]:
     if not objective.trains_captioner():
         resting.append(state.step.captioner)
     loss, logs = state.parallel(batch)
+    if job.world > 1:
+        loss = loss * batch.weight
     state.optimizer.zero_grad(set_to_none=True)
     loss.backward()
     for module in resting:
@@ -481,16 +495,18 @@ def data_batches(
     def read(at: int) -> Batch:
         epoch, position = divmod(at, batches)
         chosen = order(epoch)[position * size : (position + 1) * size]
-        # A last batch smaller than the group: every rank must take part in the gradient.
-        chosen = chosen[rank::world] if len(chosen) >= world else chosen[:1]
-        return Batch(training.inputs.get(chosen), chosen, training.captions(chosen))
+        share = chosen[rank::world]
+        weight = world * len(share) / len(chosen)
+        # A last batch smaller than the group: every rank must take part in the gradient, if with nothing.
+        share = share if len(share) > 0 else chosen[:1]
+        return Batch(training.inputs.get(share), share, training.captions(share), weight)
 
     with ThreadPoolExecutor(1) as reader:
         ahead = reader.submit(read, start) if start < stop else None
         for at in range(start, stop):
             batch = ahead.result()  # type: ignore[union-attr]
             ahead = reader.submit(read, at + 1) if at + 1 < stop else None
-            yield Batch(batch.features.to(device), batch.images, batch.captions.to(device))
+            yield Batch(batch.features.to(device), batch.images, batch.captions.to(device), batch.weight)
 
 
 def short_captions(

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
 from PIL import Image
 
+from seqcap.artifacts import features_schema
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
@@ -190,3 +192,23 @@ def test_features_beyond_float16_name_the_image(root: Path) -> None:
 def test_images_too_small_for_the_encoder_are_refused(root: Path, encoder: Encoder) -> None:
     with pytest.raises(InputError, match="image_size is 7; scenes_cnn needs at least 8 pixels"):
         run(root, "out", encoder, job(image_size=7))
+
+
+@pytest.mark.parametrize(("size", "rows"), [(3, 32), (2048, 32), (4096, 32), (4097, 31), (62_720, 2), (401_408, 1)])
+def test_a_row_group_is_small_where_images_are_large(size: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of one image reads a row group: of grids it would be many times what is needed."""
+    monkeypatch.undo()
+    assert extraction.rows_per_group(features_schema((size,), pa.float16())) == rows
+
+
+def test_grids_are_in_smaller_row_groups_than_pooled_features(
+    root: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two grids of 2 x 2 cells; pooled features have two values a channel.
+    monkeypatch.setattr(extraction, "ROW_GROUP_BYTES", 2 * 4 * encoder.channels * 2)
+    run(root, "out", encoder)
+    most = [
+        max(file.row_group(i).num_rows for i in range(file.num_row_groups))
+        for file in (pq.read_metadata(root / "out" / name) for name in NAMES)
+    ]
+    assert most == [4, 2]

@@ -68,6 +68,16 @@ def test_stepping_equals_teacher_forcing(captioner, training):
     assert not torch.allclose(forced[0], forced[1])
 
 
+def test_many_channels_are_standardised_as_few():
+    """Some at a time, see `fit_standardisation`."""
+    captioner = models.build("lstm", CONFIGS["lstm"], VOCABULARY, (1030,))
+    x = torch.randn(40, 1030, generator=torch.Generator().manual_seed(0)) * torch.arange(1, 1031) + 7
+    captioner.fit_standardisation(x)
+    standard = captioner.standardise(x)
+    torch.testing.assert_close(standard.mean(0), torch.zeros(1030), atol=1e-5, rtol=0)
+    torch.testing.assert_close(standard.std(0), torch.ones(1030))
+
+
 def test_a_one_hot_distribution_is_its_token(captioner):
     captioner.eval()
     memory = captioner.encode(features(captioner))

@@ -7,6 +7,7 @@ from typing import Literal, get_args, get_origin
 
 import numpy as np
 import pytest
+import torch
 from pydantic import BaseModel
 from small_task import run_config, train_group, write_embeddings, write_listener, write_task, write_translation_task
 
@@ -129,6 +130,18 @@ def test_every_objective_takes_two_steps_under_every_captioner(tasks, tmp_path, 
         after, described = load_weights(tmp_path / "seed1.listener.safetensors")
         assert any((before[name] != after[name]).any() for name in before)
         assert described["architecture"] == "dual_encoder"
+
+
+@pytest.mark.parametrize("objective", list(modules(objectives)))
+def test_every_objective_takes_two_steps_in_bfloat16(tasks, tmp_path, monkeypatch, objective):
+    """Whatever else it computes is float32 still."""
+    monkeypatch.chdir(tasks)
+    monkeypatch.setattr("seqcap.machine.check_precision", lambda *_: None)
+    [[trained]] = train_group(run_of(objective, "lstm", weights=str(tmp_path), precision="bfloat16"))
+    assert max(row["step"] for row in trained.curves) == 2
+    assert np.isfinite([row["value"] for row in trained.curves]).all()
+    weights, _ = load_weights(tmp_path / "seed1.safetensors")
+    assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
 
 
 def test_a_reward_of_negative_sign_is_raised_and_selects(tasks, tmp_path, monkeypatch):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from seqcap.config import Frozen, Kind, StageConfig
+
+Precision = Literal["float32", "bfloat16"]
 
 
 class Training(Frozen):
@@ -39,6 +41,7 @@ class TrainingRun(Frozen):
         start: folder of the weights that it continues from; None: it starts from scratch.
         reads: the files that its objective and its reward read besides: "embeddings" or "paraphrases" -> path.
         weights: folder that gets seed<k>.safetensors and curves.parquet.
+        precision: type of the factors of the captioner's matrix products in training steps.
     """
 
     name: str
@@ -57,6 +60,7 @@ class TrainingRun(Frozen):
     start: str | None
     reads: Mapping[str, str]
     weights: str
+    precision: Precision
 
 
 class TrainConfig(StageConfig):

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 # Images per part. At COCO's scale there are about 500 parts, and a kill loses a few seconds of a GPU's work.
 PART = 256
-# Images per row group. A reader that cannot hold the file in memory reads one row group at a time.
-ROW_GROUP = 32
+# Images per row group, and the bytes that they take at most, unless one takes more. A reader that cannot hold the file
+# in memory reads row groups in any order: what is in them besides the image that it needs is read for nothing.
+ROW_GROUP, ROW_GROUP_BYTES = 32, 256 << 10
 # Batches decoded ahead of the network, and the threads that decode (Pillow releases the GIL while it does).
 AHEAD, DECODERS = 2, 4
 
@@ -178,10 +179,19 @@ def _batches(source: Source, files: list[str], size: int, side: int) -> Iterator
             pool.shutdown(cancel_futures=True)
 
 
+def rows_per_group(schema: pa.Schema) -> int:
+    """How many images of a feature file are in one row group."""
+    kind = schema.field("features").type
+    row_bytes: int = kind.list_size * kind.value_type.byte_width
+    return max(1, min(ROW_GROUP, ROW_GROUP_BYTES // row_bytes))
+
+
 def _merge(parts: list[Path], output: Path, encoder: Encoder, job: Job) -> None:
     schemas = _schemas(encoder, job)
     for name, schema in schemas.items():
         with parquet_stream(output / f"{name}.parquet", schema) as writer:
             for part in parts:
                 ids, features = pq.read_table(part, columns=["item", name], memory_map=True).columns
-                writer.write_table(pa.Table.from_arrays([ids, features], schema=schema), row_group_size=ROW_GROUP)
+                writer.write_table(
+                    pa.Table.from_arrays([ids, features], schema=schema), row_group_size=rows_per_group(schema)
+                )

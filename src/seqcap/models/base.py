@@ -8,7 +8,9 @@ sums to one over the captions that can be written.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, cast
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +23,9 @@ IMPOSSIBLE = -1e4
 
 # Memory (what is known of the images) and state (where the decoder stands): tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def select(tensors: Tensors, rows: Tensor) -> Tensors:
@@ -35,6 +40,20 @@ def repeat(tensors: Tensors, times: int) -> Tensors:
     return tuple(tensor.repeat_interleave(times, dim=0) for tensor in tensors)
 
 
+def in_precision(method: Callable[P, T]) -> Callable[P, T]:
+    """Lets a captioner's method compute in the captioner's precision while it trains."""
+
+    @wraps(method)
+    def rounded(*arguments: P.args, **named: P.kwargs) -> T:
+        captioner = cast(Captioner, arguments[0])
+        if not captioner.training or captioner.precision == torch.float32:
+            return method(*arguments, **named)
+        with torch.autocast(captioner.output.weight.device.type, captioner.precision):
+            return method(*arguments, **named)
+
+    return rounded
+
+
 class Captioner(nn.Module, ABC):
     """A model of p(y|x), one token at a time: of captions given an image, or of translations given a sentence.
 
@@ -43,6 +62,8 @@ class Captioner(nn.Module, ABC):
 
     Attributes:
         dropout: rate on word embeddings and on the decoder's output while training; the training loop sets it.
+        precision: type of the factors of matrix products while training, float32 or bfloat16; the training loop sets
+            it. Sums, weights and what else is computed stay float32, but logits and what LSTMs return are rounded.
 
     Args:
         vocabulary_size: number of words V, special tokens included.
@@ -57,10 +78,18 @@ class Captioner(nn.Module, ABC):
 
     impossible: Tensor
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Whatever an architecture computes, it computes in the captioner's precision."""
+        super().__init_subclass__(**arguments)
+        for name in ("encode", "start", "recur", "unroll", "states"):
+            if name in vars(cls):
+                setattr(cls, name, in_precision(vars(cls)[name]))
+
     def __init__(self, vocabulary_size: int, embedding: int, hidden: int) -> None:
         super().__init__()
         self.vocabulary_size = vocabulary_size
         self.dropout = 0.0
+        self.precision = torch.float32
         self.embedding = nn.Embedding(vocabulary_size, embedding)
         self.output = nn.Linear(hidden, vocabulary_size)
         impossible = torch.zeros(vocabulary_size, dtype=torch.bool)
@@ -85,12 +114,14 @@ class Captioner(nn.Module, ABC):
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
         """One decoder step on embedded inputs [n, embedding] -> decoder output [n, hidden] and the next state."""
 
+    @in_precision
     def embed(self, inputs: Tensor) -> Tensor:
         """Token ids [n] or distributions over the vocabulary [n, V] -> embeddings [n, embedding]."""
         if inputs.is_floating_point():
             return inputs @ self.embedding.weight
         return cast(Tensor, self.embedding(inputs))
 
+    @in_precision
     def logits(self, hidden: Tensor) -> Tensor:
         """Decoder output [..., hidden] -> logits [..., V]; PAD and BOS are impossible."""
         # Masking the bias costs V operations, masking the logits n x V.
@@ -210,7 +241,10 @@ class ImageCaptioner(Captioner):
 
     def fit_standardisation(self, features: Tensor) -> None:
         """Takes the per-channel mean and deviation of features [n, ..., channels] as this captioner's."""
-        flat = features.double().reshape(-1, features.shape[-1])
-        self.feature_mean.copy_(flat.mean(0))
-        # A channel that never changes carries nothing: it is centred, not divided by zero.
-        self.feature_scale.copy_(1 / flat.std(0).clamp(min=1e-3))
+        # Some channels at a time: as doubles they take twice the memory.
+        for start in range(0, features.shape[-1], 512):
+            here = slice(start, start + 512)
+            flat = features[..., here].double().flatten(0, -2)
+            self.feature_mean[here] = flat.mean(0)
+            # A channel that never changes carries nothing: it is centred, not divided by zero.
+            self.feature_scale[here] = 1 / flat.std(0).clamp(min=1e-3)

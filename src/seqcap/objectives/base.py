@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
 from seqcap.decoding import rollout
+from seqcap.likelihood import cross_entropy
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.tasks.base import Inputs
 
@@ -87,11 +88,14 @@ class Batch:
         features: [b, *feature shape].
         images: row of each image among the training images, int64 [b] (on the CPU: rewards look it up).
         captions: ids [b, references, time]; a missing reference is all PAD.
+        weight: under a launcher, what its loss counts in the mean over processes: its share of the step's images, times
+            the number of processes.
     """
 
     features: Tensor
     images: NDArray[np.int64]
     captions: Tensor
+    weight: float = 1.0
 
 
 class Objective(nn.Module, ABC):
@@ -195,7 +199,7 @@ def sequence_log_prob(captioner: Captioner, samples: Samples) -> tuple[Tensor, T
     """
     logits = captioner.token_logits(samples.tokens, samples.memory)
     valid = samples.tokens != PAD
-    token = -nn.functional.cross_entropy(logits.float(), samples.tokens[valid], reduction="none")
+    token = -cross_entropy(logits, samples.tokens[valid], reduction="none")
     rows = valid.nonzero()[:, 0]
     total = torch.zeros(len(samples.tokens), device=token.device).index_add(0, rows, token)
     return total.view_as(samples.reward), logits

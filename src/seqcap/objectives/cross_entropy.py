@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from seqcap.data.vocabulary import PAD
+from seqcap.likelihood import cross_entropy
 from seqcap.models.base import Captioner, repeat
 from seqcap.objectives.base import Batch, Context, Objective
 
@@ -28,5 +28,5 @@ class Model(Objective):
         captions = batch.captions.flatten(0, 1)
         memory = repeat(captioner.encode(batch.features), references)
         logits = captioner.token_logits(captions, memory)
-        loss = cross_entropy(logits.float(), captions[captions != PAD])
+        loss = cross_entropy(logits, captions[captions != PAD])
         return loss, {"train_loss": loss.item()}

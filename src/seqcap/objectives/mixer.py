@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
 from seqcap.decoding import complete, rollout
+from seqcap.likelihood import cross_entropy
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
 
@@ -75,7 +76,7 @@ class Model(Objective):
         tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
         valid = tokens != PAD
         hidden = captioner.token_outputs(tokens, memory)
-        log_prob = -nn.functional.cross_entropy(captioner.logits(hidden).float(), tokens[valid], reduction="none")
+        log_prob = -cross_entropy(captioner.logits(hidden), tokens[valid], reduction="none")
         row, time = valid.nonzero().T
         of_policy = time >= prefix
         score = torch.zeros(len(tokens), device=tokens.device)
@@ -83,11 +84,11 @@ class Model(Objective):
             found = self.context.reward.score(tokens[rows].cpu().numpy(), batch.images[rows.cpu().numpy()])
             score[rows] = torch.from_numpy(found).to(score)
         advantage = (score[row] - self.baseline(hidden.detach().float()).squeeze(1))[of_policy]
-        cross_entropy = -log_prob[~of_policy].sum() / len(tokens)
+        supervised = -log_prob[~of_policy].sum() / len(tokens)
         reinforce = -(advantage.detach() * log_prob[of_policy]).sum() / len(tokens)
         baseline_loss = advantage.square().sum() / len(tokens)
         logs = {"baseline_loss": baseline_loss.item(), "xe_prefix": float(prefix)}
         if len(rows) > 0:
             # After a reference's prefix, part of the reward is not the captioner's own.
             logs["prefixed_reward" if prefix > 0 else "train_reward"] = score[rows].mean().item()
-        return weight * cross_entropy + (1 - weight) * reinforce + baseline_loss, logs
+        return weight * supervised + (1 - weight) * reinforce + baseline_loss, logs

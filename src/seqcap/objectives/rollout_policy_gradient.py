@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
 from seqcap.decoding import complete, rollout
+from seqcap.likelihood import cross_entropy
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.objectives.base import Batch, Context, Objective
 
@@ -59,9 +60,7 @@ class Model(Objective):
         tokens = rollout(captioner, memory, self.context.max_length, sampled).tokens
         value, reward = self.action_values(captioner, memory, tokens, images)
         hidden = captioner.token_outputs(tokens, memory)
-        log_prob = -nn.functional.cross_entropy(
-            captioner.logits(hidden).float(), tokens[tokens != PAD], reduction="none"
-        )
+        log_prob = -cross_entropy(captioner.logits(hidden), tokens[tokens != PAD], reduction="none")
         advantage = value - self.baseline(hidden.detach().float()).squeeze(1)
         policy_loss = -(advantage.detach() * log_prob).sum() / len(tokens)
         baseline_loss = advantage.square().sum() / len(tokens)

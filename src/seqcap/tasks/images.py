@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
+
+# Features that a captioner's standardisation is computed from, in float32.
+FITTED_BYTES = 5 << 28
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,10 @@ class Reader(Task):
         return ImageSplit(ImageInputs(image_ids, self.store, self.store.rows_of(image_ids)), references, captions)
 
     def fit(self, captioner: Captioner, training: Split) -> None:
-        """Standardisation, by some thousand images."""
+        """Standardisation, by some thousand images, or as many large grids as memory is allowed."""
         assert isinstance(captioner, ImageCaptioner)
-        some = np.sort(np.random.default_rng(0).permutation(len(training))[:5000])
+        most = min(5000, FITTED_BYTES // (4 * math.prod(self.feature_shape)))
+        some = np.sort(np.random.default_rng(0).permutation(len(training))[:most])
         captioner.fit_standardisation(training.inputs.get(some))
 
     def words(self, ids: Sequence[int]) -> list[str]:
