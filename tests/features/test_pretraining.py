@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+from seqcap.artifacts import write_json
 from seqcap.config.data import EncoderConfig
 from seqcap.data.scenes.graph import MOTIONS
 from seqcap.data.scenes.labels import CLIP_LABELS, CLIP_OBJECT_LABELS, OBJECT_LABELS, PICTURE_LABELS
@@ -109,7 +112,9 @@ def test_clips_are_drawn_as_pairs_of_frames_that_are_read() -> None:
     assert moved[0] < moved[1]
 
 
-def test_an_encoder_of_clips_learns_from_them() -> None:
+def test_an_encoder_of_clips_learns_from_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
     encoder = with_weights("clips_cnn", "random", seed=1)
     config = EncoderConfig(
         task="clip",
