@@ -6,8 +6,8 @@
 
 Features are random, captions COCO's own (train2014 and val2014, inside pycocoevalcap's SPICE jar). Files are those
 that the pipeline writes, and it is the pipeline's code that reads them and trains: an LSTM of 512 on pooled features of
-2,048 channels, one with attention on grids of 14 x 14 cells. Captioners are not trained before; a bias ends their samples
-after ten tokens on average. "Features alone" reads them in the order of training and does nothing else.
+2,048 channels, one with attention on grids of 14 x 14 cells. Captioners are not trained before; a bias ends their
+samples after ten tokens on average. "Features alone" reads them in the order of training and does nothing else.
 
 Each case runs in a process of its own, for its peak memory; on a CPU with one thread, as a run trains. Extraction is
 that of the papers' scale: ResNet-152 with random weights, photographs of 640 x 480 pixels.

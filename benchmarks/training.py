@@ -9,6 +9,11 @@ as the reward; for loss smoothing a target row of the whole vocabulary at every 
 with NumPy (lazy, so that both feed each caption once). Both start from the same captioner, trained for some steps so
 that samples have the lengths of captions.
 
+"Products" are the matrix products of such a step and nothing else, with as many rows as its captions have tokens: those
+that any implementation needs in float32. Captions are multiplied once, sampled and greedy ones, too; seqcap multiplies
+samples twice, without a gradient and with one. Loss smoothing needs what cross-entropy needs, and exploration what the
+self-critical step needs.
+
 The Transformer has OFA-tiny's sizes and reads grids of 14 x 14 cells; its cross-entropy and its beam of 5 run beside
 BART of transformers (https://github.com/huggingface/transformers), with as many layers of the same sizes. It encodes
 each image once for all its captions, too. The weights of both are random: every beam is 20 tokens long.
@@ -42,6 +47,7 @@ from seqcap import decoding
 from seqcap.artifacts import load_weights, save_weights, write_json
 from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.models import transformer
+from seqcap.models.base import repeat
 from seqcap.models.lstm import Config, Model
 from seqcap.objectives import (
     cross_entropy,
@@ -72,6 +78,17 @@ CASES = [
     for threads in (1, 2)
     # The exploration step's textbook reward is minutes of pure Python: the self-critical one stands for both.
     if not (task == "exploration" and code == "textbook")
+]
+# The task whose products are those of each task of the LSTM.
+PRODUCTS = {
+    "xe": "xe",
+    "self_critical": "self_critical",
+    "exploration": "self_critical",
+    "token_smoothing": "xe",
+    "sequence_smoothing": "xe",
+}
+CASES += [
+    (task, "products", batch, threads) for task in ("xe", "self_critical") for batch in (10, 50) for threads in (1, 2)
 ]
 
 
@@ -282,14 +299,16 @@ def context(data: Data) -> Context:
     return Context(reward, TIME, HIDDEN, 1, data.embeddings, data.frequencies, {}, 1, Path(), ITEMS)
 
 
-def lstm_step(task: str, code: str, data: Data, weights: Path) -> Callable[[Batch], None]:
-    """A training step of the LSTM captioner."""
+def lstm_step(task: str, code: str, size: int, data: Data, weights: Path) -> Callable[[Batch], None]:
+    """A training step of the LSTM captioner on `size` images, or its products alone."""
     model = captioner()
     model.load_state_dict(load_weights(weights)[0])
     model.train()
     if code == "textbook":
         textbook = Textbook(model, data)
         return optimise(list(model.parameters()), getattr(textbook, task), False)
+    if code == "products":
+        return products(task, model, data.batch(size, 0))
     about = context(data)
     token = token_smoothing.Config(tau=TAU, beta=BETA, alpha=ALPHA)
     sequence = sequence_smoothing.Config(tau=SEQUENCE_TAU, alpha=ALPHA, samples=SAMPLES, lazy=True)
@@ -303,12 +322,63 @@ def lstm_step(task: str, code: str, data: Data, weights: Path) -> Callable[[Batc
     return optimise(list(model.parameters()), lambda batch: objective(model, batch)[0], True)
 
 
+class Products:
+    """The matrix products of an LSTM's training step, into memory that is there.
+
+    Args:
+        images: number of images.
+        computed: tokens of each caption that the step computes, [n].
+        trained: of these, tokens of each caption that it takes gradients of, [m].
+    """
+
+    def __init__(self, images: int, computed: Tensor, trained: Tensor) -> None:
+        self.pairs: list[tuple[Tensor, Tensor, Tensor]] = []
+        tokens, with_gradient, gates = int(computed.sum()), int(trained.sum()), 4 * HIDDEN
+        self.add(images, CHANNELS, HIDDEN)
+        # Of the weights alone: features are not trained.
+        self.add(CHANNELS, images, HIDDEN)
+        for outputs in (gates, VOCABULARY):
+            self.add(tokens, HIDDEN, outputs)
+            self.add(with_gradient, outputs, HIDDEN)
+            self.add(HIDDEN, with_gradient, outputs)
+        # From one state to the next; the gradient of the weights takes all steps at once.
+        for lengths, inner, outer in ((computed, HIDDEN, gates), (trained, gates, HIDDEN)):
+            for step in range(int(lengths.max())):
+                self.add(int((lengths > step).sum()), inner, outer)
+        self.add(HIDDEN, with_gradient, gates)
+
+    def add(self, rows: int, inner: int, columns: int) -> None:
+        self.pairs.append((torch.randn(rows, inner), torch.randn(inner, columns), torch.empty(rows, columns)))
+
+    def __call__(self, _: Batch) -> None:
+        for left, right, out in self.pairs:
+            torch.mm(left, right, out=out)
+
+
+def products(task: str, model: Model, batch: Batch) -> Products:
+    """Those of a step on a batch.
+
+    Args:
+        task: xe or self_critical.
+        model: draws the captions of self_critical; only their lengths matter.
+    """
+    images = len(batch.images)
+    if task == "xe":
+        lengths = (batch.captions != PAD).sum(2).flatten()
+        return Products(images, lengths, lengths)
+    with torch.no_grad():
+        memory = repeat(model.encode(batch.features), SAMPLES + 1)
+        greedy = torch.arange(images * (SAMPLES + 1)) % (SAMPLES + 1) == SAMPLES
+        lengths = (decoding.rollout(model, memory, TIME, greedy).tokens != PAD).sum(1)
+    return Products(images, lengths, lengths[~greedy])
+
+
 def run_case(task: str, code: str, size: int, threads: int, weights: Path) -> dict[str, Any]:
     """Measures one case in this process."""
     torch.set_num_threads(threads)
     of_transformer = task in TRANSFORMER_TASKS
     data = Data(grid=of_transformer)
-    step = transformer_step(task, code, data) if of_transformer else lstm_step(task, code, data, weights)
+    step = transformer_step(task, code, data) if of_transformer else lstm_step(task, code, size, data, weights)
     step(data.batch(size, 0))
     steps, begin = 0, time.perf_counter()
     while steps < 3 or time.perf_counter() - begin < 10:
@@ -359,16 +429,21 @@ def main() -> None:
         "machine": {"cores": os.cpu_count(), "python": platform.python_version(), "torch": torch.__version__},
     }
     write_json(path, report)
-    print("\n| step | batch | threads | seqcap, images/s | textbook, images/s | ratio | GB | textbook GB |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "\n| step | batch | threads | seqcap, images/s | textbook, images/s | ratio | products alone, images/s |",
+        end="",
+    )
+    print(" products' share of seqcap's step | GB | textbook GB |\n|" + "---|" * 10)
     found = {(r["task"], r["code"], r["batch"], r["threads"]): r for r in results}
     for (task, code, size, threads), ours in found.items():
         if code == "seqcap":
             other = found["self_critical" if task == "exploration" else task, "textbook", size, threads]
-            ratio = ours["images_per_s"] / other["images_per_s"]
+            speed = ours["images_per_s"]
+            alone = found.get((PRODUCTS.get(task, ""), "products", size, threads))
+            bound = f"{alone['images_per_s']:.1f} | {speed / alone['images_per_s']:.0%}" if alone else "|"
             print(
-                f"| {task} | {size} | {threads} | {ours['images_per_s']:.1f} | {other['images_per_s']:.1f} "
-                f"| {ratio:.1f} | {ours['peak_gb']:.1f} | {other['peak_gb']:.1f} |"
+                f"| {task} | {size} | {threads} | {speed:.1f} | {other['images_per_s']:.1f} "
+                f"| {speed / other['images_per_s']:.1f} | {bound} | {ours['peak_gb']:.1f} | {other['peak_gb']:.1f} |"
             )
 
 
