@@ -371,7 +371,7 @@ def test_the_listener_learns_from_the_hinge_of_samples(captioner, listener, buil
 def learning(captioner, objective, clip=5.0):
     """A training run's state, and what takes a step of it."""
     settings = SimpleNamespace(learning_rate=0.01, decay=1.0, decay_every=1, clip=clip)
-    job = SimpleNamespace(run=SimpleNamespace(training=settings), batches=10)
+    job = SimpleNamespace(run=SimpleNamespace(training=settings), batches=10, world=1)
     step = training.Step(captioner, objective)
     state = training.State(step, step, torch.optim.Adam(training.parameter_groups(step), lr=0.01))
     return state, lambda: training.update(job, state, BATCH)

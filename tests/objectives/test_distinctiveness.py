@@ -510,7 +510,7 @@ def test_sizes_are_those_of_the_released_code():
 def learning(captioner, objective):
     """What takes a training step, and its optimizer."""
     settings = SimpleNamespace(learning_rate=0.01, decay=1.0, decay_every=1, clip=5.0)
-    job = SimpleNamespace(run=SimpleNamespace(training=settings), batches=10)
+    job = SimpleNamespace(run=SimpleNamespace(training=settings), batches=10, world=1)
     step = training.Step(captioner, objective)
     state = training.State(step, step, torch.optim.Adam(training.parameter_groups(step), lr=0.01))
     return state, lambda: training.update(job, state, BATCH)
