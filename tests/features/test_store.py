@@ -38,7 +38,7 @@ def test_every_mode_gives_the_features_of_the_rows(tmp_path: Path, dtype: str, l
     assert (store.shape, store.dim, len(store)) == (SHAPE, 3, 7)
     assert store.image_ids.tolist() == IDS
     assert store.image_ids.dtype == np.int64
-    for rows in ([0, 1, 2, 3, 4, 5, 6], [6, 0, 6, 3], [2], []):
+    for rows in ([0, 1, 2, 3, 4, 5, 6], [6, 0, 6, 3], [5, 2, 3, 0], [2], []):
         found = store.get(np.array(rows, np.int64))
         assert found.dtype == np.float32
         assert found.shape == (len(rows), *SHAPE)
