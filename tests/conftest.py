@@ -9,7 +9,8 @@ import runpy
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -117,31 +118,20 @@ def parser() -> Parser:
 
 
 @pytest.fixture(scope="session")
-def paraphrases() -> Callable[[Iterable[str]], pa.Table]:
-    """`filter_paraphrases` for tests that are not about it: METEOR's table is read (2 seconds) for all words at once.
+def phrases() -> Callable[[Path | None], pa.Table]:
+    """METEOR's phrases in numbers, read once: it takes 6 seconds."""
+    from seqcap.metrics.paraphrases import numbered
 
-    A table that was made for more words serves fewer: rewards/test_meteor_reward.py shows it.
-    """
-    from seqcap.rewards.meteor_resources import filter_paraphrases
-
-    known: set[str] = set()
-    tables: list[pa.Table] = []
-
-    def paraphrases_of(words: Iterable[str]) -> pa.Table:
-        if not known.issuperset(words := set(words)):
-            known.update(words)
-            tables[:] = [filter_paraphrases(known)]
-        return tables[0]
-
-    return paraphrases_of
+    table = cache(partial(numbered, None))
+    return lambda _: table()
 
 
 @pytest.fixture
 def loaded_once(
-    paraphrases: Callable[[Iterable[str]], pa.Table], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    phrases: Callable[[Path | None], pa.Table], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """What METEOR and SPICE load when they are asked for is what an earlier test has loaded."""
-    monkeypatch.setattr("seqcap.rewards.meteor_resources.filter_paraphrases", paraphrases)
+    monkeypatch.setattr("seqcap.metrics.paraphrases.numbered", phrases)
     monkeypatch.setattr("seqcap.spice.cache.Parser", lambda: request.getfixturevalue("parser"))
 
 

@@ -142,7 +142,7 @@ def _score(
 
         found, reasons = official.measure(truth, flat, metrics)
     else:
-        found = quality.measure(truth, flat, metrics, cache_folder() / "scene_graphs.parquet")
+        found = quality.measure(truth, flat, metrics, cache_folder())
     measured = {METRICS[metric].shown: _of_images(values, number) for metric, values in found.items()}
     if number > 1:
         for metric, values in list(measured.items()):
@@ -206,7 +206,7 @@ def _compared(first: System, system: System, test: Test) -> System:
 
 
 def cache_folder() -> Path:
-    """Where parses are kept between runs: the user's cache folder."""
+    """Where parses and METEOR's phrases are kept between runs: the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
 
 

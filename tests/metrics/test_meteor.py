@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from seqcap.errors import InputError
@@ -80,7 +82,11 @@ ODD = [
 
 
 def test_the_engines_scores_are_those_of_java(
-    meteor: Meteor, coco_captions: dict[int, list[list[str]]], full: bool, monkeypatch: pytest.MonkeyPatch
+    meteor: Meteor,
+    coco_captions: dict[int, list[list[str]]],
+    full: bool,
+    phrases: Callable[[Path | None], pa.Table],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = random.Random(0)
     pairs = [([reference.split() for reference in texts], hypothesis.split()) for texts, hypothesis in ODD]
@@ -101,7 +107,7 @@ def test_the_engines_scores_are_those_of_java(
 
     # As evaluation asks either of them; few captions, because Java aligns them again.
     expected, corpus = meteor.score_captions(references, captions[: len(ODD)])
-    monkeypatch.setattr("seqcap.rewards.meteor_resources.filter_paraphrases", lambda _: table)
+    monkeypatch.setattr("seqcap.metrics.paraphrases.numbered", phrases)
     monkeypatch.setattr(official, "Meteor", lambda: nullcontext(meteor))
     theirs, reasons = official.measure(references, captions[: len(ODD)], ["METEOR"])
     assert reasons == {}

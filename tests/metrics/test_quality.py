@@ -20,6 +20,7 @@ from seqcap.metrics import official, quality
 from seqcap.metrics.quality import measure
 from seqcap.metrics.registry import QUALITY
 from seqcap.metrics.tokenizer import tokenize
+from seqcap.rewards import PARSES
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.metric import Spice
 from seqcap.spice.parser import Parser
@@ -83,10 +84,9 @@ def test_meteor_and_spice_have_values_and_spider_is_their_sum(
     split: tuple[Images, list[tuple[int, list[str]]]], parser: Parser, tmp_path: Path
 ) -> None:
     references, captions = split
-    parses = tmp_path / "parses.parquet"
-    measured = measure(references, captions, parses=parses)
+    measured = measure(references, captions, kept=tmp_path)
     assert list(measured) == list(QUALITY)
-    expected = Spice(references, CachedParser(parses, parser)).score_captions(captions)
+    expected = Spice(references, CachedParser(tmp_path / PARSES.name, parser)).score_captions(captions)
     np.testing.assert_array_equal(measured["SPICE"].per_caption, expected)
     assert measured["SPICE"].corpus() == pytest.approx(expected.mean(), abs=1e-12)
     for values in measured.values():

@@ -58,7 +58,7 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
     every = [caption for run in runs for sets in run.captions.values() for caption in flat(sets)]
     best = [caption for run in runs for decoder in BEST for caption in first(run.captions[decoder])]
     cider = quality.measure(references, every, ["CIDEr"])["CIDEr"].per_caption
-    full = quality.measure(references, best, parses=PARSES)
+    full = quality.measure(references, best, kept=PARSES.parent)
     rewards = {name: mixed(weights, full) for name, weights in config.rewards.items()}
     rows: list[pa.Table] = []
     at = at_best = 0

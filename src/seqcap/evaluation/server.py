@@ -42,7 +42,7 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
         if number > fewest:
             continue
         some = {image: captions[:number] for image, captions in references.items()}
-        measured = quality.measure(some, best, SERVER, PARSES)
+        measured = quality.measure(some, best, SERVER, PARSES.parent)
         for at, run in enumerate(runs):
             places = np.arange(at * len(references), (at + 1) * len(references))
             # BLEU-1 to BLEU-4 share their counts.

@@ -18,6 +18,7 @@ from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, check_captions
 from seqcap.metrics.corpus import bleu_from_statistics
 from seqcap.metrics.registry import QUALITY, check
+from seqcap.rewards import PARSES
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.rouge import RougeL
@@ -104,7 +105,7 @@ def measure(
     references: References,
     captions: Sequence[ImageCaption],
     metrics: Collection[str] = QUALITY,
-    parses: Path | None = None,
+    kept: Path | None = None,
 ) -> dict[str, Measured]:
     """Scores captions, any number per image and in any order.
 
@@ -115,7 +116,7 @@ def measure(
         references: image id -> tokens of its references.
         captions: what to score. An empty caption scores 0.
         metrics: of `registry.QUALITY`.
-        parses: file of SPICE's parses, read and added to; None keeps none.
+        kept: folder of SPICE's parses, read and added to, and of METEOR's phrases in numbers; None keeps none.
 
     Returns:
         metric -> its values, x1 scale, in the order of `captions`.
@@ -135,10 +136,13 @@ def measure(
     if any(metric.startswith("BLEU") for metric in metrics):
         measured |= bleu_orders(Bleu(cooked).statistics(rows, image))
     if "METEOR" in metrics:
-        from seqcap.rewards.meteor import Lexicon, Meteor, meteor_from_statistics
-        from seqcap.rewards.meteor_resources import filter_paraphrases
+        from seqcap.metrics.paraphrases import lexicon_of
+        from seqcap.rewards.meteor import Meteor, meteor_from_statistics
 
-        lexicon = Lexicon([""] * FIRST_ID + coder.words, filter_paraphrases(coder.words))
+        lengths = (rows != PAD).sum(axis=1)
+        tokens = np.concatenate([cooked.tokens, rows[rows != PAD]])
+        bounds = np.concatenate([cooked.captions, cooked.captions[-1] + lengths.cumsum()])
+        lexicon = lexicon_of([""] * FIRST_ID + coder.words, tokens, bounds, kept)
         measured["METEOR"] = Measured(*Meteor(cooked, lexicon).measure(rows, image), meteor_from_statistics)
     if "ROUGE_L" in metrics:
         measured["ROUGE_L"] = Measured.mean(RougeL(cooked).score(rows, image))
@@ -148,6 +152,7 @@ def measure(
         from seqcap.spice.cache import CachedParser
         from seqcap.spice.metric import Spice
 
+        parses = None if kept is None else kept / PARSES.name
         measured["SPICE"] = Measured.mean(Spice(references, CachedParser(parses)).score_captions(captions))
     return chosen(measured, metrics)
 

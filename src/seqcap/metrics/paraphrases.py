@@ -1,0 +1,153 @@
+"""METEOR's paraphrases for scoring: of 5 million pairs, those whose phrases stand in the captions at hand.
+
+Unpacking METEOR's file and telling its 2.6 million phrases apart takes seconds. They are numbered once, and the numbers
+are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seqcap.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.errors import InputError
+from seqcap.rewards.meteor import Lexicon
+from seqcap.rewards.meteor_kernels import (
+    FNV_BASIS,
+    FNV_PRIME,
+    SPACE,
+    Bytes,
+    Ints,
+    Keys,
+    Slots,
+    Words,
+    cook_captions,
+    cook_paraphrases,
+    kernel,
+    word_table,
+)
+from seqcap.rewards.meteor_resources import INSTALL, byte_strings, meteor_file, vocabulary_of
+
+# A row per phrase, with the rows of the phrases that are its paraphrases, in METEOR's order.
+NUMBERED = pa.schema([("phrase", pa.string()), ("right", pa.list_(pa.int32()))])
+# Of METEOR's longest phrases.
+LONGEST = 7
+# 2^26 bits, 8 MB: a million n-grams set one bit in 60.
+BITS = np.uint64(26)
+
+
+def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None) -> Lexicon:
+    """METEOR's lexicon of some captions, with the paraphrases whose two phrases stand in them: no other can match.
+
+    Args:
+        words: the word of each id, as `Lexicon` takes them.
+        tokens: ids of all captions, hypotheses and references, flat.
+        captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
+        kept: folder of the numbered phrases; None keeps none.
+
+    Raises:
+        InputError: METEOR's files are missing or damaged, or the kept file is.
+    """
+    lexicon = Lexicon(words, PARAPHRASES.empty_table())
+    vocabulary = byte_strings(sorted(vocabulary_of(words)))
+    spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
+    table = numbered(kept)
+    phrases, rights = table["phrase"].combine_chunks(), table["right"].combine_chunks()
+    found = marked(*_bytes_of(phrases), spoken)
+    left = np.repeat(np.arange(len(table)), rights.value_lengths())
+    right = rights.flatten().to_numpy()
+    chosen = found[left] & found[right]
+    sides = [_bytes_of(phrases.take(pa.array(side[chosen]))) for side in (left, right)]
+    lexicon.words = Words(
+        *lexicon.words[:6], *cook_paraphrases(*sides[0], *sides[1], *vocabulary, word_table(*vocabulary))
+    )
+    return lexicon
+
+
+def numbered(kept: Path | None) -> pa.Table:
+    """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own.
+
+    Raises:
+        InputError: either is damaged, or METEOR's is missing.
+    """
+    source = meteor_file("data/paraphrase-en.gz")
+    if kept is None:
+        return _number(source)
+    # A gzip file ends with the checksum and the size of what is packed.
+    with source.open("rb") as file:
+        file.seek(-min(8, source.stat().st_size), os.SEEK_END)
+        path = kept / f"meteor_phrases_{file.read().hex()}.parquet"
+    if not path.exists():
+        table = _number(source)
+        # Without the file the next scoring takes longer, no more.
+        with contextlib.suppress(InputError):
+            write_table(path, table, NUMBERED)
+        return table
+    table = read_table(path, NUMBERED)
+    rows = pc.min_max(table["right"].combine_chunks().flatten()).as_py()
+    if len(table) and not 0 <= rows["min"] <= rows["max"] < len(table):
+        raise InputError(path, f"has a phrase in row {rows['max']} of {len(table)}", "delete the file")
+    return table
+
+
+def _bytes_of(phrases: pa.StringArray) -> tuple[Bytes, Ints]:
+    _, offsets, data = phrases.buffers()
+    starts = np.frombuffer(offsets or b"\0\0\0\0", np.int32)[: len(phrases) + 1]
+    return np.frombuffer(data or b"", np.uint8), starts.astype(np.int64)
+
+
+def _number(source: Path) -> pa.Table:
+    try:
+        with gzip.open(source) as file:
+            text = file.read()
+    except (OSError, EOFError) as error:
+        raise InputError(source, f"cannot be read ({error})", f"re-{INSTALL}") from None
+    # Three lines a pair: probability, left, right.
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
+    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
+    lines = pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(text)])
+    first = np.arange(0, len(ends) - 2, 3)
+    coded = lines.take(pa.array(np.concatenate([first + 1, first + 2]))).dictionary_encode()
+    left, right = np.split(coded.indices.to_numpy(), 2)
+    if (np.diff(left) < 0).any():
+        raise InputError(source, "has a phrase's paraphrases in two places", f"re-{INSTALL}")
+    phrases = pc.utf8_rtrim(coded.dictionary.cast(pa.large_string()), "\n").cast(pa.string())
+    bounds = np.searchsorted(left, np.arange(len(phrases) + 1)).astype(np.int32)
+    return pa.table([phrases, pa.ListArray.from_arrays(bounds, right)], schema=NUMBERED)
+
+
+@kernel
+def mark(tokens: Slots, captions: Ints, data: Bytes, starts: Ints) -> Keys:
+    """Bits at the hashes (FNV-1a) of all phrases in captions; token t is data[starts[t] : starts[t + 1]]."""
+    bits = np.zeros(1 << (BITS - np.uint64(6)), dtype=np.uint64)
+    for caption in range(len(captions) - 1):
+        for first in range(captions[caption], captions[caption + 1]):
+            mixed = FNV_BASIS
+            for place in range(first, min(first + LONGEST, captions[caption + 1])):
+                if place > first:
+                    mixed = (mixed ^ np.uint64(SPACE)) * FNV_PRIME
+                for byte in data[starts[tokens[place]] : starts[tokens[place] + 1]]:
+                    mixed = (mixed ^ np.uint64(byte)) * FNV_PRIME
+                bit = mixed >> (np.uint64(64) - BITS)
+                bits[bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
+    return bits
+
+
+@kernel
+def marked(data: Bytes, starts: Ints, bits: Keys) -> npt.NDArray[np.bool_]:
+    """[phrases] which have their bit; phrase p is data[starts[p] : starts[p + 1]]."""
+    found = np.zeros(len(starts) - 1, dtype=np.bool_)
+    for phrase in range(len(starts) - 1):
+        mixed = FNV_BASIS
+        for byte in data[starts[phrase] : starts[phrase + 1]]:
+            mixed = (mixed ^ np.uint64(byte)) * FNV_PRIME
+        bit = mixed >> (np.uint64(64) - BITS)
+        found[phrase] = (bits[bit >> np.uint64(6)] >> (bit & np.uint64(63))) & np.uint64(1)
+    return found

@@ -1,0 +1,127 @@
+"""METEOR's paraphrases for scoring: those of the captions at hand, from a file that is made once."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from seqcap.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.errors import InputError
+from seqcap.metrics import paraphrases
+from seqcap.metrics.paraphrases import NUMBERED, lexicon_of, numbered
+from seqcap.metrics.quality import FIRST_ID, Coder, measure
+from seqcap.rewards.meteor import Lexicon, Meteor
+
+PAIRS = [
+    ("a cat", "the cats"),
+    ("a cat", "kitty"),
+    ("cat", "kitty"),
+    ("kitty", "a cat"),
+    ("kitty .", "us"),
+    ("zebra", "cat"),
+]
+
+
+def packed(folder: Path, pairs: list[tuple[str, str]]) -> Path:
+    """METEOR's table of these pairs."""
+    path = folder / "paraphrase.gz"
+    with gzip.open(path, "wt") as file:
+        file.writelines(f"0.5\n{left}\n{right}\n" for left, right in pairs)
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = packed(tmp_path, PAIRS)
+    monkeypatch.setattr(paraphrases, "meteor_file", lambda _: path)
+    return path
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted(folder.glob("meteor_phrases_*.parquet"))
+
+
+@pytest.mark.usefixtures("source")
+def test_every_pair_is_kept_in_numbers(tmp_path: Path) -> None:
+    table = numbered(None)
+    names = table["phrase"].to_pylist()
+    pairs = [(names[row], names[other]) for row, others in enumerate(table["right"].to_pylist()) for other in others]
+    assert pairs == PAIRS
+    assert numbered(tmp_path).equals(table)
+    assert read_table(kept(tmp_path)[0], NUMBERED).equals(table)
+
+
+def test_the_file_is_made_once_and_again_for_another_table(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = numbered(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(paraphrases, "_number", lambda _: pytest.fail("is made again"))
+        assert numbered(tmp_path).equals(table)
+    packed(source.parent, PAIRS[:1])
+    assert numbered(tmp_path)["phrase"].to_pylist() == ["a cat", "the cats"]
+    assert len(kept(tmp_path)) == 2
+
+
+def test_only_pairs_of_phrases_in_captions_stay(tmp_path: Path, source: Path) -> None:
+    def pairs(*captions: str) -> int:
+        coder = Coder()
+        cooked = coder.cook([[caption.split()] for caption in captions])
+        lexicon = lexicon_of([""] * FIRST_ID + coder.words, cooked.tokens, cooked.captions, None)
+        return int(np.count_nonzero(lexicon.words.pairs))
+
+    assert source.exists()
+    # "a cat" and "kitty" are one pair in both directions.
+    assert pairs("a cat", "kitty") == 2
+    # No phrase reaches over the end of a caption.
+    assert pairs("a", "cat", "kitty") == 1
+    assert pairs("a small cat", "kitties") == 0
+    # As METEOR splits words: a period stays with its word before a small letter.
+    assert (pairs("the kitty.", "us"), pairs("kitty. men", "us")) == (1, 0)
+
+
+def test_scores_are_those_with_every_paraphrase(source: Path) -> None:
+    """On captions whose words all have paraphrases. METEOR's whole table is compared in test_meteor.py, with Java."""
+    rng = np.random.default_rng(0)
+    words = ["a", "the", "cat", "cats", "kitty", "zebra", "kitty.", "us"]
+    captions = [rng.choice(words, size=rng.integers(1, 9)).tolist() for _ in range(60)]
+    references = {image: captions[2 * image : 2 * image + 2] for image in range(20)}
+    asked = [(image, caption) for image, caption in enumerate(captions[40:])]
+    ours = measure(references, asked, ["METEOR"])["METEOR"]
+    coder = Coder()
+    cooked, rows = coder.cook(references.values()), coder.rows([tokens for _, tokens in asked])
+    table = pa.table(list(zip(*PAIRS, strict=True)), schema=PARAPHRASES)
+    engine = Meteor(cooked, Lexicon([""] * FIRST_ID + coder.words, table))
+    scores, statistics = engine.measure(rows, np.arange(len(rows)))
+    np.testing.assert_array_equal(ours.per_caption, scores)
+    np.testing.assert_array_equal(ours.statistics, statistics)
+    without = Meteor(cooked, Lexicon([""] * FIRST_ID + coder.words, PARAPHRASES.empty_table()))
+    assert (without.measure(rows, np.arange(len(rows)))[0] < scores).any()
+
+
+@pytest.mark.usefixtures("source")
+def test_scoring_does_without_a_folder_to_write_in(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    assert numbered(blocked).equals(numbered(None))
+
+
+def test_wrong_files_are_named(source: Path, tmp_path: Path) -> None:
+    numbered(tmp_path)
+    (path,) = kept(tmp_path)
+    write_table(path, pa.table([["a", "b"], [[1], [2]]], schema=NUMBERED), NUMBERED)
+    with pytest.raises(InputError, match=rf"{path.name}.*row 2 of 2; delete the file"):
+        numbered(tmp_path)
+    path.write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=path.name):
+        numbered(tmp_path)
+    packed(source.parent, [("a", "b"), ("c", "d"), ("a", "d")])
+    with pytest.raises(InputError, match=r"paraphrase\.gz.*two places"):
+        numbered(None)
+    source.write_bytes(b"no gzip file")
+    with pytest.raises(InputError, match=r"paraphrase\.gz.*cannot be read"):
+        numbered(None)
