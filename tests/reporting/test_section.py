@@ -124,6 +124,19 @@ def test_settings_and_rewards_are_in_what_ran(sle):
     assert "| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |" in lines
 
 
+def test_settings_are_in_words():
+    settings = {
+        "cap": None,
+        "halve": False,
+        "co_training": True,
+        "temperature": 1.0,
+        "ranks": [4, 5],
+        "token": {"tau": 0.3},
+    }
+    shown = "cap none, halve no, co_training yes, temperature 1, ranks 4 and 5, token (tau 0.3)"
+    assert section._settings(settings) == shown
+
+
 def test_a_run_that_only_starts_has_no_epochs(sle):
     entry = sle.entry
     sle.entry = lambda name: entry(name).model_copy(update={"epochs": 0} if name == "xe" else {})

@@ -147,9 +147,22 @@ def _what_ran(run: Run) -> list[str]:
 def _settings(settings: Mapping[str, Any]) -> str:
     """An objective's settings in words; those of its parts in brackets."""
     return ", ".join(
-        f"{key} ({_settings(value)})" if isinstance(value, Mapping) else f"{key} {value}"
+        f"{key} ({_settings(value)})" if isinstance(value, Mapping) else f"{key} {_setting(value)}"
         for key, value in settings.items()
     )
+
+
+def _setting(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:g}"
+        case list():
+            return " and ".join(map(_setting, value))
+    return str(value)
 
 
 def _findings(run: Run, results: Sequence[Result], headlines: Any, remarks: Sequence[str]) -> list[str]:
