@@ -49,8 +49,10 @@ def stage_server(folder: Path) -> Iterator[Path]:
     with subprocess.Popen([sys.executable, __file__, address], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == b"ready\n"
-        yield programs
-        server.kill()
+        try:
+            yield programs
+        finally:
+            server.kill()
 
 
 def serve(address: str) -> None:
