@@ -13,6 +13,7 @@ from seqcap.rewards import MODULES, modules
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.meteor import Lexicon, Meteor
+from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
@@ -30,9 +31,9 @@ def ids(text):
 
 
 @pytest.fixture(scope="module")
-def paraphrases(tmp_path_factory, paraphrases):
+def paraphrases(tmp_path_factory):
     path = tmp_path_factory.mktemp("words") / "paraphrases.parquet"
-    write_table(path, paraphrases(WORDS[4:]), PARAPHRASES)
+    write_table(path, filter_paraphrases(WORDS[4:]), PARAPHRASES)
     return path
 
 
