@@ -35,6 +35,13 @@ ROOT = Path(__file__).parents[1]
 # Folders and files whose tests load the same things: Java's METEOR, spaCy, METEOR's tables.
 TOGETHER = dict.fromkeys(("evaluation", "rewards", "spice", "test_scoring.py"), "metrics")
 
+# The files that take longest. They come first, or one process would still be at them when the others have ended.
+LONGEST = ("test_pipeline.py", "test_kills.py", "test_repro.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """A process a core, as `-n auto` says, but none beside pytest's own where files or tests are named."""
