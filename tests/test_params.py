@@ -47,7 +47,7 @@ def test_every_entry_knows_its_file(files):
 
 def test_runs_without_a_group_are_there_for_others_only(files):
     params = files.read()
-    assert not {"policy", "captions", "attention", "translations"} & set(params.runs)
+    assert not {"policy", "captions", "attention", "clips", "translations"} & set(params.runs)
 
 
 @pytest.mark.parametrize("scale", [name for name in FILES if name.startswith("scales")])
@@ -95,7 +95,7 @@ def test_a_run_may_be_written_before_the_one_that_it_is_like(files):
 @pytest.mark.parametrize(
     ("runs", "named"),
     [
-        ({"a": {"like": "zebra"}}, ["runs.a.like is 'zebra'", "allowed: policy, attention, xe"]),
+        ({"a": {"like": "zebra"}}, ["runs.a.like is 'zebra'", "allowed: policy, attention, clips, xe"]),
         ({"a": {"like": ["sll", "zebra"]}}, ["runs.a.like is 'zebra'"]),
         ({"a": {"like": 3}}, ["runs.a.like is 3"]),
         ({"a": {"like": "lstm_mle"}}, ["runs.a.like is 'lstm_mle'"]),

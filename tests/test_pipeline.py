@@ -164,7 +164,8 @@ EDITS = {
     "a label": (parameter("papers/sle.yaml", "runs.sll_sle.label", "SLE"), paper("sle")),
     "one run's epochs": (
         parameter("papers/spider.yaml", "runs.pg_spider.training.epochs", 3),
-        of("train", "spider_pg_spider"),
+        # The report says how long a run trained.
+        of("train", "spider_pg_spider") | paper("spider"),
     ),
     "alpha": (parameter("params.yaml", "alpha", 0.5), of("train", *EXPLORING) | paper("sle")),
     "beam width": (

@@ -63,7 +63,7 @@ OVERLAY = {
         "pretrain": dict.fromkeys(("attention", "transformer"), LONGER),
         "retrievers": dict.fromkeys(("listener", "judge", "reward"), LONGER),
     },
-    "papers/sle.yaml": {"runs": dict.fromkeys(("policy", "attention"), LONGER)},
+    "papers/sle.yaml": {"runs": dict.fromkeys(("policy", "attention", "clips"), LONGER)},
     "papers/spider.yaml": {"runs": dict.fromkeys(("policy", "mixer_bcmr", "pg_spider"), LONGER)},
     "papers/psst.yaml": {"runs": {"cooperation": LONGER}},
     "papers/wtfrl.yaml": {"runs": dict.fromkeys(("distinctive", "scst_grammar", "tf_longer"), LONGER)},
