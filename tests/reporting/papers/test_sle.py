@@ -180,7 +180,10 @@ def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
     assert ours == pytest.approx(10, abs=1)
     assert "more than 3: C4 is tested on a policy with more to lose" in said
     # 40 (exp(-120 / 60) - exp(-200 / 60)): from the last evaluation in the first three quarters to the end.
-    assert said.endswith("changed SLL's validation CIDEr by +4.0.")
+    late = " The last quarter of training changed validation CIDEr by "
+    assert said.endswith(f"{late}+4.0 (SLL) and +4.0 (SLL (clips)).")
+    sle.names.remove("sll_clip")
+    assert words(sle)["The regime"].endswith(f"{late}+4.0 (SLL).")
 
 
 def test_what_exploration_costs_is_beside_print(sle):

@@ -172,7 +172,7 @@ def _regime(run: Run) -> list[str]:
         if ours <= _AT_PLATEAU
         else f", more than {_AT_PLATEAU}: C4 is tested on a policy with more to lose than the paper's."
     )
-    return [words + _late_gain(run, SLL) + _late_gain(run, f"{SLL}_clip")]
+    return [words + _late_gains(run)]
 
 
 # At most so far, in CIDEr x100, are random samples below the beam of a policy that has collapsed.
@@ -185,15 +185,17 @@ def _behind(run: Run, name: str) -> float | None:
     return None if best is None or samples is None else 100 * (best - samples)
 
 
-def _late_gain(run: Run, name: str) -> str:
-    """What the last quarter of a run's training added to its validation CIDEr."""
-    curve = run.curves[(run.curves["variant"] == name) & (run.curves["quantity"] == "val_cider")]
-    if curve.empty or curve["step"].max() == 0:
-        return ""
-    means = curve.groupby("step")["value"].mean()
-    before = means[means.index <= 0.75 * means.index.max()]
-    late = 100 * (means.iloc[-1] - before.iloc[-1])
-    return f" The last quarter of its training changed {run.by_name[name].label}'s validation CIDEr by {late:+.1f}."
+def _late_gains(run: Run) -> str:
+    """What the last quarter of training added to the validation CIDEr of SLL, of pictures and of clips."""
+    curves = run.curves[run.curves["quantity"] == "val_cider"]
+    gains = []
+    for name in (SLL, f"{SLL}_clip"):
+        means = curves[curves["variant"] == name].groupby("step")["value"].mean()
+        if means.empty or means.index.max() == 0:
+            continue
+        before = means[means.index <= 0.75 * means.index.max()]
+        gains.append(f"{100 * (means.iloc[-1] - before.iloc[-1]):+.1f} ({run.by_name[name].label})")
+    return f" The last quarter of training changed validation CIDEr by {' and '.join(gains)}." if gains else ""
 
 
 def _price(run: Run) -> list[str]:
