@@ -181,9 +181,9 @@ def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
     assert "more than 3: C4 is tested on a policy with more to lose" in said
     # 40 (exp(-120 / 60) - exp(-200 / 60)): from the last evaluation in the first three quarters to the end.
     late = " The last quarter of training changed validation CIDEr by "
-    assert said.endswith(f"{late}+4.0 (SLL) and +4.0 (SLL (clips)).")
+    assert said.endswith(f"{late}+4.0 (SLL), +4.0 (SLL-SLE), +4.0 (SLL (clips)), +4.0 (SLL-SLE (clips)).")
     sle.names.remove("sll_clip")
-    assert words(sle)["The regime"].endswith(f"{late}+4.0 (SLL).")
+    assert words(sle)["The regime"].endswith(f"{late}+4.0 (SLL), +4.0 (SLL-SLE), +4.0 (SLL-SLE (clips)).")
 
 
 def test_what_exploration_costs_is_beside_print(sle):

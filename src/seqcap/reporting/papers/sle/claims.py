@@ -186,16 +186,16 @@ def _behind(run: Run, name: str) -> float | None:
 
 
 def _late_gains(run: Run) -> str:
-    """What the last quarter of training added to the validation CIDEr of SLL, of pictures and of clips."""
+    """What the last quarter of training added to the validation CIDEr of SLL and SLL-SLE, of pictures and of clips."""
     curves = run.curves[run.curves["quantity"] == "val_cider"]
     gains = []
-    for name in (SLL, f"{SLL}_clip"):
+    for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
         means = curves[curves["variant"] == name].groupby("step")["value"].mean()
         if means.empty or means.index.max() == 0:
             continue
         before = means[means.index <= 0.75 * means.index.max()]
         gains.append(f"{100 * (means.iloc[-1] - before.iloc[-1]):+.1f} ({run.by_name[name].label})")
-    return f" The last quarter of training changed validation CIDEr by {' and '.join(gains)}." if gains else ""
+    return f" The last quarter of training changed validation CIDEr by {', '.join(gains)}." if gains else ""
 
 
 def _price(run: Run) -> list[str]:
