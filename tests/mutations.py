@@ -1,7 +1,7 @@
 """A mutation campaign: breaks the code in ways that matter, one at a time, and asks whether the tests notice.
 
 `python tests/mutations.py` runs every mutation of tests/mutations/*.yaml and writes tests/mutations.md; `--only TEXT`
-runs those whose file or description holds TEXT and renews their rows. The code under test is not touched.
+runs those whose file or description holds TEXT and renews their rows, `--unnoticed` those not noticed yet. The code under test is not touched.
 
 A script, because mutmut and cosmic-ray change operators and constants only: neither detaches a tensor, flips a baseline
 or shifts a mask, and most of their thousands of mutants would spend their time importing torch and compiling kernels.
@@ -227,8 +227,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutations tried at once")
     parser.add_argument("--only", default="", help="only mutations whose file or description holds this text")
+    parser.add_argument("--unnoticed", action="store_true", help="only mutations that no test has noticed yet")
     options = parser.parse_args()
+    noticed = read_table(TABLE.read_text()) if TABLE.exists() else {}
     mutations = [m for m in read_mutations() if options.only in f"{m.file} {m.breaks}"]
+    if options.unnoticed:
+        mutations = [m for m in mutations if noticed.get((m.file, m.breaks), "-") == "-"]
     began, tried = time.monotonic(), []
     for mutation, outcome in campaign(mutations, options.jobs):
         tried.append((mutation, outcome))
@@ -237,7 +241,6 @@ def main() -> int:
         sys.stdout.flush()
     wrong = sum(not as_expected(*pair) for pair in tried)
     print(f"{len(tried)} mutations in {time.monotonic() - began:.0f} s, {wrong} not as expected")
-    noticed = read_table(TABLE.read_text()) if TABLE.exists() else {}
     noticed |= {(mutation.file, mutation.breaks): noticed_by(mutation, outcome) for mutation, outcome in tried}
     TABLE.write_text(table(read_mutations(), noticed))
     return 1 if wrong else 0

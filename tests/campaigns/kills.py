@@ -24,9 +24,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 from ruamel.yaml import YAML
@@ -144,10 +145,11 @@ def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
 # --- Copies of the project
 
 
-def make_copy(folder: Path) -> Path:
+def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     """A copy of the project whose runs have a checkpoint after every step."""
     copy_project(folder)
-    apply_overlay(folder, OVERLAY, TABLE)
+    for changes in (OVERLAY, overlay or {}):
+        apply_overlay(folder, changes, TABLE)
     path = folder / "src/seqcap/training.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):
@@ -187,22 +189,25 @@ class Campaign:
         folder: an empty one.
         papers: whose parts of the report are made; none: the whole report.
         seed: of the moments and the victims.
+        overlay: what else is different in the graph, as in an experiment's file.
 
     Attributes:
         graphs: how often the graph has come to its end.
     """
 
-    def __init__(self, folder: Path, papers: Sequence[str], seed: int) -> None:
+    def __init__(
+        self, folder: Path, papers: Sequence[str], seed: int, overlay: Mapping[str, Any] | None = None
+    ) -> None:
         self.random = random.Random(seed)
         self.command = ["seqcap", "repro", "--jobs", "2", *(["--papers", *papers] if papers else [])]
         self.kills: list[Kill] = []
         self.graphs = 0
         self.log = folder / "log"
-        self.folder = make_copy(folder / "whole")
+        self.folder = make_copy(folder / "whole", overlay)
         status = self.start().wait(RUN_SECONDS)
         assert status == 0, self.log.read_text()
         self.expected = outputs(self.folder)
-        self.folder = make_copy(folder / "killed")
+        self.folder = make_copy(folder / "killed", overlay)
 
     def run(self, kills: int) -> None:
         """Kills so often, each time goes on, and lets the last graph come to its end.
@@ -237,16 +242,19 @@ class Campaign:
     def kill(self, process: subprocess.Popen[bytes]) -> Kill | None:
         """Waits for a moment and kills; None if the run ended before."""
         seconds = self.random.uniform(0, ANY_SECONDS)
-        if len(self.kills) % 2 == 0:
-            while process.poll() is None and not in_steps(self.folder, running_stages(self.folder))[0]:
-                time.sleep(0.05)
+        if in_steps_only := len(self.kills) % 2 == 0:
             seconds = self.random.uniform(0, STEPS_SECONDS)
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            pass
-        else:
-            return None
+        while True:
+            while in_steps_only and process.poll() is None and not self.in_steps():
+                time.sleep(0.05)
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                # Its steps may be over.
+                if not in_steps_only or self.in_steps():
+                    break
+            else:
+                return None
         stages = running_stages(self.folder)
         hit: list[psutil.Process] = []
         while not hit:
@@ -263,6 +271,10 @@ class Campaign:
                 continue
         stage, steps = in_steps(self.folder, stages)
         return Kill(victims, (stage or next(iter(stages), "")).partition("@")[0], steps, size)
+
+    def in_steps(self) -> bool:
+        """Whether a run that has a checkpoint goes on training."""
+        return bool(in_steps(self.folder, running_stages(self.folder))[0])
 
     def check(self, kills: Sequence[Kill]) -> None:
         """Checks a graph that has come to its end after some kills."""
