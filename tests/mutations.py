@@ -1,7 +1,8 @@
 """A mutation campaign: breaks the code in ways that matter, one at a time, and asks whether the tests notice.
 
 `python tests/mutations.py` runs every mutation of tests/mutations/*.yaml and writes tests/mutations.md; `--only TEXT`
-runs those whose file or description holds TEXT and renews their rows, `--unnoticed` those not noticed yet. The code under test is not touched.
+runs those whose file or description holds TEXT and renews their rows, `--unnoticed` those not noticed yet. The code
+under test is not touched.
 
 A script, because mutmut and cosmic-ray change operators and constants only: neither detaches a tensor, flips a baseline
 or shifts a mask, and most of their thousands of mutants would spend their time importing torch and compiling kernels.

@@ -242,10 +242,12 @@ def configured(copy, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(code, "PACKAGE", folder / "src/seqcap")
     monkeypatch.setattr(code, "REPOSITORY", folder)
-    kept = {path: path.read_bytes() for path in [*folder.glob("*.yaml"), *folder.glob("papers/*.yaml")]}
-    kept |= {
-        path: path.read_bytes() for path in folder.glob("src/seqcap/**/*") if path.suffix in (".py", ".csv", ".js")
+    kept = {
+        path: path.read_bytes()
+        for path in (*folder.glob("*.yaml"), *folder.glob("papers/*.yaml"), *folder.glob("src/seqcap/**/*"))
+        if path.suffix in (".yaml", ".py", ".csv", ".js")
     }
+    configs = {path: path.read_bytes() for path in folder.glob("configs/**/*.json")}
 
     def stale() -> set[str]:
         forget_code()
@@ -254,11 +256,12 @@ def configured(copy, monkeypatch):
             return set(repo.status()) - {"configure"}
 
     yield folder, stale
-    for path, content in kept.items():
-        if path.read_bytes() != content:
+    for path in folder.glob("configs/**/*.json"):
+        if path not in configs:
+            path.unlink()
+    for path, content in (kept | configs).items():
+        if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)
-    forget_code()
-    write_configs(read_params())
     monkeypatch.undo()
     forget_code()
 
