@@ -29,7 +29,7 @@ def copy(tmp_path_factory):
     add_made_up_paper(folder)
     watched = tmp_path_factory.mktemp("watched")
     with stage_server(tmp_path_factory.mktemp("server")) as programs:
-        process = start(folder, "dvc", "repro", watch=watched, programs=programs)
+        process = start(folder, "seqcap.quiet_dvc", "repro", watch=watched, programs=programs)
         output, _ = process.communicate(timeout=900)
     assert process.returncode == 0, output
     (folder / "watched").symlink_to(watched)
