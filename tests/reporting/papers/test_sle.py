@@ -177,7 +177,8 @@ def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
     assert "its random samples score 0.4 CIDEr below" in said
     # In the invented run the best beam caption is always .1 above.
     ours = float(said.split("SLL's score ")[1].split()[0])
-    assert ours == pytest.approx(10, abs=1)
+    xe, clips = (float(said.split(f"{label}'s ")[1].split(",")[0].split(")")[0]) for label in ("XE", "of clips SLL"))
+    assert [ours, xe, clips] == pytest.approx([10] * 3, abs=1)
     assert "more than 3: C4 is tested on a policy with more to lose" in said
     # 40 (exp(-120 / 60) - exp(-200 / 60)): from the last evaluation in the first three quarters to the end.
     late = " The last quarter of training changed validation CIDEr by "
@@ -189,13 +190,15 @@ def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
 def test_what_exploration_costs_is_beside_print(sle):
     said = words(sle)["What exploration costs and gains"]
     changes = [float(part.split()[0]) for part in said.split("changes CIDEr by ")[1:]]
-    assert changes == pytest.approx([10, 5], abs=1)
+    assert changes == pytest.approx([10, 5, 10], abs=1)
     assert said.index("SLL-SLE changes") < said.index("SLL-SLE (multi-reference) changes")
-    assert said.count("[") == 2 * 3
+    assert said.count("[") == 3 * 3
     assert "In print: +2.2, +1.3 and +0.08." in said
     assert "Alpha is 0.75 here. Its default was chosen on val" in said
     sle.names.remove("sll_sle_mr")
     assert "multi-reference" not in words(sle)["What exploration costs and gains"]
+    sle.names.remove("sll_clip")
+    assert "(clips)" not in words(sle)["What exploration costs and gains"]
     sle.names.remove("sll")
     assert words(sle) == {}
 

@@ -165,8 +165,9 @@ def _regime(run: Run) -> list[str]:
         f"*The regime.* The paper's SLL has collapsed to its mode: its random samples score {printed:.1f} CIDEr below "
         f"its best beam captions. Here SLL's score {ours:.1f} below them"
     )
-    start = _behind(run, "xe")
-    words += "" if start is None else f" (XE's {start:.1f})"
+    others = {"XE": _behind(run, "xe"), "of clips SLL": _behind(run, f"{SLL}_clip")}
+    known = [f"{label}'s {behind:.1f}" for label, behind in others.items() if behind is not None]
+    words += f" ({', '.join(known)})" if known else ""
     words += (
         ", so that C4 is tested where the paper tested it."
         if ours <= _AT_PLATEAU
@@ -201,9 +202,9 @@ def _late_gains(run: Run) -> str:
 def _price(run: Run) -> list[str]:
     """What exploration changes, by distance, and how alpha was chosen."""
     found = []
-    for name in (SLE, MULTI):
+    for name, base in ((SLE, SLL), (MULTI, SLL), (f"{SLE}_clip", f"{SLL}_clip")):
         beam, samples, div2 = (
-            gain(run, name, SLL, measure.decoder, measure.metric, measure.captions)
+            gain(run, name, base, measure.decoder, measure.metric, measure.captions)
             for measure in (METRICS["CIDEr_beam"], METRICS["CIDEr_samples"], METRICS["Div2"])
         )
         if beam.value is None or samples.value is None or div2.value is None:
