@@ -6,7 +6,8 @@ The tiny graph runs once undisturbed. A copy of it is killed and started again u
 output must have the same bytes, and the copy begins anew. No run may fail by itself. Half of the kills wait until a run
 has a checkpoint, and come during its steps: when its stage runs again, it must go on from that checkpoint or a later
 one. Some kills hit every process, and others one of them: then the rest goes on, and the next run meets it.
-Writes tests/campaigns/kills.md.
+Writes tests/campaigns/kills.md. Takes an hour; what is done stays in scratch/kills.jsonl, and the same command at the
+same commit goes on from there.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from safetensors import safe_open
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pipeline_files import commit, copy_project
+from pipeline_files import ROOT, commit, copy_project, git
 
 from seqcap.pipeline import apply_overlay
 
@@ -85,12 +86,14 @@ class Kill:
         stage: kind of a stage that was running, one in its steps if there was one; "" between stages.
         checkpoints: of a run in its steps and of those that train with it, "<name> seed <k>" -> step.
         log: bytes of the log before.
+        missed: whether the run failed of it. A helper of `multiprocessing` may die unnoticed.
     """
 
     victims: str
     stage: str
     checkpoints: dict[str, int]
     log: int
+    missed: bool = True
 
 
 # --- Processes and checkpoints
@@ -196,7 +199,7 @@ class Campaign:
     """
 
     def __init__(
-        self, folder: Path, papers: Sequence[str], seed: int, overlay: Mapping[str, Any] | None = None
+        self, folder: Path, papers: Sequence[str], seed: int | str, overlay: Mapping[str, Any] | None = None
     ) -> None:
         self.random = random.Random(seed)
         self.command = ["seqcap", "repro", "--jobs", "2", *(["--papers", *papers] if papers else [])]
@@ -209,23 +212,29 @@ class Campaign:
         self.expected = outputs(self.folder)
         self.folder = make_copy(folder / "killed", overlay)
 
-    def run(self, kills: int) -> None:
+    def run(self, kills: int, kept: Path | None = None) -> None:
         """Kills so often, each time goes on, and lets the last graph come to its end.
+
+        Args:
+            kept: gets a line with the kills of each graph that has come to its end.
 
         Raises:
             AssertionError: a run failed by itself, did not go on from its checkpoint, or left other bytes.
         """
-        first = 0
+        first = len(self.kills)
         while True:
             process = self.start()
             kill = self.kill(process) if len(self.kills) < kills else None
             status = process.wait(RUN_SECONDS)
             if kill is not None:
-                self.kills.append(kill)
-                print(f"{len(self.kills)}: {kill}", flush=True)
+                self.kills.append(replace(kill, missed=status != 0))
+                print(f"{len(self.kills)}: {self.kills[-1]}", flush=True)
                 continue
             assert status == 0, f"a run failed by itself:\n{self.log.read_text()[-10_000:]}"
             self.check(self.kills[first:])
+            if kept is not None:
+                with kept.open("a") as file:
+                    file.write(json.dumps([asdict(kill) for kill in self.kills[first:]]) + "\n")
             if len(self.kills) == kills:
                 return
             first = len(self.kills)
@@ -289,7 +298,7 @@ class Campaign:
         log = self.log.read_bytes()
         for kill in kills:
             # Without its `seqcap repro` a stage ends, and is not run again.
-            for run, step in kill.checkpoints.items() if kill.victims != "seqcap" else ():
+            for run, step in kill.checkpoints.items() if kill.missed and kill.victims != "seqcap" else ():
                 line = re.search(rf"(?m)^{re.escape(run)}: goes on from step (\d+)$", log[kill.log :].decode())
                 assert line is not None, f"{run} began anew after {kill}"
                 assert int(line[1]) >= step, f"{run} went on from step {line[1]} after {kill}"
@@ -299,14 +308,17 @@ class Campaign:
     def table(self) -> str:
         """The kills by stage and victims, in Markdown."""
         names = sorted({kill.stage for kill in self.kills})
-        lines = [f"| stage | {' | '.join(VICTIMS)} | all kills | in steps |", "|---|" + "---:|" * (len(VICTIMS) + 2)]
+        lines = [
+            f"| stage | {' | '.join(VICTIMS)} | all kills | in steps | not missed |",
+            "|---|" + "---:|" * (len(VICTIMS) + 3),
+        ]
         for name, kills in [
             *((name or "between stages", [kill for kill in self.kills if kill.stage == name]) for name in names),
             ("all", self.kills),
         ]:
             counts = Counter(kill.victims for kill in kills)
-            steps = sum(bool(kill.checkpoints) for kill in kills)
-            cells = [*(counts[victims] for victims in VICTIMS), len(kills), steps]
+            steps, not_missed = (sum(map(bool, said)) for said in zip(*((k.checkpoints, not k.missed) for k in kills)))
+            cells = [*(counts[victims] for victims in VICTIMS), len(kills), steps, not_missed]
             lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
         return "\n".join(lines)
 
@@ -316,9 +328,17 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    kept, head = ROOT / "scratch/kills.jsonl", f"{git(ROOT, 'rev-parse', 'HEAD').strip()} seed {arguments.seed}\n"
+    if not kept.exists() or not kept.read_text().startswith(head):
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(head)
+    graphs = [[Kill(**kill) for kill in json.loads(line)] for line in kept.read_text().splitlines()[1:]]
+    before = [kill for graph in graphs for kill in graph]
     with tempfile.TemporaryDirectory() as folder:
-        campaign = Campaign(Path(folder).resolve(), [], arguments.seed)
-        campaign.run(arguments.kills)
+        campaign = Campaign(Path(folder).resolve(), [], f"{arguments.seed} {len(before)}")
+        campaign.kills, campaign.graphs = before, len(graphs)
+        if len(before) < arguments.kills:
+            campaign.run(arguments.kills, kept)
     text = f"""\
 # Kills
 
@@ -327,7 +347,8 @@ times `kill -9` on the way from nothing to the report of the tiny graph, which w
 failed by itself, every training run went on from its checkpoint or a later one, and each time all
 {len(campaign.expected)} files and records of DVC had the bytes of an undisturbed run.
 
-The columns say which processes a kill hit. *In steps*: a run of the stage had a checkpoint and went on training.
+The columns say which processes a kill hit. *In steps*: a run of the stage had a checkpoint and was training. *Not
+missed*: the run went on without the process, a helper of multiprocessing.
 
 {campaign.table()}
 """
