@@ -317,7 +317,8 @@ class Campaign:
             ("all", self.kills),
         ]:
             counts = Counter(kill.victims for kill in kills)
-            steps, not_missed = (sum(map(bool, said)) for said in zip(*((k.checkpoints, not k.missed) for k in kills)))
+            steps = sum(bool(kill.checkpoints) for kill in kills)
+            not_missed = sum(not kill.missed for kill in kills)
             cells = [*(counts[victims] for victims in VICTIMS), len(kills), steps, not_missed]
             lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
         return "\n".join(lines)
