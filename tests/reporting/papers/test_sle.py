@@ -177,7 +177,7 @@ def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
     assert "its random samples score 0.4 CIDEr below" in said
     # In the invented run the best beam caption is always .1 above.
     ours = float(said.split("SLL's score ")[1].split()[0])
-    xe, clips = (float(said.split(f"{label}'s ")[1].split(",")[0].split(")")[0]) for label in ("XE", "of clips SLL"))
+    xe, clips = (float(said.split(f"{label} ")[1].split(",")[0].split(")")[0]) for label in ("XE's", "SLL's on clips"))
     assert [ours, xe, clips] == pytest.approx([10] * 3, abs=1)
     assert "more than 3: C4 is tested on a policy with more to lose" in said
     # 40 (exp(-120 / 60) - exp(-200 / 60)): from the last evaluation in the first three quarters to the end.

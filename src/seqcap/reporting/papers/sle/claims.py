@@ -165,8 +165,8 @@ def _regime(run: Run) -> list[str]:
         f"*The regime.* The paper's SLL has collapsed to its mode: its random samples score {printed:.1f} CIDEr below "
         f"its best beam captions. Here SLL's score {ours:.1f} below them"
     )
-    others = {"XE": _behind(run, "xe"), "of clips SLL": _behind(run, f"{SLL}_clip")}
-    known = [f"{label}'s {behind:.1f}" for label, behind in others.items() if behind is not None]
+    others = {"XE's": _behind(run, "xe"), "SLL's on clips": _behind(run, f"{SLL}_clip")}
+    known = [f"{label} {behind:.1f}" for label, behind in others.items() if behind is not None]
     words += f" ({', '.join(known)})" if known else ""
     words += (
         ", so that C4 is tested where the paper tested it."
