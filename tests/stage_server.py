@@ -20,14 +20,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PRELOADED = (
-    "torch",
+    "torch._dynamo",
     "numpy",
     "pandas",
     "pyarrow.parquet",
     "pydantic",
     "numba",
     "matplotlib.figure",
+    "sacremoses",
     "safetensors.torch",
+    "scipy.linalg.cython_blas",
+    "sklearn.neighbors",
+    "snowballstemmer.english_stemmer",
+    "spacy",
 )
 CLIENT = """\
 #!{python} -SE

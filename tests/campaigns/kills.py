@@ -118,14 +118,15 @@ def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
 
 def running_stages(folder: Path) -> list[str]:
     """The names that DVC has for the stages that run."""
-    names = set()
-    for role, process in processes(folder):
-        if role == "stage":
-            try:
-                names.add(process.environ()["DVC_STAGE"])
-            except psutil.Error:
-                continue
-    return sorted(names)
+    return sorted({stage_of(process) for role, process in processes(folder) if role == "stage"} - {""})
+
+
+def stage_of(process: psutil.Process) -> str:
+    """The name that DVC has for the stage of a process, "" if it has none or has ended."""
+    try:
+        return process.environ().get("DVC_STAGE", "")
+    except psutil.Error:
+        return ""
 
 
 def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
@@ -271,6 +272,8 @@ class Campaign:
             hit = [one for role, one in processes(self.folder) if role in VICTIMS[victims]]
         if victims == "worker":
             hit = [self.random.choice(hit)]
+            # Another stage ends as if nothing had happened.
+            stages = list(filter(None, map(stage_of, hit)))
         size = self.log.stat().st_size
         for one in hit:
             try:
