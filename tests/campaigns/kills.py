@@ -5,7 +5,8 @@
 The tiny graph runs once undisturbed. A copy of it is killed and started again until its report is there; then every
 output must have the same bytes, and the copy begins anew. No run may fail by itself. Half of the kills wait until a run
 has a checkpoint, and come during its steps: when its stage runs again, it must go on from that checkpoint or a later
-one. Some kills hit every process, and others one of them: then the rest goes on, and the next run meets it.
+one. The others wait for a stage of a kind that no kill has hit, and after that for nothing. Some kills hit every
+process, and others one of them: then the rest goes on, and the next run meets it.
 Writes tests/campaigns/kills.md. Takes an hour; what is done stays in scratch/kills.jsonl, and the same command at the
 same commit goes on from there.
 """
@@ -25,8 +26,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +74,8 @@ OVERLAY = {
 }
 # Not compared: what is measured, and how the machine is used.
 OF_THE_MACHINE = ("artifacts/timing/", "artifacts/machine.json")
-# A kill that waits for a checkpoint comes so many seconds later, at most; another one so many after the start.
-STEPS_SECONDS, ANY_SECONDS = 1.0, 30.0
+# A kill that waits for something comes so many seconds later, at most; another one so many after the start.
+SOON_SECONDS, ANY_SECONDS = 1.0, 30.0
 RUN_SECONDS = 1800
 
 
@@ -83,7 +85,7 @@ class Kill:
 
     Attributes:
         victims: of `VICTIMS`.
-        stage: kind of a stage that was running, one in its steps if there was one; "" between stages.
+        stage: kind of a stage that was running; "" between stages.
         checkpoints: of a run in its steps and of those that train with it, "<name> seed <k>" -> step.
         log: bytes of the log before.
         missed: whether the run failed of it. A helper of `multiprocessing` may die unnoticed.
@@ -127,6 +129,11 @@ def stage_of(process: psutil.Process) -> str:
         return process.environ().get("DVC_STAGE", "")
     except psutil.Error:
         return ""
+
+
+def kind_of(stage: str) -> str:
+    """What a stage does, without what it does it to."""
+    return stage.partition("@")[0]
 
 
 def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
@@ -211,6 +218,8 @@ class Campaign:
         status = self.start().wait(RUN_SECONDS)
         assert status == 0, self.log.read_text()
         self.expected = outputs(self.folder)
+        lock = YAML(typ="safe").load((self.folder / "dvc.lock").read_text())
+        self.kinds = {kind_of(stage) for stage in lock["stages"]}
         self.folder = make_copy(folder / "killed", overlay)
 
     def run(self, kills: int, kept: Path | None = None) -> None:
@@ -251,21 +260,26 @@ class Campaign:
 
     def kill(self, process: subprocess.Popen[bytes]) -> Kill | None:
         """Waits for a moment and kills; None if the run ended before."""
-        seconds = self.random.uniform(0, ANY_SECONDS)
-        if in_steps_only := len(self.kills) % 2 == 0:
-            seconds = self.random.uniform(0, STEPS_SECONDS)
+        new = self.kinds - {kill.stage for kill in self.kills}
+        is_time: Callable[[], bool] | None = None
+        if 2 * sum(bool(kill.checkpoints) for kill in self.kills) <= len(self.kills):
+            is_time = self.in_steps
+        elif new:
+            is_time = partial(self.runs_one_of, new)
+        seconds = self.random.uniform(0, SOON_SECONDS if is_time else ANY_SECONDS)
         while True:
-            while in_steps_only and process.poll() is None and not self.in_steps():
+            while is_time and process.poll() is None and not is_time():
                 time.sleep(0.05)
             try:
                 process.wait(seconds)
             except subprocess.TimeoutExpired:
-                # Its steps may be over.
-                if not in_steps_only or self.in_steps():
+                # What it has waited for may be over.
+                if is_time is None or is_time():
                     break
             else:
                 return None
-        stages = running_stages(self.folder)
+        # New kinds come first: the kill has the first one's name.
+        stages = sorted(running_stages(self.folder), key=lambda stage: kind_of(stage) not in new)
         hit: list[psutil.Process] = []
         while not hit:
             victims = self.random.choice(list(VICTIMS))
@@ -282,11 +296,17 @@ class Campaign:
                 # It has ended meanwhile.
                 continue
         stage, steps = in_steps(self.folder, stages)
-        return Kill(victims, (stage or next(iter(stages), "")).partition("@")[0], steps, size)
+        if stages and kind_of(stages[0]) in new:
+            stage = stages[0]
+        return Kill(victims, kind_of(stage or next(iter(stages), "")), steps, size)
 
     def in_steps(self) -> bool:
         """Whether a run that has a checkpoint goes on training."""
         return bool(in_steps(self.folder, running_stages(self.folder))[0])
+
+    def runs_one_of(self, kinds: Set[str]) -> bool:
+        """Whether a stage of such a kind runs."""
+        return any(kind_of(stage) in kinds for stage in running_stages(self.folder))
 
     def check(self, kills: Sequence[Kill]) -> None:
         """Checks a graph that has come to its end after some kills."""
