@@ -9,6 +9,8 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export OMP_NUM_THREADS := 1
 export DVC_NO_ANALYTICS := 1
+# Every stage is a process of its own, and would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: quick repro test lint bench flickr8k multi30k
 

@@ -35,12 +35,20 @@ ROOT = Path(__file__).parents[1]
 # Folders and files whose tests load the same things: Java's METEOR, spaCy, METEOR's tables.
 TOGETHER = dict.fromkeys(("evaluation", "rewards", "spice", "test_scoring.py"), "metrics")
 
-# The files that take longest. They come first, or one process would still be at them when the others have ended.
-LONGEST = ("test_pipeline.py", "test_kills.py", "test_repro.py")
+# What takes longest comes first, or one process would still be at it when the others have ended. The metrics' kernels
+# are compiled before the two files that copy them.
+LONGEST = ("metrics", "test_repro.py", "test_pipeline.py", "test_kills.py")
+
+
+def _together(nodeid: str) -> str:
+    """What shares a process: whole folders of tests, so what they load, and fixtures build, is there once."""
+    _, part, *_ = (*Path(nodeid.split("::")[0]).parts, "")
+    return TOGETHER.get(part, part)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+    order = {part: place for place, part in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(_together(item.nodeid), len(LONGEST)))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
@@ -50,11 +58,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 class _ByFolder(LoadFileScheduling):
-    """Gives a process whole folders of tests: what they load, and fixtures build, is there once."""
-
     def _split_scope(self, nodeid: str) -> str:
-        _, part, *_ = (*Path(nodeid.split("::")[0]).parts, "")
-        return TOGETHER.get(part, part)
+        return _together(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:

@@ -74,8 +74,8 @@ OVERLAY = {
 }
 # Not compared: what is measured, and how the machine is used.
 OF_THE_MACHINE = ("artifacts/timing/", "artifacts/machine.json")
-# A kill that waits for something comes so many seconds later, at most; another one so many after the start.
-SOON_SECONDS, ANY_SECONDS = 1.0, 30.0
+# A kill comes at most so many seconds after what it waits for: a checkpoint, a stage, which may be short, the start.
+STEPS_SECONDS, STAGE_SECONDS, ANY_SECONDS = 1.0, 0.3, 30.0
 RUN_SECONDS = 1800
 
 
@@ -262,11 +262,12 @@ class Campaign:
         """Waits for a moment and kills; None if the run ended before."""
         new = self.kinds - {kill.stage for kill in self.kills}
         is_time: Callable[[], bool] | None = None
+        most = ANY_SECONDS
         if 2 * sum(bool(kill.checkpoints) for kill in self.kills) <= len(self.kills):
-            is_time = self.in_steps
+            is_time, most = self.in_steps, STEPS_SECONDS
         elif new:
-            is_time = partial(self.runs_one_of, new)
-        seconds = self.random.uniform(0, SOON_SECONDS if is_time else ANY_SECONDS)
+            is_time, most = partial(self.runs_one_of, new), STAGE_SECONDS
+        seconds = self.random.uniform(0, most)
         while True:
             while is_time and process.poll() is None and not is_time():
                 time.sleep(0.05)
