@@ -372,8 +372,8 @@ times `kill -9` on the way from nothing to the report of the tiny graph, which w
 failed by itself, every training run went on from its checkpoint or a later one, and each time all
 {len(campaign.expected)} files and records of DVC had the bytes of an undisturbed run.
 
-The columns say which processes a kill hit. *In steps*: a run of the stage had a checkpoint and was training. *Not
-missed*: the run went on without the process, a helper of multiprocessing.
+The columns say which processes a kill hit. *In steps*: a run of the stage, or of one beside it, had a checkpoint and
+was training. *Not missed*: the run went on without the process, a helper of multiprocessing.
 
 {campaign.table()}
 """
