@@ -403,6 +403,11 @@ def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
     assert shown.count("variant Tok | Glove sim, with attention is not part of this run") == 5
     beam = run.decoded["attention_mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
     assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
+    # Without attention there are all four.
+    smoothing.names += ["lstm_tok", "lstm_seq_cider_refs", "lstm_tok_seq_cider_refs"]
+    shown = texts(figures.figure1(smoothing.write()))
+    assert shown.count("without attention, best caption of a beam of 3, seed 1") == 5
+    assert not any("not part of this run" in text for text in shown)
 
 
 def test_gains_show_ours_and_the_papers():

@@ -49,11 +49,12 @@ _NAME_WIDTH, _CAPTION_WIDTH = 14, 88
 
 
 def figure1(run: Run) -> Figure | str:
-    """Five images with the best beam caption of one loss of each kind, with attention where this run has it."""
+    """Five images with the best beam caption of one loss of each kind, with attention if this run has all of them."""
     blocks = [part for part in PARTS if part.block and part.runs(run.runs)]
     if not blocks:
         return "This run has no captioners."
-    part = blocks[-1]
+    whole = [part for part in blocks if all(part.maker(run, row) in run.by_name for row in _EXAMPLES)]
+    part = (whole or blocks)[-1]
     seed = min(entry.seeds[0] for entry in part.runs(run.runs).values())
     heading = f"{part.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
     rows = []
@@ -191,8 +192,8 @@ FIGURES = {
         figure1,
         "Loss smoothing, Figure 1: example captions",
         "The best beam caption of MLE, Tok, Seq and Tok-Seq (the latter two weighted by CIDEr, with Vrefs), with "
-        "attention where this run has it. Images are drawn with a fixed seed from those of the scored split whose "
-        "longest reference has at least ten words. The paper's own examples are not at hand.",
+        "attention if this run has all of them with it. Images are drawn with a fixed seed from those of the scored split "
+        "whose longest reference has at least ten words. The paper's own examples are not at hand.",
     ),
     "smoothing_gains": FigureKind(
         gains,
