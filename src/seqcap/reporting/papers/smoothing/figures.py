@@ -192,8 +192,8 @@ FIGURES = {
         figure1,
         "Loss smoothing, Figure 1: example captions",
         "The best beam caption of MLE, Tok, Seq and Tok-Seq (the latter two weighted by CIDEr, with Vrefs), with "
-        "attention if this run has all of them with it. Images are drawn with a fixed seed from those of the scored split "
-        "whose longest reference has at least ten words. The paper's own examples are not at hand.",
+        "attention if this run has all of them with it. Images are drawn with a fixed seed from those of the scored "
+        "split whose longest reference has at least ten words. The paper's own examples are not at hand.",
     ),
     "smoothing_gains": FigureKind(
         gains,
