@@ -17,10 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from seqcap.artifacts import read_json, write_json
 from seqcap.config.report import PaperConfig
 from seqcap.errors import InputError, one_line_errors
-from seqcap.reporting.papers.smoothing.rows import MLE, PARTS
+from seqcap.files.artifacts import read_json, write_json
+from seqcap.papers.smoothing.rows import MLE, PARTS
 
 TIMING = Path("artifacts/timing")
 

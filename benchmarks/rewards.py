@@ -45,14 +45,11 @@ from pycocoevalcap.bleu.bleu_scorer import BleuScorer
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
-from seqcap.artifacts import PARAPHRASES, atomic, read_json, read_table, write_json, write_table
-from seqcap.data.scenes.captions import DETAILS, plan
-from seqcap.data.scenes.english import realise
-from seqcap.data.scenes.graph import Scene, pick, sample
+from seqcap.data.tokenizer import tokenize
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS
+from seqcap.files.artifacts import PARAPHRASES, atomic, read_json, read_table, write_json, write_table
 from seqcap.metrics import meteor as jar
 from seqcap.metrics.registry import QUALITY
-from seqcap.metrics.tokenizer import tokenize
 from seqcap.rewards import PARSES
 from seqcap.rewards.bleu import Bleu, pairwise_bleu
 from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
@@ -61,9 +58,12 @@ from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
+from seqcap.rewards.spice import SpiceReward
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.parser import Parser, normalised
-from seqcap.spice.reward import SpiceReward
+from seqcap.world.captions import DETAILS, plan
+from seqcap.world.english import realise
+from seqcap.world.graph import Scene, pick, sample
 
 Ints = npt.NDArray[np.int64]
 Captions = Sequence[Sequence[Sequence[int]]]

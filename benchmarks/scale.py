@@ -36,8 +36,13 @@ import torch
 from PIL import Image
 from rewards import coco, status
 
-from seqcap import machine, training
-from seqcap.artifacts import (
+from seqcap.config.training import TrainingRun
+from seqcap.data.images import ImageSource
+from seqcap.data.vocabulary import EOS, Vocabulary
+from seqcap.features.encoders import with_weights
+from seqcap.features.extraction import Job as Extraction
+from seqcap.features.extraction import extract, rows_per_group
+from seqcap.files.artifacts import (
     IMAGES,
     REFERENCES,
     VOCABULARY,
@@ -47,12 +52,8 @@ from seqcap.artifacts import (
     write_json,
     write_table,
 )
-from seqcap.config.training import TrainingRun
-from seqcap.data.images import ImageSource
-from seqcap.data.vocabulary import EOS, Vocabulary
-from seqcap.features.encoders import with_weights
-from seqcap.features.extraction import Job as Extraction
-from seqcap.features.extraction import extract, rows_per_group
+from seqcap.system import machine
+from seqcap.training.captioners import captioners as training
 
 TRAIN, HELD_OUT, CAPTIONS, LENGTH, MIN_COUNT = 113_287, 5_000, 5, 16, 5
 HIDDEN, CHANNELS, CELLS, SAMPLES = 512, 2048, 14, 5

@@ -43,19 +43,12 @@ from rewards import coco_ids, status
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
-from seqcap import decoding
-from seqcap.artifacts import load_weights, save_weights, write_json
 from seqcap.data.vocabulary import BOS, EOS, PAD
-from seqcap.models import transformer
+from seqcap.files.artifacts import load_weights, save_weights, write_json
+from seqcap.models import decoding, transformer
 from seqcap.models.base import repeat
 from seqcap.models.lstm import Config, Model
-from seqcap.objectives import (
-    cross_entropy,
-    self_critical,
-    sequence_exploration,
-    sequence_smoothing,
-    token_smoothing,
-)
+from seqcap.objectives import cross_entropy, self_critical, sequence_exploration, sequence_smoothing, token_smoothing
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.smoothing import FIRST_WORD
 from seqcap.rewards.ciderd import CiderD
@@ -240,7 +233,6 @@ class Bart(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         # transformers imports torchvision.
-        from seqcap.features.torchvision_shim import torchvision  # noqa: F401, I001
         import transformers
 
         transformers.logging.set_verbosity_error()

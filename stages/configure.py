@@ -1,9 +1,9 @@
 """Checks the parameter files and writes configs/: one file per stage."""
 
-from seqcap.configure import write_configs
 from seqcap.errors import one_line_errors
-from seqcap.params import read_params
-from seqcap.scratch import alone
+from seqcap.pipeline.configure import write_configs
+from seqcap.pipeline.params import read_params
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone("configure"):

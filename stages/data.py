@@ -3,10 +3,10 @@
 import importlib
 import sys
 
-from seqcap.artifacts import read_json
 from seqcap.config import config_path
 from seqcap.errors import one_line_errors
-from seqcap.scratch import alone
+from seqcap.files.artifacts import read_json
+from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 
 

@@ -2,11 +2,11 @@
 
 import sys
 
-from seqcap.artifacts import DECODED, write_rows
-from seqcap.captioning import decode_split
 from seqcap.config.decoding import DecodeConfig
 from seqcap.errors import one_line_errors
-from seqcap.scratch import alone
+from seqcap.evaluation.decode import decode_split
+from seqcap.files.artifacts import DECODED, write_rows
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"decode@{sys.argv[1]}"):

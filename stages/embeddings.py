@@ -6,12 +6,12 @@ import sys
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.artifacts import VOCABULARY, read_table, write_table
 from seqcap.config.data import EmbeddingsConfig
+from seqcap.data.glove import coverage, read_text, train
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import one_line_errors
-from seqcap.glove import coverage, read_text, train
-from seqcap.scratch import alone
+from seqcap.files.artifacts import VOCABULARY, read_table, write_table
+from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 
 

@@ -7,7 +7,7 @@ import sys
 from seqcap.config.data import EncoderConfig
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import with_weights
-from seqcap.scratch import alone
+from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 
@@ -18,7 +18,7 @@ def main(task: str) -> None:
         metadata["frames"] = config.frames
     if config.weights == "scenes":
         # Imported by name: an encoder that is fetched or read does not depend on the code that trains one.
-        pretraining = importlib.import_module("seqcap.features.pretraining")
+        pretraining = importlib.import_module("seqcap.training.encoders")
         encoder = with_weights(config.backbone, "random", config.seed)
         metadata["val_mean_average_precision"] = pretraining.train_on_scenes(encoder, config)
     else:

@@ -2,11 +2,11 @@
 
 import sys
 
-from seqcap.artifacts import write_rows
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
 from seqcap.errors import one_line_errors
-from seqcap.estimators import measure
-from seqcap.scratch import alone
+from seqcap.evaluation.estimators import measure
+from seqcap.files.artifacts import write_rows
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"estimators@{sys.argv[1]}"):

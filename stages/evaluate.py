@@ -3,10 +3,10 @@
 import importlib
 import sys
 
-from seqcap.artifacts import SCORES, write_table
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import one_line_errors
-from seqcap.scratch import alone
+from seqcap.files.artifacts import SCORES, write_table
+from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 
 if __name__ == "__main__":

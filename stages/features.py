@@ -6,15 +6,15 @@ import sys
 
 import torch
 
-from seqcap import machine
-from seqcap.artifacts import IMAGES, read_table
 from seqcap.config.data import FeaturesConfig
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import Encoder
 from seqcap.features.extraction import Job, extract
-from seqcap.scratch import alone, checkpoints
+from seqcap.files.artifacts import IMAGES, read_table
+from seqcap.system import machine
+from seqcap.system.scratch import alone, checkpoints
 from seqcap.tasks import ARTIFACTS
 
 

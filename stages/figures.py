@@ -2,12 +2,12 @@
 
 import sys
 
+from seqcap import papers
 from seqcap.config.report import PaperConfig
 from seqcap.errors import one_line_errors
-from seqcap.reporting import papers
-from seqcap.reporting.figures import write_figures
-from seqcap.reporting.inputs import Run
-from seqcap.scratch import alone
+from seqcap.report.figures import write_figures
+from seqcap.report.inputs import Run
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"figures@{sys.argv[1]}"):

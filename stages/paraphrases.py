@@ -2,12 +2,12 @@
 
 import sys
 
-from seqcap.artifacts import PARAPHRASES, VOCABULARY, write_table
 from seqcap.config.data import WordsConfig
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import one_line_errors
+from seqcap.files.artifacts import PARAPHRASES, VOCABULARY, write_table
 from seqcap.rewards.meteor_resources import filter_paraphrases
-from seqcap.scratch import alone
+from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 if __name__ == "__main__":

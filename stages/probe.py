@@ -5,10 +5,10 @@ import importlib
 import sys
 from typing import Any
 
-from seqcap.artifacts import write_json
 from seqcap.config.data import ProbeConfig
 from seqcap.errors import one_line_errors
-from seqcap.scratch import alone
+from seqcap.files.artifacts import write_json
+from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 

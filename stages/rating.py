@@ -5,8 +5,8 @@ import sys
 from seqcap.config.rating import RatingConfig
 from seqcap.errors import one_line_errors
 from seqcap.rating.kit import write_kit
-from seqcap.reporting.inputs import Run
-from seqcap.scratch import alone
+from seqcap.report.inputs import Run
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"rating@{sys.argv[1]}"):

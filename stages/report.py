@@ -2,8 +2,8 @@
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import one_line_errors
-from seqcap.reporting.report import write_report
-from seqcap.scratch import alone
+from seqcap.report.report import write_report
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone("report"):

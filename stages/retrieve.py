@@ -2,11 +2,11 @@
 
 import sys
 
-from seqcap.artifacts import SCORES, write_table
 from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.errors import one_line_errors
 from seqcap.evaluation.retrieval import evaluate
-from seqcap.scratch import alone
+from seqcap.files.artifacts import SCORES, write_table
+from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 if __name__ == "__main__":

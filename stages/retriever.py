@@ -5,18 +5,18 @@ import importlib
 import sys
 from pathlib import Path
 
-from seqcap import machine
-from seqcap.artifacts import CURVES, write_json, write_rows
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.errors import one_line_errors
-from seqcap.processes import start_server
-from seqcap.scratch import alone
+from seqcap.files.artifacts import CURVES, write_json, write_rows
+from seqcap.system import machine
+from seqcap.system.processes import start_server
+from seqcap.system.scratch import alone
 
 
 def main(name: str) -> None:
     config = RetrieverConfig.read("retriever", name)
     # By name: a retriever that is not trained depends on no training, and the other way round.
-    made_by = "seqcap.retrieval.training" if config.training is not None else f"seqcap.retrieval.{config.architecture}"
+    made_by = "seqcap.training.retrievers" if config.training is not None else f"seqcap.retrieval.{config.architecture}"
     if machine.workers() > 1 and len(config.seeds) > 1:
         # It imports what this process does, and at the same time.
         start_server(made_by)

@@ -4,9 +4,9 @@ import sys
 
 from seqcap.config.report import SectionConfig
 from seqcap.errors import one_line_errors
-from seqcap.reporting.inputs import Run
-from seqcap.reporting.section import write_section
-from seqcap.scratch import alone
+from seqcap.report.inputs import Run
+from seqcap.report.section import write_section
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"section@{sys.argv[1]}"):

@@ -2,12 +2,12 @@
 
 import sys
 
+from seqcap import papers
 from seqcap.config.report import PaperConfig
 from seqcap.errors import one_line_errors
-from seqcap.reporting import papers
-from seqcap.reporting.inputs import Run
-from seqcap.reporting.tables import write_tables
-from seqcap.scratch import alone
+from seqcap.report.inputs import Run
+from seqcap.report.tables import write_tables
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"tables@{sys.argv[1]}"):

@@ -3,12 +3,12 @@
 import sys
 from pathlib import Path
 
-from seqcap import machine
-from seqcap.artifacts import CURVES, copy_file, read_json, write_json, write_rows
 from seqcap.config.training import TrainConfig
 from seqcap.errors import one_line_errors
-from seqcap.processes import start_server
-from seqcap.scratch import alone, checkpoints
+from seqcap.files.artifacts import CURVES, copy_file, read_json, write_json, write_rows
+from seqcap.system import machine
+from seqcap.system.processes import start_server
+from seqcap.system.scratch import alone, checkpoints
 
 # Not tracked by DVC: measured times are different each time. Run -> seconds of its first seed's epochs.
 TIMING = Path("artifacts/timing")
@@ -18,8 +18,8 @@ def main(stage: str, name: str) -> None:
     config = TrainConfig.read(stage, name)
     if machine.workers() > 1 and sum(len(run.seeds) for run in config.runs) > 1:
         # It imports what this process does, and at the same time.
-        start_server("seqcap.training")
-    from seqcap.training import train_all
+        start_server("seqcap.training.captioners")
+    from seqcap.training.captioners import train_all
 
     trained = train_all(config.runs, config.code, checkpoints(f"{stage}@{name}"))
     if machine.join_group()[0] > 0:

@@ -2,11 +2,11 @@
 
 import sys
 
-from seqcap.artifacts import VARIANCE, write_rows
 from seqcap.config.training import VarianceConfig
 from seqcap.errors import one_line_errors
-from seqcap.scratch import alone
-from seqcap.variance import measure
+from seqcap.evaluation.variance import measure
+from seqcap.files.artifacts import VARIANCE, write_rows
+from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone(f"variance@{sys.argv[1]}"):

@@ -9,7 +9,7 @@ from pathlib import Path
 STAGES = Path(__file__).parents[1] / "stages"
 # Not from the test process itself: once it has trained on a machine with a GPU, its forks cannot.
 CONTEXT = get_context("forkserver")
-CONTEXT.set_forkserver_preload(["seqcap.training"])
+CONTEXT.set_forkserver_preload(["seqcap.training.captioners"])
 
 
 def start(script, *arguments, output=os.devnull, **environment):

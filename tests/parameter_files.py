@@ -9,8 +9,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from seqcap.configure import resolve
-from seqcap.params import Params, read_params
+from seqcap.pipeline.configure import resolve
+from seqcap.pipeline.params import Params, read_params
 
 ROOT = Path(__file__).parents[1]
 FILES = tuple(

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from seqcap import code
-from seqcap.pipeline import apply_overlay
+from seqcap.pipeline.run import apply_overlay, code
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "experiments/quick.yaml"

@@ -10,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from seqcap.data.scenes.captions import DETAILS, Mention, Plan, plan
-from seqcap.data.scenes.english import NOUNS, Draws, Wording
-from seqcap.data.scenes.graph import pick, sample
+from seqcap.world.captions import DETAILS, Mention, Plan, plan
+from seqcap.world.english import NOUNS, Draws, Wording
+from seqcap.world.graph import pick, sample
 
 
 class _Fixed:

@@ -8,16 +8,17 @@ import pyarrow as pa
 import torch
 from PIL import Image
 
-from seqcap import artifacts, models
+from seqcap import models
 from seqcap.config.data import Corpus
 from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.features.encoders import with_weights
+from seqcap.files import artifacts
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.mining import MINED, mined_file
-from seqcap.scratch import checkpoints, forget
-from seqcap.training import Trained, train_all
+from seqcap.system.scratch import checkpoints, forget
+from seqcap.training.captioners import Trained, train_all
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
 CHANNELS = 8

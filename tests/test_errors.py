@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from small_task import run_config, write_task
 
-from seqcap.artifacts import write_json
 from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError, one_line_errors
+from seqcap.files.artifacts import write_json
 
 ROOT = Path(__file__).parents[1]
 

@@ -11,7 +11,7 @@ import pytest
 from mutations import ROOT, TABLE, read_mutations, read_table, table
 
 MUTATIONS = read_mutations()
-PARTS = ["objectives", "rewards", "decoding.py", "reporting/statistics.py"]
+PARTS = ["objectives", "rewards", "models/decoding.py", "report/statistics.py"]
 
 
 def test_there_are_enough_of_every_kind():

@@ -15,8 +15,10 @@ import pytest
 from pipeline_files import ROOT, git
 from ruamel.yaml import YAML
 
-from seqcap import artifacts, cli, pipeline
+from seqcap import cli
 from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.pipeline.run import run as pipeline
 
 EXPERIMENT = Path("experiments/e.yaml")
 CLONE = Path("runs/e")
@@ -842,7 +844,7 @@ def test_a_device_stays_one(tmp_path):
 def test_standard_output_gets_the_content_after_what_was_printed(tmp_path, to):
     # Not /dev/stdout itself: if this fails, it replaces it.
     (tmp_path / "link").symlink_to("/dev/stdout")
-    code = "from seqcap.artifacts import write_json\nprint('table'); write_json('link', [1]); print('end')"
+    code = "from seqcap.files.artifacts import write_json\nprint('table'); write_json('link', [1]); print('end')"
     with (tmp_path / "output").open("w") as output:
         command = [sys.executable, "-c", code]
         if to == "file":
@@ -870,7 +872,7 @@ def test_what_cannot_be_written_is_one_line(tmp_path):
 
 
 def test_scores_are_not_computed_for_a_folder(tmp_path, monkeypatch, capsys):
-    from seqcap import scoring
+    from seqcap.tools import score as scoring
 
     monkeypatch.setattr(scoring, "score_files", lambda *_: pytest.fail("scored"))
     files = ["--references", "references.json", "--candidates", "candidates.json"]
@@ -882,7 +884,7 @@ def test_scores_are_not_computed_for_a_folder(tmp_path, monkeypatch, capsys):
 
 
 def test_scores_that_cannot_be_written_are_one_line(tmp_path):
-    from seqcap import scoring
+    from seqcap.tools import score as scoring
 
     write(tmp_path, {"file": "", "disk/scores.json": "old"})
     with pytest.raises(InputError, match="cannot be written"):

@@ -65,12 +65,12 @@ def test_no_circle_of_imports():
 LIGHT_STAGES = ["data", "tables", "section", "report"]
 LIGHT_MODULES = [
     "seqcap.cli",
-    "seqcap.pipeline",
+    "seqcap.pipeline.run",
     "seqcap.config.report",
     "seqcap.tasks",
     "seqcap.rewards",
     "seqcap.metrics",
-    "seqcap.data.captions, seqcap.data.pairs, seqcap.metrics.files, seqcap.submission",
+    "seqcap.data.captions, seqcap.data.pairs, seqcap.metrics.files, seqcap.tools.submit",
 ]
 
 

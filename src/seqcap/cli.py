@@ -60,13 +60,13 @@ def main() -> None:
     arguments = parser.parse_args()
     with one_line_errors():
         if arguments.command == "caption":
-            from seqcap.inference import caption_files
+            from seqcap.tools.caption import caption_files
 
             for path, caption in caption_files(arguments.images, arguments.weights, arguments.beam):
                 # A file's name may be no text.
                 print(f"{os.fsencode(path).decode(errors='replace')}\t{caption}")
         elif arguments.command == "compare":
-            from seqcap.comparing import compare, keep
+            from seqcap.tools.compare import compare, keep
 
             print(compare(arguments.left, arguments.right))
             if arguments.report:
@@ -117,7 +117,7 @@ files; - is standard input, JSON or plain text:
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `repro` command."""
-    from seqcap.pipeline import repro, run_experiment, sections
+    from seqcap.pipeline.run import repro, run_experiment, sections
 
     if arguments.experiment is None:
         repro(Path(), arguments.jobs, sections(arguments.papers), arguments.dry)
@@ -131,8 +131,8 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
 
 def submit(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `submit` command."""
-    from seqcap import submission
-    from seqcap.artifacts import COCO_SPLITS, DECODERS
+    from seqcap.files.artifacts import COCO_SPLITS, DECODERS
+    from seqcap.tools import submit as submission
 
     check_choice(parser, "--decoder", arguments.decoder, DECODERS)
     check_choice(parser, "--split", arguments.split, COCO_SPLITS)
@@ -146,7 +146,7 @@ def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Non
     from seqcap.metrics.spelling import find_metrics
 
     metrics = find_metrics(arguments.metrics or QUALITY)
-    from seqcap.artifacts import SERVER, SPLITS, check_output
+    from seqcap.files.artifacts import SERVER, SPLITS, check_output
 
     check_choice(parser, "--split", arguments.split, (*SPLITS, SERVER))
     check_choice(parser, "--format", arguments.format, ("text", "json", "markdown", "latex"))
@@ -159,7 +159,8 @@ def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Non
     if arguments.json is not None:
         # Before the work, which can take long.
         check_output(arguments.json, read=[path for path in read if path != Path("-")])
-    from seqcap import score_tables, scoring
+    from seqcap.tools import score as scoring
+    from seqcap.tools import score_tables
 
     systems = scoring.score_files(
         arguments.references, arguments.candidates, arguments.split, metrics, arguments.official, arguments.paired

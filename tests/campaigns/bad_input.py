@@ -56,31 +56,31 @@ from small_task import (
 )
 
 from seqcap import cli, retrieval
-from seqcap.artifacts import DECODED, IMAGES, REFERENCES, write_json, write_rows
 from seqcap.config import config_path, write_config
 from seqcap.config.data import Corpus, ImageData
 from seqcap.config.training import TrainConfig
-from seqcap.configure import resolve
 from seqcap.data import captions
+from seqcap.data.embeddings import read as read_embeddings
+from seqcap.data.glove import read_text
 from seqcap.data.images import ImageSource
 from seqcap.data.pairs import write_pairs
-from seqcap.data.scenes import SCENES, read_scenes
-from seqcap.data.scenes.graph import sample
 from seqcap.data.vocabulary import Vocabulary
-from seqcap.embeddings import read as read_embeddings
 from seqcap.errors import InputError
 from seqcap.features.encoders import with_weights
-from seqcap.glove import read_text
-from seqcap.inference import caption_files
-from seqcap.params import read_params
+from seqcap.files.artifacts import DECODED, IMAGES, REFERENCES, write_json, write_rows
+from seqcap.models.weights import holding
+from seqcap.pipeline.configure import resolve
+from seqcap.pipeline.params import read_params
 from seqcap.rating.aggregate import aggregate, as_table
 from seqcap.retrieval import mining
-from seqcap.score_tables import as_latex, as_markdown, as_text, signatures
-from seqcap.scoring import as_json, score_files, write_scores
 from seqcap.spice.cache import CachedParser
-from seqcap.submission import submit
-from seqcap.training import Job, begin
-from seqcap.weights import holding
+from seqcap.tools.caption import caption_files
+from seqcap.tools.score import as_json, score_files, write_scores
+from seqcap.tools.score_tables import as_latex, as_markdown, as_text, signatures
+from seqcap.tools.submit import submit
+from seqcap.training.captioners import Job, begin
+from seqcap.world.graph import sample
+from seqcap.world.scenes import SCENES, read_scenes
 
 TABLE = Path(__file__).with_suffix(".md")
 # Seconds that a try may take; memory that it may.

@@ -40,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pipeline_files import ROOT, commit, copy_project, git
 
-from seqcap.pipeline import apply_overlay
+from seqcap.pipeline.run import apply_overlay
 
 TABLE = Path(__file__).with_suffix(".md")
 # Whom a kill hits: the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
@@ -110,7 +110,7 @@ def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
             command = process.cmdline()
         except psutil.Error:
             continue
-        if command[1:2] == ["-m"] and command[2] in ("seqcap", "seqcap.quiet_dvc"):
+        if command[1:2] == ["-m"] and command[2] in ("seqcap", "seqcap.pipeline.quiet_dvc"):
             yield command[2].removeprefix("seqcap.quiet_"), process
         elif command[1:] and command[1].startswith("stages/"):
             yield "stage", process
@@ -161,7 +161,7 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     copy_project(folder)
     for changes in (OVERLAY, overlay or {}):
         apply_overlay(folder, changes, TABLE)
-    path = folder / "src/seqcap/training.py"
+    path = folder / "src/seqcap/training/captioners.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):
         code, changed = re.subn(rf"(?m)^{name} = .*$", f"{name} = {value}", code)

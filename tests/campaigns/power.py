@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from seqcap.artifacts import load_weights, read_json
 from seqcap.errors import InputError
+from seqcap.files.artifacts import load_weights, read_json
 
 TABLE = Path(__file__).with_suffix(".md")
 MEGABYTES = 64
@@ -32,7 +32,7 @@ OPTIONS = "loop,noauto_da_alloc,commit=300"
 WRITER = """
 import os, sys
 import torch
-from seqcap.artifacts import save_weights, write_json
+from seqcap.files.artifacts import save_weights, write_json
 if sys.argv[2] == "no fsync":
     os.fsync = lambda descriptor: None
 for number in range(10**9):

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from seqcap.artifacts import IMAGES, REFERENCES
 from seqcap.data import karpathy
 from seqcap.errors import InputError
+from seqcap.files.artifacts import IMAGES, REFERENCES
 
 
 def dataset() -> dict[str, Any]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from seqcap.artifacts import PAIRS, SOURCE_SUBWORDS, SUBWORDS, read_table
 from seqcap.config.data import Corpus
 from seqcap.data.pairs import write_pairs
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import InputError
+from seqcap.files.artifacts import PAIRS, SOURCE_SUBWORDS, SUBWORDS, read_table
 
 TEXT = {
     "train.de": "ein hund rennt\nein hund sitzt\nder hund\n",

@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from small_gifs import gif, pictures
 
-from seqcap.artifacts import IMAGES, REFERENCES, VOCABULARY, read_json, read_table
 from seqcap.config.data import ClipData
 from seqcap.data import clips, tgif
 from seqcap.data.frames import ClipSource
-from seqcap.data.scenes import check, read_worlds
-from seqcap.data.scenes.clips import ClipsConfig, write_clips
-from seqcap.data.scenes.drawing import draw
-from seqcap.data.scenes.motion import FRAMES, Clip
 from seqcap.errors import InputError
+from seqcap.files.artifacts import IMAGES, REFERENCES, VOCABULARY, read_json, read_table
+from seqcap.world.clips import ClipsConfig, write_clips
+from seqcap.world.drawing import draw
+from seqcap.world.motion import FRAMES, Clip
+from seqcap.world.scenes import check, read_worlds
 
 URL = "https://38.media.tumblr.com/9f6c/tumblr_{}_500.gif"
 NAMES = "abcde"

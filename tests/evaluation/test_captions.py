@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
 from seqcap.config.evaluation import EvaluationConfig
-from seqcap.data.scenes import SCENES
-from seqcap.data.scenes.captions import plan
-from seqcap.data.scenes.clips import ClipsConfig, write_clips
-from seqcap.data.scenes.english import realise
-from seqcap.data.scenes.graph import sample
 from seqcap.errors import InputError
 from seqcap.evaluation.captions import evaluate, scenes_of
+from seqcap.files.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
 from seqcap.metrics import diversity, quality
-from seqcap.metrics.corpus import corpus_values
 from seqcap.metrics.registry import DIVERSITY, QUALITY, find
+from seqcap.rewards.corpus import corpus_values
+from seqcap.world.captions import plan
+from seqcap.world.clips import ClipsConfig, write_clips
+from seqcap.world.english import realise
+from seqcap.world.graph import sample
+from seqcap.world.scenes import SCENES
 
 RUNS = {name: f"artifacts/paper/decode/all/group/{name}.parquet" for name in ("perfect", "wrong")}
 DATA = "artifacts/image/data"

@@ -12,8 +12,13 @@ import pyarrow as pa
 import pytest
 import torch
 
-from seqcap import decoding, models, retrieval
-from seqcap.artifacts import (
+from seqcap import models, retrieval
+from seqcap.config.retrieval_scores import RetrievalConfig
+from seqcap.data.vocabulary import EOS, PAD, Vocabulary, digest
+from seqcap.errors import InputError
+from seqcap.evaluation.retrieval import evaluate, most_similar
+from seqcap.features.store import FeatureStore
+from seqcap.files.artifacts import (
     DECODED,
     IMAGES,
     REFERENCES,
@@ -25,16 +30,12 @@ from seqcap.artifacts import (
     write_json,
     write_rows,
 )
-from seqcap.config.retrieval_scores import RetrievalConfig
-from seqcap.data.scenes import SCENES, check, read_scenes
-from seqcap.data.scenes.captions import plan
-from seqcap.data.scenes.english import realise
-from seqcap.data.scenes.graph import sample
-from seqcap.data.vocabulary import EOS, PAD, Vocabulary, digest
-from seqcap.errors import InputError
-from seqcap.evaluation.retrieval import evaluate, most_similar
-from seqcap.features.store import FeatureStore
+from seqcap.models import decoding
 from seqcap.retrieval.recalls import recalls
+from seqcap.world.captions import plan
+from seqcap.world.english import realise
+from seqcap.world.graph import sample
+from seqcap.world.scenes import SCENES, check, read_scenes
 
 FOLDER = Path("artifacts/image")
 CHANNELS = 6

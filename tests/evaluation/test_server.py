@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
 from seqcap.config.evaluation import EvaluationConfig
-from seqcap.data.scenes.captions import plan
-from seqcap.data.scenes.english import realise
-from seqcap.data.scenes.graph import sample
 from seqcap.errors import InputError
 from seqcap.evaluation.captions import evaluate
+from seqcap.files.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
 from seqcap.metrics import official
-from seqcap.metrics.corpus import corpus_values
 from seqcap.metrics.registry import SERVER
+from seqcap.rewards.corpus import corpus_values
+from seqcap.world.captions import plan
+from seqcap.world.english import realise
+from seqcap.world.graph import sample
 
 RUNS = {name: f"artifacts/paper/decode/server/group/{name}.parquet" for name in ("one", "two")}
 # Run and seed -> which of the people's captions it says.

@@ -6,15 +6,15 @@ import torch
 from small_task import write_translation_task
 
 from seqcap import models
-from seqcap.artifacts import DECODED, PAIRS, SCORES, read_table, save_weights, write_rows
-from seqcap.captioning import decode_split
 from seqcap.config.decoding import DecodingRun
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
+from seqcap.evaluation.decode import decode_split
 from seqcap.evaluation.translations import bleu_statistics, corpus_bleu, evaluate
-from seqcap.metrics.corpus import translation_bleu
+from seqcap.files.artifacts import DECODED, PAIRS, SCORES, read_table, save_weights, write_rows
 from seqcap.metrics.quality import measure
+from seqcap.rewards.corpus import translation_bleu
 
 WORDS = ["a", "dog", "runs", "on", "the", "beach", ".", "don", "'t", "&quot;"]
 PAIR = 2 * 10**9

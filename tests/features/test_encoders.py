@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from seqcap.artifacts import save_weights
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features.encoders import BACKBONES, IMAGENET_MEAN, IMAGENET_STD, Encoder, normal_flow, with_weights
+from seqcap.files.artifacts import save_weights
 
 CHANNELS = dict.fromkeys(BACKBONES, 2048) | {"resnet18": 512, "resnet34": 512, "mobilenet_v2": 1280, "scenes_cnn": 192}
 CHANNELS["clips_cnn"] = 256

@@ -15,7 +15,6 @@ import pytest
 import torch
 from PIL import Image
 
-from seqcap.artifacts import features_schema
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
@@ -23,6 +22,7 @@ from seqcap.features import extraction
 from seqcap.features.encoders import Encoder, with_weights
 from seqcap.features.extraction import Job, extract
 from seqcap.features.store import FeatureStore
+from seqcap.files.artifacts import features_schema
 
 N = 21
 CPU = torch.device("cpu")

@@ -10,24 +10,17 @@ import pyarrow as pa
 import pytest
 from parameter_files import ROOT, ParameterFiles
 
-from seqcap.artifacts import IMAGES, SPLITS, features_schema, parquet_stream, read_json, write_rows
 from seqcap.config import config_path, write_config
-from seqcap.configure import resolve
-from seqcap.data import scenes
-from seqcap.data.scenes.clips import ClipsConfig, write_clips
-from seqcap.data.scenes.graph import MOTIONS
-from seqcap.data.scenes.labels import (
-    CLIP_GROUPS,
-    CLIP_LABELS,
-    GROUPS,
-    PICTURE_LABELS,
-    clip_labels,
-    picture_labels,
-)
-from seqcap.data.scenes.motion import Clip
 from seqcap.errors import InputError
 from seqcap.features.precision import average_precisions
 from seqcap.features.probe import probe, probe_scenes
+from seqcap.files.artifacts import IMAGES, SPLITS, features_schema, parquet_stream, read_json, write_rows
+from seqcap.pipeline.configure import resolve
+from seqcap.world import scenes
+from seqcap.world.clips import ClipsConfig, write_clips
+from seqcap.world.graph import MOTIONS
+from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
+from seqcap.world.motion import Clip
 
 
 def test_average_precisions_by_hand() -> None:

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from seqcap.artifacts import features_schema, parquet_stream
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
+from seqcap.files.artifacts import features_schema, parquet_stream
 
 SHAPE = (2, 2, 3)
 IDS = [70, 10, 40, 20, 60, 30, 50]

@@ -7,7 +7,6 @@ import pytest
 from pycocoevalcap.bleu.bleu import Bleu
 
 from seqcap.errors import InputError
-from seqcap.metrics.corpus import mutual_bleu_from_totals
 from seqcap.metrics.diversity import (
     bad_endings,
     distinct_ngrams,
@@ -20,6 +19,7 @@ from seqcap.metrics.diversity import (
     vocabulary_size,
 )
 from seqcap.metrics.self_bleu import self_bleus
+from seqcap.rewards.corpus import mutual_bleu_from_totals
 from seqcap.rewards.reference import cider_d, document_frequencies
 
 Images = dict[int, list[list[str]]]

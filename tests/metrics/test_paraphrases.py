@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from seqcap.artifacts import PARAPHRASES, read_table, write_table
 from seqcap.errors import InputError
+from seqcap.files.artifacts import PARAPHRASES, read_table, write_table
 from seqcap.metrics import paraphrases
 from seqcap.metrics.paraphrases import NUMBERED, lexicon_of, numbered
 from seqcap.metrics.quality import FIRST_ID, Coder, measure

@@ -15,14 +15,14 @@ from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
+from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
 from seqcap.metrics import official, quality
 from seqcap.metrics.quality import measure
 from seqcap.metrics.registry import QUALITY
-from seqcap.metrics.tokenizer import tokenize
+from seqcap.metrics.spice import Spice
 from seqcap.rewards import PARSES
 from seqcap.spice.cache import CachedParser
-from seqcap.spice.metric import Spice
 from seqcap.spice.parser import Parser
 
 Images = dict[int, list[list[str]]]
@@ -147,7 +147,7 @@ def test_scorers_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_evaluation_does_not_import_torch() -> None:
     """Importing torch or spaCy costs seconds, pandas one, in every command that needs none of them."""
-    modules = "seqcap.evaluation.captions, seqcap.evaluation.translations, seqcap.scoring"
+    modules = "seqcap.evaluation.captions, seqcap.evaluation.translations, seqcap.tools.score"
     names = (
         "torch spacy pandas seqcap.training seqcap.models seqcap.metrics.official seqcap.rewards.meteor seqcap.spice"
     )

@@ -4,8 +4,9 @@ import pytest
 import torch
 from enumeration import CHANNELS, all_captions, tiny_captioner
 
-from seqcap import decoding, models
+from seqcap import models
 from seqcap.data.vocabulary import BOS, PAD
+from seqcap.models import decoding
 from seqcap.models.attention import Config as AttentionConfig
 from seqcap.models.attention import Model as Attention
 from seqcap.models.base import repeat, select

@@ -8,11 +8,12 @@ from enumeration import all_captions
 from pydantic import ValidationError
 from torch import nn
 
-from seqcap import decoding, models
+from seqcap import models
 from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.models import decoding
 from seqcap.models.base import repeat, select
 from seqcap.models.ensemble import Ensemble
-from seqcap.relaxation import Relaxation, relaxed_rollout
+from seqcap.models.relaxation import Relaxation, relaxed_rollout
 
 WORDS, HIDDEN, LAYERS, HEADS, GRID, CHANNELS = 3, 8, 2, 2, (2, 3), 5
 V = 4 + WORDS

@@ -15,8 +15,10 @@ import torch
 from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
 from torch import Tensor
 
-from seqcap import decoding, objectives, relaxation, training
+from seqcap import objectives
 from seqcap.data.vocabulary import EOS, PAD
+from seqcap.models import decoding, relaxation
+from seqcap.models.relaxation import Relaxation, relaxed_rollout
 from seqcap.objectives import (
     base,
     cooperation,
@@ -27,9 +29,9 @@ from seqcap.objectives import (
     self_retrieval,
     straight_through,
 )
-from seqcap.relaxation import Relaxation, relaxed_rollout
 from seqcap.retrieval import dual_encoder
 from seqcap.tasks.images import ImageInputs
+from seqcap.training.captioners import captioners as training
 
 CAPTIONS = all_captions(words=1, max_length=2)
 PAIRS = [list(pair) for pair in product(range(len(CAPTIONS)), repeat=2)]

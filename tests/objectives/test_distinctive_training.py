@@ -7,11 +7,12 @@ import pytest
 import torch
 from small_task import run_config, train_group, write_listener, write_task
 
-from seqcap import objectives, training
-from seqcap.artifacts import load_weights
+from seqcap import objectives
 from seqcap.errors import InputError
+from seqcap.files.artifacts import load_weights
 from seqcap.objectives.discriminated import Discriminator
-from seqcap.training import State
+from seqcap.training.captioners import State
+from seqcap.training.captioners import captioners as training
 
 RETRIEVER = Path("artifacts/retriever/small/seed1.safetensors")
 # Three steps an epoch.

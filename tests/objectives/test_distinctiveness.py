@@ -14,9 +14,10 @@ import torch
 from enumeration import CHANNELS, log_probs, tiny_captioner
 from torch import Tensor
 
-from seqcap import decoding, objectives, training
+from seqcap import objectives
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
+from seqcap.models import decoding
 from seqcap.objectives import (
     base,
     cooperation,
@@ -32,6 +33,7 @@ from seqcap.objectives import (
 from seqcap.objectives.distinctiveness import BEAM, CANDIDATES, GREEDY, TRUTH
 from seqcap.retrieval import dual_encoder, grammar
 from seqcap.tasks.images import ImageInputs, ImageSplit
+from seqcap.training.captioners import captioners as training
 
 FEATURES = torch.randn(3, CHANNELS, generator=torch.Generator().manual_seed(1))
 ITEMS = np.array([10, 20, 30, 40, 50])

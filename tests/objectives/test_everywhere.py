@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from small_task import run_config, train_group, write_embeddings, write_listener, write_task, write_translation_task
 
 from seqcap import models, objectives
-from seqcap.artifacts import load_weights
+from seqcap.files.artifacts import load_weights
 from seqcap.tasks import KINDS
 
 # Kind of task -> what a run on its small task is.
@@ -136,7 +136,7 @@ def test_every_objective_takes_two_steps_under_every_captioner(tasks, tmp_path, 
 def test_every_objective_takes_two_steps_in_bfloat16(tasks, tmp_path, monkeypatch, objective):
     """Whatever else it computes is float32 still."""
     monkeypatch.chdir(tasks)
-    monkeypatch.setattr("seqcap.machine.check_precision", lambda *_: None)
+    monkeypatch.setattr("seqcap.system.machine.check_precision", lambda *_: None)
     [[trained]] = train_group(run_of(objective, "lstm", weights=str(tmp_path), precision="bfloat16"))
     assert max(row["step"] for row in trained.curves) == 2
     assert np.isfinite([row["value"] for row in trained.curves]).all()

@@ -15,8 +15,8 @@ import torch
 from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
 from torch import Tensor
 
-from seqcap import decoding
-from seqcap.decoding import Captions
+from seqcap.models import decoding
+from seqcap.models.decoding import Captions
 from seqcap.objectives import base, cross_entropy, maximum_entropy, self_critical, sequence_exploration
 from seqcap.rewards.bleu import pairwise_bleu
 from seqcap.rewards.reference import bleu

@@ -12,8 +12,8 @@ import pytest
 import torch
 from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
 
-from seqcap import decoding
 from seqcap.data.vocabulary import EOS, PAD
+from seqcap.models import decoding
 from seqcap.objectives import base, mixer, rollout_policy_gradient
 
 LENGTH = 3

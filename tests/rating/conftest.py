@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from small_kit import PICTURES, Kit, accuracy_items, naturalness_items
 
-from seqcap.data.scenes.graph import Scene, sample
 from seqcap.rating.page import write_page
+from seqcap.world.graph import Scene, sample
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -5,12 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from seqcap.artifacts import read_json, write_json
 from seqcap.errors import InputError
+from seqcap.files.artifacts import read_json, write_json
 from seqcap.rating.aggregate import COLUMNS, aggregate, as_table, fleiss_kappa, majority, rates
 from seqcap.rating.key import Entry, Key
 from seqcap.rating.page import NaturalnessItem, write_page
-from seqcap.reporting.statistics import bootstrap_interval
+from seqcap.report.statistics import bootstrap_interval
 
 # Fleiss' worked example as Wikipedia prints it: 14 raters, 10 subjects, 5 categories, kappa .210.
 WORKED = [

@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from small_kit import HOSTILE, Elements, accuracy_items, naturalness_items, resources_named
 
-from seqcap.data.scenes.drawing import draw
-from seqcap.data.scenes.graph import sample
 from seqcap.errors import InputError
 from seqcap.rating.key import read_key
 from seqcap.rating.page import AccuracyItem, NaturalnessItem, write_page
+from seqcap.world.drawing import draw
+from seqcap.world.graph import sample
 
 
 def content(kit):

@@ -15,12 +15,12 @@ from small_task import CHANNELS, write_task
 from torch.nn import functional as F
 
 from seqcap import retrieval
-from seqcap.artifacts import CURVES, IMAGES, read_json, read_table
 from seqcap.config import config_path, write_config
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
+from seqcap.files.artifacts import CURVES, IMAGES, read_json, read_table
 from seqcap.retrieval import clip
 from seqcap.retrieval.grammar import Grammar
 from seqcap.retrieval.recalls import recalls
@@ -31,7 +31,6 @@ SIDE = 16
 @pytest.fixture(scope="session")
 def transformers():
     # transformers imports torchvision, which needs mending on some machines.
-    from seqcap.features.torchvision_shim import torchvision  # noqa: F401
 
     return pytest.importorskip("transformers", reason="needs transformers: pip install seqcap[clip]")
 

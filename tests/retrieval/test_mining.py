@@ -11,13 +11,14 @@ import torch
 from small_task import CHANNELS, write_listener, write_task
 from torch.nn import functional as F
 
-from seqcap import artifacts, retrieval
-from seqcap.artifacts import REFERENCES, read_table, write_rows
+from seqcap import retrieval
 from seqcap.config import config_path, write_config
 from seqcap.config.mining import MiningConfig
 from seqcap.data.vocabulary import EOS
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
+from seqcap.files import artifacts
+from seqcap.files.artifacts import REFERENCES, read_table, write_rows
 from seqcap.retrieval import mining
 from seqcap.retrieval.mining import MINED, make, nearest, read
 

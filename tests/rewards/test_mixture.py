@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqcap.artifacts import PARAPHRASES, read_table, write_table
-from seqcap.code import closure
 from seqcap.errors import InputError
-from seqcap.params import read_params
+from seqcap.files.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.pipeline.code import closure
+from seqcap.pipeline.params import read_params
 from seqcap.rewards import MODULES, modules
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
@@ -17,8 +17,8 @@ from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
+from seqcap.rewards.spice import SpiceReward
 from seqcap.spice.cache import CachedParser
-from seqcap.spice.reward import SpiceReward
 
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", "a", "dog", "cat", "runs", "sits", "red", "on", "grass", "puppy"]
 IDS = {word: index for index, word in enumerate(WORDS)}
@@ -127,7 +127,7 @@ def test_only_cider_counts_the_end_of_a_caption(task):
 
 def test_a_run_depends_on_the_metrics_that_it_is_paid():
     """By what they import; CIDEr-D is the criterion of all runs on pictures. The plain versions are the tests' own."""
-    common = ["seqcap.training", "seqcap.validation.captions"]
+    common = ["seqcap.training.captioners", "seqcap.training.validation.captions"]
     needed = {metric: set(closure([*common, *modules({metric: 1.0})])) for metric in MODULES}
     for metric, own in (("rouge_l", "rouge"), ("meteor", "meteor"), ("meteor", "meteor_kernels"), ("cider", "ciderd")):
         paid = {other for other, files in needed.items() if f"src/seqcap/rewards/{own}.py" in files}

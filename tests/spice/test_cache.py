@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from seqcap.artifacts import SCENE_GRAPHS, read_table, write_rows
 from seqcap.errors import InputError
+from seqcap.files.artifacts import SCENE_GRAPHS, read_table, write_rows
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Tuples
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from seqcap.metrics.spice import CategoryScores, Spice
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Concept, Match, Tuples, match, meteor_synonyms
-from seqcap.spice.metric import CategoryScores, Spice
 
 # pycocoevalcap's README; its parser is not ours.
 PUBLISHED = 0.133

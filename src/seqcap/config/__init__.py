@@ -14,8 +14,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from seqcap.artifacts import check_output, read_json, write_json
 from seqcap.errors import InputError
+from seqcap.files.artifacts import check_output, read_json, write_json
 
 CONFIGS = Path("configs")
 

@@ -71,8 +71,8 @@ class SentenceData(StageConfig):
 
 
 class EncoderConfig(StageConfig):
-    """Stage `encoder`. From `pictures` on, how it is trained if `weights` is "scenes"; see `seqcap.params.Features`.
-    `frames`: how many of a clip are read, None if it is of pictures."""
+    """Stage `encoder`. From `pictures` on, how it is trained if `weights` is "scenes"; see
+    `seqcap.pipeline.params.Features`. `frames`: how many of a clip are read, None if it is of pictures."""
 
     task: str
     backbone: str

@@ -70,7 +70,7 @@ class PaperConfig(StageConfig):
     """Stages `tables` and `figures`: a paper's part of the report.
 
     Attributes:
-        paper: its package in `seqcap.reporting.papers`.
+        paper: its package in `seqcap.papers`.
         pictures: the task whose pictures its figures show.
         clips: the task whose clips they show, or None.
         results: folder of the evaluations' scores, and of what else was measured for the paper.

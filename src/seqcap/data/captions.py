@@ -21,6 +21,6 @@ def prepare(config: ImageData, folder: Path) -> None:
     """
     if config.scenes is not None:
         # Imported by name: a dataset that is read from disk does not depend on the code that makes scenes.
-        scenes = importlib.import_module("seqcap.data.scenes")
+        scenes = importlib.import_module("seqcap.world.scenes")
         scenes.write(folder, scenes.Config(**config.scenes), config.seed)
     write_items(folder, *karpathy.read(config.root, config.dataset), config)

@@ -21,6 +21,6 @@ def prepare(config: ClipData, folder: Path) -> None:
     """
     if config.clips is not None:
         # Imported by name: a dataset that is read from disk does not depend on the code that makes clips.
-        generated = importlib.import_module("seqcap.data.scenes.clips")
+        generated = importlib.import_module("seqcap.world.clips")
         generated.write_clips(folder, generated.ClipsConfig(**config.clips), config.seed)
     write_items(folder, *tgif.read(config.root), config)

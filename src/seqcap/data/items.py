@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seqcap.artifacts import IMAGES, REFERENCES, VOCABULARY, write_rows
 from seqcap.config.data import ClipData, ImageData
 from seqcap.data.vocabulary import Vocabulary
+from seqcap.files.artifacts import IMAGES, REFERENCES, VOCABULARY, write_rows
 
 
 def write_items(

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seqcap.artifacts import SERVER, SPLITS, read_json
 from seqcap.data.images import ImageSource, relative_parts
 from seqcap.errors import InputError
+from seqcap.files.artifacts import SERVER, SPLITS, read_json
 
 # COCO's "restval" (validation images that Karpathy left out of val and test) trains in all five papers;
 # "unused" are Flickr8k's images outside the official splits; "server" are ours.

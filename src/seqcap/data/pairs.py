@@ -24,12 +24,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sacremoses import MosesTokenizer
 
-from seqcap.artifacts import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY, write_table
 from seqcap.config.data import Corpus, SentenceData
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
-from seqcap.progress import progress
+from seqcap.files.artifacts import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY, write_table
+from seqcap.system.progress import progress
 
 # How many sentences are held as Python objects at a time.
 CHUNK = 100_000
@@ -47,7 +47,7 @@ def prepare(config: SentenceData, folder: Path) -> None:
     """
     if config.parallel is not None:
         # Imported by name: a corpus that is read from disk does not depend on the code that writes about scenes.
-        scenes = importlib.import_module("seqcap.data.scenes.parallel")
+        scenes = importlib.import_module("seqcap.world.parallel")
         generated = scenes.ParallelConfig(**config.parallel)
         scenes.write_parallel(folder, generated, config.seed, config.corpus.source, config.corpus.target)
     write_pairs(config.root, config.corpus, folder)

@@ -12,9 +12,9 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.trainers import BpeTrainer
 
-from seqcap.artifacts import read_json, write_json
 from seqcap.data.vocabulary import SPECIALS, UNK
 from seqcap.errors import InputError
+from seqcap.files.artifacts import read_json, write_json
 
 # Marks the last piece of a word, so that words can be put together again.
 END = "</w>"

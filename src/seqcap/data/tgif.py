@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seqcap.artifacts import SPLITS
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import relative_parts
+from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
-from seqcap.metrics.tokenizer import tokenize
+from seqcap.files.artifacts import SPLITS
 
 CAPTIONS_FILE, SPLITS_FOLDER = "tgif-v1.0.tsv", "splits"
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from seqcap.artifacts import mend, read_json, write_json
 from seqcap.errors import InputError
+from seqcap.files.artifacts import mend, read_json, write_json
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")

@@ -20,18 +20,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seqcap.config.evaluation import EvaluationConfig
-from seqcap.data.scenes import Scene, read_worlds
-from seqcap.data.scenes.checker import check, recall_of_set
-from seqcap.data.scenes.motion import Clip
 from seqcap.errors import InputError
 from seqcap.evaluation import server
 from seqcap.evaluation.inputs import DecodedRun, Sets, first, flat, read_references, read_runs
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.quality import Measured
 from seqcap.metrics.registry import METRICS
-from seqcap.progress import progress
 from seqcap.rewards import PARSES
+from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
+from seqcap.world.checker import check, recall_of_set
+from seqcap.world.motion import Clip
+from seqcap.world.scenes import Scene, read_worlds
 
 # Datasets of which everything is known, and how that is read.
 WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}

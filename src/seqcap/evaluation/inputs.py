@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.artifacts import DECODED, REFERENCES, SCORES, read_table
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
+from seqcap.files.artifacts import DECODED, REFERENCES, SCORES, read_table
 from seqcap.tasks import ARTIFACTS
 
 Caption = list[str]

@@ -37,21 +37,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from seqcap import machine, models, retrieval, tasks
-from seqcap.artifacts import VOCABULARY
+from seqcap import models, retrieval, tasks
 from seqcap.config.retrieval_scores import RetrievalConfig
-from seqcap.data.scenes import read_scenes
-from seqcap.data.scenes.discriminability import Matcher
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
+from seqcap.files.artifacts import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
-from seqcap.progress import progress
 from seqcap.retrieval.ranking import TIE, ranks
 from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images
 from seqcap.retrieval.ties import shared_recall
+from seqcap.system import machine
+from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 from seqcap.tasks.base import Inputs
+from seqcap.world.discriminability import Matcher
+from seqcap.world.scenes import read_scenes
 
 # Longest n-grams of Self-BLEU (Chaffin et al., 2024, by their code).
 SELF_BLEU = 5

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from seqcap.artifacts import SCORES
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.evaluation.inputs import first, read_references, read_runs
+from seqcap.files.artifacts import SCORES
 from seqcap.metrics import quality
 from seqcap.metrics.registry import METRICS, SERVER, find
 from seqcap.rewards import PARSES

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sacrebleu.metrics.bleu import BLEU
 
-from seqcap.artifacts import PAIRS, read_table
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
 from seqcap.evaluation.inputs import DecodedRun, first, read_runs
+from seqcap.files.artifacts import PAIRS, read_table
 from seqcap.metrics.registry import METRICS
 from seqcap.tasks import ARTIFACTS
 

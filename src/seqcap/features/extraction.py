@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 import torch
 from PIL import Image
 
-from seqcap.artifacts import features_schema, parquet_stream
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource, pixels
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
-from seqcap.progress import progress
+from seqcap.files.artifacts import features_schema, parquet_stream
+from seqcap.system.progress import progress
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -86,8 +86,8 @@ def extract(
 ) -> None:
     """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
 
-    Parts of `PART` images are written atomically to `kept/<key of the job>`, and stay there (`seqcap.scratch`); a later
-    call uses those that are there already. No batch spans two parts, so the bytes do not depend on where a run was
+    Parts of `PART` images are written atomically to `kept/<key of the job>`, and stay there (`seqcap.system.scratch`); a
+    later call uses those that are there already. No batch spans two parts, so the bytes do not depend on where a run was
     killed. Under torchrun each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be
     initialised.
 

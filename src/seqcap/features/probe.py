@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from seqcap.artifacts import IMAGES, SPLITS, read_table
-from seqcap.data.scenes import SCENES_FILE, read_scenes, read_worlds
-from seqcap.data.scenes.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
-from seqcap.data.scenes.motion import Clip
 from seqcap.features.precision import average_precisions
 from seqcap.features.store import FeatureStore
+from seqcap.files.artifacts import IMAGES, SPLITS, read_table
+from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
+from seqcap.world.motion import Clip
+from seqcap.world.scenes import SCENES_FILE, read_scenes, read_worlds
 
 # The penalty on the sum of squared weights. Each group takes the one with the best precision on val.
 PENALTIES = (1e-3, 3e-3, 1e-2)

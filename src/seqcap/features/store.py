@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
-from seqcap.artifacts import PARQUET_ERRORS, check_columns, open_parquet
 from seqcap.errors import InputError
+from seqcap.files.artifacts import PARQUET_ERRORS, check_columns, open_parquet
 
 # COCO's images take 480 MiB pooled and 92 GiB as grids of 14 x 14 cells, at 2,048 channels in float16.
 MEMORY_LIMIT = 256 << 20

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, Scores, joined_references, mean_scores
-from seqcap.metrics.corpus import bleu_from_statistics, mutual_bleu_from_totals
 from seqcap.metrics.quality import Coder
 from seqcap.metrics.self_bleu import ngrams, self_bleus
 from seqcap.rewards.bleu import multi_reference_statistics
 from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
+from seqcap.rewards.corpus import bleu_from_statistics, mutual_bleu_from_totals
 
 # Per image, the captions of its slots (samples, or ranks of a beam).
 Sets = Mapping[int, Sequence[Caption]]

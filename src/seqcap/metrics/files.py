@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from seqcap.artifacts import DECODED, REFERENCES, read_json, read_table
 from seqcap.data.karpathy import SPLIT_OF
+from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
+from seqcap.files.artifacts import DECODED, REFERENCES, read_json, read_table
 from seqcap.metrics.captions import Caption
-from seqcap.metrics.tokenizer import tokenize
 
 # COCO's ids are integers; other datasets name images by their files.
 ImageId = int | str

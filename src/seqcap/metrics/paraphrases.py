@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.artifacts import PARAPHRASES, read_table, write_table
 from seqcap.errors import InputError
+from seqcap.files.artifacts import PARAPHRASES, read_table, write_table
 from seqcap.rewards.meteor import Lexicon
 from seqcap.rewards.meteor_kernels import (
     FNV_BASIS,

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, References, check_captions
-from seqcap.metrics.corpus import bleu_from_statistics
 from seqcap.metrics.registry import QUALITY, check
 from seqcap.rewards import PARSES
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.corpus import bleu_from_statistics
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import LARGEST_ID, PAD
 from seqcap.rewards.sequences import References as CookedReferences
@@ -149,8 +149,8 @@ def measure(
     if {"CIDEr", "SPIDEr"} & set(metrics):
         measured["CIDEr"] = Measured.mean(CiderD(cooked).score(rows, image))
     if {"SPICE", "SPIDEr"} & set(metrics):
+        from seqcap.metrics.spice import Spice
         from seqcap.spice.cache import CachedParser
-        from seqcap.spice.metric import Spice
 
         parses = None if kept is None else kept / PARSES.name
         measured["SPICE"] = Measured.mean(Spice(references, CachedParser(parses)).score_captions(captions))

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from seqcap.models.base import Captioner
-from seqcap.weights import restored
+from seqcap.models.weights import restored
 
 
 def config_class(architecture: str) -> type[BaseModel]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
-from seqcap.decoding import rollout
-from seqcap.likelihood import cross_entropy
 from seqcap.models.base import Captioner, Tensors, repeat
+from seqcap.models.decoding import rollout
+from seqcap.models.likelihood import cross_entropy
 from seqcap.tasks.base import Inputs
 
 

@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from seqcap import decoding, retrieval
+from seqcap import retrieval
 from seqcap.data.vocabulary import PAD
+from seqcap.models import decoding
 from seqcap.models.base import Captioner, Tensors
 from seqcap.objectives.base import BaselinedSamples, Batch, Context, Objective, Partner, sequence_log_prob
 from seqcap.retrieval.losses import hinges

@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
 from seqcap.data.vocabulary import PAD
-from seqcap.likelihood import cross_entropy
 from seqcap.models.base import Captioner, repeat
+from seqcap.models.likelihood import cross_entropy
 from seqcap.objectives.base import Batch, Context, Objective
 
 

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from seqcap import decoding
 from seqcap.data.vocabulary import EOS, PAD
+from seqcap.models import decoding
 from seqcap.models.base import Captioner, Tensors
 from seqcap.objectives.base import Batch, Samples, sequence_log_prob
 from seqcap.objectives.cooperation import some_reference

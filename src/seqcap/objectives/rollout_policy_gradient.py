@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
-from seqcap.decoding import complete, rollout
-from seqcap.likelihood import cross_entropy
 from seqcap.models.base import Captioner, Tensors, repeat
+from seqcap.models.decoding import complete, rollout
+from seqcap.models.likelihood import cross_entropy
 from seqcap.objectives.base import Batch, Context, Objective
 
 

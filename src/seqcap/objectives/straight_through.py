@@ -6,6 +6,7 @@ from pydantic import Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
+from seqcap.models.relaxation import Distribution, Relaxation, anneal, relaxed_rollout
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.cooperation import (
     Cooperation,
@@ -17,7 +18,6 @@ from seqcap.objectives.cooperation import (
     scale_gradient,
     speak,
 )
-from seqcap.relaxation import Distribution, Relaxation, anneal, relaxed_rollout
 
 
 class Config(Weighed, Paced):
@@ -38,8 +38,8 @@ class Config(Weighed, Paced):
 class Model(Cooperation):
     """Loss w mean_i hinge_i(v) - mean_i (CIDEr-D(y_i) - CIDEr-D(greedy_i)) log p(y_i).
 
-    v are the captions as `seqcap.relaxation` passes them on; the hinge's negatives carry gradient, too. y is a sample
-    of its own if rho > 0: along v, the captioner has read distributions. At rho = 0 y are the indices of v, scored once
+    v are the captions as `seqcap.models.relaxation` passes them on; the hinge's negatives carry gradient, too. y is a
+    sample of its own if rho > 0: along v, the captioner has read distributions. At rho = 0 y are the indices of v, scored once
     more, so that the second term has no gradient through what was fed back.
 
     The listener's gradient is that of the hinge, unweighted.

@@ -7,7 +7,7 @@ does it mean? *Naturalness*: two captions; which is better English? `page` write
 
 from pathlib import Path
 
-from seqcap.reporting import REPORTS
+from seqcap.report import REPORTS
 
 PAGE, KEY_FILE = "page.html", "key.json"
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from seqcap.errors import InputError
 from seqcap.rating.key import Entry, Key, Task, read_key
-from seqcap.reporting.statistics import bootstrap_interval
+from seqcap.report.statistics import bootstrap_interval
 
 # The columns of raters' files. `choice` is the side that was chosen, a or b; `place` where it stood, 1 or 2.
 COLUMNS = ("kit", "rater", "task", "question", "choice", "place")

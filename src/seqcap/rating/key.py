@@ -10,9 +10,9 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from seqcap.artifacts import read_json
 from seqcap.config import Frozen
 from seqcap.errors import InputError
+from seqcap.files.artifacts import read_json
 
 Task = Literal["accuracy", "naturalness"]
 Side = Literal["a", "b"]

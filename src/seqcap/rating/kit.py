@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from seqcap import artifacts
-from seqcap.data.scenes import SCENES_FILE, read_scenes
+from seqcap import papers
 from seqcap.evaluation.retrieval import most_similar
+from seqcap.files import artifacts
 from seqcap.rating import PAGE, kit_folder
 from seqcap.rating.page import write_page
-from seqcap.reporting import papers
-from seqcap.reporting.inputs import Run
+from seqcap.report.inputs import Run
 from seqcap.tasks import ARTIFACTS
+from seqcap.world.scenes import SCENES_FILE, read_scenes
 
 _TITLE = "Captions of pictures"
 

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from seqcap.artifacts import atomic, write_json
-from seqcap.data.scenes.drawing import draw
-from seqcap.data.scenes.graph import Scene
 from seqcap.errors import InputError
+from seqcap.files.artifacts import atomic, write_json
 from seqcap.rating import KEY_FILE
 from seqcap.rating.key import Entry, Key, Side, Task
+from seqcap.world.drawing import draw
+from seqcap.world.graph import Scene
 
 # Pixels of a picture's side: as large as it is shown on a desktop.
 _SIZE = 320
@@ -83,7 +83,7 @@ def write_page(
         path: of the HTML file.
         accuracy, naturalness: the questions, in any order.
         title: above the page.
-        scenes: item -> scene, of the pictures in `accuracy` (`seqcap.data.scenes.read_scenes`).
+        scenes: item -> scene, of the pictures in `accuracy` (`seqcap.world.scenes.read_scenes`).
 
     Raises:
         InputError: a picture is not a generated scene; both pictures of a question look the same; a model has two

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from seqcap.models.weights import restored
 from seqcap.retrieval.base import Retriever
-from seqcap.weights import restored
 
 
 def config_class(architecture: str) -> type[BaseModel]:

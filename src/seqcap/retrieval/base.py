@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import BaseModel
 from torch import Tensor, nn
 
-from seqcap.artifacts import VOCABULARY
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
+from seqcap.files.artifacts import VOCABULARY
 from seqcap.tasks.base import Inputs
 from seqcap.tasks.images import Reader
 

@@ -17,14 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 from torch.nn import functional as F
 
-from seqcap import machine
-from seqcap.artifacts import IMAGES, VOCABULARY, features_schema, parquet_stream, read_table, save_weights
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
-from seqcap.progress import progress
+from seqcap.files.artifacts import IMAGES, VOCABULARY, features_schema, parquet_stream, read_table, save_weights
 from seqcap.retrieval.base import Retriever
+from seqcap.system import machine
+from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
 # What a folder must hold, and one of these for the tokenizer.
@@ -155,7 +155,6 @@ def read(folder: Path) -> tuple[Any, Any, Any]:
     if not any(all((folder / file).is_file() for file in files) for files in TOKENIZERS):
         _wrong(folder, f"has no {' and no '.join(' with '.join(files) for files in TOKENIZERS)}")
     # transformers imports torchvision.
-    from seqcap.features.torchvision_shim import torchvision  # noqa: F401
 
     try:
         transformers: Any = importlib.import_module("transformers")

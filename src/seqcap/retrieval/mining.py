@@ -18,14 +18,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from seqcap import machine, retrieval
-from seqcap.artifacts import copy_file, read_table, write_table
+from seqcap import retrieval
 from seqcap.config.mining import MiningConfig
 from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
-from seqcap.progress import progress
+from seqcap.files.artifacts import copy_file, read_table, write_table
 from seqcap.retrieval.contrast import copies
 from seqcap.retrieval.recalls import embed_captions, embed_images
+from seqcap.system import machine
+from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
 # One row per image and rank, counted from 1: the other image, and the cosine of the query and its nearest caption.

@@ -18,7 +18,7 @@ MODULES = {
     "cider": "seqcap.rewards.ciderd",
     "rouge_l": "seqcap.rewards.rouge",
     "meteor": "seqcap.rewards.meteor",
-    "spice": "seqcap.spice.reward",
+    "spice": "seqcap.rewards.spice",
 }
 # SPICE's parses are the same whoever asks: all runs on a machine share them, and no result depends on the file.
 PARSES = Path("scratch/scene_graphs.parquet")

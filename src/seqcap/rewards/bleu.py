@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqcap.errors import InputError
-from seqcap.metrics.corpus import bleu_from_statistics
+from seqcap.rewards.corpus import bleu_from_statistics
 from seqcap.rewards.kernels import bleu_against, bleu_among, cook_bleu
 from seqcap.rewards.sequences import References, checked_hypotheses, scored_lengths
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seqcap.artifacts import PARAPHRASES, read_table
 from seqcap.errors import InputError
+from seqcap.files.artifacts import PARAPHRASES, read_table
 from seqcap.rewards.meteor_kernels import (
     CHUNKS,
     COVERED,

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
 
-from seqcap.artifacts import SCENE_GRAPHS, read_table, write_table
 from seqcap.errors import InputError
+from seqcap.files.artifacts import SCENE_GRAPHS, read_table, write_table
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from seqcap.errors import InputError
-from seqcap.processes import exit_with_parent
 from seqcap.spice import rules
 from seqcap.spice.matching import Tuples
+from seqcap.system.processes import exit_with_parent
 
 if TYPE_CHECKING:
     from spacy.lookups import Lookups

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seqcap.artifacts import IMAGES, REFERENCES, in_split, read_table
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
+from seqcap.files.artifacts import IMAGES, REFERENCES, in_split, read_table
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 

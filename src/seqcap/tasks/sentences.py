@@ -14,10 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from seqcap.artifacts import PAIRS, SOURCE_VOCABULARY, SUBWORDS, read_table
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK, Vocabulary
 from seqcap.errors import InputError
+from seqcap.files.artifacts import PAIRS, SOURCE_VOCABULARY, SUBWORDS, read_table
 from seqcap.models.base import Captioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 

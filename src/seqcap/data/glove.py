@@ -1,0 +1,228 @@
+"""Word embeddings: GloVe (Pennington, Socher & Manning, EMNLP 2014) trained on captions, or read from its text files.
+
+What either gives is a table of words and vectors (`artifacts.embeddings_schema`). The end of a caption is a word among
+them, "<eos>".
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seqcap.config.data import Glove
+from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
+from seqcap.errors import InputError
+from seqcap.files.artifacts import embeddings_schema
+from seqcap.system.progress import progress
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+# Pennington et al., eq. 9: the exponent of the weighting function, with which all their models are trained.
+EXPONENT = 0.75
+
+
+def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: Glove) -> pa.Table:
+    """Trains GloVe on captions.
+
+        sum_ij f(X_ij) (w_i . w~_j + b_i + b~_j - log X_ij)^2,   f(x) = min(1, (x / x_max)^.75)
+
+    over the nonzero co-occurrences X, one by one in random order by AdaGrad, as Pennington et al.'s own program (their
+    eqs. 8 and 9, section 4.2). A word's vector is w + w~. The same input gives the same vectors on the same machine.
+    EOS is a token of every caption: loss smoothing needs to know what it is similar to.
+
+    Args:
+        captions: list<string>, one list of words per caption.
+        vocabulary: only its words count; the others are dropped before distances are measured, as there.
+
+    Returns:
+        word, vector [dimension] of every word that occurs, and of EOS.
+
+    Raises:
+        InputError: no word of the vocabulary stands in a caption, or the vectors grow beyond all bounds.
+    """
+    rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
+    if not len(counts):
+        raise InputError("captions", "hold no word of the vocabulary", "check the training split")
+    rng = np.random.default_rng(config.seed)
+    size, dimension = len(vocabulary), config.dimension
+    vectors = ((rng.random((2, size, dimension), np.float32) - 0.5) / dimension).astype(np.float32)
+    biases = ((rng.random((2, size), np.float32) - 0.5) / dimension).astype(np.float32)
+    squares = np.ones_like(vectors), np.ones_like(biases)
+    logs = np.log(counts).astype(np.float32)
+    weights = np.minimum(1, (counts / config.x_max) ** EXPONENT).astype(np.float32)
+    for _ in progress(range(config.epochs), desc="GloVe", unit="epoch"):
+        order = rng.permutation(len(counts))
+        _epoch(rows, columns, logs, weights, order, vectors, biases, *squares, np.float32(config.learning_rate))
+    if not np.isfinite(vectors).all():
+        raise InputError("params.yaml", "embeddings.glove: vectors became NaN or infinite", "lower its learning_rate")
+    trained = np.unique(rows)
+    return _table([vocabulary.words[i] for i in trained], vectors.sum(0)[trained])
+
+
+def cooccurrences(
+    captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, window: int
+) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
+    """The nonzero X_ij: over all captions, EOS at their ends, the sum of 1 / distance between i and j, to both sides.
+
+    Args:
+        captions: list<string>.
+        window: the largest distance that counts.
+
+    Returns:
+        i, j and X_ij, each [nonzero], sorted by i, then j; ids of the vocabulary's words and EOS.
+    """
+    captions = pa.chunked_array([captions]) if isinstance(captions, pa.Array) else captions
+    captions = captions.combine_chunks()
+    values = pa.array(vocabulary.words[len(SPECIALS) :], pa.string())
+    found = pc.index_in(pc.list_flatten(captions), value_set=values)
+    known = pc.is_valid(found).to_numpy(zero_copy_only=False)
+    words: Ints = pc.fill_null(found, 0).to_numpy(zero_copy_only=False)[known].astype(np.int64) + len(SPECIALS)
+    caption = pc.list_parent_indices(captions).to_numpy(zero_copy_only=False)[known]
+    # EOS behind the last word of each caption.
+    ends = np.searchsorted(caption, np.arange(len(captions)), side="right")
+    words, caption = np.insert(words, ends, EOS), np.insert(caption, ends, np.arange(len(captions)))
+    size = len(vocabulary)
+    # One pass per distance keeps the pairs of one distance, not of all, in memory before they are counted.
+    keys, counts = [], []
+    for distance in range(1, window + 1):
+        together = caption[distance:] == caption[:-distance]
+        if not together.any():
+            break
+        pairs = (words[:-distance] * size + words[distance:])[together]
+        key, count = np.unique(pairs, return_counts=True)
+        keys += [key, key % size * size + key // size]
+        counts += [count / distance] * 2
+    if not keys:
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    key, index = np.unique(np.concatenate(keys), return_inverse=True)
+    total: npt.NDArray[np.float64] = np.bincount(index, np.concatenate(counts)).astype(np.float64)
+    return key // size, key % size, total
+
+
+def _kernel(function: Callable[P, R]) -> Callable[P, R]:
+    # Reordered sums let the dot product use the whole of a vector register.
+    return cast(Callable[P, R], numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function))
+
+
+@_kernel
+def _epoch(
+    rows: Ints,
+    columns: Ints,
+    logs: Floats,
+    weights: Floats,
+    order: Ints,
+    vectors: Floats,
+    biases: Floats,
+    vector_squares: Floats,
+    bias_squares: Floats,
+    learning_rate: np.float32,
+) -> None:
+    """One pass of AdaGrad over the co-occurrences; axis 0 of vectors and biases: word, context."""
+    dimension = vectors.shape[2]
+    for k in order:
+        i, j = rows[k], columns[k]
+        word, context = vectors[0, i], vectors[1, j]
+        word_squares, context_squares = vector_squares[0, i], vector_squares[1, j]
+        product = np.float32(0)
+        for d in range(dimension):
+            product += word[d] * context[d]
+        error = weights[k] * (product + biases[0, i] + biases[1, j] - logs[k])
+        for d in range(dimension):
+            word_gradient, context_gradient = error * context[d], error * word[d]
+            word[d] -= learning_rate * word_gradient / np.sqrt(word_squares[d])
+            context[d] -= learning_rate * context_gradient / np.sqrt(context_squares[d])
+            word_squares[d] += word_gradient * word_gradient
+            context_squares[d] += context_gradient * context_gradient
+        biases[0, i] -= learning_rate * error / np.sqrt(bias_squares[0, i])
+        biases[1, j] -= learning_rate * error / np.sqrt(bias_squares[1, j])
+        bias_squares[0, i] += error * error
+        bias_squares[1, j] += error * error
+
+
+def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Table:
+    """The vectors of a vocabulary's words in a text file like glove.6B.300d.txt: "word v1 v2 ..." a line.
+
+    The file may be gzipped. It is read line by line, and only the vocabulary's vectors are kept; of a word that is
+    there twice, the first. The end of a caption has a vector if the file has a line "<eos>"; most files have none.
+
+    Args:
+        dimension: how many values a line must have.
+
+    Raises:
+        InputError: the file is missing, damaged or no such text, a line has another number of values or one that is no
+            finite number, or no word of the vocabulary is in it.
+    """
+    wanted = {word.encode(): word for word in [SPECIALS[EOS], *vocabulary.words[len(SPECIALS) :]]}
+    vectors: dict[str, Floats] = {}
+    with _open(path) as file:
+        for number, line in enumerate(file, 1):
+            word, _, values = line.rstrip().partition(b" ")
+            # Counted on every line, kept or not: cut or mixed-up files must not pass for small ones.
+            found = values.count(b" ") + 1 if values else 0
+            if found != dimension:
+                raise InputError(
+                    path,
+                    f"line {number} has {found} values",
+                    f"expected a word and {dimension} values (the configured dimension), separated by single spaces",
+                )
+            key = wanted.get(word)
+            if key is None or key in vectors:
+                continue
+            try:
+                vector = np.array(values.split(b" "), dtype=np.bytes_).astype(np.float32)
+            except ValueError:
+                raise InputError(path, f"line {number} holds a value that is no number", "check the file") from None
+            if not np.isfinite(vector).all():
+                raise InputError(path, f"line {number} holds a value that is not finite", "check the file")
+            vectors[key] = vector
+    if not vectors.keys() - {SPECIALS[EOS]}:
+        raise InputError(path, "covers no word of the vocabulary", "use embeddings of the captions' language")
+    return _table(list(vectors), np.stack(list(vectors.values())))
+
+
+@contextmanager
+def _open(path: str | Path) -> Iterator[IO[bytes]]:
+    """The file's content, unpacked if it is gzipped; what is wrong with it becomes one line."""
+    try:
+        with Path(path).open("rb") as raw:
+            start = raw.read(4096)
+            zipped = start.startswith(b"\x1f\x8b")
+            if not zipped and b"\0" in start:
+                raise InputError(path, "is not a text file", "expected lines of a word and its values")
+            raw.seek(0)
+            with gzip.open(raw) if zipped else raw as file:
+                yield cast(IO[bytes], file)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise InputError(path, f"is damaged ({error})", "restore or re-download the file") from None
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
+
+
+def coverage(table: pa.Table, captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> str:
+    """One line on how many of a vocabulary's words, and of the captions' words, have a vector, and whether EOS has."""
+    words = vocabulary.words[len(SPECIALS) :]
+    ends = SPECIALS[EOS] in table["word"].to_pylist()
+    tokens = pc.list_flatten(captions)
+    spoken = pc.sum(pc.is_in(tokens, value_set=table["word"].combine_chunks())).as_py() or 0
+    share = spoken / max(1, len(tokens))
+    line = f"{len(table) - ends:,} of {len(words):,} words have a vector: {share:.1%} of the words in the captions"
+    return line if ends else f"{line}; {SPECIALS[EOS]} has none, so token-level smoothing leaves endings as they are"
+
+
+def _table(words: list[str], vectors: Floats) -> pa.Table:
+    schema = embeddings_schema(vectors.shape[1])
+    column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), type=schema.field("vector").type)
+    return pa.Table.from_arrays([pa.array(words, pa.string()), column], schema=schema)

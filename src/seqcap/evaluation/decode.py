@@ -1,0 +1,78 @@
+"""Captions for whole splits: every decoder over every item, as rows of `artifacts.DECODED`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqcap import tasks
+from seqcap.config.decoding import DecodingRun
+from seqcap.errors import InputError
+from seqcap.models import decoding
+from seqcap.models.ensemble import Ensemble
+from seqcap.system import machine
+from seqcap.system.progress import progress
+from seqcap.tasks.base import Ids, Task
+
+
+def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
+    """Greedy, beam and sampled captions of a split's images, or translations of its sentences.
+
+    Args:
+        run: its split may be one of ours or one of COCO's own (`COCO_SPLITS`). The seeds of a team decode together
+            (`Ensemble`).
+
+    Returns:
+        Rows of `artifacts.DECODED`: per item one greedy caption, the beam's best and the samples, if any are wanted.
+
+    Raises:
+        InputError: malformed inputs, an empty split, weights of another task, or captions without a probability.
+    """
+    return [row for team in run.teams for row in _decode(run, team)]
+
+
+def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+    """The rows of seeds that decode together. They have the first one's seed."""
+    device = machine.device()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    paths = [Path(run.weights) / f"seed{member}.safetensors" for member in team]
+    captioner, metadata = Ensemble.load(paths, device)
+    seen = [tasks.load(run.kind, run.task, type(member)) for member in captioner.members]
+    for task, path, of_member in zip(seen, paths, metadata, strict=True):
+        task.check(path, of_member)
+    inputs = [task.inputs(run.split) for task in seen]
+    ids = inputs[0].ids
+    torch.manual_seed(team[0])
+    starts = range(0, len(ids), run.batch_size)
+    for start in progress(starts, desc=f"decode {run.name} seed {team[0]}", unit="batch"):
+        chosen = np.arange(start, min(start + run.batch_size, len(ids)))
+        with torch.no_grad():
+            memory = captioner.encode([given.get(chosen).to(device) for given in inputs])
+        greedy = decoding.greedy(captioner, memory, run.max_length)
+        found = {
+            "greedy": decoding.Captions(greedy.tokens[:, None], greedy.log_prob[:, None]),
+            "beam": decoding.beam(captioner, memory, run.max_length, run.beam, run.no_repeat_ngram),
+        }
+        if run.samples > 0:
+            found["sample"] = decoding.sample(captioner, memory, run.max_length, run.samples)
+        for decoder, captions in found.items():
+            # Of the other captions of a beam, -inf says that there are no more.
+            if not bool(captions.log_prob[:, 0].isfinite().all()) or bool(captions.log_prob.isnan().any()):
+                problem = f"a {decoder} caption of {run.split} has a log-probability that is not finite"
+                raise InputError(paths[0], problem, "train it again, with a lower learning_rate")
+            common = {"variant": run.name, "seed": team[0], "decoder": decoder}
+            yield from (common | row for row in _rows(ids[chosen], captions, seen[0]))
+
+
+def _rows(ids: Ids, captions: decoding.Captions, task: Task) -> Iterator[dict[str, Any]]:
+    """A decoder's captions of some items, the best first."""
+    tokens, log_prob = captions.tokens.tolist(), captions.log_prob.tolist()
+    for item, item_tokens, item_log_prob in zip(ids.tolist(), tokens, log_prob, strict=True):
+        for rank, (spoken, value) in enumerate(zip(item_tokens, item_log_prob, strict=True)):
+            words = task.words(spoken)
+            yield {"item": item, "rank": rank, "text": " ".join(words), "tokens": words, "log_prob": value}

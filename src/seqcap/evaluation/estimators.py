@@ -1,0 +1,237 @@
+"""How noisy and how biased gradients through a listener are, on a fixed batch with a frozen captioner and listener.
+
+What they estimate is the gradient, on the captioner's parameters, of the discriminative term of Vered et al.
+(ICCV 2019):
+
+    F = E mean_i hinge_i(y),  y_1 .. y_b drawn from the captioner,
+
+with the hinges of `seqcap.retrieval.losses`, both directions. The other items' captions are negatives: a caption
+changes their hinges, too. The reference is right on average: the score function, paid for what a caption adds to all
+of the batch's hinges. Straight-through and PSST differentiate the hinge of what `seqcap.models.relaxation` passes on:
+less noise, but a bias. The paper argues with both and shows no numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seqcap import models, retrieval, tasks
+from seqcap.config.estimators import EstimatorsConfig
+from seqcap.errors import InputError
+from seqcap.models import decoding
+from seqcap.models.base import Captioner, repeat
+from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
+from seqcap.objectives.base import Samples, sequence_log_prob
+from seqcap.objectives.cooperation import some_reference
+from seqcap.retrieval.base import Retriever
+from seqcap.retrieval.losses import hinges
+from seqcap.system import machine
+from seqcap.system.progress import progress
+
+# Right on average: paid for what a caption adds to the batch's hinges, over the greedy caption.
+REFERENCE = "score_function"
+# Paid for the caption's own hinge, over a random reference's: `joint_reinforce`.
+OWN_HINGE = "own_hinge"
+DISTRIBUTIONS: tuple[Distribution, ...] = ("multinomial", "gumbel")
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A way to estimate the gradient.
+
+    Attributes:
+        name: `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`.
+        draws: captions of each picture that one estimate is the mean over.
+        relaxation: what passes captions on; None: a score function.
+    """
+
+    name: str
+    draws: int = 1
+    relaxation: Relaxation | None = None
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A batch, and who speaks and listens.
+
+    Attributes:
+        features: what the captioner reads of b pictures, [b, *feature shape].
+        pictures: the listener's embeddings of them [b, d].
+        references: people's captions, ids [b, references, time]; a missing one is all PAD.
+        margin: of the hinge, a cosine.
+        max_length: tokens of a caption, EOS included.
+    """
+
+    captioner: Captioner
+    listener: Retriever
+    features: Tensor
+    pictures: Tensor
+    references: Tensor
+    margin: float
+    max_length: int
+
+    def embed(self, captions: Tensor) -> Tensor:
+        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V]; a picture's are
+        next to each other."""
+        embedded = self.listener.embed_captions(captions)
+        return embedded.view(len(self.pictures), -1, embedded.shape[1]).transpose(0, 1)
+
+    def cosines(self, captions: Tensor) -> Tensor:
+        """Those of each picture and each caption [draws, pictures, captions]."""
+        return torch.einsum("id,kjd->kij", self.pictures, self.embed(captions))
+
+    def hinge(self, captions: Tensor) -> Tensor:
+        """Each item's own hinge [draws, b], both directions, of captions as `embed` takes them."""
+        both = [hinges(self.pictures, some, self.margin) for some in self.embed(captions)]
+        return torch.stack([to_text + to_picture for to_text, to_picture in both])
+
+
+def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
+    """Draws independent gradients by every estimator.
+
+    It takes 3 x `replicates` x parameters x 4 bytes of memory.
+
+    Returns:
+        Rows of `ESTIMATES`, those of the reference first.
+
+    Raises:
+        InputError: malformed inputs, a listener of another task, or a gradient that is not finite.
+    """
+    setup = read_setup(config)
+    torch.manual_seed(config.seed)
+    found: list[dict[str, Any]] = []
+    reference = None
+    for estimator in progress(estimators(config.rhos, config.draws), desc="gradient estimators", unit="estimator"):
+        gradients = torch.stack([gradient(setup, estimator) for _ in range(config.replicates)])
+        if not bool(gradients.isfinite().all()):
+            raise InputError(config.start, f"its gradient by {estimator.name} is not finite", "train it again")
+        reference = gradients if reference is None else reference
+        found += rows(estimator, gradients, reference)
+    return found
+
+
+def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
+    """The reference, then the others: of each distribution rho 0 without a gradient through what is fed back, and all
+    `rhos` with it."""
+    found = [Estimator(REFERENCE, draws), Estimator(OWN_HINGE, draws)]
+    for name in DISTRIBUTIONS:
+        relaxations = [Relaxation(name, 0.0, feedback_grad=False), *(Relaxation(name, rho) for rho in rhos)]
+        found += [Estimator(name, relaxation=relaxation) for relaxation in relaxations]
+    return found
+
+
+def read_setup(config: EstimatorsConfig) -> Setup:
+    """A random batch of the task's training pictures.
+
+    Raises:
+        InputError: malformed inputs, or a listener of another task.
+    """
+    device = machine.device()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    path = Path(config.start) / f"seed{config.seed}.safetensors"
+    captioner, metadata = models.load(path)
+    listener, _ = retrieval.load(Path(config.listener) / f"seed{config.seed}.safetensors")
+    task = tasks.load("images", config.task, type(captioner))
+    task.check(path, metadata)
+    training = task.split("train", config.max_length)
+    seen = listener.inputs(task.folder, "train")
+    chosen = np.random.default_rng(config.seed).permutation(len(training))[: config.images]
+    listener.to(device).requires_grad_(False)
+    return Setup(
+        captioner.to(device),
+        listener,
+        training.inputs.get(chosen).to(device),
+        listener.embed_images(seen.get(chosen).to(device)),
+        training.captions(chosen).to(device),
+        config.margin,
+        config.max_length,
+    )
+
+
+def gradient(setup: Setup, estimator: Estimator) -> Tensor:
+    """One estimate [parameters] of the gradient of F."""
+    if estimator.relaxation is None:
+        loss = score_function(setup, estimator)
+    else:
+        memory = setup.captioner.encode(setup.features)
+        relaxed = relaxed_rollout(setup.captioner, memory, setup.max_length, estimator.relaxation)
+        loss = setup.hinge(relaxed.passed).mean()
+    parts = torch.autograd.grad(loss, list(setup.captioner.parameters()))
+    return torch.cat([part.flatten() for part in parts])
+
+
+def score_function(setup: Setup, estimator: Estimator) -> Tensor:
+    """A scalar whose gradient is the estimate: mean over draws and pictures of what a caption is paid x its log p."""
+    b = len(setup.pictures)
+    once = setup.captioner.encode(setup.features)
+    memory = repeat(once, estimator.draws)
+    sampled = torch.zeros(b * estimator.draws, dtype=torch.bool, device=setup.pictures.device)
+    tokens = decoding.rollout(setup.captioner, memory, setup.max_length, sampled).tokens
+    with torch.no_grad():
+        if estimator.name == REFERENCE:
+            greedy = decoding.greedy(setup.captioner, once, setup.max_length).tokens
+            paid = credit(setup.cosines(tokens), setup.cosines(greedy), setup.margin)
+        else:
+            references = torch.stack([some_reference(setup.references) for _ in range(estimator.draws)], dim=1)
+            paid = setup.hinge(tokens) - setup.hinge(references.flatten(0, 1))
+    log_prob, _ = sequence_log_prob(setup.captioner, Samples(tokens, memory, paid.T))
+    return (paid.T * log_prob).mean()
+
+
+def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
+    """What each caption adds to the batch's hinges: H(y) - H(y with another caption of its picture in its place).
+
+    H is the sum of all items' hinges, both directions. The second term does not depend on the caption, given those of
+    the other pictures: it is a baseline, and the gradient by score functions stays right on average. (Whatever else
+    does not depend on the caption, such as the hinges of the batch without it, would stand in both terms.)
+
+    Args:
+        drawn: cosines [draws, pictures, captions] of drawn captions, caption i of picture i.
+        other: [1, pictures, captions] of the captions that each stands against.
+
+    Returns:
+        [draws, captions].
+    """
+    same = torch.eye(drawn.shape[-1], dtype=torch.bool, device=drawn.device)
+    fits, fits_other = drawn.diagonal(dim1=1, dim2=2), other.diagonal(dim1=1, dim2=2)
+    rivals, rivals_other = drawn.masked_fill(same, -torch.inf), other.masked_fill(same, -torch.inf)
+    # Of picture j: the hardest negative, and without caption i, in place of which stands the other: [draws, j, i].
+    hardest, place = rivals.topk(2, dim=2)
+    is_hardest = place[..., :1] == torch.arange(len(same), device=drawn.device)
+    without = torch.where(is_hardest, hardest[..., 1:], hardest[..., :1])
+    to_text = (margin + hardest[..., 0] - fits).relu()
+    changed = (margin + torch.maximum(without, other) - fits[..., None]).relu()
+    as_negative = (to_text[..., None] - changed).masked_fill(same, 0).sum(1)
+    own = to_text + (margin + rivals.amax(1) - fits).relu()
+    own_other = (margin + hardest[..., 0] - fits_other).relu() + (margin + rivals_other.amax(1) - fits_other).relu()
+    return as_negative + own - own_other
+
+
+def rows(estimator: Estimator, gradients: Tensor, reference: Tensor) -> Iterator[dict[str, Any]]:
+    """Rows of `ESTIMATES` of an estimator's gradients and the reference's, each [replicates, parameters]."""
+    relaxation = estimator.relaxation
+    own, across = (_products(gradients, others).tolist() for others in (gradients, reference))
+    for replicate, (mine, theirs) in enumerate(zip(own, across, strict=True)):
+        yield {
+            "estimator": estimator.name,
+            "rho": None if relaxation is None else relaxation.rho,
+            "feedback_grad": None if relaxation is None else relaxation.feedback_grad,
+            "draws": estimator.draws,
+            "replicate": replicate,
+            "own": mine,
+            "reference": theirs,
+        }
+
+
+def _products(left: Tensor, right: Tensor) -> Tensor:
+    """left @ right.T in double precision, some columns at a time."""
+    parts = zip(torch.split(left, 1_000_000, dim=1), torch.split(right, 1_000_000, dim=1), strict=True)
+    return torch.stack([some.double() @ others.double().T for some, others in parts]).sum(0)

@@ -1,0 +1,124 @@
+"""How noisy the policy gradient is: its variance with K rollouts, with and without the baseline, on a fixed batch.
+
+Liu et al. 2017 argue with it for Monte-Carlo rollouts and for a learned baseline, but they show no numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seqcap import models, tasks
+from seqcap.config.training import VarianceConfig
+from seqcap.errors import InputError
+from seqcap.models.base import Captioner
+from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.rollout_policy_gradient import Config, Model
+from seqcap.rewards.mixture import Material, Mixture
+from seqcap.system import machine
+from seqcap.system.progress import progress
+from seqcap.training.captioners import data_batches
+from seqcap.training.optimizer import Adam
+
+
+def measure(config: VarianceConfig) -> list[dict[str, Any]]:
+    """Draws independent policy gradients of one batch under every setting.
+
+    The baseline is fitted first, with the policy frozen and the most rollouts, and is the same for all settings. It
+    takes `replicates` x parameters x 4 bytes of memory.
+
+    Returns:
+        Rows of `artifacts.VARIANCE`, one per replicate. `squared_mean` is the squared norm of the mean of all
+        settings' gradients (they share their expectation), less what noise adds to it.
+
+    Raises:
+        InputError: malformed inputs, or a gradient that is not finite.
+    """
+    device = machine.device()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    path = Path(config.start) / f"seed{config.seed}.safetensors"
+    captioner, metadata = models.load(path)
+    captioner.to(device)
+    task = tasks.load(config.kind, config.task, type(captioner))
+    task.check(path, metadata)
+    training = task.split("train", config.max_length)
+    context = Context(
+        reward=Mixture(config.reward, Material(training.references, task.vocabulary.words)),
+        max_length=config.max_length,
+        hidden=captioner.output.in_features,
+        steps_per_epoch=1,
+        embeddings=None,
+        frequencies=training.frequencies(len(task.vocabulary)),
+        reads={},
+        seed=config.seed,
+        task=task.folder,
+        items=training.inputs.ids,
+    )
+    settings = [Config(**setting) for setting in config.settings]
+    torch.manual_seed(config.seed)
+    fitted = Model(max(settings, key=lambda setting: setting.rollouts), context).to(device)
+    steps = fitted.config.baseline_steps
+    batches = data_batches(training, config.batch_size, 0, steps, config.seed, 0, 1, device)
+    shown = progress(batches, total=steps, desc="fit the baseline", unit="step")
+    fit_baseline(fitted, captioner, shown, config.learning_rate)
+    batch = next(data_batches(training, config.images, 0, 1, config.seed, 0, 1, device))
+
+    drawn: dict[tuple[int, bool], Tensor] = {}
+    for setting in progress(settings, desc="gradient variance", unit="setting"):
+        for with_baseline in (False, True):
+            # A new baseline is zero everywhere, which means no baseline.
+            objective = Model(setting, context).to(device).eval()
+            if with_baseline:
+                objective.load_state_dict(fitted.state_dict())
+            objective.steps.fill_(setting.baseline_steps)
+            gradients = [policy_gradient(objective, captioner, batch) for _ in range(config.replicates)]
+            drawn[setting.rollouts, with_baseline] = torch.stack(gradients)
+            if not bool(drawn[setting.rollouts, with_baseline].isfinite().all()):
+                problem = f"its policy gradient with {setting.rollouts} rollouts is not finite"
+                raise InputError(path, problem, "lower the weights of the reward")
+    return list(rows(drawn))
+
+
+def rows(drawn: Mapping[tuple[int, bool], Tensor]) -> Iterator[dict[str, Any]]:
+    """Rows of `artifacts.VARIANCE` of gradients [replicates, parameters], by rollouts and whether with a baseline."""
+    distances = {key: (g - g.mean(0)).double().square().sum(1).cpu().numpy() for key, g in drawn.items()}
+    replicates = len(next(iter(drawn.values())))
+    mean = torch.stack([g.mean(0) for g in drawn.values()]).mean(0)
+    # The mean of n draws is off by a squared distance of variance / n on average.
+    noise = np.mean([d.sum() / (replicates - 1) for d in distances.values()]) / (replicates * len(drawn))
+    squared_mean = mean.double().square().sum().item() - noise
+    for (rollouts, with_baseline), found in distances.items():
+        for replicate, distance in enumerate(found):
+            yield {
+                "rollouts": rollouts,
+                "baseline": with_baseline,
+                "replicate": replicate,
+                # Distances from the mean of the draws themselves are too small by this factor.
+                "squared_distance": float(distance * replicates / (replicates - 1)),
+                "squared_mean": squared_mean,
+            }
+
+
+def fit_baseline(objective: Model, captioner: Captioner, batches: Iterable[Batch], learning_rate: float) -> None:
+    """Fits the objective's baseline to a frozen policy; the objective is still in its first `baseline_steps`."""
+    captioner.requires_grad_(False)
+    optimizer = Adam(objective.parameters(), lr=learning_rate)
+    for batch in batches:
+        loss, _ = objective(captioner, batch)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+    captioner.requires_grad_(True)
+
+
+def policy_gradient(objective: Model, captioner: Captioner, batch: Batch) -> Tensor:
+    """One draw of the gradient with respect to the captioner's parameters, [parameters]."""
+    loss, _ = objective(captioner, batch)
+    parts = torch.autograd.grad(loss, list(captioner.parameters()))
+    return torch.cat([part.flatten() for part in parts])

@@ -1,0 +1,112 @@
+"""Models read back from their files: built as the metadata say, then filled with the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from seqcap.data.vocabulary import SPECIALS
+from seqcap.errors import InputError
+from seqcap.files.artifacts import load_weights, mend
+
+M = TypeVar("M", bound=BaseModel)
+N = TypeVar("N", bound=nn.Module)
+
+
+class Described(BaseModel):
+    """What the metadata of every captioner and retriever say.
+
+    Attributes:
+        architecture, model: module, and its settings.
+        vocabulary_size: number of words, special tokens included.
+        vocabulary: hash of these words, see `vocabulary.digest`.
+        feature_shape: of what it reads.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+    architecture: str = Field(pattern="^[a-z0-9_]+$")
+    model: dict[str, Any]
+    vocabulary_size: int = Field(gt=len(SPECIALS))
+    vocabulary: str
+    feature_shape: list[Annotated[int, Field(gt=0)]] = Field(min_length=1, max_length=3)
+
+
+def restored(
+    path: Path, build: Callable[[str, dict[str, Any], int, tuple[int, ...]], N], what: str
+) -> tuple[N, dict[str, Any]]:
+    """A trained model, in evaluation mode, and the metadata of its file.
+
+    Args:
+        build: makes it of architecture, settings, vocabulary size and feature shape.
+        what: it is, in words.
+
+    Raises:
+        InputError: the file is missing, damaged or no such model's.
+    """
+    tensors, metadata = load_weights(path)
+    about = described(Described, path, metadata, what)
+    arguments = about.architecture, about.model, about.vocabulary_size, tuple(about.feature_shape)
+    with holding(path, what):
+        # A user's CLIP has its weights elsewhere.
+        if tensors:
+            _check_shapes(build, arguments, tensors)
+        model = build(*arguments)
+        model.load_state_dict(tensors)
+    return model.eval(), metadata
+
+
+@contextmanager
+def holding(path: Path, what: str) -> Iterator[None]:
+    """Turns what fails because a file holds something else than `what` into an `InputError`."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, ModuleNotFoundError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(path, f"holds no {what} ({error})", mend(path)) from None
+
+
+def described(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str) -> M:
+    """Metadata, checked.
+
+    Raises:
+        InputError: names the first that is missing or wrong.
+    """
+    try:
+        return kind.model_validate(metadata)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(path, f"holds no {what} ({place}: {first['msg']})", mend(path)) from None
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves embeddings as they are made. To fill one that has no memory, torch imports its compiler: a second."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, arguments: tuple[Any, ...] = (), options: Mapping[str, Any] | None = None
+    ) -> Any:
+        options = options or {}
+        return options["tensor"] if function is nn.init.normal_ else function(*arguments, **options)
+
+
+def _check_shapes(build: Callable[..., nn.Module], arguments: tuple[Any, ...], tensors: Mapping[str, Tensor]) -> None:
+    """Checks that weights are those of a model before it is made: what wrong metadata ask for may fill the memory.
+
+    Raises:
+        ValueError: they are not; or what `build` raises.
+    """
+    # Random numbers stay as they were: what is trained next depends on them.
+    with torch.random.fork_rng(devices=[]), torch.device("meta"), _Unfilled():
+        expected = {name: tensor.shape for name, tensor in build(*arguments).state_dict().items()}
+    found = {name: tensor.shape for name, tensor in tensors.items()}
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            have, need = (list(shapes[name]) if name in shapes else "nothing" for shapes in (found, expected))
+            raise ValueError(f"{name} is {have}, and {need} for these settings")

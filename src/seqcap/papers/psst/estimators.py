@@ -1,0 +1,192 @@
+"""How noisy and how biased gradients through the listener are, against rho (psst_estimators.parquet).
+
+All numbers come from inner products of independent gradients. The mean product of two different replicates of an
+estimator is the squared norm of its expectation; that of a replicate with one of the reference's is the product of the
+two expectations. Neither has a bias, and the reference's expectation is the exact gradient.
+
+Intervals are 95% bootstrap over the replicates of estimator and reference. They are on the safe side: where noise hides
+the expectation, a bootstrap of such means exaggerates (Arcones and Giné, Annals of Statistics 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqcap.config.estimators import ESTIMATES
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, REINFORCE, RHO, ST
+from seqcap.report import statistics
+from seqcap.report.inputs import Run
+from seqcap.report.statistics import Floats
+
+# Estimator as `seqcap.evaluation.estimators` names it, rho, whether the gradient flows through what is fed back.
+Key = tuple[str, float | None, bool | None]
+EXACT: Key = ("score_function", None, None)
+OWN_HINGE: Key = ("own_hinge", None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """A number.
+
+    Attributes:
+        resampled: [resamples] the same of resampled replicates; NaN where it does not exist.
+    """
+
+    value: float
+    resampled: Floats
+
+    @classmethod
+    def of(cls, values: Floats) -> Quantity:
+        """The number first, then the resampled ones."""
+        return cls(float(values[0]), values[1:])
+
+    def interval(self) -> tuple[float, float]:
+        """95%; NaN if too few resamples have the number."""
+        if np.isnan(self.resampled).mean() > statistics.TOO_MANY:
+            return np.nan, np.nan
+        return statistics.interval(self.resampled)
+
+    def words(self) -> str:
+        """With its interval, two digits."""
+        return "{} [{}, {}]".format(*(_two_digits(number) for number in (self.value, *self.interval())))
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good an estimator is.
+
+    Attributes:
+        variance: of one estimate, with one caption of each picture, summed over parameters; over the exact gradient's
+            squared norm.
+        bias: squared distance of its expectation from the exact gradient, over the same.
+        direction: cosine of its expectation with the exact gradient.
+        step: the mean cosine of one estimate with the exact gradient. Score functions have means over several captions
+            as replicates: theirs is the mean product over the root of the mean squared norm of one estimate.
+    """
+
+    variance: Quantity
+    bias: Quantity
+    direction: Quantity
+    step: Quantity
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """What is known of an estimator.
+
+    Attributes:
+        own: inner products of its replicates [r, r].
+        across: with those of the reference [r, n].
+        draws: captions of each picture that a replicate is the mean over.
+    """
+
+    own: Floats
+    across: Floats
+    draws: int
+
+    def quality(self, reference: Replicates, seed: int) -> Quality:
+        """Against the reference; `seed`: of the resamples, 0 for the reference itself."""
+        mine, others = _weights(len(self.own), seed), _weights(len(reference.own), 0)
+        exact = np.maximum(_pairs(reference.own, others), 0)
+        norm, lengths = _pairs(self.own, mine), self.own.diagonal()
+        # Of a replicate of the reference with itself the product says nothing.
+        product = norm if self is reference else ((mine @ self.across) * others).sum(1) / self.across.size
+        variance = self.draws * (mine @ lengths / len(lengths) - norm)
+        along = self.across @ others.T / len(reference.own)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.draws == 1 and self is not reference:
+                step = (mine.T * (along / np.sqrt(lengths)[:, None])).mean(0)
+            else:
+                step = product / np.sqrt(norm + variance)
+            found = (
+                variance / exact,
+                (norm - 2 * product + exact) / exact,
+                product / np.sqrt(norm * exact),
+                step / np.sqrt(exact),
+            )
+        return Quality(*(Quantity.of(np.where(np.isfinite(values), values, np.nan)) for values in found))
+
+
+def _weights(n: int, seed: int) -> Floats:
+    """How often each of n replicates is drawn: [1 + resamples, n], once each in the first row."""
+    drawn = np.random.default_rng([n, seed]).multinomial(n, np.full(n, 1 / n), size=statistics.RESAMPLES)
+    return np.concatenate([np.ones((1, n)), drawn])
+
+
+def _pairs(products: Floats, weights: Floats) -> Floats:
+    """The mean product [m] of two different replicates, drawn as `weights` [m, n] say."""
+    totals = ((weights @ products) * weights).sum(1) - weights**2 @ products.diagonal()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = totals / (weights.sum(1) ** 2 - (weights**2).sum(1))
+    return found
+
+
+def read_estimates(run: Run) -> Mapping[Key, Quality]:
+    """What was measured, the reference first; nothing if it is not part of this run, or if noise hides the exact
+    gradient: then nothing is known.
+
+    Raises:
+        InputError: the file is malformed, has no reference, or has replicates that do not fit together.
+    """
+    path = Path(run.config.results) / "psst_estimators.parquet"
+    if not path.exists():
+        return {}
+    rows: dict[Key, list[dict[str, Any]]] = {}
+    for row in artifacts.read_table(path, ESTIMATES).to_pylist():
+        rows.setdefault((row["estimator"], row["rho"], row["feedback_grad"]), []).append(row)
+    if EXACT not in rows:
+        raise InputError(path, f"has no {EXACT[0]}", "run the estimators stage again")
+    found = {key: _replicates(rows[key], len(rows[EXACT]), path) for key in sorted(rows, key=lambda key: key != EXACT)}
+    qualities = {key: value.quality(found[EXACT], seed) for seed, (key, value) in enumerate(found.items())}
+    return {} if np.isnan(qualities[EXACT].variance.value) else qualities
+
+
+def _replicates(rows: Sequence[Mapping[str, Any]], references: int, path: Path) -> Replicates:
+    """The rows of one estimator."""
+    fit = all(len(row["own"]) == len(rows) and len(row["reference"]) == references for row in rows)
+    own, across = (np.array([row[name] for row in rows] if fit else np.nan) for name in ("own", "reference"))
+    if len(rows) < 2 or not (np.isfinite(own).all() and np.isfinite(across).all()):
+        what = f"has replicates of {rows[0]['estimator']} that do not fit together"
+        raise InputError(path, what, "run the estimators stage again")
+    return Replicates(own, across, rows[0]["draws"])
+
+
+def rhos_of(found: Mapping[Key, Quality], distribution: str) -> dict[float, Quality]:
+    """Rho -> what passes captions on with it and has a gradient through what is fed back."""
+    return {rho: value for (name, rho, fed), value in found.items() if name == distribution and fed and rho is not None}
+
+
+def in_words(found: Mapping[Key, Quality]) -> str:
+    """What is known of REINFORCE, of straight-through and of PSST at both ends of rho and at the printed one."""
+    rhos = rhos_of(found, "multinomial")
+    if not rhos:
+        return ""
+    exact = found[EXACT]
+    shown = {
+        f"{REINFORCE}, paid for its own hinge alone": found[OWN_HINGE],
+        f"{ST}{NO_FEEDBACK}": found["multinomial", 0.0, False],
+        **{f"{PSST}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
+    }
+    return (
+        "*Variance and bias.* Of one estimate of the hinge's gradient on the pretrained captioner: variance and "
+        "squared bias, over the squared norm of the exact gradient, and cosine with it. "
+        f"{REINFORCE}, paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. "
+        f"{' '.join(f'{name}: {_words(value)}.' for name, value in shown.items())} [ ]: 95% bootstrap over replicates."
+    )
+
+
+def _words(quality: Quality) -> str:
+    hidden = "" if quality.bias.interval()[0] > 0 else " (not told from 0)"
+    return f"{quality.variance.words()}, {quality.bias.words()}{hidden}, {quality.step.words()}"
+
+
+def _two_digits(number: float) -> str:
+    """1234 -> 1,200; 0.01234 -> 0.012."""
+    return f"{float(f'{number:.2g}'):,.10g}"

@@ -1,0 +1,435 @@
+"""PSST's figures 3a to 3f and 4, variance and bias of its estimator, and learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from seqcap.metrics import registry
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, read_estimates, rhos_of
+from seqcap.papers.psst.methods import (
+    ANNEALED,
+    FROZEN_LUO,
+    FROZEN_MLE,
+    G_GAN,
+    LUO,
+    MLE,
+    NO_FEEDBACK,
+    OTHER_RHO,
+    PSST,
+    PSST_GUMBEL,
+    REINFORCE,
+    SR_PL,
+    ST,
+    ST_GUMBEL,
+    by_rho,
+    curve,
+    curves,
+    printed_lambda,
+)
+from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.rows import LANGUAGE, RECALL
+from seqcap.report import published
+from seqcap.report.figures import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    MUTED,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    FigureKind,
+    Line,
+    Row,
+    captions_figure,
+    captions_of,
+    choose_images,
+    picture_name,
+    plot_curves,
+    plot_start,
+    systems_row,
+)
+from seqcap.report.inputs import Run
+from seqcap.report.tables import Measure
+from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, nearest, shown
+
+# Method -> colour and line of its curve. PSST's are solid, straight-through's dashed.
+_STYLES: Mapping[str, tuple[str, Literal["-", "--", ":"]]] = {
+    MLE: (BLACK, "-"),
+    G_GAN: (MUTED, "-"),
+    LUO: (ORANGE, "-"),
+    SR_PL: ("#8F7700", "-"),
+    FROZEN_MLE: (BLACK, ":"),
+    FROZEN_LUO: (ORANGE, ":"),
+    REINFORCE: (SKY, "-"),
+    ANNEALED: (PINK, "--"),
+    ST_GUMBEL: (GREEN, "--"),
+    ST: (RED, "--"),
+    PSST_GUMBEL: (GREEN, "-"),
+    PSST: (RED, "-"),
+    f"{PSST}, rho {OTHER_RHO}": (BLUE, "-"),
+}
+_MARKERS = "osD^vPX*<>hd"
+_RECALL = RECALL["R@10"]
+
+
+# --- Figures 3a to 3e: recall against language metrics
+
+
+def figure3(run: Run) -> Figure:
+    """A panel per language metric, a curve per method, a marker per w."""
+    shown_curves = {label: line for label, line in curves(run).items() if label in _STYLES}
+    weights = sorted({weight for line in shown_curves.values() for weight in line.weights if weight is not None})
+    markers = {weight: _MARKERS[n % len(_MARKERS)] for n, weight in enumerate(weights)}
+    figure = Figure(figsize=(10.8, 7.2), layout="constrained")
+    panels = list(figure.subplots(2, 3).flat)
+    order = ("BLEU4", "CIDEr", "METEOR", "ROUGE_L", "SPICE")
+    for letter, metric, axis in zip("abcde", order, panels, strict=False):
+        for line in shown_curves.values():
+            _plot(axis, run, line, LANGUAGE[metric], markers)
+        known = registry.find(metric)
+        axis.set(xlabel=f"{known.label} x{known.scale:g} (greedy)", ylabel="R@10, own listener, %")
+        axis.set_title(letter, loc="left")
+    point = PLACES["table2"].point(run)
+    if point is not None:
+        panels[1].axvline(point.value * registry.find("CIDEr").scale, color=MUTED, linewidth=1, linestyle="-.")
+    _marker_legend(panels[-1], run, shown_curves, markers)
+    methods = [
+        Line2D([], [], color=_STYLES[label][0], linestyle=_STYLES[label][1], marker="." if len(line.runs) == 1 else "")
+        for label, line in shown_curves.items()
+    ]
+    figure.legend(methods, list(shown_curves), loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _plot(axis: Axes, run: Run, line: Curve, measure: Measure, markers: Mapping[float, str]) -> None:
+    """One method's curve; a method with a single run is a dot."""
+    colour, style = _STYLES[line.label]
+    points = [(level(run, name, measure), level(run, name, _RECALL)) for name in line.runs]
+    known = [
+        (x * registry.find(measure.metric).scale, y * 100, weight)
+        for (x, y), weight in zip(points, line.weights, strict=True)
+        if x is not None and y is not None
+    ]
+    if not known:
+        return
+    x, y, weights = zip(*known, strict=True)
+    axis.plot(x, y, color=colour, linestyle=style, linewidth=1.3, zorder=2)
+    for one, other, weight in zip(x, y, weights, strict=True):
+        axis.plot(one, other, color=colour, marker="." if weight is None else markers[weight], markersize=5, zorder=3)
+
+
+def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]) -> None:
+    """Which marker is which w, and its lambda in either unit."""
+    axis.set_axis_off()
+    handles, labels = [], []
+    for weight, marker in markers.items():
+        names = [
+            name
+            for line in shown_curves.values()
+            for name, of in zip(line.runs, line.weights, strict=True)
+            if of == weight
+        ]
+        lambdas = sorted({f"{printed_lambda(run, name):.2g}" for name in names}, key=float)
+        handles.append(Line2D([], [], color=GREY, marker=marker, linestyle=""))
+        labels.append(f"w {weight:g}: lambda {' or '.join(lambdas)}")
+    axis.legend(handles, labels, loc="center", frameon=False, title="marker: the weight of recall")
+
+
+# --- Figure 3f: recall against rho
+
+
+def figure3f(run: Run) -> Figure | str:
+    """R@10 at one CIDEr against rho, with intervals."""
+    point = PLACES["fig3f"].point(run)
+    lines = {name: rhos for name, rhos in by_rho(run).items() if rhos}
+    if point is None or not lines:
+        return "This run has no curves of several rho."
+    figure = Figure(figsize=(6.2, 3.9), layout="constrained")
+    axis = figure.subplots()
+    styles = {"Multinomial": (_STYLES[PSST][0], "o"), "Gumbel Softmax": (_STYLES[PSST_GUMBEL][0], "s")}
+    for place, (name, rhos) in enumerate(lines.items()):
+        colour, marker = styles[name]
+        shift = 0.008 * (2 * place - 1)
+        label = f"PSST {name}"
+        _errors(axis, run, point, {rho + shift: line for rho, line in rhos.items()}, colour, marker, "-", label)
+        of_table = curve(run, ST if name == "Multinomial" else ST_GUMBEL)
+        if of_table.runs and of_table not in rhos.values():
+            words = f"ST {name}, index fed back"
+            _errors(axis, run, point, {shift: of_table}, colour, marker, "", words, hollow=True)
+    axis.set(xlabel="rho: probability that a step passes its distribution on", ylabel="R@10, own listener, %")
+    axis.set_title(f"at {point.words()}", loc="left")
+    axis.legend(frameon=False)
+    return figure
+
+
+def _errors(
+    axis: Axes,
+    run: Run,
+    point: OperatingPoint,
+    lines: Mapping[float, Curve],
+    colour: str,
+    marker: str,
+    style: str,
+    label: str,
+    hollow: bool = False,
+) -> None:
+    """Recall at the operating point with intervals, of what reaches it."""
+    points = []
+    for x, line in lines.items():
+        ours = shown(Reading(line, _RECALL, point).drawn(run), "images")
+        if ours.value is not None and ours.low is not None and ours.high is not None:
+            points.append((x, 100 * ours.value, 100 * (ours.value - ours.low), 100 * (ours.high - ours.value)))
+    if points:
+        x, y, below, above = np.transpose(points)
+        face = "white" if hollow else colour
+        # A value may lie outside its interval where many resamples do not reach the point.
+        errors = np.maximum([below, above], 0)
+        axis.errorbar(
+            x, y, errors, color=colour, marker=marker, markerfacecolor=face, capsize=3, linestyle=style, label=label
+        )
+
+
+# --- The estimator against rho
+
+
+def estimators(run: Run) -> Figure | str:
+    """Variance, bias and direction of gradients through the listener: a panel each."""
+    found = read_estimates(run)
+    if not found:
+        return "The gradient's variance and bias are not part of this run, or noise hides them."
+    figure = Figure(figsize=(10.0, 6.8), layout="constrained")
+    panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
+    for quality, axis in panels.items():
+        for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
+            colour = _STYLES[psst][0]
+            points = {rho + shift: value for rho, value in rhos_of(found, distribution).items()}
+            _quality(axis, quality, points, colour, marker, psst)
+            fed_back = {3 * shift: found[distribution, 0.0, False]}
+            _quality(axis, quality, fed_back, colour, marker, st, hollow=True)
+        for key, label, colour in _SCORE_FUNCTIONS:
+            level = getattr(found[key], quality)
+            if key != EXACT or quality in ("variance", "step"):
+                axis.axhspan(*level.interval(), color=colour, alpha=0.15, linewidth=0)
+                axis.axhline(level.value, color=colour, linewidth=1.3, linestyle="--", label=label)
+        axis.set_title(_QUALITIES[quality], loc="left")
+        axis.set_xlabel("rho: probability that a step passes its distribution on")
+    panels["variance"].set_yscale("log")
+    panels["bias"].set_yscale("symlog", linthresh=1, linscale=2)
+    panels["direction"].set_ylim(-0.1, 1.1)
+    figure.legend(*panels["variance"].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+# Field of `Quality` -> its panel's title.
+_QUALITIES = {
+    "variance": "variance of one estimate / |exact gradient|²",
+    "bias": "squared bias / |exact gradient|²",
+    "direction": "cosine of the mean estimate with the exact gradient",
+    "step": "cosine of one estimate with the exact gradient",
+}
+# Distribution -> labels with and without gradient through what is fed back, marker, and how far to the side.
+_DISTRIBUTIONS = {
+    "multinomial": (PSST, f"{ST}{NO_FEEDBACK}", "o", -0.006),
+    "gumbel": (PSST_GUMBEL, f"{ST_GUMBEL}{NO_FEEDBACK}", "s", 0.006),
+}
+_SCORE_FUNCTIONS = (
+    (EXACT, f"{REINFORCE}, all hinges of the batch: no bias", BLACK),
+    (OWN_HINGE, f"{REINFORCE}, its own hinge (Table 2)", _STYLES[REINFORCE][0]),
+)
+
+
+def _quality(
+    axis: Axes,
+    quality: str,
+    points: Mapping[float, Quality],
+    colour: str,
+    marker: str,
+    label: str,
+    hollow: bool = False,
+) -> None:
+    """One quality of some estimators, with intervals, by their place on the axis."""
+    values = [getattr(point, quality) for point in points.values()]
+    y = np.array([value.value for value in values])
+    low, high = np.transpose([value.interval() for value in values])
+    errors = np.maximum([y - low, high - y], 0)
+    face = "white" if hollow else colour
+    axis.errorbar(list(points), y, errors, color=colour, marker=marker, markerfacecolor=face, capsize=3, label=label)
+
+
+# --- Figure 4: examples
+
+
+def figure4a(run: Run) -> Figure | str:
+    """PSST with a high, a middle and a low weight."""
+    line = curve(run, PSST)
+    if not line.runs:
+        return f"{PSST} is not part of this run."
+    # From the most discriminative on, as in the paper.
+    names = list(dict.fromkeys([line.runs[-1], line.runs[len(line.runs) // 2], line.runs[0]]))
+    labels = {
+        f"PSST l={printed_lambda(run, name):.2g}" if printed_lambda(run, name) is not None else name: name
+        for name in names
+    }
+    return _examples(run, "4a", labels, first=0)
+
+
+def figure4b(run: Run) -> Figure:
+    """Three methods at one recall."""
+    return _examples(run, "4b", _at(run, "naturalness"), first=3)
+
+
+def figure4c(run: Run) -> Figure:
+    """Three methods at one CIDEr."""
+    return _examples(run, "4c", _at(run, "table2"), first=6)
+
+
+def _at(run: Run, place: str) -> dict[str, str | None]:
+    """Method -> its run that is nearest to an operating point."""
+    point = PLACES[place].point(run)
+    return {label: nearest(run, curve(run, label), point) for label in (REINFORCE, ST, PSST)}
+
+
+_NAME_WIDTH, _CAPTION_WIDTH = 22, 84
+
+
+def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int) -> Figure:
+    """Three images with a caption of each system, its rank and CIDEr; then the paper's, of which we have numbers only.
+
+    Args:
+        number: of the paper's figure.
+        names: what a system is called -> its run; None: it is not part of this run.
+        first: how many chosen images to pass over.
+    """
+    colours = dict(zip(names, (BLUE, GREEN, RED), strict=False))
+    rows = []
+    for image in choose_images(run.images, first + 3).tail(3).to_dict("records"):
+        captions = {label: _caption(run, name, int(image["item"])) for label, name in names.items()}
+        heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
+        title = picture_name(run, image["item"])
+        rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
+    return captions_figure(run, [*rows, _printed(number)], [_NAME_WIDTH, _CAPTION_WIDTH])
+
+
+def _caption(run: Run, name: str | None, item: int) -> Line:
+    """A run's greedy caption with its rank by the own listener and its CIDEr."""
+    if name is None:
+        return Line("not part of this run", MUTED)
+    seed = run.by_name[name].seeds[0]
+    numbers = []
+    for metric, form in (("own_rank", "{:.0f}"), ("CIDEr", "{:.1f}")):
+        scores = run.scores.per_item(name, "greedy", metric, "best")
+        known = scores is not None and item in scores.index and seed in scores.columns
+        numbers.append(form.format(scores.loc[item, seed]) if scores is not None and known else "–")
+    return Line(f"{', '.join(numbers)}: {captions_of(run, name, item, 'greedy')[0] or '(empty)'}")
+
+
+def _printed(number: str) -> Row:
+    """Rank and CIDEr of the paper's three examples."""
+    cells = published.published_table("psst", "fig4")
+    cells = cells[cells["table"] == f"fig{number}"]
+    colours = dict(zip(dict.fromkeys(cells["row"]), (BLUE, GREEN, RED), strict=True))
+    lines = {}
+    images = {f"img{n}": f"image {n}" for n in (1, 2, 3)}
+    for row in colours:
+        mine = cells[cells["row"] == row]
+        each: dict[str, dict[str, str]] = {}
+        for block, column, value in zip(mine["block"], mine["column"], mine["printed"], strict=True):
+            each.setdefault(block, {})[column] = value or "not legible"
+        lines[row] = Line("    ".join(f"{images[of]}: {one['rank']}, {one['CIDEr']}" for of, one in each.items()))
+    heading = "rank and CIDEr x1 as printed (COCO); we do not have the captions"
+    return systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
+
+
+# --- Learning curves
+
+
+def learning(run: Run) -> Figure:
+    """Validation CIDEr and R@10 of each method's run nearest to Table 2's operating point."""
+    point = PLACES["table2"].point(run)
+    lines = {label: line for label, line in curves(run).items() if label in _STYLES}
+    chosen = {label: nearest(run, line, point) or line.runs[0] for label, line in lines.items()}
+    entries = [run.by_name[name].model_copy(update={"label": label}) for label, name in chosen.items()]
+    colours = {name: _STYLES[label][0] for label, name in chosen.items()}
+    dashed = [name for label, name in chosen.items() if _STYLES[label][1] != "-"]
+    figure = Figure(figsize=(10.4, 4.6), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for axis, (quantity, title) in zip(panels, _QUANTITIES.items(), strict=True):
+        mine = run.curves[run.curves["quantity"] == quantity]
+        plot_curves(axis, mine, entries, colours, dashed)
+        # A frozen speaker of Luo et al. starts from another run.
+        plot_start(axis, mine, [entry for entry in entries if entry.label != FROZEN_LUO], "MLE")
+        axis.set_title(title, loc="left")
+        axis.set_xlabel("training step (0: before any)")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+_QUANTITIES = {
+    "val_cider": "validation CIDEr, greedy captions",
+    "val_R@10": "validation R@10, own listener (0 to 1)",
+}
+
+_CHOICE = (
+    "Pictures are drawn with a fixed seed from those of the scored split whose longest reference has at least ten "
+    "words, in turn over the three figures."
+)
+
+FIGURES = {
+    "psst_fig3": FigureKind(
+        figure3,
+        "PSST, Figures 3a to 3e: recall against language quality",
+        "A curve per method, a marker per weight w, means over seeds; a dot: a method with a single run. Up and to the "
+        "right is better. Lambda is what the paper would print for w; it has another unit where the hinge is a reward "
+        "(REINFORCE, Luo et al., SR-PL). Upright in b: Table 2's operating point.",
+    ),
+    "psst_fig3f": FigureKind(
+        figure3f,
+        "PSST, Figure 3f: recall against rho",
+        "R@10 where CIDEr is the same, read from a curve over w for each rho; bars: 95% bootstrap intervals over "
+        "training seeds and test images. Filled points have their gradient through what is fed back, at rho 0, too; "
+        "hollow: the straight-through of Table 2, which feeds the index back. A rho whose curve does not get to this "
+        "CIDEr has no point.",
+    ),
+    "psst_estimators": FigureKind(
+        estimators,
+        "PSST: variance and bias of the gradient against rho",
+        "Independent gradients of the mean hinge on one batch of training pictures, for the pretrained captioner and "
+        "listener, both frozen. The exact gradient is known without bias from REINFORCE that pays a caption for all "
+        "hinges of the batch that it changes. Variance: the mean squared distance of an estimate, with one caption of "
+        "each picture, from the estimator's own mean; squared bias: that mean's squared distance from the exact "
+        "gradient, less what noise adds. The lower cosine is that of a single training step; for REINFORCE it is "
+        "computed from means over several captions. Bars and bands: 95% bootstrap intervals over gradients, on the "
+        "safe side. Where noise hides the mean, a squared bias may come out below 0 and a cosine above 1. Training "
+        "clips gradients, these are as they come. Not in the paper.",
+    ),
+    "psst_fig4a": FigureKind(
+        figure4a,
+        "PSST, Figure 4a: one method, three weights",
+        f"PSST Multinomial with a high, a middle and a low weight of recall. {_CHOICE}",
+    ),
+    "psst_fig4b": FigureKind(
+        figure4b,
+        "PSST, Figure 4b: three methods at one recall",
+        "Of each method the run that is nearest to the operating point of Figure 4b. What is printed as REINFORCE, "
+        f"here and in Figure 4c, the paper's text calls separate training. {_CHOICE}",
+    ),
+    "psst_fig4c": FigureKind(
+        figure4c,
+        "PSST, Figure 4c: three methods at one CIDEr",
+        f"Of each method the run that is nearest to Table 2's operating point. {_CHOICE}",
+    ),
+    "psst_curves": FigureKind(
+        learning,
+        "PSST: learning curves",
+        "Of each method the run that is nearest to Table 2's operating point. Thin: a seed; thick: their mean; dashed: "
+        "straight-through. The checkpoint with the best validation R@10 is kept. Not in the paper.",
+    ),
+}

@@ -1,0 +1,69 @@
+"""What people are asked for PSST's Table 5: captions of this run at its two operating points, one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from seqcap.files import artifacts
+from seqcap.papers.psst.methods import curve
+from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.raters import REFERENCE, at_one_recall
+from seqcap.papers.psst.rows import PEOPLE, method_of
+from seqcap.rating.page import AccuracyItem, NaturalnessItem
+from seqcap.report import published
+from seqcap.report.inputs import Run
+from seqcap.report.tradeoff import nearest
+from seqcap.tasks import ARTIFACTS
+
+# The paper has 300. The page holds each with a similar one, and has to be small enough to send.
+PICTURES = 200
+
+
+def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem], list[NaturalnessItem]]:
+    """The questions on the same pictures for every model, drawn with a fixed seed. Models are named as in the table.
+
+    Accuracy: of each method the run that is nearest to its operating point, and a caption of people. Naturalness: the
+    same at the other operating point, against the reference. Methods that are not part of the run are left out.
+
+    Args:
+        similar: picture of the split -> the one that is most similar to it.
+
+    Returns:
+        accuracy and naturalness; without a method to judge nothing.
+    """
+    rows = [row for row in dict.fromkeys(published.published_table("psst", "table5")["row"]) if row != PEOPLE]
+    items = np.random.default_rng(0).permutation(sorted(similar))[:PICTURES].tolist()
+    point = PLACES["accuracy"].point(run)
+    at_one_cider = {row: nearest(run, curve(run, method_of(row)), point) for row in rows}
+    captions = {row: _greedy(run, name) for row, name in at_one_cider.items() if name}
+    if captions:
+        captions[PEOPLE] = _of_people(run, items)
+    accuracy = [
+        AccuracyItem(item, similar[item], row, texts[item]) for row, texts in captions.items() for item in items
+    ]
+    found = {row: name for row in rows if (name := at_one_recall(run, method_of(row)))}
+    naturalness = []
+    if REFERENCE in found:
+        others = _greedy(run, found.pop(REFERENCE))
+        for row, name in found.items():
+            texts = _greedy(run, name)
+            naturalness += [NaturalnessItem(item, row, texts[item], REFERENCE, others[item]) for item in items]
+    return accuracy, naturalness
+
+
+def _greedy(run: Run, name: str) -> dict[int, str]:
+    """Picture -> a run's greedy caption, first seed."""
+    decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
+    chosen = decoded[(decoded["decoder"] == "greedy") & (decoded["seed"] == seed)]
+    return dict(zip(chosen["item"], chosen["text"], strict=True))
+
+
+def _of_people(run: Run, items: Iterable[int]) -> dict[int, str]:
+    """Picture -> one of the captions that people wrote of it, drawn with a fixed seed; its words, as of captioners."""
+    path = ARTIFACTS / run.config.pictures / "data/references.parquet"
+    references: pd.DataFrame = artifacts.read_table(path, artifacts.REFERENCES).to_pandas()
+    written, rng = references.groupby("item")["tokens"], np.random.default_rng(0)
+    return {item: " ".join(rng.choice(written.get_group(item).to_numpy())) for item in items}

@@ -1,0 +1,382 @@
+"""SLE's figures 1, 2 and 4 with our captions, clips with theirs, figure 3 measured, learning curves, quality against
+diversity, and what alpha does."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+from seqcap.config.report import ReportedRun
+from seqcap.errors import InputError
+from seqcap.metrics import registry
+from seqcap.papers.sle.rows import MULTI, SLE
+from seqcap.papers.sle.sweep import outside_sweep, sweep
+from seqcap.report import published
+from seqcap.report.figures import (
+    BLACK,
+    BLUE,
+    GREY,
+    MUTED,
+    ORANGE,
+    PINK,
+    RED,
+    FigureKind,
+    Line,
+    Row,
+    absent,
+    beam_caption,
+    captions_figure,
+    captions_of,
+    choose_images,
+    palette,
+    picture_name,
+    plot_curves,
+    plot_start,
+    systems_row,
+)
+from seqcap.report.inputs import Run, read_captions, read_images
+from seqcap.report.tables import Measure
+
+# Runs of one objective share a colour and a marker, with attention and without, of pictures and of clips.
+_COLOURS = {"xe": BLACK, "sll": BLUE, "sll_me": ORANGE, SLE: RED, MULTI: PINK}
+_MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
+
+QUANTITIES = {
+    "train_reward": "reward of training samples (CIDEr-D)",
+    "val_cider": "validation CIDEr, greedy captions",
+}
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix("_att").removesuffix("_clip")
+
+
+def _colours(run: Run) -> dict[str, str]:
+    colours = palette((_plain(name) for name in run.by_name), _COLOURS)
+    return {name: colours[_plain(name)] for name in run.by_name}
+
+
+def _marker(entry: ReportedRun) -> str:
+    return _MARKERS.get(_plain(entry.name), "v")
+
+
+# --- Captions of single images
+
+
+def _numbered(captions: Sequence[str], width: int) -> list[Line]:
+    """Numbered captions wrapped at `width` characters; one that repeats an earlier one is grey."""
+    lines = []
+    for index, caption in enumerate(captions):
+        text = textwrap.fill(f"{index + 1}. {caption or '(empty)'}", width, subsequent_indent="    ")
+        lines.append(Line(text, MUTED if caption in captions[:index] else BLACK))
+    return lines
+
+
+def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure:
+    """A row per image with one column of random samples per system; the paper's own captions last.
+
+    Args:
+        run: ours.
+        shown: run -> the system's name in the paper, a column each.
+        count: how many images.
+        number: of the paper's figure.
+        first: how many chosen images to pass over.
+    """
+    width = {1: 58, 2: 44}.get(len(shown), 34)
+    rows = []
+    for image in choose_images(run.images, first + count).tail(count).to_dict("records"):
+        headings, columns = [], []
+        for name, system in shown.items():
+            if name in run.by_name:
+                heading = f"{system}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
+                columns.append(_numbered(captions_of(run, name, int(image["item"]), "sample"), width))
+            else:
+                heading, line = system, absent(name)
+                columns.append([Line(textwrap.fill(line.text, width), line.colour)])
+            headings.append(Line(heading, _COLOURS[name], bold=True))
+        rows.append(Row(picture_name(run, image["item"]), str(image["file"]), headings, columns))
+    keys = list(shown.values()) if len(shown) > 1 else ["captions"]
+    printed = [_numbered(published.example_captions(f"sle_fig{number}", key), width) for key in keys]
+    headings = [Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
+    rows.append(Row(f"the paper's Figure {number}", None, headings, printed))
+    return captions_figure(run, rows, [width] * len(shown))
+
+
+def figure1(run: Run) -> Figure:
+    return _samples_figure(run, {"sll": "SLL"}, count=1, number=1)
+
+
+def figure2(run: Run) -> Figure:
+    return _samples_figure(run, {"xe": "XE", "sll": "SLL"}, count=1, number=2, first=1)
+
+
+def figure4(run: Run) -> Figure:
+    return _samples_figure(run, {"xe": "XE", "sll": "SLL", "sll_sle": "SLL-SLE"}, count=3, number=4, first=2)
+
+
+_CLIPS, _CLIP_WIDTH = 4, 78
+
+
+def clips(run: Run) -> Figure | str:
+    """A row per clip: some of its frames, a person's caption, and the best beam caption of each method."""
+    task = run.config.clips
+    if task is None:
+        return "This run captions no clips."
+    images, people = read_images(task, run.split(task)), read_captions(task)
+    colours = _colours(run)
+    rows = []
+    for image in choose_images(images, _CLIPS).to_dict("records"):
+        item = int(image["item"])
+        said = {"a person": Line(people[item])}
+        said |= {e.label: beam_caption(run, e.name, item) for e in run.trained if e.task == task}
+        shades = {"a person": GREY} | {e.label: colours[e.name] for e in run.trained}
+        name = picture_name(run, item, task)
+        rows.append(systems_row(name, str(image["file"]), "best beam captions", said, shades, _CLIP_WIDTH, task))
+    return captions_figure(run, rows, [20, _CLIP_WIDTH])
+
+
+# --- How concentrated p(y|x) is (measured; the paper's figure 3 is a sketch)
+
+
+def figure3(run: Run) -> Figure:
+    """A row per captioner: how probable its beams are, and how improbable its random samples."""
+    figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(run.captioners)), layout="constrained")
+    axes = figure.subplots(len(run.captioners), 2, squeeze=False)
+    for (left, right), captioner in zip(axes, run.captioners, strict=True):
+        entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
+        _beam_panel(left, run, entries)
+        _samples_panel(right, run, entries)
+        left.set_title(f"{captioner}: probability of the k best beam captions", loc="left")
+        right.set_title(f"{captioner}: surprisal of random samples", loc="left")
+    return figure
+
+
+def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
+    """The probability that the k best captions of the beam hold together."""
+    colours = _colours(run)
+    for entry in entries:
+        decoded = run.decoded[entry.name]
+        beam = decoded[decoded["decoder"] == "beam"]
+        best_first = beam.sort_values(["seed", "item", "log_prob"], ascending=[True, True, False])
+        mass = np.exp(best_first["log_prob"]).groupby([best_first["seed"], best_first["item"]]).cumsum()
+        place = best_first.groupby(["seed", "item"]).cumcount() + 1
+        curve = mass.groupby(place).mean()
+        axis.plot(curve.index, curve.to_numpy(), color=colours[entry.name], marker=_marker(entry), label=entry.label)
+    axis.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability")
+    axis.set_ylim(bottom=0)
+    axis.set_xticks(range(1, run.beam() + 1))
+    axis.legend(frameon=False)
+
+
+def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
+    """The surprisal of random samples."""
+    colours, surprisals = _colours(run), []
+    for entry in entries:
+        decoded = run.decoded[entry.name]
+        surprisals.append(-decoded.loc[decoded["decoder"] == "sample", "log_prob"].to_numpy(dtype=float))
+    boxes = axis.boxplot(
+        surprisals,
+        orientation="horizontal",
+        widths=0.55,
+        showfliers=False,
+        whis=(5, 95),
+        showmeans=True,
+        patch_artist=True,
+        meanprops={"marker": "D", "markerfacecolor": "white", "markeredgecolor": "black", "markersize": 5},
+        medianprops={"color": "black"},
+    )
+    for box, entry in zip(boxes["boxes"], entries, strict=True):
+        box.set_facecolor(to_rgba(colours[entry.name], alpha=0.5))
+    means = [f"{entry.label}  {values.mean():.1f}" for entry, values in zip(entries, surprisals, strict=True)]
+    axis.set_yticks(range(1, len(entries) + 1), means)
+    axis.set_ylim(len(entries) + 0.6, 0.4)
+    axis.set_xlim(left=0)
+    axis.set_xlabel("-log p(y|x) of a random sample, nats")
+
+
+# --- Learning curves
+
+
+def curves(run: Run) -> Figure:
+    """A row per captioner, a column per quantity."""
+    curves = run.curves
+    quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
+    if not quantities:
+        raise InputError("curves.parquet", f"has none of {', '.join(QUANTITIES)}", "run the training stages again")
+    figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")
+    axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
+    for row, captioner in zip(axes, run.captioners, strict=True):
+        entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
+        for axis, quantity in zip(row, quantities, strict=True):
+            shown = curves[curves["quantity"] == quantity]
+            plot_curves(axis, shown, entries, _colours(run))
+            plot_start(axis, shown, entries, "XE")
+            axis.set_title(QUANTITIES[quantity], loc="left")
+            axis.set_xlabel("training step (0: before any)")
+        row[0].set_ylabel(captioner)
+        row[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+# --- Quality against diversity
+
+
+def tradeoff(run: Run) -> Figure:
+    """Left ours, a point per seed; right the paper's Table 4."""
+    figure = Figure(figsize=(9.6, 3.9), layout="constrained")
+    ours, paper = figure.subplots(1, 2)
+    colours = _colours(run)
+    task = run.config.pictures
+    for entry in outside_sweep(run):
+        if entry.task != task:
+            continue
+        cider = run.scores.per_item(entry.name, "sample", "CIDEr", "every")
+        div2 = run.scores.per_item(entry.name, "sample", "Div2", "set")
+        if cider is None or div2 is None:
+            continue
+        attention = entry.captioner != run.captioners[0]
+        colour = colours[entry.name]
+        ours.scatter(
+            div2.mean(axis=0),
+            cider.mean(axis=0) * 100,
+            color="none" if attention else colour,
+            edgecolors=colour,
+            marker=_marker(entry),
+            s=42,
+            linewidths=1.4,
+            label=entry.label,
+        )
+    ours.set_title(f"ours, {run.dataset(task)} {run.split(task)}: a point per seed", loc="left")
+    for name, row in (("xe", "XE (rs)"), ("sll", "SLL (rs)"), ("sll_me", "SLL-ME (rs)"), ("sll_sle", "SLL-SLE (rs)")):
+        x, y = (published.published_value("sle", "table4", row, column) for column in ("Div2", "CIDEr"))
+        label = row.removesuffix(" (rs)")
+        paper.scatter(x, y, color=_COLOURS[name], marker=_MARKERS[name], s=42, label=label)
+    paper.set_title("the paper's Table 4, COCO", loc="left")
+    for axis, samples in ((ours, run.samples()), (paper, 5)):
+        axis.set(xlabel=f"Div-2 of {samples} samples (more diverse →)", ylabel=f"mean CIDEr of {samples} samples, x100")
+        axis.margins(0.12)
+        axis.legend(frameon=False)
+    return figure
+
+
+# --- What alpha does
+
+# Distance -> its colour and marker.
+_DISTANCES = {"pairwise": (_COLOURS[SLE], _MARKERS[SLE]), "multi_reference": (_COLOURS[MULTI], _MARKERS[MULTI])}
+_OF_SAMPLES = {
+    "CIDEr": Measure("sample", "CIDEr", "every"),
+    "Div-2": Measure("sample", "Div2", "set"),
+    "mBLEU-4 (low: diverse)": Measure("sample", "mBleu4", "set"),
+}
+# What can be measured where everything that is true of a picture is known.
+_TRUE = {
+    "true precision": Measure("sample", "precision_true", "every"),
+    "true recall of all together": Measure("sample", "recall_true", "set"),
+}
+
+
+def alpha(run: Run) -> Figure | str:
+    """A panel per measure of the random samples, a line per distance, from exploration alone (0) to SLL (1)."""
+    found = sweep(run)
+    if len(found.alphas) < 2:
+        return "This run has fewer than two values of alpha."
+    panels = _OF_SAMPLES | (_TRUE if run.knows_facts else {})
+    lines = -(-len(panels) // 3)
+    figure = Figure(figsize=(10.6, 3.3 * lines + 0.4), layout="constrained")
+    axes = list(figure.subplots(lines, 3, squeeze=False, sharex=True).flat)
+    for axis, (title, measure) in zip(axes, panels.items(), strict=False):
+        _alpha_panel(axis, run, measure)
+        axis.set_title(title, loc="left")
+        axis.set_xlabel("alpha (1: SLL)")
+        axis.tick_params(labelbottom=True)
+    _alpha_panel(axes[0], run, Measure("beam", "CIDEr"), style="--", of=", best beam caption")
+    axes[0].set_title("CIDEr x100 (dashed: best beam caption)", loc="left")
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: str = "") -> None:
+    """One measure's lines, with XE's level, and the alpha of this run's own SLL-SLE."""
+    found, scale = sweep(run), registry.find(measure.metric).scale
+    for place, (distance, line) in enumerate(found.lines.items()):
+        colour, marker = _DISTANCES.get(distance, (GREY, "v"))
+        shift = 0.012 * (place - (len(found.lines) - 1) / 2)
+        points = []
+        for value, entry in line.items():
+            ours = measure.of(run, entry.name)
+            if ours.value is None:
+                continue
+            seeds = run.scores.by_seed(entry.name, measure.decoder, measure.metric, measure.captions)
+            if seeds is not None:
+                axis.plot([value + shift] * len(seeds), seeds * scale, "_", color=colour, markersize=9, alpha=0.5)
+            low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
+            points.append((value + shift, ours.value * scale, (ours.value - low) * scale, (high - ours.value) * scale))
+        if points:
+            x, y, below, above = np.transpose(points)
+            label = f"{distance.replace('_', '-')} distance{of}"
+            errors = [below, above]
+            axis.errorbar(x, y, errors, color=colour, marker=marker, markersize=5, capsize=2, ls=style, label=label)
+    level = measure.of(run, "xe").value
+    if level is not None and not of:
+        axis.axhline(level * scale, color=BLACK, linewidth=1, linestyle=":", label="XE")
+    if found.chosen is not None and not of:
+        axis.axvline(found.chosen, color=MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
+    axis.set(xlim=(-0.05, 1.05), xticks=[0, 0.25, 0.5, 0.75, 1])
+
+
+_CHOICE = (
+    "Images are drawn with a fixed seed from those of the scored split whose longest reference has at least ten words, "
+    "in turn over the three figures. A repeated caption is grey."
+)
+
+FIGURES = {
+    "sle_fig1": FigureKind(
+        figure1, "SLE, Figure 1", f"{{samples.start}} random samples of an SLL captioner. {_CHOICE}"
+    ),
+    "sle_fig2": FigureKind(figure2, "SLE, Figure 2", f"{{samples.start}} random samples of XE and of SLL. {_CHOICE}"),
+    "sle_fig3": FigureKind(
+        figure3,
+        "SLE, Figure 3, measured",
+        "The paper sketches how peaked p(y|x) is; this measures it. Left: the probability that the beam's k best "
+        "captions hold together, mean over images and seeds. Right: -log p(y|x) of {samples} random samples per image; "
+        "its mean (diamond, and beside the name) estimates the entropy. Boxes span the quartiles, whiskers 5% to 95%.",
+    ),
+    "sle_fig4": FigureKind(
+        figure4, "SLE, Figure 4", f"{{samples.start}} random samples of XE, SLL and SLL-SLE. {_CHOICE}"
+    ),
+    "sle_clips": FigureKind(
+        clips,
+        "Clips and their captions",
+        "Six of a clip's frames, from left to right and from top to bottom, its first reference, and the best caption "
+        "of a beam of {beam} of each method, first seed. Clips are drawn like images. Not in the paper.",
+    ),
+    "sle_curves": FigureKind(
+        curves,
+        "Learning curves",
+        "From step 0, the cross-entropy checkpoint (dashed: its value). Thin: a seed; thick: their mean. A curve of "
+        "over 100 points is averaged over 100 stretches of steps. Not in the paper.",
+    ),
+    "sle_tradeoff": FigureKind(
+        tradeoff,
+        "Quality against diversity",
+        "Mean CIDEr of {samples} random samples against their Div-2. Hollow points: with attention. The panels have "
+        "their own axes: CIDEr on one dataset says nothing about CIDEr on another. Not in the paper.",
+    ),
+    "sle_alpha": FigureKind(
+        alpha,
+        "What alpha does",
+        "The {samples} random samples of an image by captioners without attention, against alpha, the weight of "
+        "quality: 1 is SLL, 0 is exploration alone. Points: means with 95% intervals; small lines: single training "
+        "seeds. Dotted: XE. Upright: the alpha that this run's rows SLL-SLE have; another one (`-S alpha=0.5`) is one "
+        "more point. To read it: go from 1 to the left and see how much diversity the samples gain for the CIDEr they "
+        "lose, and whether true recall rises with it; the dashed lines tell what the best beam caption loses. Random "
+        "captions, too, are diverse: near 0 true precision falls. Not in the paper.",
+    ),
+}

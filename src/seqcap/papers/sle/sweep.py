@@ -1,0 +1,58 @@
+"""SLE's runs by how much they explore: which alpha, which distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqcap.config.report import ReportedRun
+from seqcap.papers.sle.rows import SLE
+from seqcap.report.inputs import Run
+
+# What SLL is, and what is trained with a part of exploration.
+_QUALITY_ALONE, _EXPLORATION = "self_critical", "sequence_exploration"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Runs that differ in how they explore, found by what they were trained with, whatever their names.
+
+    Attributes:
+        lines: distance -> alpha -> run, alphas ascending. SLL is every distance's alpha 1.
+        chosen: the alpha of the run that makes the paper's rows; None where it is not part of this run.
+    """
+
+    lines: dict[str, dict[float, ReportedRun]]
+    chosen: float | None
+
+    @property
+    def alphas(self) -> set[float]:
+        return {alpha for line in self.lines.values() for alpha in line}
+
+
+def sweep(run: Run) -> Sweep:
+    """The runs without attention by distance and alpha; of two that are alike, the first."""
+    entries = [entry for entry in run.trained if entry.captioner == run.captioners[0]]
+    lines: dict[str, dict[float, ReportedRun]] = {}
+    for entry in entries:
+        if is_exploring(entry):
+            distance, estimator = (str(entry.settings.get(key, "")) for key in ("distance", "estimator"))
+            kind = distance if estimator in ("", "paper") else f"{distance}, {estimator}"
+            lines.setdefault(kind, {}).setdefault(float(entry.settings["alpha"]), entry)
+    alone = next((entry for entry in entries if entry.objective == _QUALITY_ALONE), None)
+    if alone is not None:
+        for line in lines.values():
+            line.setdefault(1.0, alone)
+    chosen = run.by_name.get(SLE)
+    alpha = float(chosen.settings["alpha"]) if chosen is not None and is_exploring(chosen) else None
+    return Sweep({kind: dict(sorted(line.items())) for kind, line in lines.items()}, alpha)
+
+
+def is_exploring(entry: ReportedRun) -> bool:
+    """Whether its parameters say how much a run explores."""
+    return entry.objective == _EXPLORATION and "alpha" in entry.settings
+
+
+def outside_sweep(run: Run) -> list[ReportedRun]:
+    """All runs but those that are there for another alpha than the chosen one."""
+    chosen = sweep(run).chosen
+    return [entry for entry in run.trained if not is_exploring(entry) or entry.settings["alpha"] == chosen]

@@ -1,0 +1,245 @@
+"""PG-SPIDEr's example captions and human judgement beside ours, the gradient's variance, and learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seqcap.errors import InputError
+from seqcap.papers.spider.variance import read_variance
+from seqcap.report import published
+from seqcap.report.figures import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    MUTED,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    FigureKind,
+    Line,
+    beam_caption,
+    binned,
+    captions_figure,
+    choose_images,
+    palette,
+    picture_name,
+    plot_curves,
+    plot_start,
+    systems_row,
+)
+from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.tables import HUMAN_LABEL, Measure
+
+_COLOURS = {
+    "mle": BLACK,
+    "pg_bleu4": SKY,
+    "pg_cider": BLUE,
+    "mixer_bcmr": "#8F7700",
+    "mixer_bcmr_a": ORANGE,
+    "pg_bcmr": RED,
+    "pg_spider": GREEN,
+    "pg_spice": PINK,
+}
+
+# Table 2's columns, and Figure 3's bars: run -> its name in the paper.
+_EXAMPLES = {
+    "mle": "MLE",
+    "pg_spice": "PG-SPICE",
+    "mixer_bcmr": "MIXER-BCMR",
+    "mixer_bcmr_a": "MIXER-BCMR-A",
+    "pg_bcmr": "PG-BCMR",
+    "pg_spider": "PG-SPIDEr",
+}
+_JUDGED = {"pg_spider": "PG-SPIDEr", "pg_bcmr": "PG-BCMR", "mle": "MLE"}
+
+_NAME_WIDTH, _CAPTION_WIDTH = 17, 92
+
+
+# --- Table 2: example captions
+
+
+def table2(run: Run) -> Figure:
+    """Four images with each system's best beam caption, first seed; below, the paper's four as printed."""
+    colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
+    rows = []
+    for image in choose_images(run.images, 4).to_dict("records"):
+        captions = {system: beam_caption(run, name, int(image["item"])) for name, system in _EXAMPLES.items()}
+        title, seeds = picture_name(run, image["item"]), {entry.seeds[0] for entry in run.trained}
+        heading = f"best caption of {run.a_beam()}, seed {min(seeds)}"
+        rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
+    for number, printed in enumerate(published.examples("spider_table2").values(), start=1):
+        captions = {system: Line(printed[system]) for system in _EXAMPLES.values()}
+        title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
+        rows.append(systems_row(title, None, heading, captions, colours, _CAPTION_WIDTH))
+    return captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
+
+
+# --- Figure 3: people's judgement, and what stands in for it
+
+
+def figure3(run: Run) -> Figure:
+    """Left: the published bars. Right: how often our captions say only what is true, with 95% intervals."""
+    figure = Figure(figsize=(10.4, 3.9), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[3, 10])
+    printed = [published.published_value("spider", "fig3", row, "% not bad") for row in _JUDGED.values()]
+    _bars(left, list(range(len(printed))), list(_JUDGED), list(_JUDGED.values()), printed)
+    left.set(ylabel="captions judged not bad by people, %")
+    left.set_title("the paper's Figure 3, COCO", loc="left")
+    task = run.config.pictures
+    right.set_title(f"a stand-in, not human judgement ({run.dataset(task)} {run.split(task)})", loc="left")
+    if not run.knows_facts:
+        words = f"not measured on {run.dataset(task)}:\nonly generated scenes come with every fact that is true of them"
+        right.text(0.5, 0.5, words, ha="center", va="center", color=GREY, transform=right.transAxes)
+        right.set_axis_off()
+        return figure
+    places: list[float] = []
+    names: list[str] = []
+    others = [entry.name for entry in run.trained if entry.name not in _JUDGED]
+    # The three of the paper, then the rest, then people: a gap sets each group apart.
+    for group in ([name for name in _JUDGED if name in run.by_name], others, [HUMAN]):
+        start = places[-1] + 1.6 if places else 0.0
+        places += [start + i for i in range(len(group))]
+        names += group
+    values, errors = [], []
+    for name in names:
+        people = Measure("sample", "all_true", "every")
+        found = (people if name == HUMAN else Measure("beam", "all_true")).of(run, name)
+        value = np.nan if found.value is None else found.value * 100
+        values.append(value)
+        errors.append([0.0 if bound is None else abs(bound * 100 - value) for bound in (found.low, found.high)])
+    labels = [HUMAN_LABEL if name == HUMAN else run.by_name[name].label for name in names]
+    _bars(right, places, names, [label.replace(" ", "\n") for label in labels], values, errors)
+    right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
+    return figure
+
+
+def _bars(
+    axis: Axes,
+    places: Sequence[float],
+    names: Sequence[str],
+    labels: Sequence[str],
+    values: Sequence[float],
+    errors: Sequence[Sequence[float]] | None = None,
+) -> None:
+    """Bars from 0 with their values on top, room for these above, and error bars [low, high] where given."""
+    colours = palette(names, _COLOURS | {HUMAN: MUTED})
+    bars = axis.bar(
+        places,
+        values,
+        color=[colours[name] for name in names],
+        width=0.8,
+        alpha=0.65,  # error bars must show on a black bar
+        yerr=None if errors is None else np.transpose(errors),
+        error_kw={"ecolor": BLACK, "elinewidth": 1, "capsize": 3},
+    )
+    axis.bar_label(bars, fmt="%.1f", padding=3)
+    for place, value in zip(places, values, strict=True):
+        if np.isnan(value):
+            axis.text(place, 0, " no number", rotation=90, ha="center", va="bottom", color=GREY)
+    axis.set_xticks(places, [label.replace("-", "-\n", 1) for label in labels], fontsize=8)
+    axis.margins(y=0.12)
+
+
+# --- The gradient's variance
+
+
+def variance(run: Run) -> Figure | str:
+    """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
+    settings = read_variance(run)
+    if not settings:
+        return "The gradient's variance was not measured in this run."
+    figure = Figure(figsize=(6.2, 3.7), layout="constrained")
+    axes = figure.subplots()
+    for baseline, label, colour, marker in ((False, "no baseline", BLACK, "o"), (True, "baseline", GREEN, "s")):
+        rollouts = sorted(k for k, with_baseline in settings if with_baseline == baseline)
+        values = [settings[k, baseline].variance for k in rollouts]
+        bounds = [settings[k, baseline].interval() for k in rollouts]
+        errors = [[value - low, high - value] for value, (low, high) in zip(values, bounds, strict=True)]
+        axes.errorbar(rollouts, values, np.transpose(errors), color=colour, marker=marker, capsize=3, label=label)
+    axes.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
+    axes.set(ylabel="variance: mean squared distance from the mean")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    signal = next(iter(settings.values())).squared_mean
+    relative = axes.twinx()
+    relative.set_ylim(0, axes.get_ylim()[1] / signal)
+    relative.spines["right"].set_visible(True)
+    relative.set_ylabel("variance / squared norm of the mean")
+    return figure
+
+
+# --- Learning curves
+
+
+def curves(run: Run) -> Figure:
+    """Validation CIDEr of all runs; then a panel per reward with those that are paid it."""
+    curves = run.curves
+    rewards = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
+    if not (curves["quantity"] == "val_cider").any():
+        raise InputError("curves.parquet", "has no val_cider", "run the training stages again")
+    columns = 3
+    lines = -(-(1 + len(rewards)) // columns)
+    colours = palette(run.by_name, _COLOURS)
+    figure = Figure(figsize=(4.0 * columns, 3.3 * lines), layout="constrained")
+    first, *others = figure.subplots(lines, columns, squeeze=False).flat
+    cider = curves[curves["quantity"] == "val_cider"]
+    plot_curves(first, cider, run.trained, colours)
+    plot_start(first, cider, run.trained, "MLE")
+    first.set_title("validation CIDEr, greedy captions", loc="left")
+    for axis, reward in zip(others, rewards, strict=False):
+        paid = [entry for entry in run.trained if entry.reward == reward]
+        # Where the reward is CIDEr itself there is one curve for both.
+        own = curves[curves["quantity"] == ("val_cider" if reward == "cider" else "val_reward")]
+        plot_curves(axis, own, paid, colours)
+        plot_start(axis, own, paid, "MLE")
+        training = curves[curves["quantity"] == "train_reward"]
+        for entry in paid:
+            mean = training[training["variant"] == entry.name].groupby("step")["value"].mean().reset_index()
+            line = binned(mean)
+            # Nothing is drawn where nothing was measured: MIXER's captions are its own only when its prefix is gone.
+            steps = line["step"].diff()
+            for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
+                axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")
+        axis.set_title(f"reward {reward}: validation, and training (dotted)", loc="left")
+    for axis in (first, *others[: len(rewards)]):
+        axis.set_xlabel("training step (0: before any)")
+    for axis in others[len(rewards) :]:
+        axis.set_axis_off()
+    figure.legend(*first.get_legend_handles_labels(), loc="outside lower center", ncols=8, frameon=False)
+    return figure
+
+
+FIGURES = {
+    "spider_table2": FigureKind(
+        table2,
+        "SPIDEr, Table 2: example captions",
+        "The best beam caption of the paper's six systems. Images are drawn with a fixed seed from those of the scored "
+        "split whose longest reference has at least ten words. Below, the paper's four examples.",
+    ),
+    "spider_fig3": FigureKind(
+        figure3,
+        "SPIDEr, Figure 3: human judgement, and a stand-in",
+        "Left: what people judged. Right: what a checker finds, which is not the same: the share of captions that say "
+        "something, all of it true of the scene; bars: 95% bootstrap intervals over training seeds and test images. "
+        "Set apart: the other variants, and captions that people (or the scenes' generator) wrote.",
+    ),
+    "spider_variance": FigureKind(
+        variance,
+        "Variance of the policy gradient",
+        "Replicates of one gradient with K Monte-Carlo rollouts from every prefix, with and without the learned "
+        "baseline; bars: 95% bootstrap intervals over replicates. All settings have the same expected gradient, whose "
+        "squared norm the scale on the right divides by. Not in the paper.",
+    ),
+    "spider_curves": FigureKind(
+        curves,
+        "SPIDEr: learning curves",
+        "From step 0, the MLE checkpoint (dashed: its value). Thin: a seed; thick: their mean. Rewards: of greedy "
+        "validation captions, and, dotted, of training samples, mean over seeds. Not in the paper.",
+    ),
+}

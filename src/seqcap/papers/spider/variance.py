@@ -1,0 +1,95 @@
+"""How noisy the policy gradient is with K rollouts, with and without the baseline (spider_variance.parquet)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.report import statistics
+from seqcap.report.inputs import Run
+from seqcap.report.statistics import Floats
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Replicates of one gradient.
+
+    Attributes:
+        distances: [replicates], squared distance of each from their mean.
+        squared_mean: squared norm of the expected gradient, the same for all settings.
+    """
+
+    distances: Floats
+    squared_mean: float
+
+    @property
+    def variance(self) -> float:
+        """The gradient's variance, summed over parameters."""
+        return float(self.distances.mean())
+
+    def interval(self) -> tuple[float, float]:
+        """95% of the variance, over replicates."""
+        return statistics.bootstrap_interval(self.distances)
+
+    def relative_to(self, other: Noise) -> tuple[float, float, float]:
+        """This variance divided by the other's, with its 95% interval over both's replicates."""
+        ratios = statistics.resampled_means(self.distances) / statistics.resampled_means(other.distances, seed=1)
+        return (self.variance / other.variance, *statistics.interval(ratios))
+
+
+# (rollouts, whether with the baseline) -> its replicates.
+Settings = Mapping[tuple[int, bool], Noise]
+
+
+def read_variance(run: Run) -> Settings:
+    """What the variance stage measured, by setting; nothing if it is not part of this run.
+
+    Raises:
+        InputError: the file is malformed, empty or holds a number that is not positive.
+    """
+    path = Path(run.config.results) / "spider_variance.parquet"
+    if not path.exists():
+        return {}
+    frame = artifacts.read_table(path, artifacts.VARIANCE).to_pandas()
+    if frame.empty:
+        raise InputError(path, "has no replicates", "run the variance stage again")
+    for column in ("squared_distance", "squared_mean"):
+        values = frame[column].to_numpy(dtype=float)
+        wrong = values[~(np.isfinite(values) & (values > 0))]
+        if len(wrong):
+            raise InputError(path, f"{column} is {wrong[0]}, not a positive number", "run the variance stage again")
+    return {
+        (int(rollouts), bool(baseline)): Noise(
+            group["squared_distance"].to_numpy(dtype=float), float(group["squared_mean"].iloc[0])
+        )
+        for (rollouts, baseline), group in frame.groupby(["rollouts", "baseline"])
+    }
+
+
+def in_words(settings: Settings) -> str:
+    """What more rollouts and the baseline do to the variance: the paper's K = 3 against K = 1."""
+    found = []
+    for baseline, words in ((False, "without the baseline"), (True, "with it")):
+        if {(1, baseline), (3, baseline)} <= set(settings):
+            found.append(f"{_times(settings[3, baseline], settings[1, baseline])} of K = 1's variance {words}")
+    sentences = [f"K = 3 rollouts leave {' and '.join(found)}."] if found else []
+    for rollouts in (1, 3):
+        if {(rollouts, True), (rollouts, False)} <= set(settings):
+            share = _times(settings[rollouts, True], settings[rollouts, False])
+            sentences.append(f"At K = {rollouts} the baseline leaves {share} of the variance without one.")
+    if not sentences:
+        return ""
+    return (
+        f"*Rollouts and the baseline.* {' '.join(sentences)} Variance: the mean squared distance of a gradient's "
+        "replicates from their mean; [ ]: 95% bootstrap over replicates."
+    )
+
+
+def _times(one: Noise, other: Noise) -> str:
+    value, low, high = one.relative_to(other)
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]"

@@ -1,0 +1,249 @@
+"""WTF-RL's Figure 1 with our captions, retrieval against quality, and learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.metrics import registry
+from seqcap.papers.wtfrl.ablations import changed
+from seqcap.papers.wtfrl.hacked import RULE, first_ranks, most_hacked
+from seqcap.papers.wtfrl.rows import (
+    ALONE,
+    DISCRIMINATOR,
+    GRAMMAR,
+    LONGER,
+    PEOPLE,
+    PRINTED,
+    RL,
+    ROW,
+    TF,
+    UNIDIRECTIONAL,
+    WTF,
+    WTF_RL,
+    by_judge,
+    measure,
+    of_table,
+)
+from seqcap.report import published
+from seqcap.report.figures import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    MUTED,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    FigureKind,
+    Line,
+    Row,
+    beam_caption,
+    captions_figure,
+    choose_images,
+    picture_name,
+    plot_curves,
+    plot_start,
+    systems_row,
+)
+from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.tables import Measure
+from seqcap.tasks import ARTIFACTS
+
+# Run -> its colour and marker.
+_STYLES = {
+    TF: (BLACK, "o"),
+    LONGER: (GREY, "o"),
+    WTF: (BLUE, "s"),
+    WTF_RL: (RED, "D"),
+    RL: (ORANGE, "^"),
+    ALONE: ("#8F7700", "v"),
+    UNIDIRECTIONAL: (PINK, "<"),
+    DISCRIMINATOR: (GREEN, "P"),
+    GRAMMAR: (SKY, "X"),
+}
+
+# --- Figure 1: a hacked reward
+
+# Who says the captions -> the paper's name for it, and ours.
+_EXAMPLES = {
+    HUMAN: ("generic_gt", "generic ground truth"),
+    ALONE: ("reward_hacking", "reward hacking"),
+    WTF_RL: ("WTF-RL", "WTF-RL"),
+}
+_EXAMPLE_COLOURS = {"generic ground truth": BLACK, "reward hacking": _STYLES[ALONE][0], "WTF-RL": _STYLES[WTF_RL][0]}
+_NAME_WIDTH, _CAPTION_WIDTH = 23, 84
+
+
+def figure1(run: Run) -> Figure:
+    """As many images as in print with three captions and their ranks each; the paper's examples follow."""
+    printed = published.examples("wtfrl_fig1")
+    chosen = most_hacked(run, len(printed))
+    files = dict(zip(run.images["item"].tolist(), run.images["file"].tolist(), strict=True))
+    words = "" if chosen else "drawn at random, not by the rule; "
+    items = chosen or [int(item) for item in choose_images(run.images, len(printed))["item"]]
+    people = _first_of_people(run, items)
+    heading = f"{words}ranks by the reward's retriever and the judge: caption"
+    rows = []
+    for item in items:
+        captions = {
+            label: _ranked(run, name, item, Line(people[item]) if name == HUMAN else beam_caption(run, name, item))
+            for name, (_, label) in _EXAMPLES.items()
+        }
+        title = picture_name(run, item)
+        rows.append(systems_row(title, str(files[item]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+    return captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
+
+
+def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
+    """Item -> the first caption of people, as the file of the task has them."""
+    path = ARTIFACTS / run.config.pictures / "data/references.parquet"
+    table = artifacts.read_table(path, artifacts.REFERENCES)
+    table = table.filter(pc.equal(table["split"], run.split(run.config.pictures)))
+    found: dict[int, str] = {}
+    for item, text in zip(table["item"].to_pylist(), table["text"].to_pylist(), strict=True):
+        found.setdefault(item, text)
+    return {item: found[item] for item in items}
+
+
+def _ranked(run: Run, name: str, item: int, caption: Line) -> Line:
+    """A caption with its image's ranks, where they were measured: by the retriever that pays and by the judge."""
+    if name != HUMAN and name not in run.by_name:
+        return caption
+    numbers = []
+    for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
+        of_all = first_ranks(run, who, metric)
+        numbers.append("–" if of_all is None else f"{of_all[item]:.0f}")
+    return Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
+
+
+def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[Row]:
+    """The paper's own examples."""
+    rows = []
+    for number, captions in enumerate(printed.values(), start=1):
+        lines = {label: Line(captions[key]) for key, label in _EXAMPLES.values()}
+        heading = "as printed in the paper (COCO)"
+        # A longer one would run into the words below it.
+        title = f"Figure 1, image {number}"
+        rows.append(systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+    return rows
+
+
+# --- Retrieval against quality
+
+_RECALL, _CIDER = "T2I R@10", "CIDEr"
+
+
+def tradeoff(run: Run) -> Figure:
+    """Recall against CIDEr, by the retriever that pays, by the judge, and in print."""
+    figure = Figure(figsize=(12.0, 4.4), layout="constrained")
+    paid, judged, paper = figure.subplots(1, 3)
+    task = run.config.pictures
+    for axis, who, of in ((paid, "the reward's retriever", measure(_RECALL)), (judged, "the judge", by_judge(_RECALL))):
+        for entry in changed(run):
+            _point(axis, run, entry.name, of, MUTED, ".", "ablations of WTF-RL")
+        for entry in of_table(run):
+            _point(axis, run, entry.name, of, *_STYLES[entry.name], ROW[entry.name])
+        axis.set_title(f"ours, {run.dataset(task)} {run.split(task)}: by {who}", loc="left")
+    for name in PRINTED:
+        x, y = (published.published_value("wtfrl", "table1", ROW[name], column) for column in (_CIDER, _RECALL))
+        colour, marker = _STYLES[name]
+        paper.plot(x, y, color=colour, marker=marker, linestyle="", label=ROW[name])
+    paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
+    for axis in (paid, judged, paper):
+        axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
+        axis.margins(0.12)
+    # A run may lack rows of the paper, and the paper lacks rows of ours.
+    handles = {
+        label: handle for axis in (paper, paid) for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=5, frameon=False)
+    return figure
+
+
+def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker: str, label: str) -> None:
+    """A run's recall and CIDEr, with intervals of both."""
+    places, errors = [], []
+    for of in (measure(_CIDER), recall):
+        ours, scale = of.of(run, name), registry.find(of.metric).scale
+        if ours.value is None:
+            return
+        low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
+        places.append(scale * ours.value)
+        errors.append(scale * np.maximum([[ours.value - low], [high - ours.value]], 0))
+    (x, y), (of_x, of_y) = places, errors
+    axis.errorbar(x, y, xerr=of_x, yerr=of_y, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
+
+
+# --- Learning curves
+
+# Panel -> the quantities that it shows: no run has two of them.
+_PANELS = {
+    "mean reward of the beam's captions": ("beam_reward",),
+    "mean reward of people's": ("truth_reward",),
+    "validation CIDEr, greedy captions": ("val_cider",),
+    "beam: share of rewards above 0": ("beam_positive",),
+    "people: share of rewards above 0": ("truth_positive",),
+    "validation R@10, reward's retriever (0 to 1)": ("val_R@10",),
+    "P_D of people's captions": ("truth_human", "truth_grammar"),
+    "P_D of the beam's": ("beam_human", "beam_grammar"),
+    "P_D of people's, words shuffled": ("shuffled_human", "shuffled_grammar"),
+    "entropy of a token, nats: the beam's": ("beam_entropy",),
+    "entropy of a token, nats: people's": ("truth_entropy",),
+    "accuracy of D on val": ("val_discriminator", "val_grammar"),
+}
+
+
+def learning(run: Run) -> Figure:
+    """A panel per quantity: what is paid, what the discriminator holds for people's, how sure the captioner is, val."""
+    curves, entries = run.curves, of_table(run)
+    if not (curves["quantity"] == "val_cider").any():
+        raise InputError("curves.parquet", "has no val_cider", "run the training stages again")
+    colours = {name: colour for name, (colour, _) in _STYLES.items()}
+    figure = Figure(figsize=(12.0, 12.4), layout="constrained")
+    handles: dict[str, Artist] = {}
+    for axis, (title, quantities) in zip(figure.subplots(4, 3).flat, _PANELS.items(), strict=True):
+        mine = curves[curves["quantity"].isin(quantities)]
+        plot_curves(axis, mine, entries, colours)
+        if "val_cider" in quantities or "val_R@10" in quantities:
+            plot_start(axis, mine, entries, ROW[TF])
+        axis.set_title(title, loc="left")
+        axis.set_xlabel("training step (0: before any)")
+        handles |= {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=5, frameon=False)
+    return figure
+
+
+FIGURES = {
+    "wtfrl_fig1": FigureKind(
+        figure1,
+        "WTF-RL, Figure 1: a hacked reward",
+        f"People's first caption, one that is paid for similarity alone, and WTF-RL's. {RULE} Where RL, alpha 1, is "
+        "not part of a run, or no image is like that, images are drawn with a fixed seed, and the heading says so. "
+        "Below, the paper's examples.",
+    ),
+    "wtfrl_tradeoff": FigureKind(
+        tradeoff,
+        "WTF-RL: retrieval against CIDEr",
+        "Text-to-image R@10 against CIDEr; up and to the right is better. Left: by the retriever that pays; middle: by "
+        "a judge that no objective has seen; right: as printed, by the retriever that pays. Bars: 95% bootstrap "
+        "intervals over training seeds and test images, with one seed over images alone. Recall is among other numbers "
+        "of images here and there. Not in the paper.",
+    ),
+    "wtfrl_curves": FigureKind(
+        learning,
+        "WTF-RL: learning curves",
+        "Thin: a seed; thick: their mean; dashed: TF, the start of all others. Rewards of a batch's captions, of the "
+        "beam and of people, apart, whichever of them a run is paid for; they have a scale of their own in each "
+        "objective. P_D: the discriminator's probability that people wrote a caption; of SCST - Grammar, its head's "
+        "that a caption is intact. In the first steps only these learn. Not in the paper.",
+    ),
+}

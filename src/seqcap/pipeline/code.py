@@ -1,0 +1,86 @@
+"""Finds the files of the package that a piece of code runs: its own and those that it imports, directly or indirectly.
+
+Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
+by name at run time, as `seqcap.objectives` does. Their callers list these modules. A test compares the result with the
+modules that the stages really load.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Never
+
+PACKAGE = Path(__file__).parents[1]
+# The repository, two folders above src/seqcap. It also holds stages/.
+REPOSITORY = PACKAGE.parents[1]
+
+
+def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[str] = ()) -> dict[str, str]:
+    """All files that some code runs: file -> a hash of its content.
+
+    Args:
+        modules: full names of modules of the package.
+        scripts: names of files in stages/.
+        data: patterns of files in the package that the code reads.
+
+    Raises:
+        ModuleNotFoundError: one of `modules` is no module of the package.
+    """
+    found: set[Path] = set()
+    ahead = [path for module in modules for path in _files(module) or _missing(module)]
+    ahead += [REPOSITORY / "stages" / script for script in scripts]
+    while ahead:
+        path = ahead.pop()
+        if path not in found:
+            found.add(path)
+            ahead += [file for module in _imports(path) for file in _files(module)]
+    found |= {path for pattern in data for path in PACKAGE.glob(pattern)}
+    return {path.relative_to(REPOSITORY).as_posix(): _hash(path) for path in sorted(found)}
+
+
+def _missing(module: str) -> Never:
+    raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+
+@cache
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+@cache
+def _files(module: str) -> tuple[Path, ...]:
+    """The files that an import of a module runs: its own and those of its packages. None if it is not a module."""
+    if module.split(".")[0] != PACKAGE.name:
+        return ()
+    parts = module.split(".")[1:]
+    base = PACKAGE.joinpath(*parts)
+    # A folder of data may have the name of a module beside it.
+    own = next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.exists()), None)
+    if own is None:
+        return ()
+    packages = [PACKAGE.joinpath(*parts[:depth]) / "__init__.py" for depth in range(len(parts))]
+    return tuple(path for path in [*packages, own] if path.exists())
+
+
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
+    """The modules that a file imports, and the names that it imports from them: these may be modules, too."""
+    return tuple(_imported(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        for statement in node.orelse:
+            yield from _imported(statement)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _imported(child)

@@ -1,0 +1,367 @@
+"""The papers' claims as data, and whether our numbers bear them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from seqcap.errors import InputError
+from seqcap.metrics import registry
+from seqcap.papers import Captions
+from seqcap.report import published, statistics
+from seqcap.report.inputs import Run
+from seqcap.report.markdown import letters, markdown_table
+from seqcap.report.statistics import Drawn, Floats, Missing
+from seqcap.report.verdicts import COLUMNS, FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE, UNTESTABLE
+from seqcap.tasks import KINDS
+
+SIGNIFICANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Where a paper prints what a claim compares: one column of a table, and a row for each side (and for the base).
+
+    `block` is needed only where several blocks of the table have those rows.
+    """
+
+    paper: str
+    table: str
+    column: str
+    rows: tuple[str, ...]
+    block: str | None = None
+
+
+class Side(Protocol):
+    """One side of a claim that compares more than two runs' scores: say, a method where it reaches a given quality."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs that its number is made from."""
+
+    def drawn(self, run: Run) -> Drawn | Missing:
+        """Its number, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a claim's numbers are made, left and right; `of`: what they are of, in words that follow the metric."""
+
+    sides: tuple[Side, Side]
+    of: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One comparison that a paper makes: left is higher (direction +1) or lower (-1) than right.
+
+    Attributes:
+        number: the claim it belongs to; a claim about several metrics is several comparisons.
+        text: the claim in words, which `Run.fill` fills in.
+        metric, decoder, captions: what is compared (as in the scores).
+        left, right: runs; of a claim with `made`, what its sides are called.
+        direction: +1 or -1.
+        printed: the paper's numbers; None where it has none.
+        base: where given, the claim is that left differs from `base` by more than right does.
+        made: where given, the numbers are not two runs' scores, but made like this.
+        untestable: why this run cannot test it, whatever its numbers are; "": it can.
+    """
+
+    number: str
+    text: str
+    metric: str
+    decoder: str
+    captions: Captions
+    left: str
+    right: str
+    direction: int
+    printed: Printed | None = None
+    base: str | None = None
+    untestable: str = ""
+    made: Made | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.number, self.metric, self.decoder
+
+    @property
+    def names(self) -> list[str]:
+        """The runs that it needs."""
+        if self.made is not None:
+            return [name for side in self.made.sides for name in side.runs]
+        return [self.left, self.right] + ([self.base] if self.base else [])
+
+    @cached_property
+    def _cells(self) -> list[dict[str, Any]]:
+        """The published cells of `names`."""
+        if self.printed is None:
+            return []
+        where = self.printed
+        return [
+            published.published_cell(where.paper, where.table, row, where.column, where.block) for row in where.rows
+        ]
+
+    @property
+    def scale(self) -> float:
+        """What one unit of our metric is worth in the printed scale; where nothing is printed, in our tables'."""
+        return published.SCALES[self._cells[0]["scale"]] if self._cells else registry.find(self.metric).scale
+
+    @property
+    def decimals(self) -> int:
+        return registry.find(self.metric).digits(self.scale)
+
+    def words(self, run: Run) -> str:
+        """The claim with this run's numbers of captions."""
+        return run.fill(self.text, self._evaluation(run))
+
+    def what(self, run: Run) -> str:
+        """The compared quantity in words."""
+        metric, evaluation = registry.find(self.metric).label, self._evaluation(run)
+        if self.made is not None:
+            return f"{metric} {self.made.of}"
+        if self.decoder == "sample":
+            return f"{metric} of {run.samples(evaluation)} samples"
+        if self.captions != "best":
+            return f"{metric} of the beam's {run.beam(evaluation)}"
+        return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {self._caption(run)}"
+
+    def task(self, run: Run) -> str:
+        """What its runs do."""
+        return next(run.by_name[name].task for name in self.names if name in run.by_name)
+
+    def _evaluation(self, run: Run) -> str:
+        """The evaluation that its runs are in; "" if this run has none of them."""
+        return next((run.by_name[name].evaluation for name in self.names if name in run.by_name), "")
+
+    def _caption(self, run: Run) -> str:
+        """What its runs' captions are called; if this run has none of them, what those of such a metric are."""
+        tasks = [run.by_name[name].task for name in self.names if name in run.by_name]
+        kinds = [run.kind(task) for task in tasks] or [kind for kind in KINDS.values() if kind.quality == self.metric]
+        return kinds[0].caption if kinds else "caption"
+
+    def sides(self, labels: dict[str, str] | None = None) -> tuple[str, str]:
+        """What is compared: runs, or the labels they have in `labels`."""
+        names = [self.left, self.right] + ([self.base] if self.base else [])
+        left, right, *base = [(labels or {}).get(name, name) for name in names]
+        return (f"|{left} - {base[0]}|", f"|{right} - {base[0]}|") if base else (left, right)
+
+    def paper_difference(self) -> float | None:
+        """The published difference, in the printed scale."""
+        return float(_difference(np.array([cell["value"] for cell in self._cells]))) if self._cells else None
+
+    def paper_text(self) -> str:
+        """The published difference with as many decimals as the paper prints, or nothing."""
+        difference = self.paper_difference()
+        if difference is None:
+            return ""
+        decimals = max(len(cell["printed"].partition(".")[2]) for cell in self._cells)
+        return f"{difference:+.{decimals}f}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A claim's outcome.
+
+    Attributes:
+        left, right, difference, low, high: in the paper's printed scale, the last two of the 95% interval.
+        p_value, q_value: None where nothing was tested.
+        detectable: the smallest difference that four of five such runs would find, in the printed scale.
+        agreeing, opposed: seeds whose difference has the claimed sign, and the opposite one.
+        seeds: how many both sides have.
+        reason: why there is no verdict, or what a reader must know of the numbers.
+        absent: there is none because something of it is not part of this run.
+    """
+
+    claim: Claim
+    verdict: str
+    left: float | None = None
+    right: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    q_value: float | None = None
+    detectable: float | None = None
+    agreeing: int = 0
+    opposed: int = 0
+    seeds: int = 0
+    reason: str = ""
+    absent: bool = False
+
+    def number(self, value: float | None, sign: str = "") -> str:
+        return "" if value is None else f"{value:{sign}.{self.claim.decimals}f}"
+
+    @property
+    def span(self) -> str:
+        """The difference with its interval."""
+        return f"{self.number(self.difference, '+')} [{self.number(self.low, '+')}, {self.number(self.high, '+')}]"
+
+    @property
+    def judgement(self) -> str:
+        """The verdict, and beside a difference that is not significant what could have been found."""
+        unsure = self.verdict == UNSURE
+        return f"{self.verdict} (could have found {self.number(self.detectable)})" if unsure else self.verdict
+
+    @property
+    def agreement(self) -> str:
+        """Seeds with the claimed sign, of all seeds."""
+        return f"{self.agreeing}/{self.seeds}" if self.seeds else ""
+
+    def record(self, run: Run) -> dict[str, str]:
+        """Its line of claims.csv."""
+        claim = self.claim
+        named = [run.paper.name, f"{claim.number}: {claim.words(run)}", claim.what(run), *claim.sides()]
+        numbers = [self.number(value) for value in (self.difference, self.low, self.high)]
+        tested = ["" if value is None else f"{value:.4f}" for value in (self.p_value, self.q_value)]
+        tested.append(self.number(self.detectable))
+        return dict(zip(COLUMNS, [*named, *numbers, *tested, self.agreement, self.verdict], strict=True))
+
+
+def _difference(values: Floats) -> Floats:
+    """left - right along the last axis [.., 2], or |left - base| - |right - base| from [.., 3]."""
+    if values.shape[-1] == 2:
+        return np.asarray(values[..., 0] - values[..., 1])
+    return np.asarray(np.abs(values[..., 0] - values[..., 2]) - np.abs(values[..., 1] - values[..., 2]))
+
+
+def judge(result: Result) -> str:
+    """The verdict of what was tested, as `seqcap.report.verdicts` defines it."""
+    if result.q_value is None or result.difference is None or result.q_value >= SIGNIFICANCE:
+        return UNSURE
+    sign = result.claim.direction * np.sign(result.difference)
+    if sign > 0 and 2 * result.agreeing > result.seeds:
+        return HOLDS
+    return FAILS if sign < 0 and 2 * result.opposed > result.seeds else UNSURE
+
+
+def measure(claim: Claim, run: Run) -> Result:
+    """Compares a claim's sides, where there are all, on the seeds they have in common; the verdict is still open.
+
+    Raises:
+        InputError: its runs were scored on different items.
+    """
+    sides = _scored(claim, run) if claim.made is None else [side.drawn(run) for side in claim.made.sides]
+    drawn = [side for side in sides if isinstance(side, Drawn)]
+    if len(drawn) < len(sides):
+        missing = next(side for side in sides if isinstance(side, Missing))
+        return Result(claim, NOT_RUN, reason=missing.reason, absent=missing.absent)
+    return _result(claim, drawn)
+
+
+def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
+    """The scores of the claim's runs, on the same items and seeds; or what is missing."""
+    names, scores = claim.names, run.scores
+    for name in names:
+        if name not in run.by_name:
+            return [Missing(f"variant {name} is not part of this run", absent=True)]
+    samples = []
+    for name in names:
+        sample = scores.sample(name, claim.decoder, claim.metric, claim.captions)
+        if sample is None:
+            return [Missing(scores.why_missing(name, claim.decoder, claim.metric))]
+        samples.append(sample)
+    if any(not np.array_equal(sample.items, samples[0].items) for sample in samples):
+        raise InputError(scores.source, f"{', '.join(names)} were scored on different items", "run `dvc repro`")
+    if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
+        return [Missing(f"{' and '.join(names)} have no seed in common")]
+    same = statistics.paired(samples)
+    if same is None:
+        return [Missing(f"{claim.metric} is undefined for every test {run.kind(claim.task(run)).unit}")]
+    return [Drawn.of(sample) for sample in same]
+
+
+def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
+    """The outcome of what was measured: left, right and, if there is one, the base."""
+    scale = claim.scale
+    # A side without training seeds (people) is the same with every seed.
+    of_seeds = [side.by_seed for side in drawn if side.by_seed]
+    common = sorted(set.intersection(*map(set, of_seeds))) if of_seeds else []
+    if not common:
+        return Result(claim, NOT_RUN, reason=f"{' and '.join(claim.sides())} have no seed in common")
+    differences = _difference(np.array([[side.by_seed.get(seed, side.value) for side in drawn] for seed in common]))
+    resampled = _difference(np.stack([side.resampled for side in drawn], axis=1))
+    if np.isnan(resampled).mean() > statistics.TOO_MANY:
+        return Result(claim, NOT_RUN, reason="most of the bootstrap's resamples lack one of the sides")
+    sides = np.array([side.value for side in drawn])
+    difference = float(_difference(sides))
+    if claim.base:
+        sides = np.abs(sides[:2] - sides[2])
+    seeds, (low, high) = len(common), statistics.interval(resampled)
+    found = Result(
+        claim=claim,
+        verdict=UNSURE,
+        left=float(sides[0]) * scale,
+        right=float(sides[1]) * scale,
+        difference=difference * scale,
+        low=low * scale,
+        high=high * scale,
+        agreeing=statistics.seeds_agreeing(differences, claim.direction),
+        opposed=statistics.seeds_agreeing(differences, -claim.direction),
+        seeds=seeds,
+        reason="; ".join(dict.fromkeys(remark for side in drawn for remark in side.remarks)),
+    )
+    if claim.untestable:
+        return found
+    if seeds == 1:
+        alone = "one training seed: the interval is over test items only"
+        return replace(found, verdict=ONE_SEED, reason="; ".join(filter(None, (alone, found.reason))))
+    detectable = statistics.detectable(resampled) * scale
+    return replace(found, p_value=statistics.p_value(resampled), detectable=detectable)
+
+
+def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
+    """The outcome of every claim, in their order. Those that were tested are judged together.
+
+    Raises:
+        InputError: runs of a claim were scored on different items.
+    """
+    results = [measure(claim, run) for claim in claims]
+    results = [
+        replace(result, verdict=UNTESTABLE, reason=result.claim.untestable) if result.claim.untestable else result
+        for result in results
+    ]
+    tested = [place for place, result in enumerate(results) if result.p_value is not None]
+    q_values = statistics.q_values([results[place].p_value or 0.0 for place in tested])
+    for place, q in zip(tested, q_values, strict=True):
+        adjusted = replace(results[place], q_value=q)
+        results[place] = replace(adjusted, verdict=judge(adjusted))
+    return results
+
+
+def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
+    """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict. Those for
+    which runs are missing are one line."""
+    labels = {name: entry.label for name, entry in run.by_name.items()}
+    matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "q", "seeds", "paper", "verdict"]]
+    reasons: dict[str, str] = {}
+    absent = [result for result in results if result.absent]
+    for result in results:
+        if result.absent:
+            continue
+        claim = result.claim
+        left, right = claim.sides(labels)
+        verdict = result.judgement
+        if result.reason:
+            verdict += f" ({reasons.setdefault(result.reason, letters(len(reasons)))})"
+        row = [claim.number, claim.words(run), claim.what(run)]
+        if result.difference is None:
+            row += [left, right, "–", "–", "–", "–"]
+        else:
+            row += [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}"]
+            row += [result.span, _p_text(result.p_value), _p_text(result.q_value), result.agreement]
+        matrix.append([*row, claim.paper_text() or "–", verdict])
+    lines = markdown_table(matrix) if len(matrix) > 1 else []
+    if absent:
+        numbers = ", ".join(dict.fromkeys(result.claim.number for result in absent))
+        lines += ["", f"Not run, for want of their variants: {len(absent)} of {len(results)} ({numbers})."]
+    return [*lines, "", *(f"- ({mark}) {reason}" for reason, mark in reasons.items())] if reasons else lines
+
+
+def _p_text(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return "<.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,65 @@
+"""The difference between two runs of a paper in every metric that both have, with the statistics of claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seqcap.files.artifacts import DECODERS
+from seqcap.metrics.registry import METRICS, Metric
+from seqcap.papers import Captions
+from seqcap.report.claims import Claim, Result, run_claims
+from seqcap.report.inputs import Run
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
+
+_JUDGED = {HOLDS: "better", FAILS: "worse"}
+
+
+def compared(run: Run, left: str, right: str) -> list[Result]:
+    """What differs, by metric; empty where the runs have no score in common.
+
+    Intervals, p and q are those of the report's claims: of a bootstrap over training seeds and test items, and
+    corrected for the number of these metrics.
+    """
+    metrics = [
+        (metric, decoder, captions)
+        for decoder in DECODERS
+        for metric in METRICS.values()
+        if (captions := _captions(metric, decoder)) is not None
+        and all(run.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
+    ]
+    claims = [
+        Claim("", "", metric.name, decoder, captions, left, right, -1 if metric.direction == "lower" else 1)
+        for metric, decoder, captions in metrics
+    ]
+    return [result for result in run_claims(claims, run) if result.verdict != NOT_RUN]
+
+
+def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
+    """Both labels, and over what the first of the differences was measured."""
+    first = results[0].claim
+    sample = run.scores.sample(left, first.decoder, first.metric, first.captions)
+    items = 0 if sample is None else len(sample.items)
+    labels = " against ".join(run.by_name[name].label for name in (left, right))
+    return f"{labels}: {results[0].seeds} training seeds, {items:,} test items"
+
+
+def matrix(run: Run, left: str, right: str, results: Sequence[Result]) -> list[list[str]]:
+    """A row per difference: both sides, the difference, q, and the verdict on the left one. The first is the header."""
+    header = ["", left, right, "difference [95%]", "q", ""]
+    return [header, *([result.claim.what(run), *_cells(result)] for result in results)]
+
+
+def _captions(metric: Metric, decoder: str) -> Captions | None:
+    """Which captions of an item the metric is of; None where it has no statistics of items."""
+    if metric.level == "corpus" and not metric.statistics:
+        return None
+    if metric.level == "set":
+        return "set"
+    return "every" if decoder == "sample" else "best"
+
+
+def _cells(result: Result) -> list[str]:
+    q = "" if result.q_value is None else f"{result.q_value:.3f}" if result.q_value >= 0.001 else "<.001"
+    neutral = not METRICS[result.claim.metric].direction and result.verdict in _JUDGED
+    verdict = "differs" if neutral else _JUDGED.get(result.verdict, result.judgement)
+    return [result.number(result.left), result.number(result.right), result.span, q, verdict]

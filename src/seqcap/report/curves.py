@@ -1,0 +1,36 @@
+"""Learning curves as CSV, for `dvc plots`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from statistics import fmean
+
+import pyarrow as pa
+
+from seqcap.files import artifacts
+
+HEADER = "paper,variant,seed,step,quantity,value"
+# Longer curves are drawn from so many means: hundreds of runs would make a file of many megabytes.
+POINTS = 20
+
+
+def curve_lines(paper: str, files: Iterable[Path]) -> list[str]:
+    """The lines below `HEADER` of every learning curve in some files of `artifacts.CURVES`."""
+    tables = [artifacts.read_table(file, artifacts.CURVES) for file in files]
+    order = ["variant", "quantity", "seed", "step"]
+    rows = pa.concat_tables(tables).sort_by([(column, "ascending") for column in order]).to_pylist()
+    lines = []
+    for (variant, quantity, seed), curve in groupby(rows, key=itemgetter(*order[:3])):
+        points = thinned([(row["step"], row["value"]) for row in curve])
+        lines += [f"{paper},{variant},{seed},{step},{quantity},{value:.4g}" for step, value in points]
+    return lines
+
+
+def thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """At most `POINTS` points: of consecutive ones the last step and the mean value."""
+    size = -(-len(points) // POINTS)
+    parts = [points[start : start + size] for start in range(0, len(points), size)]
+    return [(part[-1][0], fmean(value for _, value in part)) for part in parts]

@@ -1,0 +1,310 @@
+"""What the papers' figures share: style, captions beside pictures, learning curves; PNG files that come out the same
+byte for byte.
+
+Images for figures of captions are chosen by a rule, not by eye: see `choose_images`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.style
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from seqcap.config.report import ReportedRun
+from seqcap.data.frames import ClipSource
+from seqcap.data.images import ImageSource
+from seqcap.files import artifacts
+from seqcap.report import REPORTS
+from seqcap.report.inputs import Run
+from seqcap.tasks import ARTIFACTS
+
+# Okabe and Ito's colours, told apart with any colour vision.
+BLACK, BLUE, ORANGE, RED = "#000000", "#0072B2", "#E69F00", "#D55E00"
+GREEN, PINK, SKY, YELLOW = "#009E73", "#CC79A7", "#56B4E9", "#F0E442"
+_SPARE_COLOURS = (GREEN, PINK, SKY, YELLOW)
+MUTED, GREY = "#8a8a8a", "#555555"
+
+_STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10, "figure.dpi": 110}
+_LINE = 0.185  # inches from one line of a caption to the next
+_CHARACTER = 0.072  # inches of caption text, on average
+_LONG_REFERENCE = 10
+# Frames of a clip that are shown, in so many rows and columns.
+_FRAMES = 2, 3
+_CURVE_POINTS = 100
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """How a figure is drawn, its title, and its caption in the report, which `Run.fill` fills in.
+
+    Of a run that has nothing to show, `draw` says so in a sentence.
+    """
+
+    draw: Callable[[Run], Figure | str]
+    title: str
+    caption: str
+
+
+def write_figures(run: Run, figures: Mapping[str, FigureKind], folder: Path | None = None) -> None:
+    """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions, or in place of
+    a caption why there is no figure."""
+    folder = folder or REPORTS / run.paper.name / "figures"
+    words = {}
+    with matplotlib.style.context(["default", _STYLE]):
+        for name, kind in figures.items():
+            drawn = kind.draw(run)
+            if isinstance(drawn, str):
+                words[name] = {"title": kind.title, "missing": drawn}
+                continue
+            _save(drawn, folder / f"{name}.png")
+            words[name] = {"title": kind.title, "caption": run.fill(kind.caption)}
+    # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
+    artifacts.write_json(folder / "figures.json", {"order": list(figures), "figures": words})
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Writes a PNG whose bytes depend on nothing but what is drawn (no date, no version of matplotlib)."""
+    FigureCanvasAgg(figure)
+    with artifacts.atomic(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
+
+
+def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
+    """A colour for every name: its known one, else one of those left over."""
+    spare = [colour for colour in _SPARE_COLOURS if colour not in known.values()]
+    others = sorted(set(names) - set(known))
+    return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
+
+
+# --- Captions of single images
+
+
+def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Images of the scored split, drawn with a fixed seed, whose longest reference has at least ten words.
+
+    Images that people describe at length show several things; with too few of those, some of the rest follow. By id,
+    look-alikes would stand next to each other.
+    """
+    drawn = images.sample(frac=1, random_state=0)
+    long = drawn[drawn["longest_reference"] >= _LONG_REFERENCE]
+    short = drawn[drawn["longest_reference"] < _LONG_REFERENCE]
+    return pd.concat([long, short]).head(count)
+
+
+def picture_name(run: Run, item: int, task: str = "") -> str:
+    """What a picture, or a clip of `task`, is called above it."""
+    task = task or run.config.pictures
+    return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
+
+
+def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
+    """A decoder's captions of one image, a run's first seed, by rank."""
+    decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
+    chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
+    return [str(text) for text in chosen.sort_values("rank")["text"]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A piece of text; it may be wrapped into several lines."""
+
+    text: str
+    colour: str = BLACK
+    bold: bool = False
+
+    @property
+    def lines(self) -> int:
+        return self.text.count("\n") + 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """One image with its captions: per column a heading and the lines below it.
+
+    Attributes:
+        name: above the picture.
+        file: of the picture; None for an image of the paper's own, which is not at hand.
+        task: of clips; "": it is a picture.
+    """
+
+    name: str
+    file: str | None
+    headings: list[Line]
+    columns: list[list[Line]]
+    task: str = ""
+
+    @property
+    def height(self) -> float:
+        """Inches that the row takes."""
+        lines = max(sum(line.lines for line in column) for column in self.columns)
+        return max(lines * _LINE + 0.5, 1.55)
+
+
+def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Figure:
+    """A row per image: the picture at the left, or its file's name where it may not be shown, the columns beside it.
+
+    Args:
+        run: ours.
+        rows: from top to bottom.
+        widths: of the columns, in characters.
+    """
+    inches = [_CHARACTER * width for width in widths]
+    figure = Figure(figsize=(2.2 + sum(inches), sum(row.height for row in rows) + 0.1))
+    top = figure.get_figheight() - 0.05
+    for row in rows:
+        _picture(figure, 0.1, top, row, run)
+        left = 1.95
+        for heading, column, width in zip(row.headings, row.columns, inches, strict=True):
+            _text(figure, left, top - 0.12, heading)
+            y = top - 0.12 - 1.35 * _LINE
+            for line in column:
+                _text(figure, left, y, line)
+                y -= _LINE * line.lines
+            left += width
+        top -= row.height
+    return figure
+
+
+def absent(name: str) -> Line:
+    """What stands for the captions of a run that is not there."""
+    return Line(f"variant {name} is not part of this run", MUTED)
+
+
+def beam_caption(run: Run, name: str, item: int) -> Line:
+    """A run's best beam caption of an image, first seed, or why there is none."""
+    if name not in run.by_name:
+        return absent(name)
+    return Line(captions_of(run, name, item, "beam")[0] or "(empty)")
+
+
+def systems_row(
+    title: str,
+    file: str | None,
+    heading: str,
+    captions: Mapping[str, Line],
+    colours: Mapping[str, str],
+    width: int,
+    task: str = "",
+) -> Row:
+    """One image: the systems' names in one column, a caption of each in the other, at the same height.
+
+    Args:
+        title, file, task: as of `Row`.
+        heading: above the captions.
+        captions: system -> its caption.
+        colours: system -> the colour of its name.
+        width: of the captions' column, in characters.
+    """
+    names, texts = [], []
+    for name, caption in captions.items():
+        wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)
+        texts.append(wrapped)
+        names.append(Line(name + "\n" * (wrapped.lines - 1), colours[name], bold=True))
+    return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts], task)
+
+
+def _text(figure: Figure, x: float, y: float, line: Line) -> None:
+    """Text whose upper left corner is at (x, y) inches."""
+    width, height = figure.get_size_inches()
+    figure.text(
+        x / width,
+        y / height,
+        line.text,
+        va="top",
+        ha="left",
+        fontsize=9,
+        linespacing=1.25,
+        weight="bold" if line.bold else "normal",
+        color=line.colour,
+    )
+
+
+def _picture(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
+    """The row's name and picture below (left, top), in inches; or words in the picture's place."""
+    _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
+    if row.file is None:
+        _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
+    elif not run.config.tasks[row.task or run.config.pictures].show:
+        words = f"{'clip' if row.task else 'photograph'} not shown: {Path(row.file).name}"
+        _text(figure, left, top - 0.38, Line(textwrap.fill(words, 24), GREY))
+    else:
+        shown = _frames(row.task, row.file) if row.task else _pixels(run.config.pictures, row.file)
+        high = min(row.height - 0.45, 1.45)
+        wide = high * shown.shape[1] / shown.shape[0]
+        # Of pictures that are wider than high, so much that they leave room for the words beside them.
+        wide, high = min(wide, 1.75), min(high, 1.75 * high / wide)
+        width, height = figure.get_size_inches()
+        axes = figure.add_axes((left / width, (top - 0.38 - high) / height, wide / width, high / height))
+        axes.imshow(shown, interpolation="nearest")
+        axes.set_axis_off()
+
+
+def _pixels(task: str, file: str) -> NDArray[np.uint8]:
+    return np.asarray(ImageSource(ARTIFACTS / task / "data").read(file))
+
+
+def _frames(task: str, file: str) -> NDArray[np.uint8]:
+    """Evenly spaced frames of a clip, row by row, with a white line between them."""
+    rows, columns = _FRAMES
+    frames = [np.asarray(frame) for frame in ClipSource(ARTIFACTS / task / "data", rows * columns).read(file)]
+    apart = [np.pad(frame, ((0, 2), (0, 2), (0, 0)), constant_values=255) for frame in frames]
+    lines = [np.concatenate(apart[row * columns : (row + 1) * columns], axis=1) for row in range(rows)]
+    return np.concatenate(lines)[:-2, :-2]
+
+
+# --- Learning curves
+
+
+def plot_curves(
+    axis: Axes,
+    curves: pd.DataFrame,
+    entries: Iterable[ReportedRun],
+    colours: Mapping[str, str],
+    dashed: Collection[str] = (),
+) -> None:
+    """One quantity of several runs: a thin line per seed, and the mean of seeds on top.
+
+    Args:
+        axis: to draw on.
+        curves: of one quantity, columns of `artifacts.CURVES`.
+        entries: the runs to draw; one that was trained no further than step 0 has no line.
+        colours: run -> its colour.
+        dashed: runs whose mean is dashed.
+    """
+    for entry in entries:
+        mine = curves[curves["variant"] == entry.name]
+        if mine.empty or mine["step"].max() == 0:
+            continue
+        colour = colours[entry.name]
+        for _, seed in mine.groupby("seed"):
+            line = binned(seed.sort_values("step"))
+            axis.plot(line["step"], line["value"], color=colour, linewidth=0.7, alpha=0.4)
+        mean = binned(mine.groupby("step")["value"].mean().reset_index())
+        style = "--" if entry.name in dashed else "-"
+        axis.plot(mean["step"], mean["value"], color=colour, linewidth=2, linestyle=style, label=entry.label)
+
+
+def plot_start(axis: Axes, curves: pd.DataFrame, entries: Iterable[ReportedRun], label: str) -> None:
+    """A dashed line at the runs' mean value at step 0: the pretrained captioner's."""
+    starts: list[float] = []
+    for entry in entries:
+        starts += curves.loc[(curves["variant"] == entry.name) & (curves["step"] == 0), "value"].tolist()
+    if starts:
+        axis.axhline(float(np.mean(starts)), color="#666666", linestyle="--", linewidth=1, label=f"{label} (step 0)")
+
+
+def binned(curve: pd.DataFrame) -> pd.DataFrame:
+    """Averages a long curve over at most `_CURVE_POINTS` stretches of equal length; step 0 stays by itself."""
+    if len(curve) <= _CURVE_POINTS:
+        return curve
+    stretch = np.ceil(curve["step"] / curve["step"].max() * _CURVE_POINTS)
+    return curve.groupby(stretch)[["step", "value"]].mean()

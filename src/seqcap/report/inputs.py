@@ -1,0 +1,446 @@
+"""What a paper's part of the report is made from: its runs, scores, decoded captions and learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from seqcap import papers
+from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.metrics import registry
+from seqcap.papers import KARPATHY_TEST, Captions, Paper
+from seqcap.report.statistics import Floats, Sample
+from seqcap.rewards.corpus import corpus_values
+from seqcap.tasks import ARTIFACTS, KINDS, Kind
+
+# The datasets whose every fact is known.
+SCENES, CLIPS = "scenes", "clips"
+# Captions that people wrote are scored as if a run had this name; people have no training seeds.
+HUMAN = "human"
+
+# What a paper measured on -> dataset and split that are the same, not a stand-in.
+_SAME = {KARPATHY_TEST: ("coco", "test")}
+# Kind of task -> dataset -> what a reader should know of it. The name of any other dataset says enough.
+_DATASETS = {
+    "images": {
+        "scenes": "scenes (generated), {split} split",
+        "flickr8k": "Flickr8k (photographs; official splits), {split} split",
+        "flickr30k": "Flickr30k (photographs; Karpathy's splits), {split} split",
+        "coco": "COCO (Karpathy's splits), {split} split",
+    },
+    "clips": {
+        "clips": "clips (generated), {split} split",
+        "tgif": "TGIF (animated GIFs; official splits), {split} split",
+    },
+    "sentences": {"scenes": "scenes (sentences that a grammar writes of generated scenes)"},
+}
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+class Count(int):
+    """A number of captions in text: `f"{count} samples"`, or `f"the {count.word} captions"`."""
+
+    @property
+    def word(self) -> str:
+        """Spelled out, up to twelve."""
+        return _WORDS[self] if self < len(_WORDS) else str(self)
+
+    @property
+    def start(self) -> str:
+        """The same at the start of a sentence."""
+        return self.word.capitalize()
+
+
+# Columns of scores that say which system and which metric a row is of.
+_SYSTEM = ("variant", "decoder", "metric")
+_AGAIN = "run the decode and evaluate stages again"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The rows of one system and metric: [rows] each; no item or rank is -1, no value NaN, no statistics an empty list.
+
+    `statistics`: places [rows] in `Scores._flat` where the statistics begin, and how many there are [rows].
+    """
+
+    seed: NDArray[np.int32]
+    item: NDArray[np.int64]
+    rank: NDArray[np.int32]
+    value: Floats
+    start: NDArray[np.int32]
+    length: NDArray[np.int32]
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Group:
+        return _Group(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+
+class Scores:
+    """The scores of one paper's runs. There are millions: what is asked for is looked up, and nothing else.
+
+    Args:
+        table: columns of `artifacts.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
+        source: the file they come from, for error messages.
+
+    Raises:
+        InputError: a score is infinite.
+    """
+
+    def __init__(self, table: pa.Table, source: str | Path = "scores") -> None:
+        self.source = source
+        coded = [_coded(table[column]) for column in _SYSTEM]
+        (variants, variant), (decoders, decoder), (metrics, metric) = coded
+        key = (variant * len(decoders) + decoder) * len(metrics) + metric
+        # Few enough systems fit into 16 bits, which NumPy sorts many times faster.
+        if len(variants) * len(decoders) * len(metrics) < 1 << 16:
+            key = key.astype(np.uint16)
+        self._order = np.argsort(key, kind="stable")
+        found, starts = np.unique(key[self._order], return_index=True)
+        ends = [*starts[1:].tolist(), len(key)]
+        self._rows: dict[tuple[str, str, str], slice] = {}
+        for code, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
+            rest, of_metric = divmod(code, len(metrics))
+            of_variant, of_decoder = divmod(rest, len(decoders))
+            self._rows[variants[of_variant], decoders[of_decoder], metrics[of_metric]] = slice(start, end)
+        types = {"seed": np.int32, "item": np.int64, "rank": np.int32, "value": np.float64}
+        self._columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
+        lists = table["statistics"].combine_chunks()
+        offsets = lists.offsets.to_numpy()
+        self._flat = lists.values.to_numpy()
+        self._columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
+        self._names = set(variants)
+        self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
+        infinite = np.flatnonzero(np.isinf(self._columns["value"]))
+        if len(infinite):
+            record = {
+                column: table[column][int(infinite[0])].as_py() for column in ("variant", "seed", "item", "metric")
+            }
+            raise InputError(source, f"{record} is infinite", "run the evaluate stage again")
+
+    @classmethod
+    def read(cls, files: Sequence[str]) -> Scores:
+        """Reads several files of scores. People's captions count once, in each metric as the first file has them."""
+        tables: list[pa.Table] = []
+        known: set[str] = set()
+        for file in files:
+            table = artifacts.read_table(file, artifacts.SCORES, _SYSTEM)
+            (variants, variant), (metrics, metric) = (_coded(table[column]) for column in ("variant", "metric"))
+            people = variant == variants.index(HUMAN) if HUMAN in variants else np.zeros(len(variant), bool)
+            again = people & np.isin(metric, [code for code, name in enumerate(metrics) if name in known])
+            tables.append(table.filter(pa.array(~again)) if again.any() else table)
+            known |= {metrics[code] for code in np.unique(metric[people])}
+        return cls(pa.concat_tables(tables), files[0] if len(files) == 1 else Path(files[0]).parent)
+
+    def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
+        """Scores [items x seeds] of a run, averaged over an item's captions; None where there are none.
+
+        A value is NaN where the metric is undefined for an item (the precision of a caption that states nothing).
+
+        Raises:
+            InputError: two seeds were scored on different items, or a caption was scored twice.
+        """
+        sample = None if registry.find(metric).statistics else self.sample(name, decoder, metric, captions)
+        if sample is None:
+            return None
+        values = np.where(sample.counted, sample.statistics[:, :, 0], np.nan)
+        return pd.DataFrame(values, pd.Index(sample.items, name="item"), pd.Index(sample.seeds, name="seed"))
+
+    def sample(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
+        """What the bootstrap draws from: scores of items, or what items add to a corpus metric; None without any.
+
+        Where the evaluate stage wrote the value for the whole corpus, that is the sample's value.
+
+        Raises:
+            InputError: as `per_item`.
+        """
+        key = name, decoder, metric, captions
+        if key not in self._cached:
+            made = self._made(*key)
+            corpus = None if captions == "every" else self.corpus(name, decoder, metric)
+            if made is not None and corpus is not None and set(made.seeds.tolist()) <= set(corpus.index):
+                made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed())
+            self._cached[key] = made
+        return self._cached[key]
+
+    def _made(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
+        """`sample` without the corpus value."""
+        counts = registry.find(metric).statistics
+        group = self._group(name, decoder, counts or metric)
+        if group is None:
+            return None
+        if counts:
+            group = group.only(group.length > 0)
+        else:
+            rank = group.rank
+            chosen = rank < 0 if captions == "set" else rank == 0 if captions == "best" else rank >= 0
+            group = group.only((group.item >= 0) & (group.length == 0) & chosen)
+        if not len(group.item):
+            return None
+        items, seeds = (np.sort(pd.unique(column)).astype(np.int64) for column in (group.item, group.seed))
+        cells = len(items) * len(seeds)
+        cell = np.searchsorted(items, group.item) * len(seeds) + np.searchsorted(seeds, group.seed)
+        self._check(name, decoder, metric, cell, group.rank, cells)
+        shape = (len(items), len(seeds), -1)
+        if counts:
+            order = np.argsort(cell)
+            places = group.start[order, None] + np.arange(group.length[0])
+            statistics = self._flat[places].reshape(shape)
+            return Sample(items, seeds, statistics, np.ones(shape[:2], bool), partial(corpus_values, metric))
+        defined = ~np.isnan(group.value)
+        number = np.bincount(cell, weights=defined, minlength=cells)
+        total = np.bincount(cell, weights=np.where(defined, group.value, 0.0), minlength=cells)
+        return Sample(items, seeds, (total / np.maximum(number, 1)).reshape(shape), (number > 0).reshape(shape[:2]))
+
+    def _check(
+        self, name: str, decoder: str, metric: str, cell: NDArray[np.int64], rank: NDArray[np.int32], cells: int
+    ) -> None:
+        """Every item has a score with every seed, and every caption one score."""
+        ranks = int(rank.max()) + 2
+        if np.bincount(cell * ranks + rank + 1).max() > 1:
+            raise InputError(self.source, f"a caption of {name} ({decoder}) has {metric} twice", _AGAIN)
+        if not np.bincount(cell, minlength=cells).all():
+            problem = f"the seeds of {name} have {metric} ({decoder}) for different items"
+            raise InputError(self.source, problem, _AGAIN)
+
+    def _group(self, name: str, decoder: str, metric: str) -> _Group | None:
+        rows = self._rows.get((name, decoder, metric))
+        if rows is None:
+            return None
+        places = self._order[rows]
+        return _Group(*(self._columns[field.name][places] for field in fields(_Group)))
+
+    def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
+        """A corpus metric's value per seed, or None where there is none.
+
+        Raises:
+            InputError: a seed has two.
+        """
+        group = self._group(name, decoder, metric)
+        if group is None:
+            return None
+        group = group.only((group.item < 0) & ~np.isnan(group.value))
+        if len(set(group.seed.tolist())) < len(group.seed):
+            raise InputError(self.source, f"{name} ({decoder}) has {metric} twice", _AGAIN)
+        values = pd.Series(group.value, pd.Index(group.seed, name="seed")).sort_index()
+        return None if values.empty else values
+
+    def by_seed(self, name: str, decoder: str, metric: str, captions: Captions = "best") -> pd.Series[float] | None:
+        """A metric's value per seed, whatever its kind: that of the corpus, or else the mean over items."""
+        corpus = None if captions == "every" else self.corpus(name, decoder, metric)
+        if corpus is not None:
+            return corpus
+        sample = self.sample(name, decoder, metric, captions)
+        return None if sample is None else pd.Series(sample.by_seed(), pd.Index(sample.seeds, name="seed"))
+
+    def why_missing(self, name: str, decoder: str, metric: str) -> str:
+        """Why there is no such score, in words fit for a table's note."""
+        if name not in self._names:
+            return f"no scores of variant {name}"
+        return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
+    """The different strings of a column, and which of them each row has."""
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    whole = coded.unify_dictionaries().combine_chunks()
+    arrays = whole.chunks if isinstance(whole, pa.ChunkedArray) else [whole]
+    indices = [array.indices.to_numpy(zero_copy_only=False) for array in arrays]
+    names = arrays[0].dictionary.to_pylist() if arrays else []
+    return names, np.concatenate([np.zeros(0, np.int32), *indices])
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
+    """A column of numbers; null is -1, or NaN."""
+    missing = np.nan if pa.types.is_floating(column.type) else -1
+    return np.asarray(pc.fill_null(column, missing).to_numpy())
+
+
+class Decoded(dict[str, pd.DataFrame]):
+    """Run -> its captions, columns of `artifacts.DECODED` without the tokens; each is read on first use."""
+
+    def __init__(self, runs: Iterable[ReportedRun]) -> None:
+        super().__init__()
+        self._files = {run.name: run.decoded for run in runs}
+
+    def __missing__(self, name: str) -> pd.DataFrame:
+        table = artifacts.read_table(self._files[name], artifacts.DECODED)
+        self[name] = _frame(table.drop_columns(["tokens"]))
+        return self[name]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one paper's part of the report is made from. What only some tables or figures need is read on first use."""
+
+    config: PaperConfig
+    paper: Paper
+    scores: Scores
+
+    @classmethod
+    def read(cls, config: PaperConfig) -> Run:
+        """Reads the facts and the scores of a paper.
+
+        Raises:
+            InputError: there is no such paper, or a file is missing or malformed.
+        """
+        # Those of pictures first, whatever their names: it is their people that tables speak of.
+        evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
+        scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
+        return cls(config, papers.load(config.paper).PAPER, scores)
+
+    # --- What there is
+
+    @property
+    def runs(self) -> tuple[ReportedRun, ...]:
+        """All that was scored, in the order of the parameters; ensembles come last."""
+        return self.config.runs
+
+    @cached_property
+    def by_name(self) -> dict[str, ReportedRun]:
+        """`runs` by their names."""
+        return {run.name: run for run in self.runs}
+
+    @cached_property
+    def trained(self) -> list[ReportedRun]:
+        """`runs` without the ensembles."""
+        return [run for run in self.runs if not run.members]
+
+    @cached_property
+    def captioners(self) -> list[str]:
+        """The captioners of `trained`, in its order."""
+        return list(dict.fromkeys(run.captioner for run in self.trained))
+
+    @cached_property
+    def decoded(self) -> Decoded:
+        """Run -> its captions."""
+        return Decoded(self.runs)
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """Learning curves of `trained`, columns of `artifacts.CURVES`."""
+        return pd.concat([read_curves(run.weights) for run in self.trained], ignore_index=True)
+
+    @cached_property
+    def images(self) -> pd.DataFrame:
+        """The scored images of the task whose pictures are shown, as `read_images`."""
+        return read_images(self.config.pictures, self.split(self.config.pictures))
+
+    # --- What stands for what
+
+    def kind(self, task: str) -> Kind:
+        """What kind of task it is."""
+        return KINDS[self.config.tasks[task].kind]
+
+    def dataset(self, task: str) -> str:
+        """The name of the dataset that stands for a task."""
+        return self.config.tasks[task].dataset
+
+    @property
+    def datasets(self) -> str:
+        """The names of the datasets that it is about."""
+        return ", ".join(dict.fromkeys(self.dataset(run.task) for run in self.runs))
+
+    @property
+    def knows_facts(self) -> bool:
+        """Whether everything that is true of the pictures is known."""
+        return self.knows_facts_of(self.config.pictures)
+
+    def knows_facts_of(self, task: str) -> bool:
+        """Whether everything that is true of a task's pictures or clips is known."""
+        return self.dataset(task) in (SCENES, CLIPS)
+
+    def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
+        """Which data stood in for the paper's.
+
+        Args:
+            task: one that the paper has data for.
+            evaluation: of that task; "": the one that its runs are decoded in.
+            published_on: what the paper measured on; "": what `Paper.published_on` says.
+        """
+        published_on = published_on or self.paper.published_on.get(task, "")
+        if not any(run.task == task for run in self.runs):
+            return f"{published_on}: not part of this run"
+        split = self.evaluation(evaluation).split if evaluation else self.split(task)
+        dataset = self.dataset(task)
+        here = _DATASETS[self.config.tasks[task].kind].get(dataset, dataset).format(split=split)
+        same = not published_on or _SAME.get(published_on) == (dataset, split)
+        return here if same else f"{here}, stands in for {published_on}"
+
+    def split(self, task: str) -> str:
+        """The split that a task's runs are decoded on: that of the first of them."""
+        names = [run.evaluation for run in self.runs if run.task == task]
+        names += [name for name, evaluation in self.config.evaluations.items() if evaluation.task == task]
+        if not names:
+            raise InputError(f"papers/{self.config.paper}.yaml", f"no evaluation is of task {task}", "add one")
+        return self.evaluation(names[0]).split
+
+    # --- How captions were made
+
+    def evaluation(self, name: str = "") -> ReportedEvaluation:
+        """An evaluation of the paper; without a name that of its first run."""
+        return self.config.evaluations[name or self.runs[0].evaluation]
+
+    def beam(self, evaluation: str = "") -> Count:
+        """The width of an evaluation's beam."""
+        return Count(self.evaluation(evaluation).beam)
+
+    def samples(self, evaluation: str = "") -> Count:
+        """How many random captions of each item an evaluation has."""
+        return Count(self.evaluation(evaluation).samples)
+
+    def several(self, evaluation: str = "") -> str:
+        """How many captions of an item random samples and the beam give, spelled out."""
+        counts = dict.fromkeys((self.samples(evaluation).word, self.beam(evaluation).word))
+        return " or ".join(counts)
+
+    def a_beam(self, evaluation: str = "") -> str:
+        """ "a beam of 5"; "a beam" of an evaluation that is not part of this run."""
+        there = not evaluation or evaluation in self.config.evaluations
+        return f"a beam of {self.beam(evaluation)}" if there else "a beam"
+
+    def fill(self, text: str, evaluation: str = "") -> str:
+        """Text with `{beam}` and `{samples}` filled in; `{beam.word}` spells it out, `{beam.start}` capitalises it."""
+        return text.format(beam=self.beam(evaluation), samples=self.samples(evaluation))
+
+
+def read_curves(weights: str | Path) -> pd.DataFrame:
+    """The learning curves beside trained weights, columns of `artifacts.CURVES`."""
+    return _frame(artifacts.read_table(Path(weights) / "curves.parquet", artifacts.CURVES))
+
+
+def read_images(task: str, split: str) -> pd.DataFrame:
+    """A split's images in the order of their ids: item, file, longest_reference (words of the longest caption)."""
+    data = ARTIFACTS / task / "data"
+    images = _frame(artifacts.read_table(data / "images.parquet", artifacts.IMAGES))
+    references = artifacts.read_table(data / "references.parquet", artifacts.REFERENCES)
+    lengths = pd.DataFrame(
+        {
+            "item": references["item"].to_numpy(),
+            "longest_reference": pc.list_value_length(references["tokens"]).to_numpy(),
+        }
+    )
+    longest = lengths.groupby("item", as_index=False)["longest_reference"].max()
+    chosen = images[images["split"] == split].merge(longest, on="item")
+    return chosen.sort_values("item").reset_index(drop=True)
+
+
+def read_captions(task: str) -> dict[int, str]:
+    """Item -> the first caption that a person wrote of it."""
+    references = artifacts.read_table(ARTIFACTS / task / "data/references.parquet", artifacts.REFERENCES)
+    items, texts = (references[column].to_pylist()[::-1] for column in ("item", "text"))
+    return dict(zip(items, texts, strict=True))
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    frame: pd.DataFrame = table.to_pandas()
+    return frame

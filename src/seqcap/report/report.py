@@ -1,0 +1,183 @@
+"""The report that people review, put together from the papers' sections. Light: all numbers are there already."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seqcap.config.report import ReportConfig
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.report import REPORTS, SECTIONS
+from seqcap.report.curves import HEADER
+from seqcap.report.markdown import markdown_table
+from seqcap.report.verdicts import COLUMNS, COUNTED, READING, in_words
+
+# Paper -> what `section.summary` says of it.
+Summaries = Mapping[str, Mapping[str, Any]]
+# What a line of claims.csv compares -> the line.
+Records = dict[tuple[str, ...], dict[str, str]]
+
+
+def write_report(config: ReportConfig) -> None:
+    """Writes report.md, claims.csv (numbers in the printed scale), claims.md, curves.csv and metrics.json.
+
+    A paper without a section is named, and left out: experiments may publish one paper after the other.
+
+    Raises:
+        InputError: no paper's section has been made yet.
+    """
+    made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
+    if not made:
+        raise InputError(SECTIONS, "has no paper's section", "run `dvc repro` to make them")
+    papers: Summaries = {paper: artifacts.read_json(SECTIONS / paper / "claims.json") for paper in made}
+    sections = [_read(paper, "section.md") for paper in made]
+    absent = [paper for paper in config.papers if paper not in made]
+    parts = [_head(papers, absent, config.scale), _side_by_side(papers, config.beside), _features(config.pictures)]
+    _write("report.md", "\n".join([*filter(None, parts), *sections]))
+    _write("claims.md", _claims(papers))
+    with artifacts.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(record for paper in papers.values() for record in paper["records"])
+    curves = [line for paper in made for line in _read(paper, "curves.csv").splitlines()[1:]]
+    _write("curves.csv", "\n".join([HEADER, *curves, ""]))
+    metrics = {paper: artifacts.read_json(SECTIONS / paper / "metrics.json") for paper in made}
+    artifacts.write_json(REPORTS / "metrics.json", metrics)
+
+
+def _read(paper: str, name: str) -> str:
+    path = SECTIONS / paper / name
+    if not path.is_file():
+        raise InputError(path, "does not exist", "run `dvc repro` to make it")
+    return path.read_text(encoding="utf-8")
+
+
+def _write(name: str, text: str) -> None:
+    with artifacts.atomic(REPORTS / name) as path:
+        path.write_text(text, encoding="utf-8")
+
+
+def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
+    """What is said once, for all papers.
+
+    Args:
+        absent: the papers without a section.
+    """
+    names = dict.fromkeys(name for paper in papers.values() for name in paper["datasets"])
+    matrix = [["paper", "variants", "comparisons", *COUNTED.values()]]
+    for paper in papers.values():
+        verdicts = [paper["verdicts"][verdict] for verdict in COUNTED]
+        matrix.append([paper["label"], *map(str, (paper["variants"], sum(verdicts), *verdicts))])
+    lines = [
+        f"# seqcap: our numbers beside the published ones ({', '.join(names)})",
+        "",
+        f"What the papers claim, and how it fares here. Scale: {scale}.",
+        "",
+        *markdown_table(matrix),
+        "",
+        *([f"Not run here: {', '.join(f'`{paper}`' for paper in absent)}.", ""] if absent else []),
+        "## How to read this",
+        "",
+        "Every number of ours comes from this run; every number under *paper* is quoted from the publication.",
+        "",
+        *READING,
+        "",
+        "[ ] holds a 95% interval; where it is a range over seeds, that is said. Random samples are one draw with a "
+        "fixed seed; the intervals take them as given.",
+    ]
+    levels = dict.fromkeys(name for paper in papers.values() for name in paper["levels"])
+    if levels:
+        lines += [
+            "",
+            f"Levels on {' or '.join(levels)} and on COCO cannot be compared: CIDEr depends on the references, their "
+            "number and their vocabulary. The order of the objectives can be, and is what the claims test.",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
+    """Every comparison with the paper's difference, ours, and what experiments on other data have published."""
+    if not files:
+        return ""
+    lines = ["## The claims side by side", ""]
+    lines += [
+        "Differences (left minus right) in the printed scale, with 95% intervals and verdicts. Other data are "
+        "published experiments of this repository, each at its own scale; an empty cell: not run there.",
+        "",
+    ]
+    published: dict[str, Records] = {}
+    for name, file in files.items():
+        found = _read_claims(Path(file))
+        if isinstance(found, str):
+            lines += [f"{name} is left out: {found}.", ""]
+        else:
+            published[name] = found
+    for paper in papers.values():
+        records = paper["records"]
+        there = [
+            name for name, found in published.items() if any(_difference(found.get(_key(record))) for record in records)
+        ]
+        matrix = [["claim", "metric", "left - right", "paper", ", ".join(paper["datasets"]), *there]]
+        for record, printed in zip(records, paper["printed"], strict=True):
+            row = [record["claim"], record["metric"], f"{record['left']} - {record['right']}", printed]
+            others = [_difference(published[name].get(_key(record))) for name in there]
+            matrix.append([*row, _difference(record) or record["verdict"], *others])
+        lines += [f"**{paper['label']}**", "", *markdown_table(matrix), ""]
+    return "\n".join(lines)
+
+
+def _read_claims(path: Path) -> Records | str:
+    """The lines of a published claims.csv by what they compare, or why they cannot be used."""
+    if not path.is_file():
+        return f"there is no `{path}`"
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != COLUMNS:
+            return f"`{path}` has other columns than reports have now; its experiment has to run again"
+        return {_key(record): record for record in reader}
+
+
+def _key(record: Mapping[str, str]) -> tuple[str, ...]:
+    """What a line of claims.csv compares, however many captions of an image there are."""
+    number = record["claim"].partition(":")[0]
+    metric = re.sub(r"\d+ samples|beam's \d+", "", record["metric"])
+    return record["paper"], number, metric, record["left"], record["right"]
+
+
+def _difference(record: Mapping[str, str] | None) -> str:
+    """A comparison's difference with its interval and verdict; "" where there is none."""
+    if record is None or not record["difference"]:
+        return ""
+    numbers = (record[column] for column in ("difference", "low", "high"))
+    difference, low, high = (number if number.startswith("-") else f"+{number}" for number in numbers)
+    return f"{difference} [{low}, {high}] {record['verdict']}"
+
+
+def _features(tasks: Sequence[str]) -> str:
+    """What linear probes find in the features of each task; nothing where nobody knows what is in the pictures."""
+    lines: list[str] = []
+    for task in tasks:
+        groups = artifacts.read_json(SECTIONS / f"probe-{task}.json")["groups"]
+        if groups:
+            matrix = [["task", "what", "labels", "mean average precision", "of chance"]]
+            for group in groups:
+                numbers = [f"{group[name]:.2f}" for name in ("mean_average_precision", "chance")]
+                matrix.append([task, group["group"], str(group["labels"]), *numbers])
+            lines += [*markdown_table(matrix), ""]
+    if not lines:
+        return ""
+    reading = "A captioner cannot say what its features do not hold. Linear probes, fitted on train, measured on test."
+    return "\n".join(["## What the features hold", "", reading, "", *lines])
+
+
+def _claims(papers: Summaries) -> str:
+    """claims.md: every comparison of every paper."""
+    lines = ["# Claims", ""]
+    for paper in papers.values():
+        lines += [f"**{paper['label']}** on {', '.join(paper['datasets'])}: {in_words(paper['verdicts'])}.", ""]
+        lines += [*paper["table"], ""]
+    return "\n".join([*lines, *READING, ""])

@@ -1,0 +1,359 @@
+"""A paper's part of the report: what ran, which claims hold, every table and figure, and where each row lives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seqcap import papers
+from seqcap.config.report import ReportedRun
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.papers import Rows
+from seqcap.report import REPORTS, SECTIONS, published
+from seqcap.report.claims import Result, claims_table, run_claims
+from seqcap.report.comparison import compared, heading, matrix
+from seqcap.report.curves import HEADER, curve_lines
+from seqcap.report.inputs import Run
+from seqcap.report.markdown import markdown_table
+from seqcap.report.tables import Measure
+from seqcap.report.verdicts import COUNTED, HOLDS, NOT_RUN, UNTESTABLE, in_words
+
+# The objective of pretraining.
+_LIKELIHOOD = "cross_entropy"
+_LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
+
+
+def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
+    """Writes section.md and what the report puts together of all papers: claims.json, metrics.json and curves.csv.
+
+    Args:
+        run: ours.
+        comparisons: pairs of runs that the user wants compared.
+
+    Raises:
+        InputError: a table or a figure has not been made yet.
+    """
+    rows, parts = (papers.load(run.paper.name, part) for part in ("rows", "claims"))
+    results = run_claims(papers.given(parts, "claims", run), run)
+    folder = SECTIONS / run.paper.name
+    with artifacts.atomic(folder / "section.md") as path:
+        text = build_section(run, parts, papers.given(rows, "rows", run), results, comparisons)
+        path.write_text(text, encoding="utf-8")
+    artifacts.write_json(folder / "claims.json", summary(run, results))
+    artifacts.write_json(folder / "metrics.json", metrics(run, papers.given(parts, "metrics", run, {}), results))
+    folders = {entry.name: Path(entry.weights) for entry in run.trained}
+    # Runs of one captioner continue from the same curves.
+    starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
+    files = [*(of_run / "curves.parquet" for of_run in folders.values()), *filter(Path.exists, starts.values())]
+    with artifacts.atomic(folder / "curves.csv") as path:
+        path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
+
+
+def build_section(
+    run: Run,
+    parts: Any,
+    rows: Mapping[str, Rows],
+    results: Sequence[Result],
+    comparisons: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The section as markdown; links are relative to reports/.
+
+    Args:
+        run: ours.
+        parts: the paper's module `claims`.
+        rows: the paper's.
+        results: of the paper's claims.
+        comparisons: pairs of runs that the user wants compared.
+    """
+    remarks = parts.remarks(run, results) if hasattr(parts, "remarks") else []
+    sections = [
+        [f"## {run.paper.label}: {run.paper.title}"],
+        _what_ran(run),
+        _findings(run, results, papers.given(parts, "headlines", run, ()), remarks),
+        ["### Claims", "", *claims_table(run, results)],
+        _comparisons(run, comparisons),
+        ["### Tables"],
+        *_tables(run),
+        ["### Figures"],
+        *_figures(run),
+        _literature(run),
+        _stand_ins(run, papers.given(parts, "stand_ins", run, ())),
+        _errors(parts.errors() if hasattr(parts, "errors") else []),
+        _limits(run, results),
+        _where(run, rows),
+    ]
+    return "\n".join("\n".join(section).rstrip("\n") + "\n" for section in sections if section)
+
+
+def counts(results: Sequence[Result]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    return {verdict: sum(result.verdict == verdict for result in results) for verdict in COUNTED}
+
+
+def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
+    """What the whole report says of the paper's claims.
+
+    Returns:
+        among others `levels`, datasets whose CIDEr says nothing of COCO's; `records`, the lines of claims.csv; and
+        `printed`, the published difference of each, or "".
+    """
+    tasks = dict.fromkeys(entry.task for entry in run.runs)
+    others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
+    return {
+        "label": run.paper.label,
+        "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
+        "levels": others,
+        "variants": len(run.trained),
+        "verdicts": counts(results),
+        "records": [result.record(run) for result in results],
+        "printed": [result.claim.paper_text() for result in results],
+        "table": claims_table(run, results),
+    }
+
+
+def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]) -> dict[str, Any]:
+    """Numbers for `dvc metrics diff`: per run the main columns of the tables, and how many claims hold.
+
+    A number that could not be computed is left out.
+    """
+    found = counts(results)
+    claims = {"hold": found[HOLDS], "run": len(results) - found[NOT_RUN], "total": len(results)}
+    numbers: dict[str, Any] = {"claims": claims}
+    for entry in run.trained:
+        by_seed = {
+            name: run.scores.by_seed(entry.name, measure.decoder, measure.metric, measure.captions)
+            for name, measure in measures.items()
+        }
+        means = {name: float(values.mean()) for name, values in by_seed.items() if values is not None}
+        numbers[entry.name] = {name: round(mean, 4) for name, mean in means.items() if not math.isnan(mean)}
+    return numbers
+
+
+def _what_ran(run: Run) -> list[str]:
+    header = ["variant", "label", "captioner", "objective", "settings", "reward", "epochs", "learning rate"]
+    matrix = [[*header, "training seeds"]]
+    for entry in run.trained:
+        trained = [entry.captioner, entry.objective, _settings(entry.settings) or "–", entry.reward or "–"]
+        # Without an epoch it is what it starts from.
+        pace = [str(entry.epochs), f"{entry.learning_rate:g}"] if entry.epochs else ["–", "–"]
+        seeds = ", ".join(str(seed) for seed in entry.seeds)
+        matrix.append([f"`{entry.name}`", entry.label, *trained, *pace, seeds])
+    data = "; ".join(run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs))
+    return ["### What ran", "", f"Data: {data}.", "", *markdown_table(matrix)]
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    """An objective's settings in words; those of its parts in brackets."""
+    return ", ".join(
+        f"{key} ({_settings(value)})" if isinstance(value, Mapping) else f"{key} {_setting(value)}"
+        for key, value in settings.items()
+    )
+
+
+def _setting(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:g}"
+        case list():
+            return " and ".join(map(_setting, value))
+    return str(value)
+
+
+def _findings(run: Run, results: Sequence[Result], headlines: Any, remarks: Sequence[str]) -> list[str]:
+    """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
+    lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
+    lines += [
+        _finding(run, result) for result in results if result.claim.key in headlines and result.difference is not None
+    ]
+    return [*lines, *(line for remark in remarks for line in ("", remark))]
+
+
+def _finding(run: Run, result: Result) -> str:
+    """One claim in a sentence: what was found, how sure it is, and what the paper has."""
+    claim = result.claim
+    left, right = claim.sides({name: entry.label for name, entry in run.by_name.items()})
+    what = claim.what(run)
+    verdict = f"{result.verdict} ({result.reason})" if result.verdict == UNTESTABLE else result.judgement
+    parts = [
+        f"- **{claim.words(run)}: {verdict}.** {what[0].upper()}{what[1:]} on "
+        f"{run.dataset(claim.task(run))}: {result.number(result.left)} ({left}) against "
+        f"{result.number(result.right)} ({right}), {result.span}",
+        f"q {'<' if result.q_value < 0.001 else '='} {max(result.q_value, 0.001):.3f}" if result.q_value else "",
+        "over test items only" if result.seeds == 1 else f"the claimed sign in {result.agreement} seeds",
+    ]
+    printed = claim.paper_text()
+    return ", ".join(filter(None, parts)) + (f"; the paper's difference: {printed}." if printed else ".")
+
+
+def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """What the user wants compared, in every metric that both runs have."""
+    if not pairs:
+        return []
+    lines = ["### Comparisons beyond the paper", "", "q is corrected over the rows of one comparison."]
+    for left, right in pairs:
+        found = compared(run, left, right)
+        if found:
+            rows = markdown_table(matrix(run, left, right, found))
+            lines += ["", f"#### {heading(run, left, right, found)}", "", *rows]
+        else:
+            lines += ["", f"`{left}` and `{right}` have no score in common."]
+    return lines
+
+
+def _tables(run: Run) -> list[list[str]]:
+    """The tables that another stage made, their headings two levels down."""
+    folder = REPORTS / run.paper.name / "tables"
+    sections = []
+    for name in artifacts.read_json(folder / "tables.json")["order"]:
+        lines = _made(folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
+        sections.append(["##" + line if line.startswith("## ") else line for line in lines])
+    return sections
+
+
+def _figures(run: Run) -> list[list[str]]:
+    """The figures that another stage made, with their captions; a line where this run has nothing to show."""
+    folder = REPORTS / run.paper.name / "figures"
+    index = artifacts.read_json(folder / "figures.json")
+    sections = []
+    for name in index["order"]:
+        words = index["figures"][name]
+        title = words["title"]
+        if "missing" in words:
+            sections.append([f"*{title}*: no figure. {words['missing']}"])
+            continue
+        link = _made(folder / f"{name}.png").relative_to(REPORTS).as_posix()
+        sections.append([f"#### {title}", "", f"![{title}]({link})", "", words["caption"]])
+    return sections
+
+
+def _made(path: Path) -> Path:
+    if not path.is_file():
+        raise InputError(path, "does not exist", "run `dvc repro` to make it")
+    return path
+
+
+def _literature(run: Run) -> list[str]:
+    """Where the pictures' dataset has published results of its own: how far ours are from them."""
+    task = run.config.pictures
+    table = published.literature(run.dataset(task))
+    entries = [entry for entry in run.trained if entry.task == task]
+    if table is None or not entries:
+        return []
+    records = table.to_dict("records")
+    metrics = [metric for metric in _LITERATURE_METRICS if any(record["metric"] == metric for record in records)]
+    systems = {str(record["system"]): str(record["source"]) for record in records}
+    theirs = {(str(record["system"]), str(record["metric"])): float(record["value"]) for record in records}
+    ours: dict[tuple[str, str], float] = {}
+    for entry in entries:
+        for metric in metrics:
+            by_seed = run.scores.by_seed(entry.name, "beam", metric)
+            if by_seed is not None:
+                ours[entry.name, metric] = float(by_seed.mean()) * 100
+    levels = [["system", "source", *metrics]]
+    for system, source in systems.items():
+        levels.append([system, source, *(_or_dash(theirs.get((system, metric))) for metric in metrics)])
+    for entry in entries:
+        mine = [_or_dash(ours.get((entry.name, metric))) for metric in metrics]
+        levels.append([f"{entry.label} (ours)", "this run", *mine])
+    gaps = [["ours minus theirs", "", *metrics]]
+    for entry in entries:
+        if entry.objective != _LIKELIHOOD:
+            continue
+        for system in systems:
+            pairs = [(ours.get((entry.name, metric)), theirs.get((system, metric))) for metric in metrics]
+            gaps.append([entry.label, system, *(_gap(*pair) for pair in pairs)])
+    absent = sorted({metric for metric in metrics if not any((entry.name, metric) in ours for entry in entries)})
+    return [
+        f"### Against the literature on {run.dataset(task)}",
+        "",
+        f"Published results of other systems, quoted, and ours (beam of {run.beam(entries[0].evaluation)}, best "
+        "caption, mean over seeds; x100).",
+        "",
+        *markdown_table(levels),
+        "",
+        "Differences are given for our cross-entropy captioners: the systems above maximise likelihood, too.",
+        "",
+        *markdown_table(gaps),
+        "",
+        "Not quite like with like:",
+        "",
+        *(f"- {system}: {'; '.join(_notes(records, system))}." for system in systems),
+        *(f"- {run.scores.why_missing(entries[0].name, 'beam', metric)}." for metric in absent),
+    ]
+
+
+def _notes(records: Sequence[Mapping[Any, Any]], system: str) -> list[str]:
+    notes = dict.fromkeys(str(record["note"]) for record in records if record["system"] == system)
+    return [note for note in notes if note]
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _gap(ours: float | None, theirs: float | None) -> str:
+    # Adding zero turns -0.0 into 0.0.
+    return "–" if ours is None or theirs is None else f"{round(ours - theirs, 1) + 0.0:+.1f}"
+
+
+def _stand_ins(run: Run, others: Sequence[tuple[str, str]]) -> list[str]:
+    data = [[published_on, run.stand_in(task)] for task, published_on in run.paper.published_on.items()]
+    matrix = [["the paper", "here"], *data, *map(list, others)]
+    return ["### What stands in for what", "", *markdown_table(matrix)]
+
+
+def _errors(found: Sequence[str]) -> list[str]:
+    heading = ["### Errors noticed in the paper", "", "Computed from the printed numbers in `published/`.", ""]
+    return [*heading, *(f"- {error}" for error in found)] if found else []
+
+
+def _limits(run: Run, results: Sequence[Result]) -> list[str]:
+    single = [entry for entry in run.trained if len(entry.seeds) == 1]
+    limits = list(run.paper.limits)
+    if single:
+        who = "every variant" if len(single) == len(run.trained) else _who(run.trained, single)
+        limits.append(f"One training seed: {who}. Their intervals cover the choice of test items, not training.")
+    reasons = dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN)
+    if reasons:
+        limits.append(f"Not run: {'; '.join(reasons)}.")
+    return ["### Limits", "", *(f"- {limit}" for limit in limits)] if limits else []
+
+
+def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
+    """Some runs by their labels, or by their captioner where they are all of its."""
+    words: list[str] = []
+    for captioner in dict.fromkeys(entry.captioner for entry in chosen):
+        its = [entry for entry in entries if entry.captioner == captioner]
+        some = [entry.label for entry in its if entry in chosen]
+        words += [f"all of captioner `{captioner}`"] if len(some) == len(its) > 1 else some
+    return ", ".join(words)
+
+
+def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
+    """Which run, decoder and files make each row of each table."""
+    name = run.paper.name
+    evaluations = run.config.evaluations.values()
+    scores = ", ".join(f"`{file}`" for evaluation in evaluations for file in (evaluation.scores, *evaluation.retrieval))
+    lines = [
+        "### Where each row lives",
+        "",
+        f"Rows, columns, claims and figures: `src/seqcap/papers/{name}`; runs: `papers/{name}.yaml`; "
+        f"published numbers: `src/seqcap/report/published`; scores: {scores}.",
+        "",
+    ]
+    matrix = [["published", "row", "decoder", "objective", "captions"]]
+    for table, of_table in rows.items():
+        for label, (run_name, decoder) in of_table.items():
+            entry = run.by_name.get(run_name)
+            files = (
+                [f"`src/seqcap/objectives/{entry.objective}.py`", f"`{entry.decoded}`"] if entry else ["not run"] * 2
+            )
+            matrix.append([table, label if isinstance(label, str) else ": ".join(label), decoder, *files])
+    return [*lines, *markdown_table(matrix)]

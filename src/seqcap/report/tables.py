@@ -1,0 +1,436 @@
+"""Tables with our numbers beside the published ones, as CSV for machines and markdown for readers.
+
+To find where a number comes from: a paper's `ROWS` say which run and decoder make a row, its columns which metric
+over which captions, and `estimate` how the value and its interval are computed.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from seqcap.config.report import ReportedRun
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.metrics import registry
+from seqcap.papers import Captions, Columns, Rows
+from seqcap.report import REPORTS, published, statistics
+from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.markdown import letters, markdown_table
+from seqcap.report.statistics import Sample
+
+COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
+
+# Which way a column is better, as an arrow; none where neither is.
+_ARROWS = {"higher": "↑", "lower": "↓", "": ""}
+SEEDS = "the range over seeds (lowest and highest), no interval"
+HUMAN_LABEL = "human captions"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its 95% interval, in the metric's own scale.
+
+    Attributes:
+        remarks: what a reader must know.
+        absent: there is none because its run is not part of this run.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: str = ""
+    remarks: tuple[str, ...] = ()
+    absent: bool = False
+
+    def signed(self, scale: float, decimals: int) -> str:
+        """A difference with its interval, if it has one; nothing without a value."""
+        bounds = (self.value, self.low, self.high)
+        numbers = [f"{scale * bound:+.{decimals}f}" for bound in bounds if bound is not None]
+        return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]" if len(numbers) == len(bounds) else "".join(numbers[:1])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes:
+        printed: the paper's number; "" where it has none.
+        scale: multiplies our numbers into the printed scale.
+        decimals: of our numbers in the CSV file.
+        data: what was captioned.
+    """
+
+    block: str
+    row: str
+    column: str
+    direction: str
+    printed: str
+    ours: Estimate
+    scale: float
+    decimals: int
+    data: str
+
+    @classmethod
+    def of(cls, metric: str, block: str, row: str, column: str, ours: Estimate, data: str, printed: str = "") -> Cell:
+        """A cell in the scale of our own tables, as the registry describes the metric."""
+        known = registry.find(metric)
+        decimals = known.digits(known.scale)
+        return cls(block, row, column, known.direction, printed, ours, known.scale, decimals, data)
+
+    @classmethod
+    def beside(cls, printed: Mapping[str, Any], metric: str, ours: Estimate, data: str) -> Cell:
+        """Ours beside a published cell, a record of `published.published_table`, in its scale."""
+        block, row, column, direction, number = (
+            str(printed[key]) for key in ("block", "row", "column", "direction", "printed")
+        )
+        scale = published.SCALES[str(printed["scale"])]
+        cell = cls(block, row, column, direction, number, ours, scale, registry.find(metric).digits(scale), data)
+        return cell if number else cell.remarked("the paper reports no number")
+
+    @property
+    def note(self) -> str:
+        common = (self.data,) if self.ours.value is not None else ()
+        return "; ".join((*common, *self.ours.remarks))
+
+    def remarked(self, *remarks: str) -> Cell:
+        """The cell with more remarks."""
+        return replace(self, ours=replace(self.ours, remarks=(*self.ours.remarks, *remarks)))
+
+    def number(self, value: float | None) -> str:
+        """A number in the printed scale, or nothing."""
+        return "" if value is None else f"{value * self.scale:.{self.decimals}f}"
+
+    def record(self) -> list[str]:
+        """The cell's line in the CSV file, in the order of `COLUMNS`."""
+        ours = self.ours
+        numbers = [self.number(ours.value), self.number(ours.low), self.number(ours.high)]
+        return [self.block, self.row, self.column, self.direction, self.printed, *numbers, ours.n, self.note]
+
+    def short(self) -> str:
+        """Our number with its interval, for readers."""
+        ours, decimals = self.ours, max(0, self.decimals - 1)
+        if ours.value is None:
+            return "–"
+        if ours.low is None or ours.high is None:
+            return f"{ours.value * self.scale:.{decimals}f}"
+        value, low, high = (number * self.scale for number in (ours.value, ours.low, ours.high))
+        return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report: `reading` tells how to read it, `brackets` what [ ] hold."""
+
+    title: str
+    reading: str
+    cells: list[Cell]
+    brackets: str = "95% bootstrap interval over training seeds and test images"
+
+    def write(self, name: str, folder: Path) -> None:
+        """Writes <name>.csv and <name>.md."""
+        with (
+            artifacts.atomic(folder / f"{name}.csv") as path,
+            path.open("w", newline="", encoding="utf-8") as file,
+        ):
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(cell.record() for cell in self.cells)
+            if not self.cells:
+                writer.writerow([""] * (len(COLUMNS) - 1) + [self.reading])
+        with artifacts.atomic(folder / f"{name}.md") as path:
+            path.write_text(self.markdown(), encoding="utf-8")
+
+    def markdown(self) -> str:
+        """Rows by columns; remarks become lettered notes below the matrix. Rows that were not run are one line."""
+        lines = [f"## {self.title}", "", self.reading, ""]
+        if not self.cells:
+            return "\n".join(lines)
+        columns = list(dict.fromkeys(cell.column for cell in self.cells))
+        directions = {cell.column: cell.direction for cell in self.cells}
+        with_paper = any(cell.printed for cell in self.cells)
+        with_block = len({cell.block for cell in self.cells}) > 1
+        header = ["block", "row"] if with_block else ["row"]
+        for column in columns:
+            name = f"{column} {_ARROWS[directions[column]]}".rstrip()
+            header += ([f"{name} paper"] if with_paper else []) + [f"{name} ours"]
+        matrix = [[*header, "n"]]
+        notes: dict[str, str] = {}
+        rows: dict[tuple[str, str], dict[str, Cell]] = {}
+        for cell in self.cells:
+            rows.setdefault((cell.block, cell.row), {})[cell.column] = cell
+        absent = [key for key, cells in rows.items() if all(cell.ours.absent for cell in cells.values())]
+        for (block, row), cells in rows.items():
+            if (block, row) in absent:
+                continue
+            line = [block, row] if with_block else [row]
+            for column in columns:
+                cell = cells[column]
+                marks = [notes.setdefault(remark, letters(len(notes))) for remark in cell.ours.remarks]
+                mark = f" ({','.join(marks)})" if marks else ""
+                line += ([cell.printed or "–"] if with_paper else []) + [cell.short() + mark]
+            # Metrics that have no items have fewer (seeds only): their remark says so.
+            matrix.append([*line, max((cell.ours.n for cell in cells.values()), key=len) or "–"])
+        lines += markdown_table(matrix) if len(matrix) > 1 else []
+        if absent:
+            lines += ["", f"{_counted(len(absent), 'row')} not part of this run."]
+        data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
+        brackets = f"[ ]: {self.brackets}. " if any(cell.ours.low is not None for cell in self.cells) else ""
+        lines += ["", f"{brackets}–: no number. Data: {data}.", ""]
+        lines += [f"- ({mark}) {remark}" for remark, mark in notes.items()]
+        return "\n".join(lines) + "\n"
+
+
+def _counted(number: int, what: str) -> str:
+    """ "1 row is", "3 rows are"."""
+    return f"{number} {what} is" if number == 1 else f"{number} {what}s are"
+
+
+def write_tables(run: Run, tables: Mapping[str, Callable[[Run], Table]], folder: Path | None = None) -> None:
+    """Writes every table of a paper, and tables.json: their order."""
+    folder = folder or REPORTS / run.paper.name / "tables"
+    for name, make in tables.items():
+        make(run).write(name, folder)
+    artifacts.write_json(folder / "tables.json", {"order": list(tables)})
+
+
+# --- Our numbers
+
+
+def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions) -> Estimate:
+    """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items.
+
+    A few corpus metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds.
+
+    Args:
+        run: what the evaluate stage wrote is in its scores.
+        name, decoder, metric: as in the scores.
+        captions: every caption of an item, the best only, or the set as a whole.
+    """
+    sample = run.scores.sample(name, decoder, metric, captions)
+    note = registry.find(metric).note
+    remarks = (note,) if note else ()
+    if sample is not None:
+        return _over_both(run, name, metric, [sample], remarks)
+    by_seed = None if captions == "every" else run.scores.corpus(name, decoder, metric)
+    found = over_seeds(by_seed, missing(run, name, decoder, metric))
+    if by_seed is None:
+        return found
+    words = "one seed: no range" if len(by_seed) == 1 else f"[ ]: {SEEDS}"
+    return replace(found, remarks=(*remarks, words))
+
+
+def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
+    """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds.
+
+    Raises:
+        InputError: the two were scored on different items.
+    """
+    absent = next((absent_run(one) for one in (name, base) if one not in run.by_name), None)
+    if absent is not None:
+        return absent
+    samples = []
+    for one in (name, base):
+        sample = run.scores.sample(one, decoder, metric, captions)
+        if sample is None:
+            return missing(run, one, decoder, metric)
+        samples.append(sample)
+    mine, others = samples
+    if not np.array_equal(mine.items, others.items):
+        raise InputError(run.scores.source, f"{name} and {base} were scored on different items", "run `dvc repro`")
+    if not set(mine.seeds.tolist()) & set(others.seeds.tolist()):
+        return Estimate(None, remarks=(f"{name} and {base} have no seed in common",))
+    return _over_both(run, name, metric, samples)
+
+
+def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], remarks: tuple[str, ...] = ()) -> Estimate:
+    """A value, or the difference of two, with its interval over seeds and items."""
+    kind = run.kind(run.by_name[name].task if name in run.by_name else run.config.pictures)
+    same = statistics.paired(samples)
+    if same is None:
+        return Estimate(None, remarks=(f"{metric} is undefined for every test {kind.unit}",))
+    first, *others = same
+    value, resampled = first.by_seed().mean(), first.resampled()
+    for other in others:
+        value, resampled = value - other.by_seed().mean(), resampled - other.resampled()
+    low, high = statistics.interval(resampled)
+    n, seeds = f"{int(first.counted.any(axis=1).sum())} {kind.units}", len(first.seeds)
+    if name == HUMAN:
+        return Estimate(float(value), low, high, n, remarks)
+    if seeds == 1:
+        remarks = (*remarks, f"one training seed: the interval is over test {kind.units} alone")
+    return Estimate(float(value), low, high, f"{n} x {seeds} seed{'s' if seeds > 1 else ''}", remarks)
+
+
+def missing(run: Run, name: str, decoder: str, metric: str) -> Estimate:
+    """No number, and why."""
+    return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
+
+
+def absent_run(name: str) -> Estimate:
+    """No number, for want of the run."""
+    return Estimate(None, remarks=(f"variant {name} is not part of this run",), absent=True)
+
+
+def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimate:
+    """The mean over seeds with their range, the lowest and the highest; `otherwise` where there is none."""
+    if by_seed is None:
+        return otherwise
+    if len(by_seed) == 1:
+        return Estimate(float(by_seed.iloc[0]), n="1 seed")
+    return Estimate(float(by_seed.mean()), float(by_seed.min()), float(by_seed.max()), f"{len(by_seed)} seeds")
+
+
+# --- Tables that papers share
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of ours: a metric of a decoder's captions."""
+
+    decoder: str
+    metric: str
+    captions: Captions = "best"
+
+    def of(self, run: Run, name: str) -> Estimate:
+        """A run's value, in the metric's own scale."""
+        return estimate(run, name, self.decoder, self.metric, self.captions)
+
+
+def published_cells(run: Run, table: str, rows: Mapping[str, Rows], columns: Columns, data: str = "") -> list[Cell]:
+    """Every cell of a published table, once and in its order, with our number beside it; then what only we have.
+
+    Args:
+        run: ours.
+        table: as `published.published_table` names it.
+        rows: those of all of the paper's tables.
+        columns: the table's.
+        data: what stands for the paper's; "": what stands for the first of the paper's tasks.
+    """
+    found: Mapping[Any, tuple[str, str]] = rows[table]
+    data = data or run.stand_in(next(iter(run.paper.published_on)))
+    cells: list[Cell] = []
+    sources: list[tuple[str, str] | None] = []
+    for printed in published.published_table(run.paper.name, table).to_dict("records"):
+        block, row, column = (str(printed[key]) for key in ("block", "row", "column"))
+        metric, captions = columns[column]
+        source = next((found[label] for label in (row, (block, row), (column, row)) if label in found), None)
+        if source is None:
+            ours = Estimate(None, remarks=("another system's published number; not re-run",))
+        elif source[0] not in run.by_name:
+            ours = absent_run(source[0])
+        else:
+            ours = estimate(run, *source, metric, captions)
+        cells.append(Cell.beside({str(key): value for key, value in printed.items()}, metric, ours, data))
+        sources.append(source)
+    in_print = {name for others in rows.values() for name, _ in others.values()}
+    ours_alone = [entry for entry in run.trained if entry.row and entry.name not in in_print]
+    return [*cells, *(cell for entry in ours_alone for cell in _row_of_ours(run, entry, cells, sources, columns))]
+
+
+def _row_of_ours(
+    run: Run,
+    entry: ReportedRun,
+    cells: Sequence[Cell],
+    sources: Sequence[tuple[str, str] | None],
+    columns: Columns,
+) -> list[Cell]:
+    """Rows of a run that the paper does not have, such as a user's own: one for each decoder of the table's runs of its
+    task, in their block; of its captioner's runs, if there are any.
+
+    Args:
+        cells: the table's.
+        sources: the run and the decoder of each.
+    """
+    of_task = [
+        (cell, other, source[1])
+        for cell, source in zip(cells, sources, strict=True)
+        if source is not None and (other := run.by_name.get(source[0])) is not None and other.task == entry.task
+    ]
+    alike = [place for place in of_task if place[1].captioner == entry.captioner] or of_task
+    decoders = list(dict.fromkeys(decoder for _, _, decoder in alike))
+    label = f"{entry.label}, {entry.name}" if entry.label in {cell.row for cell in cells} else entry.label
+    made = []
+    for decoder in decoders:
+        row = f"{label}, {decoder}" if len(decoders) > 1 else label
+        near = {cell.column: cell for cell, _, other in alike if other == decoder}
+        for cell in {cell.column: cell for cell in cells}.values():
+            ours = Estimate(None)
+            if cell.column in near:
+                ours = Measure(decoder, *columns[cell.column]).of(run, entry.name)
+            block = next(iter(near.values())).block
+            made.append(replace(cell, block=block, row=row, printed="", ours=ours).remarked("not in the paper"))
+    return made
+
+
+def with_unpublished(
+    run: Run,
+    table: str,
+    rows: Mapping[str, Mapping[str, tuple[str, str]]],
+    columns: Columns,
+    like: Mapping[str, str],
+    remark: str,
+    data: str = "",
+) -> list[Cell]:
+    """`published_cells`, and rows that the paper does not print; those whose run is not there are left out.
+
+    Args:
+        run, table, rows, columns, data: as of `published_cells`.
+        like: row that is not in print -> the printed row that it follows.
+        remark: what is said of such a row.
+    """
+    cells = published_cells(run, table, rows, columns, data)
+    for row, printed in like.items():
+        name, decoder = rows[table].get(row, ("", ""))
+        places = [place for place, cell in enumerate(cells) if cell.row == printed]
+        if name in run.by_name and places:
+            ours = []
+            for cell in (cells[place] for place in places):
+                value = Measure(decoder, *columns[cell.column]).of(run, name)
+                ours.append(replace(cell, row=row, printed="", ours=value).remarked(remark))
+            cells[places[-1] + 1 : places[-1] + 1] = ours
+    return cells
+
+
+def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
+    """One row of our own: the mean of each measure, with its interval, of a run; None: of what people wrote."""
+    name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
+    data = run.stand_in(entry.task if entry else run.config.pictures)
+    return [
+        Cell.of(measure.metric, block, label, column, measure.of(run, name), data)
+        for column, measure in columns.items()
+    ]
+
+
+def no_truth(run: Run, title: str) -> Table:
+    """What stands for a table of true statements where nobody knows which are."""
+    dataset = run.dataset(run.config.pictures)
+    reading = f"Not measured on {dataset}: only generated scenes come with every fact that is true of them."
+    return Table(title, reading, [])
+
+
+def quality_table(run: Run, reading: str) -> Table:
+    """Every quality metric of the greedy and of the best beam caption; low and high are the range over seeds.
+
+    Tasks whose quality is told by another metric, as translation's is, have no rows.
+    """
+    cells = []
+    for decoder in ("greedy", "beam"):
+        for entry in run.trained:
+            if run.kind(entry.task).quality not in registry.QUALITY_TABLE:
+                continue
+            block, data = f"{entry.captioner}, {decoder}", run.stand_in(entry.task)
+            for metric in registry.QUALITY_TABLE:
+                by_seed = run.scores.by_seed(entry.name, decoder, metric)
+                ours = over_seeds(by_seed, missing(run, entry.name, decoder, metric))
+                note = registry.find(metric).note
+                if note and by_seed is not None:
+                    ours = replace(ours, remarks=(note,))
+                cells.append(Cell.of(metric, block, entry.label, metric, ours, data))
+    return Table(f"{run.paper.label}: all quality metrics of every variant", reading, cells, SEEDS)

@@ -1,0 +1,315 @@
+"""Curves: a method that was trained with several weights trades one aim for another, and is read where one is given.
+
+Between runs of neighbouring weights a curve is straight (piecewise linear interpolation), and beyond the outermost ones
+there is nothing: an operating point there is "not reached". A curve may pass it several times. Then the better reading
+counts, and a remark says so.
+
+Every bootstrap resample has a curve of its own, through the scores of all its runs on the same drawn seeds and items.
+Reading each of them where the curve itself is read gives the interval. A resample whose curve does not get there has no
+value (NaN).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from seqcap.metrics import registry
+from seqcap.report import statistics
+from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.statistics import Drawn, Floats, Missing, Sample
+from seqcap.report.tables import Estimate, Measure
+
+# A share of resamples without a value that a reader must know of.
+_SOME = 0.05
+# Of a curve's range, this share at either end is no place to compare: another sample might not get there.
+_MARGIN = 0.1
+# Positions on a curve, counted in runs, that are the same but for rounding.
+_DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A method's runs by the weight that trades its aims.
+
+    Attributes:
+        runs: their names, in the order of the weights; none: the method is not part of this run.
+        weights: as many; None: the method has no weight, and a single run.
+    """
+
+    label: str
+    runs: tuple[str, ...] = ()
+    weights: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Where methods are compared: where a measure has a given value.
+
+    Attributes:
+        value: in the metric's own scale.
+        printed: the paper's, in the scale that it prints.
+        scale: what one unit of our metric is worth there.
+    """
+
+    measure: Measure
+    value: float
+    printed: float
+    scale: float
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether it is the paper's."""
+        return math.isclose(self.value * self.scale, self.printed)
+
+    def words(self, value: float | None = None) -> str:
+        """ "CIDEr 1.031": this value of its metric, or the point's own."""
+        return f"{registry.find(self.measure.metric).label} {self.number(self.value if value is None else value)}"
+
+    def number(self, value: float) -> str:
+        """A value of its metric in the scale that the paper prints."""
+        return f"{value * self.scale:.{1 if self.scale > 1 else 3}f}"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A method's measure at an operating point. A method with a single run is read there, whatever the point is.
+
+    Attributes:
+        point: None where no method has two runs.
+        of: whose scores are read: the run's, or what has this name for it.
+    """
+
+    curve: Curve
+    measure: Measure
+    point: OperatingPoint | None
+    of: str = "{run}"
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs that it is made from."""
+        return self.curve.runs
+
+    def drawn(self, run: Run) -> Drawn | Missing:
+        """Its value with what the bootstrap makes of it, or why there is none."""
+        label = self.curve.label
+        if not self.runs:
+            return Missing(f"{label} is not part of this run", absent=True)
+        y = _samples(run, [self.of.format(run=name) for name in self.runs], self.measure)
+        if isinstance(y, Missing):
+            return y
+        if self.point is None:
+            return Drawn.of(y[0]) if len(y) == 1 else Missing("no operating point: no value is reached")
+        x = _samples(run, self.runs, self.point.measure)
+        if isinstance(x, Missing):
+            return x
+        if len(y) == 1:
+            own = self.point.words(float(x[0].by_seed().mean()))
+            return replace(Drawn.of(y[0]), remarks=(f"{label} is a single run, at its own {own}",))
+        return self._read(x, y, self.point)
+
+    def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Drawn | Missing:
+        """The value of y where x is the point's."""
+        lower = registry.find(self.measure.metric).direction == "lower"
+        levels = [np.array([sample.by_seed().mean() for sample in samples]) for samples in (x, y)]
+        value, places = interpolate(levels[0], levels[1], point.value, lower)
+        label = self.curve.label
+        if not len(places):
+            low, high = (point.number(float(level)) for level in (levels[0].min(), levels[0].max()))
+            return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
+        draws = [np.stack([sample.resampled() for sample in samples], axis=1) for samples in (x, y)]
+        resampled = read_all(draws[0], draws[1], point.value, lower)
+        without = float(np.isnan(resampled).mean())
+        if without > statistics.TOO_MANY:
+            return Missing(f"{label} does not reach {point.words()} in most of the bootstrap's resamples")
+        remarks = []
+        if len(places) > 1:
+            remarks.append(f"{label} passes {point.words()} {len(places)} times: the better reading is given")
+        if without > _SOME:
+            remarks.append(
+                f"{label} does not reach {point.words()} in {without:.0%} of the resamples: without them, the interval "
+                "is too narrow"
+            )
+        # Seeds of the runs beside the point: what is farther away has no part in the value.
+        beside = {int(end) for place in places for end in (np.floor(place), np.ceil(place))}
+        seeds = sorted(set.intersection(*(set(x[i].seeds.tolist()) for i in beside)))
+        if not seeds:
+            return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
+        by_seed = {seed: interpolate(_of_seed(x, seed), _of_seed(y, seed), point.value, lower)[0] for seed in seeds}
+        items = min(int(sample.counted.any(axis=1).sum()) for sample in y)
+        return Drawn(value, resampled, by_seed, items, tuple(remarks))
+
+
+@dataclass(frozen=True)
+class Score:
+    """What stands beside curves without being one: a number that does not depend on where they are read."""
+
+    name: str
+    measure: Measure
+    runs: tuple[str, ...] = ()
+
+    def drawn(self, run: Run) -> Drawn | Missing:
+        """Its value with what the bootstrap makes of it. People's depends on no training seed."""
+        samples = _samples(run, [self.name], self.measure)
+        if isinstance(samples, Missing):
+            return samples
+        found = Drawn.of(samples[0])
+        return replace(found, by_seed={}) if self.name == HUMAN else found
+
+
+def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
+    """y where a curve through points (x, y) [points] has x = `where`, and all places where it has.
+
+    Args:
+        lower: of several places that with the lowest y counts, not that with the highest.
+
+    Returns:
+        y, or NaN where x is nowhere `where`; and the places [n], counted in points: 1.5 is in the middle between the
+        second and the third.
+    """
+    shares = _shares(x, where)
+    reached = np.flatnonzero(~np.isnan(shares))
+    places = np.unique(np.round(reached + shares[reached], _DECIMALS))
+    return float(read_all(x[None], y[None], where, lower)[0]), places
+
+
+def read_all(x: Floats, y: Floats, where: float, lower: bool = False) -> Floats:
+    """y [n] where each of n curves, x and y [n, points], has x = `where`; arguments as of `interpolate`."""
+    values = y[:, :-1] + _shares(x, where) * np.diff(y, axis=1)
+    better: Floats = (np.fmin if lower else np.fmax).reduce(values, axis=1)
+    return better
+
+
+def _shares(x: Floats, where: float) -> Floats:
+    """Of each way [..., points - 1] from one point to the next, after which share of it x is `where`; NaN: nowhere."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = (where - x[..., :-1]) / np.diff(x)
+    return np.where((shares >= 0) & (shares <= 1), shares, np.nan)
+
+
+def choose(
+    run: Run, main: Curve, others: Sequence[Curve], measure: Measure, printed: float, scale: float, share: float = 0.5
+) -> OperatingPoint | None:
+    """Where curves are compared, by a rule that looks at `measure` alone, not at what is compared there.
+
+    The stretches are those that the main curve covers, and among them those that most others cover, too. The point is
+    the paper's value if it is in one of them, else a point of the longest. A curve covers its range but for a tenth at
+    either end. If some of its neighbouring runs have several training seeds both, only the ways between such runs
+    count: elsewhere a comparison would be no test.
+
+    Args:
+        main: what is compared with the others; where it is not part of this run, these are as good.
+        printed: the paper's value.
+        scale: of `printed`.
+        share: of the stretch, from its lower end: where the point is.
+    """
+    of_others = [found for curve in others if (found := _ways(run, curve, measure))]
+    of_main = _ways(run, main, measure)
+    ways = [of_main, *of_others] if of_main else of_others
+    if not ways:
+        return None
+
+    def covering(low: float, high: float) -> int:
+        """How many curves cover a stretch; none counts where the main one does not."""
+        covers = [any(start <= low and high <= end for start, end in of) for of in ways]
+        return sum(covers) if covers[0] or not of_main else 0
+
+    ends = sorted({end for of in ways for way in of for end in way})
+    stretches = list(pairwise(ends)) or [(ends[0], ends[0])]
+    most = max(covering(*stretch) for stretch in stretches)
+    value = printed / scale
+    if covering(value, value) < most:
+        joined: list[tuple[float, float]] = []
+        for low, high in stretches:
+            if covering(low, high) == most:
+                before = joined.pop() if joined and joined[-1][1] == low else (low, low)
+                joined.append((before[0], high))
+        low, high = max(joined, key=lambda stretch: stretch[1] - stretch[0])
+        value = low + share * (high - low)
+    return OperatingPoint(measure, value, printed, scale)
+
+
+def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
+    """From where to where each way between neighbouring runs goes, without the ends of the whole curve; if there are
+    any, only those of several seeds."""
+    samples = _samples(run, curve.runs, measure)
+    if isinstance(samples, Missing):
+        return []
+    ends = [(float(sample.by_seed().mean()), len(sample.seeds)) for sample in samples]
+    pairs = list(pairwise(ends))
+    sure = [(one, other) for one, other in pairs if min(one[1], other[1]) > 1]
+    ways = [(min(one[0], other[0]), max(one[0], other[0])) for one, other in sure or pairs]
+    if not ways:
+        return []
+    low, high = min(low for low, _ in ways), max(high for _, high in ways)
+    margin = _MARGIN * (high - low)
+    cut = [(max(start, low + margin), min(end, high - margin)) for start, end in ways]
+    return [(start, end) for start, end in cut if start <= end]
+
+
+def nearest(run: Run, curve: Curve, point: OperatingPoint | None) -> str | None:
+    """The run of a curve that is nearest to an operating point; None without runs, or scores of them."""
+    found = {name: level(run, name, point.measure) for name in curve.runs} if point else {}
+    known = {name: abs(value - point.value) for name, value in found.items() if value is not None and point}
+    return min(known, key=known.__getitem__) if known else None
+
+
+def level(run: Run, name: str, measure: Measure) -> float | None:
+    """A run's score, the mean over its seeds."""
+    by_seed = run.scores.by_seed(name, measure.decoder, measure.metric, measure.captions)
+    return None if by_seed is None else float(by_seed.mean())
+
+
+def shown(drawn: Drawn | Missing, units: str, note: str = "") -> Estimate:
+    """A number as tables show it.
+
+    Args:
+        units: what its items are.
+        note: what is said of every value of its metric.
+    """
+    if isinstance(drawn, Missing):
+        return Estimate(None, remarks=(drawn.reason,), absent=drawn.absent)
+    seeds, remarks = len(drawn.by_seed), tuple(filter(None, (note, *drawn.remarks)))
+    n = f"{drawn.items} {units}"
+    if seeds == 1:
+        remarks = (*remarks, f"one training seed: the interval is over test {units} alone")
+    n += f" x {seeds} seed{'s' if seeds > 1 else ''}" if seeds else ""
+    return Estimate(drawn.value, *statistics.interval(drawn.resampled), n, remarks)
+
+
+def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
+    """Left minus right, on the seeds that both have."""
+    if isinstance(left, Missing):
+        return left
+    if isinstance(right, Missing):
+        return right
+    seeds: Mapping[int, float] = {
+        seed: value - right.by_seed[seed] for seed, value in left.by_seed.items() if seed in right.by_seed
+    }
+    remarks = tuple(dict.fromkeys((*left.remarks, *right.remarks)))
+    items = min(left.items, right.items)
+    return Drawn(left.value - right.value, left.resampled - right.resampled, seeds, items, remarks)
+
+
+def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
+    """What the scores of some runs are drawn from."""
+    found = []
+    for name in names:
+        sample = run.scores.sample(name, measure.decoder, measure.metric, measure.captions)
+        if sample is None:
+            return Missing(run.scores.why_missing(name, measure.decoder, measure.metric))
+        found.append(sample)
+    return found
+
+
+def _of_seed(samples: Sequence[Sample], seed: int) -> Floats:
+    """The values [points] with one seed; of runs without it, their mean."""
+    values = []
+    for sample in samples:
+        chosen = sample.seeds == seed
+        values.append(float(sample.by_seed()[chosen if chosen.any() else slice(None)].mean()))
+    return np.array(values)

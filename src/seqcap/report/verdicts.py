@@ -1,0 +1,66 @@
+"""Verdicts on claims, and the words for them. Light: the report's last stage needs no more of claims.
+
+Verdicts, for a claim "left is higher (or lower) than right":
+
+- **holds**: the difference has the claimed sign, q < .05, and the majority of the training seeds agree. q is the
+  p-value of the two-level bootstrap (`seqcap.report.statistics`) after Benjamini and Hochberg, over all comparisons
+  of the paper that were tested.
+- **does not hold**: the same, with the opposite sign.
+- **not significant**: neither.
+- **one seed**: a single training seed on one side, which says nothing of other training runs: an estimate, no test.
+- **cannot be tested**: on this data the claim says nothing; the reason is given.
+- **not run**: a number is missing; the reason is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+HOLDS, FAILS, UNSURE = ("holds", "does not hold", "not significant")
+ONE_SEED, UNTESTABLE, NOT_RUN = ("one seed", "cannot be tested", "not run")
+# Verdict -> the heading of how many there are.
+COUNTED = {
+    HOLDS: "hold",
+    FAILS: "do not hold",
+    UNSURE: "not significant",
+    ONE_SEED: "one seed",
+    UNTESTABLE: "cannot be tested",
+    NOT_RUN: "not run",
+}
+_IN_WORDS = {
+    HOLDS: "{} hold",
+    FAILS: "{} do not hold",
+    UNSURE: "{} are not significant",
+    ONE_SEED: "{} have one seed",
+    UNTESTABLE: "{} cannot be tested",
+    NOT_RUN: "{} were not run",
+}
+
+# Columns of claims.csv.
+COLUMNS = [
+    *("paper", "claim", "metric", "left", "right", "difference", "low", "high"),
+    *("p_value", "q_value", "detectable", "seeds", "verdict"),
+]
+
+READING = [
+    "Intervals and p come from a bootstrap that draws training seeds and test items with replacement, the same for "
+    "both sides: they speak of other training runs and other test items. q is p after Benjamini and Hochberg, over all "
+    "comparisons of the paper that were tested.",
+    "",
+    "- *holds*: the difference has the claimed sign, q < .05, and most seeds agree; *does not hold*: the same with the "
+    "opposite sign.",
+    "- *not significant*: neither. The difference that the run could have found, four times in five, stands beside it.",
+    "- *one seed*: an estimate; its interval is over test items only and says nothing of other training runs.",
+    "- *cannot be tested*, *not run*: the reason is given.",
+    "",
+    "*seeds*: in how many training seeds the difference has the claimed sign. *paper*: the published difference, in "
+    "whose scale all numbers are. With few seeds the true uncertainty about training is somewhat larger than the "
+    "intervals say.",
+]
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """How many comparisons have each verdict; those that none has are left out."""
+    each = ", ".join(words.format(counts[verdict]) for verdict, words in _IN_WORDS.items() if counts[verdict])
+    total = sum(counts.values())
+    return f"of {total} comparison{'s' if total != 1 else ''}, {each or 'none has a verdict'}"

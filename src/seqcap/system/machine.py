@@ -1,0 +1,98 @@
+"""Where things run: the device, the number of processes, the launcher. It never changes what is computed.
+
+torch is imported where it is needed: other processes can be started while this one waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seqcap.errors import InputError
+from seqcap.files.artifacts import read_json
+
+if TYPE_CHECKING:
+    import torch
+
+MACHINE = Path("artifacts/machine.json")
+
+
+def device() -> torch.device:
+    """The device of this process; under a launcher, the one of its local rank.
+
+    Raises:
+        InputError: `device: cuda` where there is no CUDA device.
+    """
+    import torch
+
+    wanted = read_json(MACHINE)["device"]
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise InputError("params.yaml", "device is 'cuda' but there is no CUDA device", "use auto or cpu")
+    if wanted == "cpu" or not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+
+def check_precision(precision: str, device: torch.device) -> None:
+    """Checks that a device has instructions for a type. Without them products would be emulated, many times slower.
+
+    Args:
+        precision: float32 or bfloat16.
+
+    Raises:
+        InputError: it has none.
+    """
+    import torch
+
+    if precision == "float32":
+        return
+    if device.type == "cuda":
+        what, there = "this GPU has no instructions for it", torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        what = "this CPU has neither AVX512-BF16 nor AMX"
+        there = any(has and "bf16" in name for name, has in torch.cpu.get_capabilities().items())
+    if not there:
+        raise InputError("params.yaml", f"precision is {precision!r}, but {what}", "use float32")
+
+
+def workers() -> int:
+    """Processes that may train side by side on a CPU: no more than this one where a launcher has started some."""
+    if "LOCAL_RANK" in os.environ:
+        return 1
+    wanted = read_json(MACHINE)["workers"]
+    return (os.cpu_count() or 1) if wanted == "auto" else int(wanted)
+
+
+def relaunch() -> None:
+    """Replaces this process by `launcher` running the same command, unless it already runs under one."""
+    launcher = shlex.split(read_json(MACHINE)["launcher"])
+    if launcher == ["python"] or "LOCAL_RANK" in os.environ:
+        return
+    try:
+        os.execvp(launcher[0], [*launcher, *sys.argv])
+    except OSError as error:
+        raise InputError(
+            "params.yaml", f"launcher {launcher[0]!r} cannot be run ({error.strerror})", "use python"
+        ) from None
+
+
+def join_group() -> tuple[int, int]:
+    """Joins the launcher's process group, if there is one.
+
+    Returns:
+        this process's rank and the number of processes; (0, 1) without a launcher.
+    """
+    if "LOCAL_RANK" not in os.environ:
+        return 0, 1
+    import torch
+    from torch import distributed as dist
+
+    if not dist.is_initialized():
+        on_gpu = device().type == "cuda"
+        if on_gpu:
+            torch.cuda.set_device(device())
+        dist.init_process_group("nccl" if on_gpu else "gloo")
+    return dist.get_rank(), dist.get_world_size()

@@ -1,0 +1,64 @@
+"""`seqcap compare`: the difference between two runs that are scored already, and its place in the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seqcap.config import config_path
+from seqcap.config.report import ReportConfig, SectionConfig
+from seqcap.errors import InputError
+from seqcap.pipeline.params import read_params
+from seqcap.pipeline.run import apply_overlay
+from seqcap.report.comparison import compared, heading, matrix
+from seqcap.report.inputs import Run
+from seqcap.tools.score_tables import aligned
+
+
+def compare(left: str, right: str) -> str:
+    """A table of what differs between two runs of a paper, in every metric that both have.
+
+    Raises:
+        InputError: there is no such run, no paper has both, or they have not been scored yet.
+    """
+    run = Run.read(find_paper(left, right))
+    results = compared(run, left, right)
+    if not results:
+        raise InputError(f"{left}, {right}", "have no score in common", "run `seqcap repro`")
+    return "\n".join([heading(run, left, right, results), *aligned(matrix(run, left, right, results))])
+
+
+def keep(left: str, right: str) -> str:
+    """Adds the comparison to the report's parameters, and says so in a line.
+
+    Raises:
+        InputError: as `compare`, or the paper's parameters cannot be read or written.
+    """
+    paper = find_paper(left, right).paper
+    params = read_params()
+    path = params.source(paper)
+    pairs = [list(pair) for pair in params.papers[paper].comparisons]
+    if [left, right] not in pairs:
+        changed = {"papers": {paper: {"comparisons": [*pairs, [left, right]]}}}
+        apply_overlay(Path(), {path.as_posix(): changed}, path)
+    return f"{path}: the report compares {left} with {right} from the next `seqcap repro` on"
+
+
+def find_paper(left: str, right: str) -> SectionConfig:
+    """The part of the report that has both runs.
+
+    Raises:
+        InputError: as `compare`.
+    """
+    if not config_path("report").is_file():
+        raise InputError(config_path("report"), "does not exist", "run `seqcap repro` from the root of a checkout")
+    runs: dict[str, set[str]] = {}
+    for paper in ReportConfig.read("report").papers:
+        config = SectionConfig.read("section", paper)
+        runs[paper] = {run.name for run in config.runs}
+        if {left, right} <= runs[paper]:
+            return config
+    for name in (left, right):
+        if not any(name in names for names in runs.values()):
+            known = ", ".join(sorted(set().union(*runs.values())))
+            raise InputError("papers/", f"there is no trained run {name!r}", f"choose among {known}")
+    raise InputError("papers/", f"no paper has both {left} and {right}", "compare runs of one paper")

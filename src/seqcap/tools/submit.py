@@ -1,0 +1,112 @@
+"""Results files as COCO's captioning server takes them, from decoded captions.
+
+The format: `captions_<split>_<name>_results.json`, a list of {"image_id": int, "caption": str} with one caption for
+each image of the split. The server demands one file for test2014 and one for val2014
+(https://cocodataset.org/#captions-eval).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seqcap.errors import InputError
+from seqcap.files.artifacts import DATA, DECODED, IMAGES, in_split, read_table, write_json
+
+
+def submit(
+    decoded: Path,
+    out: Path,
+    split: str,
+    decoder: str = "beam",
+    variant: str | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+    images: Path = DATA / "images.parquet",
+) -> Path:
+    """Writes a results file, and replaces the one that is there.
+
+    Images go by COCO's own ids (`coco_id` of `artifacts.IMAGES`, which Karpathy's JSON calls `cocoid`), and every image
+    of COCO's `split` must have a caption.
+
+    Args:
+        decoded: file of `artifacts.DECODED`; the caption of rank 0 of each image is taken.
+        out: folder of the file.
+        split: of `artifacts.COCO_SPLITS`, for the file's name.
+        decoder: whose captions.
+        variant, seed: whose captions; None where the file holds only one.
+        name: of the algorithm; None takes the variant's.
+        images: file of `artifacts.IMAGES`.
+
+    Returns:
+        path of the file.
+
+    Raises:
+        InputError: a file is malformed; `name` is long, or has other characters than A-Z, a-z, 0-9, _ and -; there is
+            nothing, or more than one thing, to choose; the images are not COCO's; or an image has no first caption or
+            two, another split or no COCO id.
+    """
+    table = read_table(decoded, DECODED)
+    table = _chosen(decoded, table, "variant", variant)
+    name = table["variant"][0].as_py() if name is None else name
+    # Letters of other scripts are no part of it: the server unpacks file names on machines of its own.
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
+        raise InputError("name", f"is {name!r}", "use letters A-Z and a-z, digits, _ and - only, at most 100 of them")
+    table = _chosen(decoded, table, "seed", seed)
+    table = _chosen(decoded, table, "decoder", decoder)
+    captions = _first(decoded, table)
+    ids = _submitted_ids(images, split)
+    strange = [image for image in captions if image not in ids]
+    if strange:
+        problem = f"image {strange[0]} and {len(strange) - 1} others are not of {split} in {images}"
+        raise InputError(decoded, problem, "submit captions of that split alone")
+    missing = [image for image in ids if image not in captions]
+    if missing:
+        problem = f"{len(missing)} of {len(ids)} images have no {decoder} caption, first image {missing[0]}"
+        raise InputError(decoded, problem, f"decode all of {split}: the server takes nothing less")
+    results = [{"image_id": ids[image], "caption": caption} for image, caption in captions.items()]
+    path = out / f"captions_{split}_{name}_results.json"
+    write_json(path, sorted(results, key=lambda result: result["image_id"]))
+    return path
+
+
+def _chosen(path: Path, table: pa.Table, column: str, value: Any) -> pa.Table:
+    """The rows of one value of a column; None stands for the only one."""
+    values = sorted(pc.unique(table[column]).to_pylist())
+    if not values:
+        raise InputError(path, "holds no caption", "decode it again")
+    if value is None and len(values) > 1:
+        raise InputError(path, f"holds {column} {', '.join(map(str, values))}", f"choose one with --{column}")
+    if value is not None and value not in values:
+        raise InputError(path, f"has no {column} {value!r}", f"choose among {', '.join(map(str, values))}")
+    return table.filter(pc.equal(table[column], values[0] if value is None else value))
+
+
+def _first(path: Path, table: pa.Table) -> dict[int, str]:
+    """Image -> its caption of rank 0."""
+    first = table.filter(pc.equal(table["rank"], 0))
+    captions: dict[int, str] = {}
+    for image, text in zip(first["item"].to_pylist(), first["text"].to_pylist(), strict=True):
+        if image in captions:
+            raise InputError(path, f"image {image} has two captions of rank 0", "decode it again")
+        captions[image] = text
+    for image in table["item"].to_pylist():
+        if image not in captions:
+            raise InputError(path, f"image {image} has no caption of rank 0", "decode it again")
+    return captions
+
+
+def _submitted_ids(path: Path, split: str) -> dict[int, int]:
+    """The images that a results file must have: image id -> id in the file."""
+    rows = read_table(path, IMAGES).to_pylist()
+    if all(row["coco_id"] is None for row in rows):
+        raise InputError(path, "has no image with a coco_id", "submit captions of COCO: its server knows no others")
+    ids = {row["item"]: row["coco_id"] for row in rows if in_split(split, row["split"], row["file"])}
+    for image, coco_id in ids.items():
+        if coco_id is None:
+            raise InputError(path, f"image {image} has no coco_id", "give it its cocoid in dataset_coco.json")
+    return ids

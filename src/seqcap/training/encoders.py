@@ -1,0 +1,245 @@
+"""Trains an encoder to tell what is in a scene or a clip, and where, on pictures or clips of its own.
+
+ImageNet's classes train the encoders of photographs so, on photographs that no captioner sees. Boxes with attributes
+add where things are (Anderson et al., "Bottom-up and top-down attention", CVPR 2018, section 3.1). An encoder of clips
+is told, too, what each thing does, as action classes train the encoders of videos.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seqcap.config.data import EncoderConfig
+from seqcap.data.frames import evenly
+from seqcap.errors import InputError
+from seqcap.features.encoders import Encoder
+from seqcap.features.precision import average_precisions
+from seqcap.system import machine
+from seqcap.system.processes import side_by_side
+from seqcap.system.progress import progress
+from seqcap.world.drawing import draw
+from seqcap.world.graph import GRID, MAX_OBJECTS, SceneObject, sample
+from seqcap.world.labels import clip_labels, clip_object_labels, object_labels, picture_labels
+from seqcap.world.motion import FRAMES, sample_clip
+
+# Keep the random numbers of the encoder's pictures apart from those of any task's, and of each other.
+TRAIN, VAL = 271828, 271829
+# As many validation pictures as training pictures divided by this.
+TRAIN_PER_VAL = 12
+# Noise of the pixels, as `scenes.Config` has it.
+NOISE = 6
+# Pictures that a process draws at a time.
+CHUNK = 200
+
+Floats = npt.NDArray[np.float32]
+Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
+# Pixels, labels of the picture and of each object, and the objects.
+Picture = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Pictures with their labels.
+
+    Attributes:
+        images: [n, 3, side, side] uint8; of clips [n, 6, side, side], two consecutive frames.
+        labels: [n, labels of a picture] float32, 1 where the label holds and 0 elsewhere.
+        objects: [n, objects, labels of an object] float32; all 0 where a picture has fewer objects.
+        middles: [n, objects, 2] float32, the middle of each object, (down, right) as shares of the side.
+    """
+
+    images: Tensor
+    labels: Tensor
+    objects: Tensor
+    middles: Tensor
+
+
+def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
+    """Draws scenes, or clips, and trains an encoder on them, in place.
+
+    Returns:
+        mean average precision of a picture's labels on validation scenes, or clips, of its own, 0-1.
+    """
+    # Several threads would be many times slower beside another stage, and the bytes would depend on their number.
+    torch.set_num_threads(1)
+    cores = len(os.sched_getaffinity(0))
+    torch.backends.cudnn.deterministic = True
+    # An encoder that reads frames one by one learns from pictures.
+    frames = config.frames if encoder.frames > 1 else None
+    train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores, frames)
+    number = -(-config.pictures // TRAIN_PER_VAL)
+    val = draw_examples((config.seed, VAL), number, config.image_size, cores, frames)
+    settings = config.model_dump(include={"epochs", "learning_rate", "batch_size", "seed"})
+    return pretrain(encoder, train, val, **settings, device=machine.device())
+
+
+def draw_examples(
+    entropy: Sequence[int], pictures: int, side: int, processes: int, frames: int | None = None
+) -> Examples:
+    """Draws scenes, each with random numbers from (*entropy, its number): they do not depend on the processes.
+
+    Args:
+        pictures: how many.
+        side: width and height of a picture, in pixels.
+        processes: how many draw side by side.
+        frames: how many frames of a clip are read; two consecutive ones of each clip are drawn. None: scenes.
+    """
+    starts = range(0, pictures, CHUNK)
+    jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side, frames) for start in starts]
+    drawn = side_by_side(_draw, jobs, min(processes, len(jobs)))
+    images, *others = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*drawn, strict=True))
+    return Examples(images.permute(0, 3, 1, 2), *others)
+
+
+def _draw(entropy: Sequence[int], numbers: Sequence[int], side: int, frames: int | None) -> Drawn:
+    pictures = []
+    for number in numbers:
+        what, how = (np.random.default_rng(child) for child in np.random.SeedSequence([*entropy, number]).spawn(2))
+        pictures.append(_scene(what, how, side) if frames is None else _pair(what, how, side, frames))
+    images, labels, objects, things = zip(*pictures, strict=True)
+    told = np.zeros((len(numbers), MAX_OBJECTS, len(objects[0][0])), np.float32)
+    middles = np.zeros((len(numbers), MAX_OBJECTS, 2), np.float32)
+    for row, (of_objects, seen) in enumerate(zip(objects, things, strict=True)):
+        for i, thing in enumerate(seen):
+            told[row, i] = of_objects[i]
+            middles[row, i] = (thing.top + thing.bottom) / 2 / GRID, (thing.left + thing.right) / 2 / GRID
+    return np.stack(images), np.stack(labels), told, middles
+
+
+def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side: int) -> Picture:
+    """A scene."""
+    scene = sample(scene_rng)
+    image = np.asarray(draw(scene, side, NOISE, noise_rng))
+    return image, picture_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
+
+
+def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Picture:
+    """Two consecutive ones of a clip's frames that are read; its objects are where the first of them has them."""
+    clip, read = sample_clip(clip_rng), evenly(FRAMES, frames)
+    first = int(pair_rng.integers(len(read) - 1))
+    scenes = [clip.frame(number) for number in read[first : first + 2]]
+    # Clips have no noise: a GIF could not store it.
+    image = np.concatenate([np.asarray(draw(scene, side, 0, pair_rng)) for scene in scenes], axis=2)
+    objects = [clip_object_labels(clip, i) for i in range(len(clip.objects))]
+    return image, clip_labels(clip), objects, scenes[0].objects
+
+
+def pretrain(
+    encoder: Encoder,
+    train: Examples,
+    val: Examples,
+    epochs: int,
+    learning_rate: float,
+    batch_size: int,
+    seed: int,
+    device: torch.device,
+) -> float:
+    """Trains the encoder in place by two binary cross-entropies, of pictures and of cells.
+
+    A linear classifier reads the pooled feature and tells the picture's labels. In each cell of the map, the first
+    channels tell the labels of the object whose middle is there, one channel a label: so their maximum over the cells
+    says whether some object has the label, and their mean how many have. The other channels are free. Both losses are
+    sums divided by the number of labels that hold: most labels of most cells do not. AdamW with a one-cycle learning
+    rate; batches are shifted by up to 1/32 of the picture's side. The same seed gives the same weights on the same
+    machine.
+
+    Returns:
+        mean average precision of the picture's labels on `val`, 0-1.
+
+    Raises:
+        InputError: the loss or a weight is not finite.
+    """
+    torch.manual_seed(seed)
+    encoder.to(device).train()
+    of_picture = nn.Linear(encoder.dim, train.labels.shape[1])
+    with torch.no_grad():
+        of_picture.bias.copy_(torch.logit(train.labels.mean(0).clamp(1e-3, 1 - 1e-3)))
+    of_picture, of_cell = of_picture.to(device), Evidence(train.objects.shape[2]).to(device)
+    parameters = [*encoder.parameters(), *of_picture.parameters(), *of_cell.parameters()]
+    optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=0.01)
+    # Batch normalisation cannot learn from a last batch of a single image: incomplete batches are left out.
+    batch_size = min(batch_size, len(train.images))
+    steps = len(train.images) // batch_size
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=epochs * steps, pct_start=0.2)
+    shown = progress(desc="encoder", unit="step", total=epochs * steps)
+    for epoch in range(epochs):
+        for rows in torch.randperm(len(train.images))[: steps * batch_size].view(steps, batch_size):
+            features = encoder(_shifted(train.images[rows]).to(device))
+            targets = _per_cell(train.objects[rows], train.middles[rows], features.shape[2], features.shape[3])
+            loss = _loss(of_picture(encoder.pooled(features)), train.labels[rows].to(device))
+            loss = loss + _loss(of_cell(features), targets.to(device))
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            schedule.step()
+            shown.update()
+        shown.set_postfix(loss=f"{loss.item():.4f}")
+        size = nn.utils.get_total_norm([loss.detach(), *(parameter.detach() for parameter in parameters)])
+        if not bool(size.isfinite()):
+            problem = f"features: the encoder's loss or weights became NaN or infinite in epoch {epoch + 1}"
+            raise InputError("params.yaml", problem, "lower its learning_rate")
+    shown.close()
+    encoder.eval()
+    return _evaluate(encoder, of_picture, val, batch_size, device)
+
+
+class Evidence(nn.Module):
+    """Logits of labels, each from a channel of its own."""
+
+    def __init__(self, labels: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((labels,), 2.0))
+        # Most labels of most cells do not hold.
+        self.shift = nn.Parameter(torch.full((labels,), -4.0))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """[n, channels, h, w] -> [n, h, w, labels]; there must be as many channels."""
+        return features[:, : len(self.scale)].permute(0, 2, 3, 1) * self.scale + self.shift
+
+
+def _loss(logits: Tensor, targets: Tensor) -> Tensor:
+    return F.binary_cross_entropy_with_logits(logits, targets, reduction="sum") / targets.sum().clamp(min=1)
+
+
+def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tensor:
+    """The labels of the object whose middle is in each cell.
+
+    Args:
+        objects, middles: as in `Examples`, of n pictures.
+
+    Returns:
+        [n, height, width, labels].
+    """
+    pictures = torch.arange(len(objects))
+    targets = objects.new_zeros(len(objects), height, width, objects.shape[2])
+    for i in range(objects.shape[1]):
+        cell = pictures, (middles[:, i, 0] * height).long(), (middles[:, i, 1] * width).long()
+        # Two objects may share a cell.
+        targets[cell] = torch.maximum(targets[cell], objects[:, i])
+    return targets
+
+
+def _shifted(images: Tensor) -> Tensor:
+    """The images, all moved by the same few pixels in a random direction, their edges repeated: so the encoder sees
+    each scene in several places. No mirror images: they would make "left of" wrong."""
+    height, width = images.shape[2:]
+    reach = width // 32
+    down, right = torch.randint(-reach, reach + 1, (2,)).tolist()
+    y, x = (torch.arange(height) + down).clamp(0, height - 1), (torch.arange(width) + right).clamp(0, width - 1)
+    return images[:, :, y[:, None], x]
+
+
+def _evaluate(encoder: Encoder, classifier: nn.Module, val: Examples, batch_size: int, device: torch.device) -> float:
+    starts = range(0, len(val.images), batch_size)
+    with torch.inference_mode():
+        batches = (val.images[start : start + batch_size].to(device) for start in starts)
+        logits = torch.cat([classifier(encoder.pooled(encoder(images))).cpu() for images in batches])
+    return float(np.nanmean(average_precisions(logits.numpy(), val.labels.numpy())))

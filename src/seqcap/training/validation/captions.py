@@ -1,0 +1,29 @@
+"""Which epoch's captions of images are the best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqcap.config.training import TrainingRun
+from seqcap.rewards.ciderd import CiderD
+from seqcap.rewards.mixture import Material, Metric, Mixture
+from seqcap.tasks.base import Split, Task
+from seqcap.training.validation import Criteria, Criterion
+
+
+def criteria(task: Task, run: TrainingRun, validation: Split) -> Criteria:
+    """Scores as in evaluation: EOS is no token, and document frequencies are the split's own. A run with a reward keeps
+    the epoch with the highest reward. Other runs keep the epoch with the highest CIDEr.
+
+    Raises:
+        InputError: the reward cannot be built.
+    """
+    material = Material(validation.references, task.vocabulary.words, run.reads.get("paraphrases"), eos=False)
+    measured = {"val_cider": _mean(CiderD(material.plain))}
+    if run.reward in ({}, {"cider": 1.0}):
+        return Criteria(measured, decisive="val_cider")
+    return Criteria(measured | {"val_reward": _mean(Mixture(run.reward, material))}, decisive="val_reward")
+
+
+def _mean(metric: Metric) -> Criterion:
+    return lambda captions: float(metric.score(captions, np.arange(len(captions))).mean())

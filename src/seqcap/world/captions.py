@@ -1,0 +1,200 @@
+"""What a caption says, before any language: a plan of mentions, relations and background, at a level of detail.
+
+A realiser (`english.realise`) turns a plan into words. Annotator noise (a wrong colour) enters the plan, so every
+language would tell the same error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from seqcap.world.graph import COLOURS, KINDS, Action, Background, Colour, Kind, Motion, Scene, Size, Texture, pick
+from seqcap.world.motion import PASSING
+
+Hypernym = Literal["person", "animal"]
+Detail = Literal["generic", "medium", "detailed"]
+DETAILS: tuple[Detail, ...] = ("generic", "medium", "detailed")
+
+
+def _some_detail(value: tuple[float, float, float]) -> tuple[float, float, float]:
+    if sum(value) <= 0:
+        raise ValueError("at least one weight must be above 0")
+    return value
+
+
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+# How many captions are generic : medium : detailed, as a configuration holds it.
+DetailWeights = Annotated[tuple[_Weight, _Weight, _Weight], AfterValidator(_some_detail)]
+
+# The wider classes annotators use, and the kinds each one covers.
+HYPERNYMS: dict[Hypernym, frozenset[Kind]] = {
+    "person": frozenset({"man", "woman"}),
+    "animal": frozenset({"dog", "cat", "bird"}),
+}
+
+
+@dataclass(frozen=True)
+class Mention:
+    """One phrase about one object, or about several of a kind; what is None is not said. In a clip, `action` may be a
+    motion."""
+
+    noun: Kind | Hypernym
+    objects: tuple[int, ...]
+    colour: Colour | None = None
+    size: Size | None = None
+    texture: Texture | None = None
+    action: Action | Motion | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The statements of one caption.
+
+    Attributes:
+        mentions: one to three phrases, in order of importance.
+        relation: the name of a relation that the first mention has to the second, or None.
+        background: None if it is not said.
+    """
+
+    mentions: tuple[Mention, ...]
+    relation: str | None
+    background: Background | None
+
+
+@dataclass(frozen=True)
+class _Habits:
+    """How likely annotators at one level of detail are to say things."""
+
+    mentions: tuple[float, ...]
+    hypernym: float
+    colour: float
+    size: float
+    texture: float
+    action: float
+    motion: float
+    relation: float
+    background: float
+
+
+_HABITS: dict[Detail, _Habits] = {
+    "generic": _Habits((50, 45, 5), 0.25, 0.08, 0.04, 0.0, 0.40, 0.70, 0.40, 0.70),
+    "medium": _Habits((25, 70, 5), 0.05, 0.60, 0.25, 0.18, 0.55, 0.90, 0.70, 0.50),
+    "detailed": _Habits((10, 65, 25), 0.0, 0.88, 0.70, 0.70, 0.70, 0.95, 0.90, 0.65),
+}
+_SALIENCE: dict[Kind, float] = {"man": 3, "woman": 3, "dog": 2, "cat": 2, "bird": 1}
+_SIZE_SALIENCE: dict[Size, float] = {"small": 0, "medium": 0.6, "large": 1.2}
+_MOTION_SALIENCE = 3.0
+# Of what passes something, which way it moves is often left out.
+_WAY_LEFT_OUT = 0.6
+
+
+def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Generator) -> Plan:
+    """Decides what one annotator says about a scene.
+
+    Args:
+        scene: the scene; everything planned is true of it, except wrong colours.
+        detail: how much is said.
+        wrong_colours: the probability that a colour is named wrong (annotator noise).
+        rng: the annotator.
+    """
+    habits = _HABITS[detail]
+    groups = _groups(scene, rng)
+    number = min(pick(rng, (1, 2, 3), habits.mentions), len(groups))
+    mentions = tuple(_mention(scene, group, habits, rng) for group in groups[:number])
+    relation = None
+    if number > 1 and rng.random() < habits.relation:
+        relation = _relation(scene, mentions[0], mentions[1], rng)
+    # People and animals come first. Sometimes the smaller thing does, if the relation is better said of it.
+    if relation is not None and rng.random() < 0.25:
+        swapped = _relation(scene, mentions[1], mentions[0], rng)
+        mentions, relation = (mentions[1], mentions[0], *mentions[2:]), swapped
+    if relation in PASSING and rng.random() < _WAY_LEFT_OUT:
+        mentions = (replace(mentions[0], action=None), *mentions[1:])
+    bare = number == 1 and mentions[0] == Mention(mentions[0].noun, mentions[0].objects)
+    background = scene.background if bare or rng.random() < habits.background else None
+    return Plan(tuple(_misjudge(m, wrong_colours, rng) for m in mentions), relation, background)
+
+
+def shorten(full: Plan) -> Plan:
+    """The plan with its least important statement left out: a third mention, then patterns, sizes, background."""
+    if len(full.mentions) > 2:
+        return replace(full, mentions=full.mentions[:2])
+    if any(mention.texture is not None for mention in full.mentions):
+        return replace(full, mentions=tuple(replace(mention, texture=None) for mention in full.mentions))
+    if any(mention.size is not None for mention in full.mentions):
+        return replace(full, mentions=tuple(replace(mention, size=None) for mention in full.mentions))
+    return replace(full, background=None)
+
+
+def _groups(scene: Scene, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Objects in order of salience; objects of one kind sometimes taken together, as in "two dogs"."""
+    salience = [
+        _SALIENCE.get(thing.kind, 0)
+        + _SIZE_SALIENCE[thing.size]
+        + 2.5 * rng.random()
+        + _MOTION_SALIENCE * scene.moves(i)
+        for i, thing in enumerate(scene.objects)
+    ]
+    together = {kind for kind in KINDS if scene.counts[kind] > 1 and rng.random() < 0.7}
+    groups: list[tuple[int, ...]] = []
+    taken: set[int] = set()
+    for i in sorted(range(len(salience)), key=lambda i: -salience[i]):
+        if i in taken:
+            continue
+        kind = scene.objects[i].kind
+        group = tuple(j for j, thing in enumerate(scene.objects) if thing.kind == kind) if kind in together else (i,)
+        taken.update(group)
+        groups.append(group)
+    return groups
+
+
+def _mention(scene: Scene, group: tuple[int, ...], habits: _Habits, rng: np.random.Generator) -> Mention:
+    things = [scene.objects[i] for i in group]
+    first, deeds = things[0], {scene.deed(i) for i in group}
+    noun: Kind | Hypernym = first.kind
+    wants = rng.random(5)
+    if wants[0] < habits.hypernym:
+        for name, kinds in HYPERNYMS.items():
+            # "two people" of three would be wrong.
+            if first.kind in kinds and (len(group) == 1 or sum(scene.counts[k] for k in kinds) == len(group)):
+                noun = name
+    return Mention(
+        noun,
+        group,
+        first.colour if wants[1] < habits.colour and all(t.colour == first.colour for t in things) else None,
+        first.size
+        if wants[2] < habits.size and first.size != "medium" and all(t.size == first.size for t in things)
+        else None,
+        first.texture
+        if wants[3] < habits.texture and first.texture != "plain" and all(t.texture == first.texture for t in things)
+        else None,
+        scene.deed(group[0]) if wants[4] < _eager(scene, group[0], habits) and len(deeds) == 1 else None,
+    )
+
+
+def _eager(scene: Scene, i: int, habits: _Habits) -> float:
+    """How likely it is said what object i does."""
+    return habits.motion if scene.moves(i) else habits.action
+
+
+def _relation(scene: Scene, subject: Mention, other: Mention, rng: np.random.Generator) -> str | None:
+    """A relation that every object of the one mention has to every object of the other."""
+    shared = frozenset.intersection(*(scene.relations[i, j] for i in subject.objects for j in other.objects))
+    passing = ((name, 0.9) for name in PASSING)
+    for special, chance in (*passing, ("on", 1.0), ("carries", 0.5), ("next_to", 0.6)):
+        if special in shared and rng.random() < chance:
+            return special
+    plain = sorted(shared - {"on", "carries", "next_to", *PASSING})
+    return plain[0] if plain else None
+
+
+def _misjudge(mention: Mention, wrong_colours: float, rng: np.random.Generator) -> Mention:
+    if mention.colour is None or rng.random() >= wrong_colours:
+        return mention
+    others: Sequence[Colour] = [colour for colour in COLOURS if colour != mention.colour]
+    return replace(mention, colour=pick(rng, others))

@@ -1,0 +1,109 @@
+"""Generated clips: short animations of scenes with five captions each, in the layout of TGIF, for which they stand in.
+
+Their captions tell what moves, which no single frame shows. The same configuration and seed give the same files, byte
+for byte.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field
+
+from seqcap.data.tgif import CAPTIONS_FILE, SPLITS_FOLDER
+from seqcap.files import artifacts
+from seqcap.system.progress import progress
+from seqcap.world.captions import DETAILS, DetailWeights, plan
+from seqcap.world.drawing import draw
+from seqcap.world.english import realise
+from seqcap.world.graph import pick
+from seqcap.world.motion import FRAMES, Clip, sample_clip
+from seqcap.world.scenes import SCENES, SCENES_FILE
+
+CLIPS_FILE = "gifs.tar"
+# How long a frame is shown, in milliseconds. Nothing reads it but viewers.
+_SHOWN = 200
+# Keeps the random numbers of clips apart from those of pictures with the same seed and number.
+_CLIPS = 161803
+
+
+class ClipsConfig(BaseModel):
+    """Size and difficulty of the dataset.
+
+    Attributes:
+        train, val, test: numbers of clips.
+        size: width and height of a clip, in pixels.
+        captions: captions per clip.
+        wrong_colours: probability that an annotator names a colour wrong.
+        detail: the ratio of generic : medium : detailed captions.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: Annotated[int, Field(ge=1, le=1_000_000)] = 1200
+    val: Annotated[int, Field(ge=1, le=1_000_000)] = 300
+    test: Annotated[int, Field(ge=1, le=1_000_000)] = 800
+    size: Annotated[int, Field(ge=32, le=512)] = 64
+    captions: Annotated[int, Field(ge=1, le=100)] = 5
+    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
+    detail: DetailWeights = (1, 4, 5)
+
+
+def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
+    """Generates the dataset and writes its files into `folder`.
+
+    - `tgif-v1.0.tsv`: a line per caption, the clip's name in place of its url.
+    - `splits/train.txt` and so on: the clips' names.
+    - `gifs.tar`: `gifs/000000.gif` and so on.
+    - `scenes.parquet`: see `SCENES`; item is the clip's number, `graph` is of `motion.Clip`.
+
+    Every clip has random numbers of its own, from (seed, number): it does not depend on how many there are.
+    """
+    folder = Path(folder)
+    splits = [name for name in artifacts.SPLITS for _ in range(getattr(config, name))]
+    names: dict[str, list[str]] = {split: [] for split in artifacts.SPLITS}
+    captions: list[str] = []
+    rows: list[dict[str, Any]] = []
+    with (
+        artifacts.atomic(folder / CLIPS_FILE) as temporary,
+        tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        for number, split in enumerate(progress(splits, desc="clips", unit="clip")):
+            clip_rng, caption_rng = (
+                np.random.default_rng(child) for child in np.random.SeedSequence([seed, number, _CLIPS]).spawn(2)
+            )
+            clip, name = sample_clip(clip_rng), f"{number:06d}.gif"
+            content = _gif(clip, config.size)
+            # TarInfo's defaults are time 0 and user 0: nothing of the machine gets in.
+            member = tarfile.TarInfo(f"gifs/{name}")
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+            names[split].append(name)
+            for _ in range(config.captions):
+                detail = pick(caption_rng, DETAILS, config.detail)
+                words = realise(plan(clip, detail, config.wrong_colours, caption_rng), caption_rng)
+                captions.append(f"{name}\t{' '.join(words)}")
+            graph = json.dumps(clip.to_json(), sort_keys=True, separators=(",", ":"))
+            rows.append({"item": number, "split": split, "group": None, "graph": graph})
+    files = {CAPTIONS_FILE: captions} | {f"{SPLITS_FOLDER}/{split}.txt": found for split, found in names.items()}
+    for file, lines in files.items():
+        with artifacts.atomic(folder / file) as temporary:
+            temporary.write_text("\n".join([*lines, ""]), encoding="utf-8", newline="\n")
+    artifacts.write_rows(folder / SCENES_FILE, rows, SCENES)
+
+
+def _gif(clip: Clip, size: int) -> bytes:
+    """An animation of a clip's frames, in one palette."""
+    no_noise = np.random.default_rng(0)
+    frames = [np.asarray(draw(clip.frame(number), size, 0, no_noise)) for number in range(FRAMES)]
+    strip = Image.fromarray(np.concatenate(frames)).quantize(dither=Image.Dither.NONE)
+    first, *others = (strip.crop((0, size * number, size, size * (number + 1))) for number in range(FRAMES))
+    buffer = io.BytesIO()
+    first.save(buffer, "GIF", save_all=True, append_images=others, duration=_SHOWN, loop=0)
+    return buffer.getvalue()

@@ -1,0 +1,150 @@
+"""Of how many scenes a caption is true: what it tells of a scene, as against the others, decided without a retriever.
+
+A caption is true of a scene if it says something there and all of it is true, exactly as `checker.check` has it. To
+check every caption against every scene would take hours. Here the scenes are judged all at once: a set of scenes is one
+whole number, whose bit n stands for the n-th scene, and what a statement needs are intersections and unions of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import combinations, product
+from operator import and_, or_
+
+from seqcap.world import english
+from seqcap.world.checker import Words, _parse, _Parsed, _Phrase
+from seqcap.world.graph import MAX_OBJECTS, Scene
+
+_OBJECTS = range(MAX_OBJECTS)
+# A set of scenes.
+_Scenes = int
+# A set of scenes for every object number: those in which something holds of that object.
+_ByObject = list[_Scenes]
+# Objects that a phrase may stand for, and the scenes in which all that it says holds of them.
+_Option = tuple[tuple[int, ...], _Scenes]
+
+
+class Matcher:
+    """Finds the scenes that captions are true of. What it found for a caption it keeps.
+
+    Args:
+        scenes: item -> scene, at least one.
+    """
+
+    def __init__(self, scenes: Mapping[int, Scene]) -> None:
+        self._numbers = {item: n for n, item in enumerate(scenes)}
+        self._all: _Scenes = (1 << len(scenes)) - 1
+        # (attribute, value), with "kind" and "action" among the attributes.
+        self._looks: dict[tuple[str, str], _ByObject] = defaultdict(lambda: [0] * MAX_OBJECTS)
+        self._relations: dict[tuple[str, int, int], _Scenes] = defaultdict(int)
+        self._places: dict[str, _Scenes] = defaultdict(int)
+        self._found: dict[Words, _Scenes] = {}
+        for n, scene in enumerate(scenes.values()):
+            bit = 1 << n
+            for i, thing in enumerate(scene.objects):
+                for name in ("kind", "colour", "size", "texture", "action"):
+                    self._looks[name, getattr(thing, name)][i] |= bit
+            for (i, j), names in scene.relations.items():
+                for name in names:
+                    self._relations[name, i, j] |= bit
+            for place in (scene.background, *english.WEATHER[scene.background]):
+                self._places[place] |= bit
+
+    def true_of(self, tokens: Sequence[str]) -> frozenset[int]:
+        """The items of whose scenes a caption is true.
+
+        Args:
+            tokens: the caption's words, without end marks.
+        """
+        found = self._true_of(tuple(tokens))
+        return frozenset(item for item, n in self._numbers.items() if found >> n & 1)
+
+    def measures(self, item: int, tokens: Sequence[str]) -> dict[str, float]:
+        """How well a caption tells its scene from the others.
+
+        Args:
+            item: of the scene that the caption was written for, one of `scenes`.
+            tokens: the caption's words, without end marks.
+
+        Returns:
+            `true_of_own`: 1 if it is true of its own scene, else 0; `alone`: 1 if it is true of its own scene and of no
+            other, else 0; `bits`: how much of the choice among the N scenes it settles, log2(N / number of scenes it is
+            true of), and 0 if it is not true of its own; `literal_R@K`: how often a listener who believes every word,
+            and puts the scenes that it is true of first, in any order, has its own within the first K; `unparsed`: how
+            many of its statements cannot be understood.
+        """
+        words = tuple(tokens)
+        found = self._true_of(words)
+        number, own = found.bit_count(), bool(found >> self._numbers[item] & 1)
+        return {
+            "true_of_own": float(own),
+            "alone": float(own and number == 1),
+            "bits": math.log2(len(self._numbers) / number) if own else 0.0,
+            **{f"literal_R@{k}": min(1.0, k / number) if own else 0.0 for k in (1, 5, 10)},
+            "unparsed": float(len(_parse(words).unparsed)),
+        }
+
+    def _true_of(self, words: Words) -> _Scenes:
+        if words not in self._found:
+            self._found[words] = self._search(_parse(words))
+        return self._found[words]
+
+    def _search(self, parsed: _Parsed) -> _Scenes:
+        """The scenes in which some assignment of objects to phrases makes everything true.
+
+        `check` takes the assignment that makes the most statements true. How many statements there are is the same for
+        all of them, because no two phrases share an object: so if there is such an assignment, it is one that `check`
+        takes.
+        """
+        if parsed.unparsed or not (parsed.phrases or parsed.backgrounds):
+            return 0
+        scenes = reduce(and_, (self._places[place] for place in parsed.backgrounds), self._all)
+        return self._assign(parsed, [list(self._options(phrase)) for phrase in parsed.phrases], (), scenes)
+
+    def _assign(
+        self, parsed: _Parsed, options: list[list[_Option]], chosen: tuple[tuple[int, ...], ...], scenes: _Scenes
+    ) -> _Scenes:
+        """Those of `scenes` in which the phrases after the `chosen` ones can be given objects, no object twice."""
+        here = len(chosen)
+        if here == len(options):
+            return scenes
+        found = 0
+        for objects, holds in options[here]:
+            left = scenes & holds
+            if not left or any(not set(objects).isdisjoint(other) for other in chosen):
+                continue
+            longer = (*chosen, objects)
+            for name, subject, other in parsed.relations:
+                if max(subject, other) == here:
+                    for i, j in product(longer[subject], longer[other]):
+                        left &= self._relations[name, i, j]
+            found |= self._assign(parsed, options, longer, left)
+        return found
+
+    def _options(self, phrase: _Phrase) -> Iterator[_Option]:
+        """The choices of objects that make all that a phrase says true in some scene.
+
+        A number is right if just so many things fit the phrase; if just so many are of the kind, all of them must fit.
+        What is true of more things than two is true of two of them: that is enough for a bare plural.
+        """
+        looks = [*phrase.attributes, *(("action", action) for action in phrase.actions)]
+        of_kind = [reduce(or_, (self._looks["kind", kind][i] for kind in phrase.kinds)) for i in _OBJECTS]
+        fitting = [reduce(and_, (self._looks[look][i] for look in looks), of_kind[i]) for i in _OBJECTS]
+        possible = _exactly(phrase.number, fitting) if phrase.number > 1 else self._all
+        for objects in combinations(_OBJECTS, phrase.number or 2):
+            scenes = reduce(and_, (fitting[i] for i in objects), possible)
+            if scenes:
+                yield objects, scenes
+
+
+def _exactly(number: int, scenes: _ByObject) -> _Scenes:
+    """The scenes in which something holds of this many objects."""
+    found = 0
+    for objects in combinations(_OBJECTS, number):
+        among = reduce(and_, (scenes[i] for i in objects), -1)
+        others = reduce(or_, (scenes[i] for i in _OBJECTS if i not in objects), 0)
+        found |= among & ~others
+    return found

@@ -1,0 +1,141 @@
+"""What the visual encoder is pretrained to see, and what probes look for in its features: yes-or-no labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from seqcap.world.graph import (
+    ACTIONS,
+    BACKGROUNDS,
+    CANONICAL,
+    COLOURS,
+    KINDS,
+    MAX_OBJECTS,
+    MOTIONS,
+    SIZES,
+    TEXTURES,
+    Scene,
+    SceneObject,
+)
+from seqcap.world.motion import PASSING, Clip
+
+_ACTION_NAMES = tuple(dict.fromkeys(action for actions in ACTIONS.values() for action in actions))
+_KINDS_WITH_ACTION = tuple(f"{kind}:{action}" for kind, actions in ACTIONS.items() for action in actions)
+_KINDS_WITH_COLOUR = tuple(f"{kind}:{colour}" for kind in KINDS for colour in COLOURS)
+_SEVERAL = tuple(f"{kind}:several" for kind in KINDS)
+
+# Labels of one object: `dog`, `red`, `dog:red`, `running`, `dog:running`, `small`, `striped`.
+OBJECT_LABELS: tuple[str, ...] = (
+    *KINDS,
+    *COLOURS,
+    *_KINDS_WITH_COLOUR,
+    *_ACTION_NAMES,
+    *_KINDS_WITH_ACTION,
+    *SIZES,
+    *TEXTURES,
+)
+# Labels of a picture: those of its objects; `beach`; `objects:2` (exactly); `dog:several`; `dog:small`, `dog:striped`;
+# `next_to` (some pair of objects has that relation).
+PICTURE_LABELS: tuple[str, ...] = (
+    *OBJECT_LABELS,
+    *BACKGROUNDS,
+    *(f"objects:{number}" for number in range(1, MAX_OBJECTS + 1)),
+    *_SEVERAL,
+    *(f"{kind}:{value}" for kind in KINDS for value in (*SIZES, *TEXTURES)),
+    *CANONICAL,
+)
+# Some of a picture's labels, by what they are about.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "background": BACKGROUNDS,
+    "kind": KINDS,
+    "colour": COLOURS,
+    "action": _ACTION_NAMES,
+    "kind with colour": _KINDS_WITH_COLOUR,
+    "kind with action": _KINDS_WITH_ACTION,
+    "two of a kind": _SEVERAL,
+}
+# Labels of clips, and what is to be found of their motion. `moving_left`; `dog:moving_left`; `passes_behind`.
+_KINDS_WITH_MOTION = tuple(f"{kind}:{motion}" for kind in KINDS for motion in MOTIONS)
+CLIP_OBJECT_LABELS: tuple[str, ...] = (*OBJECT_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
+CLIP_LABELS: tuple[str, ...] = (*PICTURE_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
+CLIP_GROUPS: Mapping[str, tuple[str, ...]] = {
+    **GROUPS,
+    **{name.replace("_", " "): (name,) for name in (*MOTIONS, *PASSING)},
+    "kind with motion": _KINDS_WITH_MOTION,
+}
+_OF_OBJECT = {name: i for i, name in enumerate(OBJECT_LABELS)}
+_OF_PICTURE = {name: i for i, name in enumerate(PICTURE_LABELS)}
+_OF_CLIP_OBJECT = {name: i for i, name in enumerate(CLIP_OBJECT_LABELS)}
+_OF_CLIP = {name: i for i, name in enumerate(CLIP_LABELS)}
+
+
+def picture_labels(scene: Scene) -> npt.NDArray[np.float32]:
+    """Multi-hot targets of a picture.
+
+    Returns:
+        float32 [len(PICTURE_LABELS)], 1 where the label holds and 0 elsewhere.
+    """
+    return _multi_hot(_of_scene(scene), _OF_PICTURE)
+
+
+def clip_labels(clip: Clip) -> npt.NDArray[np.float32]:
+    """Multi-hot targets of a clip.
+
+    Returns:
+        float32 [len(CLIP_LABELS)], 1 where the label holds and 0 elsewhere.
+    """
+    motions = {name for i in range(len(clip.objects)) for name in _of_motion(clip, i)}
+    return _multi_hot(_of_scene(clip) | motions, _OF_CLIP)
+
+
+def clip_object_labels(clip: Clip, i: int) -> npt.NDArray[np.float32]:
+    """Multi-hot targets of object i of a clip.
+
+    Returns:
+        float32 [len(CLIP_OBJECT_LABELS)], 1 where the label holds and 0 elsewhere.
+    """
+    return _multi_hot(_names(clip.objects[i]) | _of_motion(clip, i), _OF_CLIP_OBJECT)
+
+
+def _of_scene(scene: Scene) -> set[str]:
+    names = {scene.background, f"objects:{len(scene.objects)}"}
+    names |= {f"{kind}:several" for kind, number in scene.counts.items() if number > 1}
+    for thing in scene.objects:
+        names |= {*_names(thing), f"{thing.kind}:{thing.size}", f"{thing.kind}:{thing.texture}"}
+    for relations in scene.relations.values():
+        names |= relations & frozenset(CANONICAL)
+    return names
+
+
+def object_labels(thing: SceneObject) -> npt.NDArray[np.float32]:
+    """Multi-hot targets of an object.
+
+    Returns:
+        float32 [len(OBJECT_LABELS)], 1 where the label holds and 0 elsewhere.
+    """
+    return _multi_hot(_names(thing), _OF_OBJECT)
+
+
+def _of_motion(clip: Clip, i: int) -> set[str]:
+    """What object i does in a clip."""
+    change = clip.changes[i]
+    if change is None:
+        return set()
+    passing = {
+        name for (first, _), names in clip.relations.items() if first == i for name in names & frozenset(PASSING)
+    }
+    return {change.motion, f"{clip.objects[i].kind}:{change.motion}", *passing}
+
+
+def _names(thing: SceneObject) -> set[str]:
+    names = {thing.kind, thing.colour, f"{thing.kind}:{thing.colour}", thing.size, thing.texture}
+    return names if thing.action is None else names | {thing.action, f"{thing.kind}:{thing.action}"}
+
+
+def _multi_hot(names: Iterable[str], index: Mapping[str, int]) -> npt.NDArray[np.float32]:
+    found = np.zeros(len(index), dtype=np.float32)
+    found[[index[name] for name in names]] = 1
+    return found

@@ -1,0 +1,317 @@
+"""Clips: scenes in which one or two objects move or change, what is true of them, and how they are sampled.
+
+As in `graph`, whole numbers decide everything. A clip has `FRAMES` frames; each is a scene. No single one shows what
+moves: where an object looks does not tell where it goes, and any size and place may be the first or the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
+
+from seqcap.world.graph import (
+    GRID,
+    HORIZON,
+    MOTIONS,
+    Action,
+    Kind,
+    Motion,
+    Scene,
+    SceneObject,
+    extent,
+    gaps,
+    is_clear,
+    pick,
+    sample,
+)
+
+FRAMES = 8
+# Relations of an object that moves to one that stands still. Behind: the other one hides it, or a part of it.
+PASSING = ("passes_behind", "passes_in_front_of")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an object does in a clip, and its box in the last frame, in grid units. It gets there at an even pace."""
+
+    motion: Motion
+    left: Annotated[int, Field(ge=0, lt=GRID)]
+    top: Annotated[int, Field(ge=0, lt=GRID)]
+    width: Annotated[int, Field(ge=1, le=GRID)]
+    height: Annotated[int, Field(ge=1, le=GRID)]
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+
+@dataclass(frozen=True)
+class Clip(Scene):
+    """A scene and what its objects do; `objects` are those of the first frame.
+
+    - `moving_left`, `moving_right`, `moving_up`, `moving_down`: only the place changes, in that direction.
+    - `growing`, `shrinking`: only the size changes. Such an object's size is "medium", and nobody tells it.
+    - `turning`: it is mirrored in every other frame.
+
+    Relations are those that hold in every frame, and `passes_behind` and `passes_in_front_of`: an object that moves to
+    the left or to the right begins on one side of another one, which stands still, and ends on its other side, and
+    their heights overlap. What stands further down is in front.
+
+    Attributes:
+        changes: one of each object; None: it stands still.
+    """
+
+    changes: tuple[Change | None, ...]
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    def __post_init__(self) -> None:
+        if len(self.changes) != len(self.objects):
+            raise ValueError(f"{len(self.objects)} objects have {len(self.changes)} changes")
+        for thing, change in zip(self.objects, self.changes, strict=True):
+            if change is not None and change.motion != _shown(thing, change):
+                raise ValueError(f"the boxes of a {thing.kind} do not show that it is {change.motion}")
+
+    def frame(self, number: int) -> Scene:
+        """One of the `FRAMES` frames, from 0."""
+        things = (_at(thing, change, number) for thing, change in zip(self.objects, self.changes, strict=True))
+        return Scene(self.background, tuple(things))
+
+    @cached_property
+    def relations(self) -> Mapping[tuple[int, int], frozenset[str]]:
+        """Every ordered pair of object numbers -> the relations the first has to the second."""
+        frames = [self.frame(number).relations for number in range(FRAMES)]
+        lasting = {pair: frozenset.intersection(*(of_frame[pair] for of_frame in frames)) for pair in frames[0]}
+        return {pair: names | self._passing(*pair) for pair, names in lasting.items()}
+
+    @cached_property
+    def facts(self) -> frozenset[str]:
+        """As of a scene, and `motion:0` of each object that moves or changes."""
+        return super().facts | {f"motion:{i}" for i in range(len(self.objects)) if self.moves(i)}
+
+    def relation_fact(self, name: str, i: int, j: int) -> str | None:
+        """As of a scene; `passes_behind:0:1` and the like name first what moves."""
+        if name in PASSING:
+            return f"{name}:{i}:{j}" if name in self.relations[i, j] else None
+        return super().relation_fact(name, i, j)
+
+    def deed(self, i: int) -> Action | Motion | None:
+        """What people say that object i does: its motion, if it has one."""
+        change = self.changes[i]
+        return self.objects[i].action if change is None else change.motion
+
+    def does(self, i: int, deed: str) -> str | None:
+        """The fact that object i does something, or None where it does not."""
+        change = self.changes[i]
+        return f"motion:{i}" if change is not None and change.motion == deed else super().does(i, deed)
+
+    def moves(self, i: int) -> bool:
+        """Whether object i moves or changes."""
+        return self.changes[i] is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dictionaries and lists, as `from_json` reads them."""
+        return {**super().to_json(), "changes": [None if change is None else asdict(change) for change in self.changes]}
+
+    @staticmethod
+    def from_json(text: str) -> Clip:
+        """As `Scene.from_json`."""
+        return _READER.validate_json(text)
+
+    def _passing(self, i: int, j: int) -> frozenset[str]:
+        change, thing, other = self.changes[i], self.objects[i], self.objects[j]
+        if change is None or change.motion not in ("moving_left", "moving_right") or self.moves(j):
+            return frozenset()
+        first, last = sorted((thing.left, change.left))
+        across = first + thing.width <= other.left and last >= other.right
+        # As if they were at the same place from left to right.
+        if not across or gaps(replace(thing, left=0), replace(other, left=0))[1] >= 0:
+            return frozenset()
+        return frozenset({PASSING[0] if thing.bottom < other.bottom else PASSING[1]})
+
+
+_READER = TypeAdapter(Clip)
+
+
+def _shown(thing: SceneObject, change: Change) -> Motion | None:
+    """The motion that an object's first and last box show; None if they show none."""
+    across, down = change.left - thing.left, change.top - thing.top
+    wider, higher = change.width - thing.width, change.height - thing.height
+    if (wider, higher) == (0, 0):
+        if across and down:
+            return None
+        if across:
+            return "moving_left" if across < 0 else "moving_right"
+        return "turning" if not down else "moving_up" if down < 0 else "moving_down"
+    if thing.size != "medium" or wider * higher <= 0:
+        return None
+    return "growing" if wider > 0 else "shrinking"
+
+
+def _at(thing: SceneObject, change: Change | None, number: int) -> SceneObject:
+    """An object in one of the frames."""
+    if change is None:
+        return thing
+    if change.motion == "turning":
+        return replace(thing, flip=thing.flip ^ (number % 2 == 1))
+    box = {
+        side: getattr(thing, side) + (getattr(change, side) - getattr(thing, side)) * number // (FRAMES - 1)
+        for side in ("left", "top", "width", "height")
+    }
+    return replace(thing, **box)
+
+
+# --- sampling -------------------------------------------------------------------------------------------------------
+
+_MOTION_WEIGHTS: Mapping[Motion, float] = dict(zip(MOTIONS, (5, 5, 3, 3, 3, 4, 3), strict=True))
+_ROOTED: frozenset[Kind] = frozenset({"tree", "house"})
+# Mirrored they look different.
+_SIDED: frozenset[Kind] = frozenset({"dog", "cat", "car", "bird", "boat"})
+_RESTING = ("sleeping", "sitting")
+# Per cent of the medium size, at the small end of growing and shrinking and at the large end.
+_SMALLEST, _LARGEST = 60, 150
+# How far things move, in grid units: to the side, and up or down.
+_ACROSS, _DOWN = (48, 130), (36, 90)
+# How likely one or two objects move, and how likely it is tried that one passes another.
+_ONE_OR_TWO, _PASSES = (65, 35), 0.8
+# Boxes of all frames stay at least this far apart, unless one object passes the other.
+_APART = 4
+# Of an object and the one that it passes: how much their heights overlap, at least; how far apart their feet are; and
+# how far apart they are in the first frame and in the last.
+_OVERLAP, _FEET, _GAP = 14, (10, 34), (6, 14)
+# How often a motion is tried for an object, or a passing for a scene.
+_TRIES = 12
+
+# Left, top, width and height.
+Box = tuple[int, int, int, int]
+
+
+def sample_clip(rng: np.random.Generator) -> Clip:
+    """A random clip: a scene as `graph.sample` makes it, with one or two objects that move or change.
+
+    No object comes close to another one, unless it passes it all the way.
+    """
+    while True:
+        scene = sample(rng)
+        clip = Clip(scene.background, scene.objects, (None,) * len(scene.objects))
+        wanted = pick(rng, (1, 2), _ONE_OR_TWO)
+        if rng.random() < _PASSES:
+            clip = _with_passing(clip, rng)
+        for i in rng.permutation(len(clip.objects)).tolist():
+            if sum(change is not None for change in clip.changes) < wanted and not clip.moves(i):
+                clip = _with_motion(clip, i, rng)
+        if any(clip.changes):
+            return clip
+
+
+def _with_passing(clip: Clip, rng: np.random.Generator) -> Clip:
+    """With one object that passes another, or as it was where there is no room."""
+    grounded = [i for i, thing in enumerate(clip.objects) if thing.action != "flying" and not _is_stacked(clip, i)]
+    pairs = [(i, j) for i in grounded for j in grounded if i != j and _may(clip.objects[i], "moving_left")]
+    for _ in range(_TRIES if pairs else 0):
+        i, j = pick(rng, pairs)
+        thing, other = clip.objects[i], clip.objects[j]
+        nearer = 1 if rng.random() < 0.5 else -1
+        top = other.bottom + nearer * int(rng.integers(*_FEET, endpoint=True)) - thing.height
+        before, after = (int(rng.integers(*_GAP, endpoint=True)) for _ in range(2))
+        sides = [other.left - before - thing.width, other.right + after]
+        first, last = sides if rng.random() < 0.5 else sides[::-1]
+        start, end = ((left, top, thing.width, thing.height) for left in (first, last))
+        changed = _changed(clip, i, "moving_right" if first < last else "moving_left", start, end)
+        if changed is not None:
+            return changed
+    return clip
+
+
+def _with_motion(clip: Clip, i: int, rng: np.random.Generator) -> Clip:
+    """With another object that moves or changes, or as it was where there is no room."""
+    thing = clip.objects[i]
+    passed = any(names & frozenset(PASSING) for pair, names in clip.relations.items() if i in pair)
+    if passed or _is_stacked(clip, i):
+        return clip
+    allowed = [motion for motion in MOTIONS if _may(thing, motion)]
+    for _ in range(_TRIES):
+        motion = pick(rng, allowed, [_MOTION_WEIGHTS[motion] for motion in allowed])
+        changed = _changed(clip, i, motion, *_ends(thing, motion, rng))
+        if changed is not None:
+            return changed
+    return clip
+
+
+def _may(thing: SceneObject, motion: Motion) -> bool:
+    """Whether a thing can do that, and is seen to."""
+    if motion == "turning":
+        return thing.kind in _SIDED and thing.action != "sleeping"
+    return motion in ("growing", "shrinking") or (thing.kind not in _ROOTED and thing.action not in _RESTING)
+
+
+def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple[Box, Box]:
+    """An object's boxes in the first and in the last frame, which may lie outside."""
+    if motion in ("growing", "shrinking"):
+        boxes = []
+        for share in (_SMALLEST, _LARGEST):
+            width, height = (side * share // 100 for side in extent(thing.kind, "medium", thing.action))
+            boxes.append((thing.left + (thing.width - width) // 2, thing.bottom - height, width, height))
+        small, large = boxes
+        return (small, large) if motion == "growing" else (large, small)
+    across, down = (int(rng.integers(*reach, endpoint=True)) for reach in (_ACROSS, _DOWN))
+    steps = {
+        "moving_left": (-across, 0),
+        "moving_right": (across, 0),
+        "moving_up": (0, -down),
+        "moving_down": (0, down),
+    }
+    right, below = steps.get(motion, (0, 0))
+    box = thing.left, thing.top, thing.width, thing.height
+    return box, (box[0] + right, box[1] + below, *box[2:])
+
+
+def _changed(clip: Clip, i: int, motion: Motion, first: Box, last: Box) -> Clip | None:
+    """The clip in which object i begins in one box and ends in another; None where that leaves the picture or is
+    unclear."""
+    thing = clip.objects[i]
+    if not all(_is_at_home(clip, thing, box) for box in (first, last)):
+        return None
+    left, top, width, height = first
+    size = "medium" if motion in ("growing", "shrinking") else thing.size
+    start = replace(thing, size=size, left=left, top=top, width=width, height=height)
+    objects = (*clip.objects[:i], start, *clip.objects[i + 1 :])
+    changed = Clip(clip.background, objects, (*clip.changes[:i], Change(motion, *last), *clip.changes[i + 1 :]))
+    others = [j for j in range(len(objects)) if j != i]
+    clear = all(is_clear(start, objects[j]) and _is_apart(changed, i, j) for j in others)
+    return changed if clear and not _is_stacked(changed, i) else None
+
+
+def _is_stacked(clip: Clip, i: int) -> bool:
+    """Whether an object is on another one at first, or carries one."""
+    return any({"on", "carries"} & names for (first, _), names in clip.frame(0).relations.items() if first == i)
+
+
+def _is_at_home(clip: Clip, thing: SceneObject, box: Box) -> bool:
+    """Whether a box lies in the picture, and where `graph.place` would put the thing: in the air or on the ground."""
+    left, top, width, height = box
+    horizon, foot = HORIZON[clip.background], top + height
+    inside = left >= 2 and left + width <= GRID - 2 and top >= 4
+    return inside and (foot < horizon + 24 if thing.action == "flying" else horizon + 14 <= foot <= GRID - 4)
+
+
+def _is_apart(clip: Clip, i: int, j: int) -> bool:
+    """Whether it is clear that two objects do not touch in any frame, or that one of them passes the other."""
+    if max(gaps(_swept(clip, i), _swept(clip, j))) >= _APART:
+        return True
+    pairs = [pair for pair in ((i, j), (j, i)) if clip.relations[pair] & frozenset(PASSING)]
+    for thing, other in ((clip.objects[a], clip.objects[b]) for a, b in pairs):
+        overlap = -gaps(replace(thing, left=0), replace(other, left=0))[1]
+        return overlap >= _OVERLAP and abs(thing.bottom - other.bottom) >= _FEET[0]
+    return False
+
+
+def _swept(clip: Clip, i: int) -> SceneObject:
+    """An object as large as all its boxes together."""
+    ends = [clip.frame(number).objects[i] for number in (0, FRAMES - 1)]
+    left, top = (min(getattr(end, side) for end in ends) for side in ("left", "top"))
+    width, height = max(end.right for end in ends) - left, max(end.bottom for end in ends) - top
+    return replace(ends[0], left=left, top=top, width=width, height=height)

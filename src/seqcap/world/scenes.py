@@ -1,0 +1,198 @@
+"""Scenes: a generated dataset of small pictures with scene graphs, five captions each, and an exact checker.
+
+Pictures of the split "server" have forty captions, as some of COCO's test images do (Chen et al., "Microsoft COCO
+Captions: data collection and evaluation server", 2015: c5 and c40).
+
+It stands in for COCO where there are no photographs. It also shows what COCO cannot show: whether a caption is true.
+The same configuration and seed give the same files, byte for byte.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.system.progress import progress
+from seqcap.world.captions import DETAILS, DetailWeights, plan
+from seqcap.world.checker import Statement, Verdict, check, recall_of_set
+from seqcap.world.drawing import draw
+from seqcap.world.english import realise
+from seqcap.world.graph import Scene, SceneObject, pick, sample
+from seqcap.world.lookalikes import look_alikes, members
+
+__all__ = [
+    "SCENES",
+    "Config",
+    "Scene",
+    "SceneObject",
+    "Statement",
+    "Verdict",
+    "check",
+    "read_scenes",
+    "read_worlds",
+    "recall_of_set",
+    "write",
+]
+
+# One row per picture; `graph` is the scene as JSON. Look-alikes have the same `group`, the item of the first of them;
+# it is null where a picture has none.
+SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("group", pa.int64()), ("graph", pa.string())])
+
+S = TypeVar("S", bound=Scene)
+
+CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "scenes.parquet"
+
+
+class Config(BaseModel):
+    """Size and difficulty of the dataset.
+
+    Attributes:
+        train, val, test: numbers of pictures.
+        server: number of pictures with many captions, like those of COCO's server; 0: no such split.
+        size: width and height of a picture, in pixels.
+        captions: captions per picture.
+        server_captions: captions per picture of `server`.
+        noise: largest change of a pixel's channel by noise, of 255.
+        wrong_colours: probability that an annotator names a colour wrong.
+        detail: the ratio of generic : medium : detailed captions. With 4 : 4 : 2, self-critical training makes captions
+            generic, as on COCO. With 1 : 4 : 5 it does not. With 8 : 1 : 1 those of cross-entropy are generic already.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    train: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
+    val: Annotated[int, Field(ge=1, le=1_000_000)] = 300
+    test: Annotated[int, Field(ge=1, le=1_000_000)] = 300
+    server: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    size: Annotated[int, Field(ge=32, le=512)] = 64
+    captions: Annotated[int, Field(ge=1, le=100)] = 5
+    server_captions: Annotated[int, Field(ge=1, le=1000)] = 40
+    noise: Annotated[int, Field(ge=0, le=64)] = 6
+    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
+    detail: DetailWeights = (4, 4, 2)
+
+
+def write(folder: str | Path, config: Config, seed: int) -> None:
+    """Generates the dataset and writes its three files into `folder`.
+
+    - `dataset_scenes.json`: captions in Karpathy's layout; `filename` is the name inside the tar's `images/`.
+    - `images.tar`: `images/000000.png` and so on, RGB.
+    - `scenes.parquet`: see `SCENES`; item is the JSON's imgid.
+
+    Every picture has random numbers of its own, from (seed, imgid): a picture's scene and noise do not depend on the
+    number of pictures, nor on the captions. Look-alikes (`lookalikes`) depend on (seed, imgid of the first of them),
+    with one exception: a group that the end of a split would cut is not formed, and its pictures stand alone. The
+    server's pictures come last, so that the others are the same with and without them.
+    """
+    folder = Path(folder)
+    splits = [name for name in (*artifacts.SPLITS, artifacts.SERVER) for _ in range(getattr(config, name))]
+    images: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
+    caption_id = 0
+    with (
+        artifacts.atomic(folder / IMAGES_FILE) as temporary,
+        tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        shown = progress(splits, desc="scenes", unit="picture")
+        for image_id, (split, (group, scene)) in enumerate(zip(shown, _scenes(splits, seed), strict=True)):
+            _, noise_rng, caption_rng, _ = _random(seed, image_id)
+            name = f"{image_id:06d}.png"
+            buffer = io.BytesIO()
+            draw(scene, config.size, config.noise, noise_rng).save(buffer, "PNG")
+            # TarInfo's defaults are time 0 and user 0: nothing of the machine gets in.
+            member = tarfile.TarInfo(f"images/{name}")
+            member.size = buffer.tell()
+            buffer.seek(0)
+            tar.addfile(member, buffer)
+            number = config.server_captions if split == artifacts.SERVER else config.captions
+            sentences = _sentences(scene, image_id, range(caption_id, caption_id + number), config, caption_rng)
+            caption_id += number
+            images.append(
+                {
+                    "filename": name,
+                    "split": split,
+                    "imgid": image_id,
+                    "sentids": [sentence["sentid"] for sentence in sentences],
+                    "sentences": sentences,
+                }
+            )
+            graph = json.dumps(scene.to_json(), sort_keys=True, separators=(",", ":"))
+            rows.append({"item": image_id, "split": split, "group": group, "graph": graph})
+    artifacts.write_json(folder / CAPTIONS_FILE, {"dataset": "scenes", "images": images})
+    artifacts.write_rows(folder / SCENES_FILE, rows, SCENES)
+
+
+def _random(seed: int, image_id: int) -> list[np.random.Generator]:
+    """A picture's random numbers: for its scene, its noise, its captions and its look-alikes."""
+    return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, image_id]).spawn(4)]
+
+
+def _scenes(splits: Sequence[str], seed: int) -> Iterator[tuple[int | None, Scene]]:
+    """Every picture's group and scene, in the order of their numbers."""
+    image_id = 0
+    while image_id < len(splits):
+        size = members(seed, image_id)
+        group = splits[image_id : image_id + size]
+        if len(group) < size or len(set(group)) > 1:
+            size = 1
+        rng, _, _, others_rng = _random(seed, image_id)
+        for scene in look_alikes(sample(rng), size, others_rng):
+            yield (None if size == 1 else image_id), scene
+        image_id += size
+
+
+def _sentences(
+    scene: Scene, image_id: int, caption_ids: range, config: Config, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    sentences = []
+    for caption_id in caption_ids:
+        detail = pick(rng, DETAILS, config.detail)
+        tokens = realise(plan(scene, detail, config.wrong_colours, rng), rng)
+        sentences.append(
+            {
+                "raw": " ".join(tokens),
+                "tokens": tokens,
+                "imgid": image_id,
+                "sentid": caption_id,
+            }
+        )
+    return sentences
+
+
+def read_scenes(path: str | Path) -> dict[int, Scene]:
+    """The scene graphs that `write` wrote, as `read_worlds` reads them."""
+    return read_worlds(path, Scene.from_json)
+
+
+def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]:
+    """Reads the graphs of a generated dataset: of scenes, or with `motion.Clip.from_json` those of `clips.write_clips`.
+
+    Returns:
+        item -> scene, in the order of the file.
+
+    Raises:
+        InputError: the file is missing or damaged, an item occurs twice, or a graph is not a scene.
+    """
+    table = artifacts.read_table(path, SCENES)
+    scenes: dict[int, S] = {}
+    for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
+        if image_id in scenes:
+            raise InputError(path, f"item {image_id} occurs twice", "run `dvc repro` to make it again")
+        try:
+            scenes[image_id] = from_json(graph)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "graph"
+            problem = f"item {image_id}: {where}: {first['msg']}"
+            raise InputError(path, problem, "run `dvc repro` to make it again") from None
+    return scenes

@@ -1,0 +1,330 @@
+"""Word embeddings: what is counted, what is learnt, and what is wrong with files."""
+
+import gzip
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_task import WORDS, write_task
+
+from seqcap.config.data import Glove
+from seqcap.data import glove
+from seqcap.data.embeddings import read
+from seqcap.data.glove import cooccurrences, coverage, read_text, train
+from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
+from seqcap.errors import InputError
+from seqcap.files.artifacts import embeddings_schema, write_json, write_table
+
+ROOT = Path(__file__).parents[2]
+COLOURS = ["red", "green", "blue", "white", "black"]
+ANIMALS = ["dog", "cat", "bird", "horse", "cow"]
+PLACES = ["beach", "street", "field", "park"]
+SMALL = Glove(window=5, dimension=8, epochs=60, x_max=10, learning_rate=0.05, seed=1)
+
+
+def captions() -> pa.Array:
+    """Words of a kind are interchangeable; words of two kinds never are."""
+    rng = np.random.default_rng(0)
+    rows = [
+        ["a", colour, animal, "on", "the", place]
+        for colour, animal, place in product(COLOURS, ANIMALS, PLACES)
+        if rng.random() < 0.8
+    ]
+    rows += [[animal, "runs", "past", "a", colour, "car"] for colour, animal in product(COLOURS, ANIMALS)]
+    return pa.array(rows, pa.list_(pa.string()))
+
+
+CAPTIONS = captions()
+VOCABULARY = Vocabulary.build(CAPTIONS.to_pylist(), 1)
+
+
+def vectors_by_word(table: pa.Table) -> dict[str, np.ndarray]:
+    return dict(zip(table["word"].to_pylist(), map(np.array, table["vector"].to_pylist()), strict=True))
+
+
+# Training
+
+
+@pytest.mark.parametrize("window", [1, 2, 15])
+def test_cooccurrences_are_those_of_a_loop(window):
+    rows = [["a", "b", "a", "unseen", "c"], [], ["c"], ["unseen"], ["b", "a"], ["c", "c", "a", "b", "a"]]
+    vocabulary = Vocabulary([*SPECIALS, "a", "b", "c"])
+    expected = np.zeros((7, 7))
+    for row in rows:
+        ids = [*vocabulary.encode([word for word in row if word != "unseen"]), EOS]
+        for i, j in product(range(len(ids)), repeat=2):
+            if 0 < abs(i - j) <= window:
+                expected[ids[i], ids[j]] += 1 / abs(i - j)
+    column = pa.chunked_array([rows[:2], rows[2:]], pa.list_(pa.string()))
+    i, j, counts = cooccurrences(column, vocabulary, window)
+    actual = np.zeros((7, 7))
+    actual[i, j] = counts
+    np.testing.assert_allclose(actual, expected)
+    assert len(counts) == (expected > 0).sum()
+    # A column as a filter leaves it: a slice of a larger one.
+    sliced = pa.array([["b", "b", "b"], *rows], pa.list_(pa.string()))[1:]
+    np.testing.assert_allclose(cooccurrences(sliced, vocabulary, window)[2], counts)
+
+
+def test_interchangeable_words_end_closer_than_others():
+    vectors = vectors_by_word(train(CAPTIONS, VOCABULARY, SMALL))
+    matrix = {word: vector / np.linalg.norm(vector) for word, vector in vectors.items()}
+    kind_of = {word: kind for kind, words in enumerate((COLOURS, ANIMALS, PLACES)) for word in words}
+    for word, kind in kind_of.items():
+        similarity = {other: matrix[word] @ matrix[other] for other in kind_of if other != word}
+        within = [value for other, value in similarity.items() if kind_of[other] == kind]
+        across = [value for other, value in similarity.items() if kind_of[other] != kind]
+        assert min(within) > max(across)
+
+
+def test_vectors_reproduce_the_logarithms_of_the_counts():
+    """The objective itself: with enough dimensions the weighted squared error goes to nothing."""
+    i, j, counts = cooccurrences(CAPTIONS, VOCABULARY, SMALL.window)
+    size = len(VOCABULARY)
+    rng = np.random.default_rng(0)
+    vectors = ((rng.random((2, size, 30), np.float32) - 0.5) / 30).astype(np.float32)
+    biases = np.zeros((2, size), np.float32)
+    squares = np.ones_like(vectors), np.ones_like(biases)
+    logs, weights = np.log(counts).astype(np.float32), np.ones(len(counts), np.float32)
+
+    def error() -> float:
+        products = (vectors[0, i] * vectors[1, j]).sum(1) + biases[0, i] + biases[1, j]
+        return float(((products - logs) ** 2).mean())
+
+    before = error()
+    for _ in range(400):
+        order = rng.permutation(len(counts))
+        glove._epoch(i, j, logs, weights, order, vectors, biases, *squares, np.float32(0.05))
+    assert error() < 0.005 * before
+
+
+def test_one_update_is_adagrads():
+    """One co-occurrence, written out: gradient f(X) (w.w~ + b + b~ - log X), divided by the root of past squares."""
+    word, context = np.array([0.5, -0.25], np.float32), np.array([0.1, 0.4], np.float32)
+    vectors = np.zeros((2, 2, 2), np.float32)
+    vectors[0, 0], vectors[1, 1] = word, context
+    biases = np.array([[0.2, 0], [0, -0.1]], np.float32)
+    squares = np.full_like(vectors, 4), np.full_like(biases, 4)
+    one = np.ones(1, np.int64)
+    logs, weights = np.array([1.5], np.float32), np.array([0.3], np.float32)
+    glove._epoch(one * 0, one, logs, weights, one * 0, vectors, biases, *squares, np.float32(0.1))
+    error = 0.3 * (word @ context + 0.2 - 0.1 - 1.5)
+    np.testing.assert_allclose(vectors[0, 0], word - 0.1 * error * context / 2, rtol=1e-5)
+    np.testing.assert_allclose(vectors[1, 1], context - 0.1 * error * word / 2, rtol=1e-5)
+    np.testing.assert_allclose(biases, [[0.2 - 0.1 * error / 2, 0], [0, -0.1 - 0.1 * error / 2]], rtol=1e-5)
+    np.testing.assert_allclose(squares[0][0, 0], 4 + (error * context) ** 2, rtol=1e-5)
+    np.testing.assert_allclose(squares[1][1, 1], 4 + error**2, rtol=1e-5)
+
+
+def test_the_same_seed_gives_the_same_vectors():
+    one, two = (train(CAPTIONS, VOCABULARY, SMALL) for _ in range(2))
+    assert one.equals(two)
+    assert not one.equals(train(CAPTIONS, VOCABULARY, SMALL.model_copy(update={"seed": 2})))
+
+
+def test_words_that_do_not_occur_have_no_vector():
+    column = pa.array([["alone"], ["red", "dog"]], pa.list_(pa.string()))
+    table = train(column, Vocabulary([*SPECIALS, "alone", "cat", "dog", "red"]), SMALL)
+    assert table["word"].to_pylist() == ["<eos>", "alone", "dog", "red"]
+
+
+def test_the_end_of_a_caption_is_similar_to_what_ends_it():
+    """Half of the captions end in a full stop. Then EOS and it have the same neighbours."""
+    ended = [[*row, "."] if i % 2 else row for i, row in enumerate(CAPTIONS.to_pylist())]
+    column = pa.array(ended, pa.list_(pa.string()))
+    vectors = vectors_by_word(train(column, Vocabulary.build(ended, 1), SMALL))
+    unit = {word: vector / np.linalg.norm(vector) for word, vector in vectors.items()}
+    similarity = {word: unit["<eos>"] @ unit[word] for word in [".", *COLOURS, "a", "the", "past"]}
+    assert max(similarity, key=similarity.get) == "."
+
+
+def test_captions_without_words_are_one_line():
+    column = pa.array([["other"], []], pa.list_(pa.string()))
+    with pytest.raises(InputError, match="no word of the vocabulary"):
+        train(column, VOCABULARY, SMALL)
+
+
+# The artifact
+
+
+def write(path: Path, words: list[str], rows: list[list[float]]) -> Path:
+    table = pa.Table.from_pylist([{"word": w, "vector": v} for w, v in zip(words, rows, strict=True)])
+    write_table(path, table, embeddings_schema(len(rows[0])))
+    return path
+
+
+def test_vectors_are_lined_up_with_the_vocabulary(tmp_path):
+    vocabulary = Vocabulary([*SPECIALS, "cat", "dog", "emu"])
+    # Of the specials only EOS has a vector, whatever the file says.
+    words = ["dog", "gnu", "<eos>", "cat", "<unk>"]
+    path = write(tmp_path / "e.parquet", words, [[1, 2], [3, 4], [9, 10], [5, 6], [7, 8]])
+    expected = [[0, 0], [0, 0], [9, 10], [0, 0], [5, 6], [1, 2], [0, 0]]
+    matrix = read(path, vocabulary)
+    assert matrix.dtype == np.float32
+    assert matrix.tolist() == expected
+
+
+def test_what_was_trained_can_be_read(tmp_path):
+    table = train(CAPTIONS, VOCABULARY, SMALL)
+    write_table(tmp_path / "e.parquet", table, table.schema)
+    matrix = read(tmp_path / "e.parquet", VOCABULARY)
+    assert matrix.shape == (len(VOCABULARY), 8)
+    assert matrix[: len(SPECIALS)].any(1).tolist() == [False, False, True, False]
+    for word, vector in vectors_by_word(table).items():
+        np.testing.assert_array_equal(matrix[VOCABULARY.words.index(word)], vector.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("words", "rows", "problem"),
+    [
+        (["dog", "dog"], [[1.0], [2.0]], "word 'dog' is there twice"),
+        (["dog", "cat"], [[1.0], [float("nan")]], "word 'cat' has a value that is not finite"),
+        (["gnu", "<eos>"], [[1.0], [2.0]], "covers no word of the vocabulary"),
+    ],
+)
+def test_wrong_contents_are_one_line(tmp_path, words, rows, problem):
+    path = write(tmp_path / "e.parquet", words, rows)
+    with pytest.raises(InputError, match=problem) as caught:
+        read(path, Vocabulary([*SPECIALS, "cat", "dog"]))
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+VECTOR = pa.list_(pa.float32(), 1)
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        (pa.table({"word": ["dog"]}), "has no column 'vector'"),
+        (pa.table({"word": ["dog"], "vector": [[1.0, 2.0]]}), "column 'vector' is list"),
+        (pa.table({"word": [1], "vector": pa.array([[1.0]], VECTOR)}), "column 'word' is int64"),
+        (pa.table({"word": [None, "dog"], "vector": pa.array([[1.0]] * 2, VECTOR)}), "column 'word' is null in row 0"),
+        (pa.table({"word": ["dog"], "vector": pa.array([[None]], VECTOR)}), "has nulls"),
+        (pa.table({"word": ["dog"], "vector": pa.array([[]], pa.list_(pa.float32(), 0))}), "column 'vector' is fixed"),
+        (pa.table([["dog"], ["cat"]], names=["word", "word"]), "has 2 columns 'word'"),
+    ],
+)
+def test_other_layouts_are_one_line(tmp_path, table, problem):
+    if table.column(0).null_count:
+        table = table.cast(embeddings_schema(1))
+    pq.write_table(table, tmp_path / "e.parquet")
+    with pytest.raises(InputError, match=problem):
+        read(tmp_path / "e.parquet", Vocabulary([*SPECIALS, "dog"]))
+
+
+def test_vectors_that_grow_beyond_all_bounds_are_not_kept():
+    with pytest.raises(InputError, match=r"params\.yaml: embeddings\.glove: vectors became NaN or infinite"):
+        train(CAPTIONS, VOCABULARY, SMALL.model_copy(update={"learning_rate": 1e30}))
+
+
+def test_a_missing_file_is_one_line(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        read(tmp_path / "e.parquet", VOCABULARY)
+
+
+# GloVe's text files
+
+TEXT = "the 0.1 -0.2 0.3\nred 1 2 3e-1\nzebra 4 5 6\ndog -1.5 0 2\n<unk> 9 9 9\nred 7 7 7\n"
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_text_files_are_read(tmp_path, zipped):
+    path = tmp_path / ("glove.txt.gz" if zipped else "glove.txt")
+    path.write_bytes(gzip.compress(TEXT.encode()) if zipped else TEXT.encode())
+    table = read_text(path, Vocabulary([*SPECIALS, "dog", "red", "emu"]), 3)
+    expected = {"red": [1, 2, 0.3], "dog": [-1.5, 0, 2]}
+    assert set(table["word"].to_pylist()) == set(expected)
+    for word, vector in vectors_by_word(table).items():
+        np.testing.assert_allclose(vector, expected[word], rtol=1e-6)
+    assert table.schema.equals(embeddings_schema(3))
+    spoken = pa.array([["red", "red", "emu"], ["dog"]], pa.list_(pa.string()))
+    line = coverage(table, spoken, Vocabulary([*SPECIALS, "dog", "red", "emu"]))
+    without = "; <eos> has none, so token-level smoothing leaves endings as they are"
+    assert line == f"2 of 3 words have a vector: 75.0% of the words in the captions{without}"
+
+
+def test_text_files_may_say_how_captions_end(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text(f"{TEXT}<eos> 3 2 1\n")
+    vocabulary = Vocabulary([*SPECIALS, "dog", "red", "emu"])
+    table = read_text(path, vocabulary, 3)
+    assert vectors_by_word(table)["<eos>"].tolist() == [3, 2, 1]
+    spoken = pa.array([["red", "red", "emu"], ["dog"]], pa.list_(pa.string()))
+    assert coverage(table, spoken, vocabulary) == "2 of 3 words have a vector: 75.0% of the words in the captions"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"red 1 2 3\ndog 1 2\n", "line 2 has 2 values; expected a word and 3 values"),
+        (b"red 1 2 3\nzebra 1 2 3 4\n", "line 2 has 4 values"),
+        (b"red 1 2 3\n\ndog 1 2 3\n", "line 2 has 0 values"),
+        (b"4 300\nred 1 2 3\n", "line 1 has 1 values"),
+        (b"red 1 two 3\n", "line 1 holds a value that is no number"),
+        (b"red 1  2\n", "line 1 holds a value that is no number"),
+        (b"red 1 nan 3\n", "line 1 holds a value that is not finite"),
+        (b"zebra 1 2 3\n<eos> 1 2 3\n", "covers no word of the vocabulary"),
+        (b"", "covers no word of the vocabulary"),
+        (b"PAR1\x00\x00\x15\x04", "is not a text file"),
+        (bytes(range(1, 256)) * 20, "values"),
+        (gzip.compress(TEXT.encode(), mtime=0)[:-12], "is damaged"),
+        (gzip.compress(TEXT.encode(), mtime=0)[:30] + b"\xff" * 40, "is damaged"),
+    ],
+)
+def test_what_is_no_such_text_is_one_line(tmp_path, content, problem):
+    path = tmp_path / "glove.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem) as caught:
+        read_text(path, VOCABULARY, 3)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nowhere.txt", "."])
+def test_a_text_file_that_cannot_be_read_is_one_line(tmp_path, name):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_text(tmp_path / name, VOCABULARY, 3)
+
+
+# The stage
+
+
+@pytest.fixture
+def stage(tmp_path, monkeypatch, command):
+    """Runs the stage in a folder with a task's data, with changes to its configuration."""
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+
+    def run(source=None, **changes):
+        glove = {"window": 15, "dimension": 6, "epochs": 5, "x_max": 10, "learning_rate": 0.05, "seed": 0} | changes
+        config = {"task": "image", "kind": "images", "glove": glove, "source": source, "fingerprint": {}, "code": {}}
+        write_json(tmp_path / "configs/embeddings/image.json", config)
+        return command("image", script=ROOT / "stages/embeddings.py")
+
+    return run
+
+
+def test_the_stage_trains(tmp_path, stage):
+    done = stage()
+    assert done.returncode == 0, done.stderr
+    assert "100.0% of the words" in done.stdout
+    vocabulary = Vocabulary.read(tmp_path / "artifacts/image/data/vocabulary.json")
+    matrix = read(tmp_path / "artifacts/words/image/embeddings.parquet", vocabulary)
+    assert matrix[len(SPECIALS) :].any(1).all()
+    assert matrix[EOS].any()
+
+
+def test_the_stage_reads_pretrained_vectors(tmp_path, stage):
+    lines = [" ".join([word, *map(str, np.arange(6) + i)]) for i, word in enumerate(WORDS)]
+    (tmp_path / "glove.txt").write_text("\n".join(lines))
+    done = stage(source="glove.txt")
+    assert done.returncode == 0, done.stderr
+    assert "6 of 9 words have a vector" in done.stdout
+    done = stage(source="glove.txt", dimension=50)
+    assert done.returncode == 2
+    assert json.dumps(done.stderr).count("\\n") == 1
+    assert "glove.txt: line 1 has 6 values" in done.stderr

@@ -1,0 +1,266 @@
+"""Gradients through a listener: against exact enumeration of every batch of captions, and measured on a small task.
+
+With a vocabulary of three outcomes (EOS, <unk>, one word) and captions of at most two tokens there are seven captions.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from enumeration import CHANNELS, all_captions, log_probs, tiny_captioner
+from small_task import run_config, train_group, write_listener, write_task
+from torch import Tensor
+
+from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
+from seqcap.data.vocabulary import EOS
+from seqcap.errors import InputError
+from seqcap.evaluation import estimators
+from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup, credit, gradient, measure
+from seqcap.files.artifacts import read_table, write_rows
+from seqcap.models import decoding
+from seqcap.models.relaxation import Relaxation, relaxed_rollout
+from seqcap.retrieval.dual_encoder import Config, Model
+from seqcap.retrieval.losses import hinges
+
+CAPTIONS = all_captions(words=1, max_length=2)
+MARGIN = 0.6
+
+
+def setup_of(pictures: int) -> Setup:
+    captioner = tiny_captioner(words=1, seed=7, scale=1.0)
+    torch.manual_seed(3)
+    listener = Model(Config(embedding=3, hidden=4), len(captioner.output.bias), (CHANNELS,)).requires_grad_(False)
+    for parameter in listener.parameters():
+        torch.nn.init.normal_(parameter, std=0.8)
+    features, seen = torch.randn(2, pictures, CHANNELS)
+    references = torch.tensor([[[4, EOS]], [[3, 4]], [[4, 4]]])[:pictures]
+    return Setup(captioner, listener, features, listener.embed_images(seen), references, MARGIN, max_length=2)
+
+
+def batches(pictures: int) -> list[list[int]]:
+    """Every caption of every picture together, rows of CAPTIONS."""
+    return [list(rows) for rows in product(range(len(CAPTIONS)), repeat=pictures)]
+
+
+def own_hinges(setup: Setup, captions: Tensor) -> Tensor:
+    """Of each item [b], as training has them."""
+    to_text, to_picture = hinges(setup.pictures, setup.listener.embed_captions(captions), MARGIN)
+    return to_text + to_picture
+
+
+def log_p(setup: Setup) -> Tensor:
+    """log p [pictures, 7] of all captions, with gradient."""
+    return torch.stack([log_probs(setup.captioner, features, CAPTIONS) for features in setup.features])
+
+
+def slope(setup: Setup, value: Tensor) -> Tensor:
+    parts = torch.autograd.grad(value, list(setup.captioner.parameters()), retain_graph=True)
+    return torch.cat([part.flatten() for part in parts]).double()
+
+
+def say(monkeypatch: pytest.MonkeyPatch, captions: Tensor) -> None:
+    """Makes random rollouts draw `captions`; greedy ones are what they are."""
+    real = decoding.rollout
+
+    def rollout(captioner, memory, max_length, greedy):
+        if bool(greedy.all()):
+            return real(captioner, memory, max_length, greedy)
+        assert not greedy.any()
+        assert len(memory[0]) == len(captions)
+        return decoding.Captions(captions, torch.zeros(len(captions)))
+
+    monkeypatch.setattr(decoding, "rollout", rollout)
+
+
+def expected(setup: Setup, estimator: Estimator) -> Tensor:
+    """The mean of an estimator over every batch of captions."""
+    found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
+    for rows in batches(len(pictures)):
+        with pytest.MonkeyPatch.context() as patch:
+            say(patch, CAPTIONS[rows])
+            total = total + found[pictures, rows].sum().exp().item() * gradient(setup, estimator).double()
+    return total
+
+
+def exact(setup: Setup, others_too: bool) -> Tensor:
+    """The gradient of F; without that of captions as negatives of others, if not `others_too`."""
+    found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
+    for rows in batches(len(pictures)):
+        hinge, log_probs_of = own_hinges(setup, CAPTIONS[rows]), found[pictures, rows]
+        p = log_probs_of.sum().exp()
+        total = total + (p * hinge.mean() if others_too else (p.detach() * hinge * log_probs_of).mean())
+    return slope(setup, total)
+
+
+# --- Score functions
+
+
+@pytest.mark.parametrize("pictures", [2, 3])
+def test_the_reference_is_right_on_average(pictures):
+    setup = setup_of(pictures)
+    actual, right = expected(setup, Estimator(REFERENCE)), exact(setup, others_too=True)
+    assert right.norm() > 1e-2
+    torch.testing.assert_close(actual, right, atol=3e-6, rtol=2e-4)
+
+
+def test_its_own_hinge_alone_is_another_gradient():
+    setup = setup_of(2)
+    actual = expected(setup, Estimator(OWN_HINGE))
+    torch.testing.assert_close(actual, exact(setup, others_too=False), atol=3e-6, rtol=2e-4)
+    right = exact(setup, others_too=True)
+    assert (actual - right).norm() > 0.2 * right.norm()
+
+
+def test_own_hinges_are_paid_over_those_of_references(monkeypatch):
+    setup, rows = setup_of(3), [1, 4, 6]
+    say(monkeypatch, CAPTIONS[rows])
+    paid = own_hinges(setup, CAPTIONS[rows]) - own_hinges(setup, setup.references[:, 0])
+    right = slope(setup, (paid * log_p(setup)[torch.arange(3), rows]).mean())
+    torch.testing.assert_close(gradient(setup, Estimator(OWN_HINGE)).double(), right, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", [REFERENCE, OWN_HINGE])
+def test_several_draws_are_the_mean_of_each(monkeypatch, name):
+    """A caption meets those of its own draw, and no others."""
+    setup, first, second = setup_of(3), CAPTIONS[[1, 4, 6]], CAPTIONS[[3, 3, 5]]
+    alone = []
+    for captions in (first, second):
+        with monkeypatch.context() as patch:
+            say(patch, captions)
+            alone.append(gradient(setup, Estimator(name)))
+    say(monkeypatch, torch.stack([first, second], 1).flatten(0, 1))
+    torch.testing.assert_close(gradient(setup, Estimator(name, draws=2)), sum(alone) / 2, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("b", [2, 3, 6])
+def test_credit_is_what_a_caption_adds(b):
+    """Written out: R_i = H(y) - H without item i and caption i, less the same with the other caption in its place."""
+    generator = torch.Generator().manual_seed(b)
+    drawn = torch.randn(5, b, b, generator=generator).round(decimals=1) / 3
+    other = torch.randn(1, b, b, generator=generator).round(decimals=1) / 3
+
+    def hinge(cosines: Tensor, items: list[int]) -> float:
+        """Summed over some items, with the captions of these alone."""
+        total = 0.0
+        for i in items:
+            others = [j for j in items if j != i]
+            if others:
+                total += max(0, MARGIN + max(cosines[i, j] for j in others) - cosines[i, i])
+                total += max(0, MARGIN + max(cosines[j, i] for j in others) - cosines[i, i])
+        return float(total)
+
+    everyone = list(range(b))
+    for cosines, found in zip(drawn, credit(drawn, other, MARGIN), strict=True):
+        for i in everyone:
+            replaced = cosines.clone()
+            replaced[:, i] = other[0, :, i]
+            without = hinge(cosines, [j for j in everyone if j != i])
+            paid, baseline = hinge(cosines, everyone) - without, hinge(replaced, everyone) - without
+            assert found[i].item() == pytest.approx(paid - baseline, abs=1e-5)
+
+
+# --- What passes captions on
+
+
+@pytest.mark.parametrize("relaxation", [Relaxation("multinomial", 0.5), Relaxation("gumbel", 1.0, feedback_grad=False)])
+def test_what_is_passed_on_is_differentiated(relaxation):
+    setup = setup_of(3)
+    torch.manual_seed(0)
+    found = gradient(setup, Estimator(relaxation.distribution, relaxation=relaxation)).double()
+    torch.manual_seed(0)
+    memory = setup.captioner.encode(setup.features)
+    passed = relaxed_rollout(setup.captioner, memory, 2, relaxation).passed
+    assert found.norm() > 1e-3
+    torch.testing.assert_close(found, slope(setup, own_hinges(setup, passed).mean()))
+
+
+def test_every_estimator_is_there_once():
+    found = estimators.estimators((0.0, 1.0), draws=5)
+    assert (found[0], found[1]) == (Estimator(REFERENCE, 5), Estimator(OWN_HINGE, 5))
+    assert {one.draws for one in found[2:]} == {1}
+    assert [(one.name, one.relaxation.rho, one.relaxation.feedback_grad) for one in found[2:]] == [
+        (name, rho, fed) for name in ("multinomial", "gumbel") for rho, fed in ((0.0, False), (0.0, True), (1.0, True))
+    ]
+    assert all(one.relaxation.distribution == one.name for one in found[2:])
+
+
+# --- On a task
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    """A task with a captioner and a listener, in the current directory."""
+    folder = tmp_path_factory.mktemp("estimators")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_task(folder)
+        write_listener(folder)
+        train_group(run_config(weights="pretrained"))
+        yield EstimatorsConfig(
+            code={},
+            paper="paper",
+            task="image",
+            listener="artifacts/retriever/small",
+            start="pretrained",
+            margin=0.2,
+            rhos=(0.0, 1.0),
+            images=5,
+            replicates=3,
+            draws=2,
+            max_length=6,
+            seed=1,
+        )
+
+
+def test_rows_are_inner_products(config, tmp_path):
+    rows = measure(config)
+    write_rows(tmp_path / "estimators.parquet", rows, ESTIMATES)
+    frame = read_table(tmp_path / "estimators.parquet", ESTIMATES).to_pandas()
+    keys = ["estimator", "rho", "feedback_grad"]
+    assert frame.groupby(keys, dropna=False).size().tolist() == [3] * 8
+    for _, mine in frame.groupby(keys, dropna=False):
+        own, across = np.array(mine["own"].tolist()), np.array(mine["reference"].tolist())
+        assert mine["replicate"].tolist() == [0, 1, 2]
+        assert own.shape == across.shape == (3, 3)
+        assert own == pytest.approx(own.T)
+        # Independent gradients: none is the other.
+        assert np.linalg.eigvalsh(own).min() > 0
+        assert np.allclose(own, across) == (mine["estimator"].iloc[0] == REFERENCE)
+    assert measure(config) == rows
+
+
+def test_products_are_of_the_gradients():
+    mine, others = torch.tensor([[1.0, 2.0], [0.0, 3.0]]), torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    first, second = estimators.rows(Estimator("gumbel", relaxation=Relaxation("gumbel", 0.5)), mine, others)
+    assert (first["own"], first["reference"]) == ([5.0, 6.0], [1.0, 3.0, 4.0])
+    assert (second["own"], second["reference"]) == ([6.0, 9.0], [0.0, 3.0, 6.0])
+    assert (second["rho"], second["feedback_grad"], second["replicate"]) == (0.5, True, 1)
+
+
+def test_the_listener_sees_the_captioners_pictures(config):
+    setup = estimators.read_setup(config)
+    store = setup.listener.pictures(estimators.tasks.ARTIFACTS / "image").store
+    seen = [setup.listener.embed_images(torch.from_numpy(store.get(np.array([row])))) for row in range(24)]
+    rows = [(torch.cat(seen) - picture).norm(dim=1).argmin().item() for picture in setup.pictures]
+    assert len(set(rows)) == 5
+    torch.testing.assert_close(setup.features, torch.from_numpy(store.get(np.array(rows))))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"), [({"listener": "nowhere"}, "nowhere"), ({"seed": 2}, "seed2.safetensors")]
+)
+def test_what_is_missing_is_one_line(config, change, named):
+    with pytest.raises(InputError, match=named) as caught:
+        measure(config.model_copy(update=change))
+    assert "\n" not in str(caught.value)
+
+
+def test_neither_learns(config):
+    setup = estimators.read_setup(config)
+    before = [parameter.clone() for parameter in setup.captioner.parameters()]
+    gradient(setup, Estimator(REFERENCE, draws=2))
+    gradient(replace(setup, margin=0.5), Estimator("multinomial", relaxation=Relaxation("multinomial", 0.5)))
+    assert all(map(torch.equal, before, setup.captioner.parameters()))
+    assert all(parameter.grad is None for parameter in [*setup.captioner.parameters(), *setup.listener.parameters()])

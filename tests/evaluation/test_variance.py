@@ -1,0 +1,66 @@
+"""The measurement of the policy gradient's variance, on a task of a second."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_task import run_config, train_group, write_task
+
+from seqcap.config.training import VarianceConfig
+from seqcap.evaluation.variance import measure
+from seqcap.files.artifacts import VARIANCE, read_table, write_rows
+
+ROLLOUTS = (1, 4)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Folder of the task, the configuration, and what was measured."""
+    folder = tmp_path_factory.mktemp("variance")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_task(folder)
+        train_group(run_config(weights="pretrained"))
+        settings = {"paths": 1, "baseline_hidden": 16, "baseline_steps": 200}
+        config = VarianceConfig(
+            code={},
+            paper="paper",
+            task="image",
+            kind="images",
+            settings=tuple(settings | {"rollouts": rollouts} for rollouts in ROLLOUTS),
+            reward={"cider": 1.0},
+            start="pretrained",
+            max_length=6,
+            seed=1,
+            images=6,
+            replicates=40,
+            batch_size=6,
+            learning_rate=0.01,
+        )
+        yield config, measure(config)
+
+
+def test_every_setting_has_its_replicates(measured, tmp_path):
+    config, rows = measured
+    write_rows(tmp_path / "variance.parquet", rows, VARIANCE)
+    frame = read_table(tmp_path / "variance.parquet", VARIANCE).to_pandas()
+    sizes = frame.groupby(["rollouts", "baseline"]).size()
+    assert sizes.to_dict() == {(k, b): config.replicates for k in ROLLOUTS for b in (False, True)}
+    assert (frame.squared_distance > 0).all()
+    assert frame.squared_mean.nunique() == 1
+    assert 0 < frame.squared_mean[0] < frame.squared_distance.mean()
+
+
+def test_rollouts_and_the_baseline_lower_the_variance(measured):
+    variance = pd.DataFrame(measured[1]).groupby(["baseline", "rollouts"]).squared_distance.mean()
+    assert variance[True, 1] < 0.8 * variance[False, 1]
+    assert variance[True, 4] < variance[True, 1]
+
+
+def test_the_same_configuration_measures_the_same(measured):
+    config, _ = measured
+    quick = tuple(setting | {"baseline_steps": 3} for setting in config.settings)
+    config = config.model_copy(update={"replicates": 3, "settings": quick})
+    rows, again = measure(config), measure(config)
+    assert len(rows) == 3 * 2 * len(ROLLOUTS)
+    assert not np.isnan([row["squared_distance"] for row in rows]).any()
+    assert rows == again

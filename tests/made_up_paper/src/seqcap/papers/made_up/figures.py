@@ -1,0 +1,20 @@
+"""The made-up Figure 1."""
+
+from matplotlib.figure import Figure
+
+from seqcap.report.figures import FigureKind
+from seqcap.report.inputs import Run
+
+
+def figure1(run: Run) -> Figure:
+    figure = Figure(figsize=(3, 2))
+    axes = figure.subplots()
+    for entry in run.runs:
+        by_seed = run.scores.by_seed(entry.name, "beam", "CIDEr")
+        if by_seed is not None:
+            axes.plot(by_seed.index, by_seed, "o", label=entry.label)
+    axes.legend()
+    return figure
+
+
+FIGURES = {"made_up_fig1": FigureKind(figure1, "Made-up, Figure 1", "CIDEr of {samples} samples' captioner, by seed.")}

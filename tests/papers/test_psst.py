@@ -1,0 +1,497 @@
+"""PSST: its methods as curves, operating points, tables, raters, claims, remarks and figures."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from invented_psst import PsstRun
+
+from seqcap.errors import InputError
+from seqcap.papers.psst import claims, figures, methods, points, raters, rows, tables
+from seqcap.papers.psst.methods import FEEDBACK, PSST, PSST_GUMBEL, ST, ST_GUMBEL
+from seqcap.papers.psst.points import PLACES
+from seqcap.report import published
+from seqcap.report.claims import Result, run_claims
+from seqcap.report.inputs import Run
+from seqcap.report.section import write_section
+from seqcap.report.statistics import Drawn, Missing
+from seqcap.report.tables import COLUMNS, write_tables
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE
+
+TABLES = {"psst_table1": 5, "psst_table2": 9, "psst_table3": 8, "psst_table4": 5, "psst_table5": 4}
+
+
+@cache
+def whole() -> Run:
+    """Every method on both domains, in memory."""
+    return PsstRun().read()
+
+
+def lines(run: Run, name: str) -> pd.DataFrame:
+    """A table's lines in its CSV file."""
+    return pd.DataFrame([cell.record() for cell in tables.TABLES[name](run).cells], columns=COLUMNS)
+
+
+def numbers(run: Run, name: str) -> pd.Series[float]:
+    """A table's numbers of ours, by row and column."""
+    made = lines(run, name)
+    return made[made["ours"] != ""].set_index(["row", "column"])["ours"].astype(float)
+
+
+def few(**changes: object) -> PsstRun:
+    return PsstRun(methods=["mle", "luo", "reinforce", "st_m", "psst_m"], second=False, **changes)  # type: ignore[arg-type]
+
+
+# --- Methods
+
+
+def test_methods_are_found_by_what_they_were_trained_with():
+    found = methods.curves(whole())
+    assert found[PSST].runs == ("psst_m_w1", "psst_m_w2", "psst_m_w4")
+    assert found[PSST].weights == (1.0, 2.0, 4.0)
+    assert found[methods.ANNEALED].runs[0] == "annealed_w1"
+    assert found[ST].runs[0] == "st_m_w1"
+    assert found[ST + FEEDBACK].runs[0] == "st_m_fed_w1"
+    assert found[f"{PSST}, rho 0.75"].runs[0] == "psst_m_75_w1"
+    assert (found["MLE"].runs, found["MLE"].weights) == (("mle",), (None,))
+    assert methods.curves(whole(), "image2")[PSST].runs[0] == "psst_m_w1_2nd"
+
+
+def test_frozen_speakers_are_told_apart_by_what_they_start_from():
+    found = methods.curves(whole())
+    assert found[methods.FROZEN_MLE].runs == ("frozen_mle",)
+    # Their w is that of the speaker.
+    assert found[methods.FROZEN_LUO].weights == (1.0, 2.0, 4.0)
+
+
+def test_without_a_run_whose_index_is_fed_back_the_other_makes_the_row():
+    found = methods.curves(PsstRun(methods=["st_g_fed"], second=False).read())
+    assert list(found) == [ST_GUMBEL]
+    assert found[ST_GUMBEL].runs[0] == "st_g_fed_w1"
+
+
+def test_two_runs_of_one_method_and_weight_are_an_error(monkeypatch: pytest.MonkeyPatch):
+    run = few().read()
+    twin = run.by_name["psst_m_w2"].model_copy(update={"name": "other"})
+    monkeypatch.setitem(vars(run), "trained", [*run.trained, twin])
+    with pytest.raises(InputError, match=r"psst_m_w2 and other are both PSST Multinomial with weight 2\.0"):
+        methods.curves(run)
+
+
+def test_an_objective_of_no_method_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    run = few().read()
+    odd = run.by_name["luo_w1"].model_copy(update={"objective": "self_critical"})
+    monkeypatch.setitem(vars(run), "trained", [odd])
+    with pytest.raises(
+        InputError, match="the objective of run luo_w1 is self_critical; the report knows cross_entropy"
+    ):
+        methods.curves(run)
+
+
+def test_lambda_has_two_units():
+    assert methods.printed_lambda(whole(), "psst_m_w2") == pytest.approx(2 / 1342)
+    assert methods.printed_lambda(whole(), "luo_w4") == pytest.approx(0.8)
+    assert methods.printed_lambda(whole(), "frozen_luo_w4") == pytest.approx(0.8)
+    assert methods.printed_lambda(whole(), "mle") is None
+
+
+def test_the_ends_of_rho():
+    found = methods.by_rho(whole())
+    assert list(found["Multinomial"]) == [0.0, 0.25, 0.75, 1.0]
+    assert found["Multinomial"][0.0].label == ST + FEEDBACK
+    assert list(found["Gumbel Softmax"]) == [0.0, 0.25, 1.0]
+    # Where the gradient through feedback was not trained, rho 0 is Table 2's.
+    assert methods.by_rho(few().read())["Multinomial"][0.0].label == ST
+
+
+# --- Operating points
+
+
+def test_the_papers_point_where_the_curves_get_there():
+    point = PLACES["table2"].point(whole())
+    assert point is not None
+    assert (point.value, point.is_printed) == (1.2, True)
+    assert PLACES["table2"].words(whole()) == "The operating point is the paper's, CIDEr 1.200."
+
+
+def test_elsewhere_ours_is_printed_beside_the_papers():
+    run = few(shift=-0.5).read()
+    words = PLACES["table2"].words(run)
+    assert words.startswith("The paper's operating point is CIDEr 1.200. Ours is CIDEr 0.69")
+    made = tables.operating(run)
+    cells = {cell.row: cell for cell in made.cells}
+    assert cells["Table 2: CIDEr"].printed == "1.2"
+    assert cells["Table 2: CIDEr"].short().startswith("0.69")
+    assert "PSST Multinomial and most of the methods" in cells["Table 2: CIDEr"].note
+    # Nearer to the discriminative end.
+    both = [PLACES[name].point(run) for name in ("table3", "table2")]
+    assert [point.value for point in both if point] == sorted(point.value for point in both if point)
+
+
+def test_without_curves_there_is_no_point():
+    run = PsstRun(methods=["mle", "frozen_mle"], second=False).read()
+    assert PLACES["table2"].words(run).startswith("There is no operating point")
+    assert numbers(run, "psst_table3")["Frozen Speaker (MLE)", "R@10"] == pytest.approx(31.4, abs=1)
+
+
+# --- Tables
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_published_cell_appears_once_as_printed(name: str):
+    ours, theirs = lines(whole(), name), published.published_table("psst", name.removeprefix("psst_"))
+    ours = ours[~ours["note"].str.contains("not in the paper's table")].reset_index(drop=True)
+    keys = ["block", "row", "column"]
+    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
+    assert ours["paper"].tolist() == theirs["printed"].tolist()
+    assert len(set(ours["row"])) == TABLES[name]
+
+
+def test_table2_reads_the_curves():
+    """At CIDEr 1.2 is w 2: recall .4 and the method's skill."""
+    cells = numbers(whole(), "psst_table2")
+    assert cells[PSST, "R@10"] == pytest.approx(76, abs=2)
+    assert cells[PSST, "R@1"] == pytest.approx(cells[PSST, "R@10"] - 20, abs=0.1)
+    assert cells["Luo et al. 2018", "R@10"] == pytest.approx(40, abs=2)
+    notes = lines(whole(), "psst_table2").set_index("row")["note"]
+    assert notes["G-GAN (CIDEr=0.795)"].str.contains("a single run, at its own CIDEr 1.2").all()
+
+
+def test_rows_of_ours_follow_those_like_them():
+    order = list(dict.fromkeys(lines(whole(), "psst_table2")["row"]))
+    assert order[order.index(PSST) + 1] == f"{PSST}, rho 0.75"
+    assert order[order.index(ST) + 1] == ST + FEEDBACK
+    assert f"{PSST}, rho 1" not in order
+    assert f"{PSST}, rho 0.75" not in set(lines(whole(), "psst_table3")["row"])
+
+
+def test_table1_prints_language_in_the_papers_scale():
+    cells = lines(whole(), "psst_table1").set_index(["row", "column"])
+    assert cells.loc[(PSST, "CIDEr"), "paper"] == "1.119"
+    assert float(cells.loc[(PSST, "CIDEr"), "ours"]) == pytest.approx(1.27, abs=0.02)
+    assert "SPICE (spaCy)" in cells.loc[(PSST, "SPICE"), "note"]
+    assert "REINFORCE does not reach R@5" in cells.loc[("REINFORCE", "CIDEr"), "note"]
+
+
+def test_the_footnote_has_the_best_of_each():
+    cells = lines(whole(), "psst_table1_footnote").set_index("row")
+    assert float(cells.loc["Luo et al. 2018", "ours"]) == pytest.approx(40, abs=1)
+    assert "the largest of 3 runs" in cells.loc["Luo et al. 2018", "note"]
+
+
+def test_people_are_heard_by_two_listeners():
+    cells = numbers(whole(), "psst_table3")
+    assert cells[rows.PEOPLE_OURS, "R@10"] == pytest.approx(40, abs=1)
+    assert cells[rows.PEOPLE_THEIRS, "R@10"] == pytest.approx(52, abs=1)
+
+
+def test_table4_is_the_second_domain():
+    cells = lines(whole(), "psst_table4")
+    assert cells["note"].str.contains("stands in for Flickr30K").any()
+    absent = tables.table4(PsstRun(second=False).read()).markdown()
+    assert "5 rows are not part of this run" in absent
+
+
+def test_table5_is_by_automatic_raters():
+    cells = lines(whole(), "psst_table5").set_index(["row", "column"])
+    naturalness = "Naturalness_vs_ST_Multinomial"
+    assert "by automatic raters, not people" in cells.loc[("PSST Multinomial", "Accuracy"), "note"]
+    assert float(cells.loc[("Human", "Accuracy"), "ours"]) == 90
+    assert cells.loc[("Human", naturalness), "ours"] == ""
+    assert float(cells.loc[(ST, naturalness), "ours"]) == 0
+    assert float(cells.loc[(PSST, naturalness), "ours"]) == 100
+    assert float(cells.loc[("Luo 2018", naturalness), "ours"]) == -100
+
+
+def test_figure3fs_numbers():
+    cells = lines(whole(), "psst_fig3f").set_index(["block", "row", "column"])["ours"].astype(float)
+    assert cells["Multinomial", "rho 0.25", "R@10"] > cells["Multinomial", "rho 0", "R@10"] + 5
+    assert cells["Multinomial", "rho 0.25", "R@10"] > cells["Multinomial", "rho 1", "R@10"] + 5
+    assert not lines(whole(), "psst_fig3f")["note"].str.contains("index is fed back").any()
+    notes = lines(few().read(), "psst_fig3f").set_index("row")["note"]
+    assert notes["rho 0"].str.contains("the index is fed back, without gradient").all()
+
+
+def test_drift_is_what_the_own_listener_finds_more():
+    cells = numbers(whole(), "psst_drift")
+    gap = "own minus judge, R@1"
+    assert cells["MLE", gap] == pytest.approx(0, abs=0.1)
+    assert cells[PSST, gap] == pytest.approx(10, abs=0.1)
+    assert cells[PSST, "bits"] == pytest.approx(5 * 0.75, abs=0.1)
+    assert cells["human captions", "R@10, judge"] == pytest.approx(50, abs=1)
+    assert cells["human captions", "of it alone, %"] == 60
+    assert cells["human captions", "R@10, literal"] == pytest.approx(80, abs=1)
+
+
+def test_on_photographs_nothing_is_exact():
+    made = lines(few(dataset="flickr8k").read(), "psst_drift")
+    assert "bits" not in set(made["column"])
+    assert (made[made["column"] == "R@10, judge"]["ours"] != "").all()
+    assert "bits" not in set(lines(few(dataset="flickr8k").read(), "psst_points")["column"])
+
+
+def test_retrievers_are_measured_with_people():
+    cells = numbers(whole(), "psst_retrievers")
+    assert cells["the judge", "R@10"] == pytest.approx(50, abs=1)
+    assert cells["the judge", "R@10 of captions"] == pytest.approx(60, abs=1)
+    assert cells["the listeners that runs start from", "R@1 of captions"] == pytest.approx(52, abs=1)
+    assert cells["the listeners that runs start from", "mean rank"] == pytest.approx(8, abs=0.1)
+
+
+def test_every_run_is_a_point():
+    made = lines(whole(), "psst_points")
+    assert len(made) == len(whole().runs) * 10
+    cells = made.set_index(["block", "row", "column"])["ours"]
+    assert float(cells[PSST, "w 2, lambda 0.0015", "CIDEr"]) == pytest.approx(120, abs=1)
+    assert (PSST + ", second domain", "w 4, lambda 0.003", "R@10") in cells.index
+    assert ("MLE", "–", "CIDEr") in cells.index
+
+
+def test_rows_name_the_run_nearest_to_the_point():
+    made = rows.rows(whole())
+    assert made["table2"][PSST] == ("psst_m_w2", "greedy")
+    assert made["table2"]["G-GAN (CIDEr=0.795)"] == ("gan", "greedy")
+    assert rows.PEOPLE_OURS not in made["table3"]
+
+
+# --- Raters
+
+
+def judged(run: Run, better: str, worse: str) -> float:
+    found = raters.Preferred(better, worse).drawn(run)
+    assert isinstance(found, Drawn), found
+    return found.value
+
+
+def changed(**values: dict[str, float]) -> Run:
+    """Two runs whose log-probabilities and unparsed statements are as given, of every caption."""
+    made = few()
+    rows_of = made.scores("psst_image")
+    for row in rows_of:
+        if row["metric"] in values.get(str(row["variant"]), {}):
+            row["value"] = values[str(row["variant"])][str(row["metric"])]
+    return made.of_rows(rows_of)
+
+
+def test_fewer_unparsed_statements_are_better_whatever_their_probability():
+    clean, probable = {"unparsed": 0.0, "xe_log_prob": -3.0}, {"unparsed": 1.0, "xe_log_prob": -1.0}
+    run = changed(psst_m_w1=clean, st_m_w1=probable)
+    assert judged(run, "psst_m_w1", "st_m_w1") == 1
+    assert judged(run, "st_m_w1", "psst_m_w1") == 0
+
+
+def test_with_as_many_the_more_probable_is_better_and_equals_are_neither():
+    low, high = {"unparsed": 1.0, "xe_log_prob": -3.0}, {"unparsed": 1.0, "xe_log_prob": -1.0}
+    run = changed(psst_m_w1=low, st_m_w1=high, luo_w1=low)
+    assert judged(run, "st_m_w1", "psst_m_w1") == 1
+    assert judged(run, "psst_m_w1", "luo_w1") == judged(run, "luo_w1", "psst_m_w1") == 0
+
+
+def test_raters_want_captions_of_both():
+    run = few(fewer={"psst_m": (1,), "st_m": (2, 3)}).read()
+    assert raters.Preferred("", "st_m_w1").drawn(run) == Missing(
+        "a method that is judged is not part of this run", absent=True
+    )
+    found = raters.Preferred("psst_m_w1", "st_m_w1").drawn(run)
+    assert isinstance(found, Missing)
+    assert found.reason.endswith("have no training seed in common")
+
+
+# --- Claims
+
+
+def outcomes(run: Run) -> dict[tuple[str, str, str, str], Result]:
+    results = run_claims(claims.claims(run), run)
+    return {(r.claim.number, r.claim.metric, r.claim.left, r.claim.right): r for r in results}
+
+
+def test_the_runs_claims_hold_as_it_was_made():
+    found = outcomes(whole())
+    assert len({number for number, *_ in found}) == 14
+    verdicts = {result.verdict for result in found.values()}
+    assert verdicts <= {HOLDS, NOT_RUN}
+    for key in (
+        ("P1", "own_R@10", PSST, ST),
+        ("P1", "own_R@1", PSST_GUMBEL, ST_GUMBEL),
+        ("P2", "CIDEr", PSST, ST),
+        ("P4", "own_R@5", PSST, "REINFORCE"),
+        ("P6", "own_R@10", PSST, "Frozen Speaker (Luo)"),
+        ("P9", "own_R@1", "Gumbel Temperature Annealing", ST_GUMBEL),
+        ("P10", "own_R@10", PSST, f"{PSST}, rho 1"),
+        ("P11", "own_R@1", "PSST Multinomial listener", "the judge"),
+        ("P11", "own_R@1", rows.PEOPLE_THEIRS, rows.PEOPLE_OURS),
+        ("P12", "better_english", "Luo et al. 2018", ST),
+        ("P14", "bits", PSST, ST),
+    ):
+        assert found[key].verdict == HOLDS, key
+        assert found[key].agreement == "3/3"
+    first = found["P1", "own_R@10", PSST, ST]
+    assert (first.difference, first.claim.paper_text()) == (pytest.approx(12, abs=1), "+4.5")
+    assert first.claim.what(whole()) == "R@10 (own listener) at equal CIDEr (Table 2)"
+
+
+def test_claims_fail_where_the_run_is_made_the_other_way():
+    made = PsstRun()
+    swapped = {
+        f"{one}_w{w}": f"{other}_w{w}" for w in (1, 2, 4) for one, other in (("psst_m", "st_m"), ("st_m", "psst_m"))
+    }
+    found = outcomes(
+        made.of_rows(
+            [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in made.scores("psst_image")]
+        )
+    )
+    assert found["P1", "own_R@10", PSST, ST].verdict == FAILS
+    assert found["P2", "CIDEr", PSST, ST].verdict == FAILS
+    assert found["P12", "better_english", PSST, ST].verdict == FAILS
+    assert found["P1", "own_R@10", PSST_GUMBEL, ST_GUMBEL].verdict == HOLDS
+
+
+def test_one_seed_decides_nothing_even_beside_three():
+    found = outcomes(few(fewer={"st_m": (1,)}).read())
+    assert found["P1", "own_R@10", PSST, ST].verdict == ONE_SEED
+    assert found["P1", "own_R@10", PSST, ST].seeds == 1
+    assert found["P4", "own_R@10", PSST, "REINFORCE"].verdict == HOLDS
+
+
+def test_what_is_not_part_of_the_run_is_one_line():
+    run = few().read()
+    results = run_claims(claims.claims(run), run)
+    absent = {result.claim.number for result in results if result.absent}
+    assert absent == {"P1", "P2", "P3", "P6", "P8", "P9", "P10", "P13"}
+    reached = next(r for r in results if r.claim.number == "P4" and r.claim.metric == "CIDEr")
+    assert (reached.verdict, reached.absent) == (NOT_RUN, False)
+    assert "REINFORCE does not reach" in reached.reason
+
+
+def test_equal_methods_are_not_significant(monkeypatch: pytest.MonkeyPatch):
+    made = few(images=60)
+    rng = np.random.default_rng(0)
+    rows_of = made.scores("psst_image")
+    for row in rows_of:
+        if row["metric"] == "own_R@10" and str(row["variant"]).startswith(("psst_m", "st_m")):
+            row["value"] = float(rng.random() < 0.5)
+    assert outcomes(made.of_rows(rows_of))["P1", "own_R@10", PSST, ST].verdict == UNSURE
+
+
+# --- Words
+
+
+def test_remarks_tell_points_rho_and_drift(tmp_path, monkeypatch):
+    # Without the committed page for raters, which is a remark of its own.
+    monkeypatch.chdir(tmp_path)
+    words = " ".join(claims.remarks(whole(), []))
+    assert "Table 2: The operating point is the paper's, CIDEr 1.200." in words
+    assert "Table 1: The paper's operating point is R@5 (own listener) 80.0. Ours is R@5 (own listener) 57" in words
+    assert "R@10 with rho .25 minus that with rho .75, at CIDEr 1.200: +1.8 [" in words
+    assert "MLE +0.0 [" in words
+    assert "PSST Multinomial +10.0 [" in words
+    assert len(claims.remarks(PsstRun(methods=["mle"], second=False).read(), [])) == 2
+
+
+def test_contradictions_are_computed_from_the_print():
+    (error,) = claims.errors()
+    assert "REINFORCE a mean CIDEr of 1.017 at an R@10 of about 80" in error
+    assert "its R@10 is 80.5 at a CIDEr of 1.2" in error
+
+
+# --- Figures
+
+
+def test_a_curve_and_markers_for_every_method():
+    figure = figures.figure3(whole())
+    panels = figure.axes
+    assert [axis.get_xlabel() for axis in panels[:5]] == [
+        f"{name} x100 (greedy)" for name in ("BLEU-4", "CIDEr", "METEOR", "ROUGE-L", "SPICE")
+    ]
+    lines_of = [line for line in panels[2].get_lines() if line.get_marker() in ("None", "")]
+    assert len(lines_of) == len(figures._STYLES)
+    psst = lines_of[list(figures._STYLES).index(PSST)]
+    assert np.asarray(psst.get_xdata(), dtype=float) == pytest.approx([25.4, 23.4, 21.4], abs=0.3)
+    assert np.asarray(psst.get_ydata(), dtype=float) == pytest.approx([66, 76, 86], abs=1)
+    (weights,) = (axis.get_legend() for axis in panels if axis.get_legend())
+    assert [text.get_text() for text in weights.get_texts()][1] == "w 2: lambda 0.0015 or 0.67"
+    assert any(line.get_linestyle() == "-." for line in panels[1].get_lines())
+
+
+def test_recall_against_rho_has_intervals():
+    figure = figures.figure3f(whole())
+    labels = [container.get_label() for container in figure.axes[0].containers]
+    assert labels == [
+        "PSST Multinomial",
+        "ST Multinomial, index fed back",
+        "PSST Gumbel Softmax",
+        "ST Gumbel Softmax, index fed back",
+    ]
+    line = figure.axes[0].containers[0].lines[0]
+    assert np.asarray(line.get_xdata(), dtype=float) == pytest.approx([0, 0.25, 0.75, 1], abs=0.01)
+    assert np.argmax(np.asarray(line.get_ydata(), dtype=float)) == 1
+    empty = figures.figure3f(PsstRun(methods=["mle"], second=False).read())
+    assert empty == "This run has no curves of several rho."
+
+
+def test_examples_have_rank_and_cider(psst):
+    read = psst.write()
+    texts = [text.get_text() for text in figures.figure4c(read).texts]
+    assert texts.count(PSST) == 4
+    assert sum(text.startswith("9, 1.2: ") for text in texts) == 3
+    assert "image 1: 21, 0.6    image 2: 22, 1.2    image 3: 16, 0.6" in texts
+    by_weight = [text.get_text() for text in figures.figure4a(read).texts]
+    assert by_weight.count("PSST l=0.003") == 3
+    assert "PSST l=0.010" in by_weight
+    assert "image 1: 4, 2.0    image 2: not legible, 2.0    image 3: 1, 2.0" in by_weight
+    pictures = [name for figure in (figures.figure4a, figures.figure4b) for name in texts_of(figure(read))]
+    assert len(set(pictures)) == 6
+
+
+def texts_of(figure: figures.Figure) -> list[str]:
+    return [text.get_text() for text in figure.texts if text.get_text().startswith("scenes, test")]
+
+
+def test_photographs_are_not_shown(psst):
+    psst.show = False
+    read = psst.write()
+    Path("artifacts/image/data/images.tar").unlink()
+    assert figures.figure4b(read).axes == []
+
+
+def test_methods_that_are_not_there_have_no_examples(psst):
+    psst.methods, psst.second = ["psst_m"], False
+    psst.__post_init__()
+    texts = [text.get_text() for text in figures.figure4b(psst.write()).texts]
+    assert texts.count("not part of this run") == 6
+
+
+def test_learning_curves_are_of_one_run_a_method():
+    figure = figures.learning(whole())
+    left, right = figure.axes
+    labels = [line.get_label() for line in left.get_lines() if line.get_linewidth() == 2]
+    assert labels == [label for label in figures._STYLES if label != "MLE"]
+    assert right.get_title("left").startswith("validation R@10")
+
+
+# --- From the files to the section
+
+
+def test_the_section_is_put_together(psst):
+    read = psst.write()
+    # People of the second domain are others, and are left out.
+    assert numbers(read, "psst_retrievers")["the judge", "R@10"] == pytest.approx(50, abs=1)
+    write_tables(read, tables.TABLES)
+    figures_folder = Path("reports/psst/figures")
+    figures_folder.mkdir(parents=True)
+    (figures_folder / "figures.json").write_text('{"order": [], "figures": {}}')
+    write_section(read)
+    section = Path("artifacts/sections/psst/section.md").read_text()
+    assert "## PSST: Joint Optimization" in section
+    assert "**At equal CIDEr, PSST tells pictures apart better than straight-through: holds.**" in section
+    assert "`artifacts/psst/results/psst_image_retrieval.parquet`" in section
+    assert "| table2 | PSST Multinomial | greedy | `src/seqcap/objectives/straight_through.py` |" in section
+
+
+def test_every_place_has_its_rule():
+    assert "25% up" in PLACES["table3"].rule
+    assert all("PSST Multinomial" in place.rule for place in points.PLACES.values())

@@ -1,0 +1,232 @@
+"""What people are asked for PSST's Table 5, the page that asks them, and what the report says of it."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from invented_psst import PsstRun
+from invented_runs import Rows
+
+from seqcap import retrieval
+from seqcap.config import config_path, write_config
+from seqcap.config.rating import RatingConfig
+from seqcap.config.report import ReportedRun
+from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.errors import InputError
+from seqcap.evaluation.retrieval import most_similar
+from seqcap.files import artifacts
+from seqcap.papers.psst import claims, rating
+from seqcap.papers.psst.points import PLACES
+from seqcap.rating.key import read_key
+from seqcap.rating.kit import write_kit
+from seqcap.report.inputs import Run
+from seqcap.world.graph import sample
+from seqcap.world.scenes import SCENES
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path("reports/psst/rating")
+DATA = Path("artifacts/image/data")
+METHODS = {"Luo 2018": "luo", "ST Multinomial": "st_m", "PSST Multinomial": "psst_m"}
+IMAGES, CHANNELS = 40, 6
+SIMILAR = {item: (item + 7) % IMAGES for item in range(IMAGES)}
+
+
+class Told(PsstRun):
+    """Captions that tell whose they are, and five captions of people."""
+
+    def decoded(self, entry: ReportedRun) -> Rows:
+        rows = []
+        for seed in entry.seeds:
+            for item in range(self.images):
+                for decoder in ("greedy", "beam"):
+                    text = f"{entry.name} {seed} {item} {decoder}"
+                    keys = {"variant": entry.name, "seed": seed, "item": item, "decoder": decoder, "rank": 0}
+                    rows.append(keys | {"text": text, "tokens": text.split(), "log_prob": -1.0})
+        return rows
+
+    def write_images(self) -> None:
+        super().write_images()
+        rows = []
+        for item in range(self.images):
+            for number in range(5):
+                text = f"Someone's {number} {item}."
+                keys = {"item": item, "split": "test", "caption_id": len(rows)}
+                rows.append(keys | {"text": text, "tokens": ["someone", str(number), str(item)]})
+        artifacts.write_rows(DATA / "references.parquet", rows, artifacts.REFERENCES)
+
+
+def told(*methods: str, **changes: object) -> Told:
+    return Told(methods=list(methods or METHODS.values()), second=False, images=IMAGES, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def run(psst: PsstRun) -> Run:
+    """The three methods, in an empty current directory."""
+    return told().write()
+
+
+def write_judge() -> str:
+    """Scenes, features without meaning and a judge that was not trained: its folder."""
+    rng = np.random.default_rng(4)
+    scenes = [{"item": item, "split": "test", "graph": json.dumps(sample(rng).to_json())} for item in range(IMAGES)]
+    artifacts.write_rows(DATA / "scenes.parquet", scenes, SCENES)
+    schema = artifacts.features_schema((CHANNELS,), pa.float32())
+    values = pa.array(rng.normal(size=IMAGES * CHANNELS).astype(np.float32))
+    column = pa.FixedSizeListArray.from_arrays(values, type=schema.field(1).type)
+    with artifacts.parquet_stream("artifacts/image/features/pooled.parquet", schema) as writer:
+        writer.write_table(pa.Table.from_arrays([pa.array(range(IMAGES), pa.int64()), column], schema=schema))
+    vocabulary = Vocabulary.build([["someone"]], 1)
+    vocabulary.write(DATA / "vocabulary.json")
+    torch.manual_seed(0)
+    judge = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, len(vocabulary), (CHANNELS,))
+    judge.vocabulary = digest(vocabulary)
+    artifacts.save_weights("artifacts/retriever/judge/seed1.safetensors", judge.state_dict(), judge.metadata())
+    artifacts.write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+    return "artifacts/retriever/judge"
+
+
+# --- The questions
+
+
+def nearest(run: Run, place: str, method: str) -> str:
+    """A method's run that is nearest to an operating point."""
+    point = PLACES[place].point(run)
+    assert point is not None
+    of_method = [entry.name for entry in run.runs if entry.name.startswith(f"{method}_w")]
+    levels = {name: run.scores.by_seed(name, "greedy", PLACES[place].metric) for name in of_method}
+    return min(of_method, key=lambda name: abs(float(levels[name].mean()) - point.value))  # type: ignore[union-attr]
+
+
+def test_accuracy_is_asked_of_every_method_at_one_cider_and_of_people(run: Run):
+    accuracy, _ = rating.questions(run, SIMILAR)
+    assert list(dict.fromkeys(one.model for one in accuracy)) == [*METHODS, "Human"]
+    assert len(accuracy) == 4 * IMAGES
+    for one in accuracy:
+        assert one.other == SIMILAR[one.item]
+        if one.model == "Human":
+            assert one.caption in {f"someone {number} {one.item}" for number in range(5)}
+        else:
+            assert one.caption == f"{nearest(run, 'accuracy', METHODS[one.model])} 1 {one.item} greedy"
+    assert {one.caption.split()[1] for one in accuracy if one.model == "Human"} == set("01234")
+
+
+def test_naturalness_is_asked_against_straight_through_at_one_recall(run: Run):
+    _, naturalness = rating.questions(run, SIMILAR)
+    assert list(dict.fromkeys((two.model, two.against) for two in naturalness)) == [
+        ("Luo 2018", "ST Multinomial"),
+        ("PSST Multinomial", "ST Multinomial"),
+    ]
+    for two in naturalness:
+        assert two.caption == f"{nearest(run, 'naturalness', METHODS[two.model])} 1 {two.item} greedy"
+        assert two.against_caption == f"{nearest(run, 'naturalness', 'st_m')} 1 {two.item} greedy"
+    # Otherwise nothing told the two operating points apart.
+    assert nearest(run, "naturalness", "st_m") != nearest(run, "accuracy", "st_m")
+
+
+def test_all_models_are_asked_on_the_same_drawn_pictures(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(rating, "PICTURES", 10)
+    accuracy, naturalness = rating.questions(run, SIMILAR)
+    items = [one.item for one in accuracy][:10]
+    assert len(set(items)) == 10
+    assert set(items) != set(range(10))
+    assert [one.item for one in accuracy] == items * 4
+    assert [two.item for two in naturalness] == items * 2
+    assert rating.questions(run, dict(reversed(SIMILAR.items()))) == (accuracy, naturalness)
+
+
+@pytest.mark.parametrize(
+    ("methods", "accuracy", "naturalness"),
+    [
+        (["st_m", "psst_m"], {"ST Multinomial", "PSST Multinomial", "Human"}, {"PSST Multinomial"}),
+        (["luo", "psst_m"], {"Luo 2018", "PSST Multinomial", "Human"}, set()),
+        (["st_m"], {"ST Multinomial", "Human"}, set()),
+        (["mle"], set(), set()),
+        (["mle", "reinforce"], set(), set()),
+    ],
+)
+def test_methods_that_are_not_there_are_left_out(
+    psst: PsstRun, methods: list[str], accuracy: set[str], naturalness: set[str]
+):
+    asked = rating.questions(told(*methods).write(), SIMILAR)
+    assert tuple({one.model for one in part} for part in asked) == (accuracy, naturalness)
+
+
+# --- The page
+
+
+def test_the_page_shows_the_own_picture_and_the_one_that_the_judge_holds_for_similar(
+    run: Run,
+):
+    judge = write_judge()
+    write_kit(run, judge)
+    assert {path.name for path in FOLDER.iterdir()} == {"page.html", "key.json"}
+    page, entries = (FOLDER / "page.html").read_text(), read_key(FOLDER / "key.json").entries
+    assert len(entries) == (4 + 2) * IMAGES
+    text = page.split('<script id="questions" type="application/json">')[1].split("</script>")[0]
+    asked = {question["id"]: question for question in json.loads(text)["questions"]}
+    own, other = {}, {}
+    for entry in entries:
+        if entry.task == "accuracy":
+            sides = asked[entry.question]
+            own[entry.item], other[entry.item] = (sides["a"], sides["b"])[:: 1 if entry.side == "a" else -1]
+    assert len(set(own.values())) == IMAGES
+    assert other == {item: own[similar] for item, similar in most_similar(judge, "image", "test").items()}
+    # Raters must not read whose captions they judge.
+    assert not any(model in page for model in (*METHODS, "Human"))
+
+
+def test_the_same_run_gives_the_same_bytes(run: Run):
+    judge = write_judge()
+    made = []
+    for _ in range(2):
+        write_kit(run, judge)
+        made.append({path.name: path.read_bytes() for path in FOLDER.iterdir()})
+    assert made[0] == made[1]
+
+
+def test_photographs_are_not_shown(psst: PsstRun):
+    write_kit(told(dataset="flickr8k", show=False).write(), "artifacts/retriever/nobody")
+    assert [path.name for path in FOLDER.iterdir()] == ["README.md"]
+    assert "photographs (flickr8k), which are not ours to show" in (FOLDER / "README.md").read_text()
+
+
+def test_without_a_method_to_judge_there_is_no_page(psst: PsstRun):
+    made = told("mle").write()
+    write_kit(made, write_judge())
+    assert [path.name for path in FOLDER.iterdir()] == ["README.md"]
+    assert "None of the methods that the paper's raters judged" in (FOLDER / "README.md").read_text()
+
+
+def test_without_a_judge_there_is_one_line(run: Run):
+    write_judge()
+    with pytest.raises(InputError, match=r"nobody: holds no seed<k>\.safetensors"):
+        write_kit(run, "artifacts/retriever/nobody")
+
+
+def test_the_stage_reads_its_configuration(psst: PsstRun, monkeypatch: pytest.MonkeyPatch):
+    made = told()
+    made.write()
+    values = made.config().model_dump(exclude={"comparisons"}) | {"judge": write_judge()}
+    write_config(config_path("rating", "psst"), RatingConfig.model_validate(values))
+    monkeypatch.setattr("sys.argv", ["rating.py", "psst"])
+    runpy.run_path(str(ROOT / "stages/rating.py"), run_name="__main__")
+    assert (FOLDER / "page.html").is_file()
+
+
+# --- The report
+
+
+def test_the_report_tells_of_the_page_where_there_is_one(run: Run):
+    assert not any("page.html" in remark for remark in claims.remarks(run, []))
+    write_kit(run, write_judge())
+    (remark,) = (remark for remark in claims.remarks(run, []) if "page.html" in remark)
+    questions = {entry.question for entry in read_key(FOLDER / "key.json").entries if entry.question}
+    assert "[psst/rating/page.html](psst/rating/page.html)" in remark
+    assert f"{len(questions)} on captions of {IMAGES} pictures" in remark
+    assert "seqcap rating aggregate key.json *.csv" in remark

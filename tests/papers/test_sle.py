@@ -1,0 +1,404 @@
+"""SLE: its tables, claims, figures and the contradictions in its own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from invented_runs import EXPLORING, LEVELS, SWEEP
+
+from seqcap.errors import InputError
+from seqcap.papers.sle import figures
+from seqcap.papers.sle.claims import CLAIMS, errors, remarks
+from seqcap.papers.sle.rows import MULTI_LABEL, MULTI_MEANS, OURS, START_MEANS
+from seqcap.papers.sle.sweep import outside_sweep, sweep
+from seqcap.papers.sle.tables import TABLES, truth_columns
+from seqcap.report import published, tables
+from seqcap.report.claims import Result, run_claims
+from seqcap.report.inputs import Run, Scores
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
+
+
+def lines(sle, name: str) -> pd.DataFrame:
+    """A table's CSV file."""
+    TABLES[name](sle.read()).write(name, Path())
+    return pd.read_csv(f"{name}.csv", dtype=str, keep_default_na=False)
+
+
+def outcomes(sle) -> dict[tuple[str, str, str], Result]:
+    """The first of each claim, metric and decoder."""
+    found: dict[tuple[str, str, str], Result] = {}
+    for result in run_claims(CLAIMS, sle.read()):
+        found.setdefault(result.claim.key, result)
+    return found
+
+
+# --- Tables
+
+
+@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4"])
+def test_every_published_cell_appears_once_as_printed(sle, table: str):
+    ours = lines(sle, f"sle_{table}")
+    ours = ours[~ours["row"].isin(OURS)]
+    theirs = published.published_table("sle", table)
+    assert list(ours.columns) == tables.COLUMNS
+    keys = ["block", "row", "column"]
+    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
+    assert ours["paper"].tolist() == theirs["printed"].tolist()
+    assert ours["direction"].tolist() == theirs["direction"].tolist()
+
+
+def test_a_row_that_is_not_in_print_follows_the_one_it_is_like(sle):
+    for table, columns in (("sle_table2", 3), ("sle_table4", 4)):
+        cells = lines(sle, table)
+        mine = cells[cells["row"].isin(OURS)]
+        assert len(mine) == columns * mine["row"].nunique()
+        rows = cells["row"].drop_duplicates().tolist()
+        for row, like in OURS.items():
+            if row in rows:
+                assert rows.index(row) == rows.index(like) + 1
+        assert set(mine["paper"]) == {""}
+        assert mine["note"].str.contains(MULTI_MEANS, regex=False).all()
+        assert not cells.loc[~cells["row"].isin(OURS), "note"].str.contains(MULTI_MEANS, regex=False).any()
+    numbers = lines(sle, "sle_table4").set_index(["row", "column"])["ours"]
+    for column, scale in (("CIDEr", 100), ("Div2", 1)):
+        level = scale * LEVELS["sll_sle_mr"][column]
+        assert float(numbers[f"{MULTI_LABEL} (rs)", column]) == pytest.approx(level, abs=0.03 * scale)
+
+
+def test_a_row_of_ours_needs_its_run(sle):
+    sle.names.remove("sll_sle_mr")
+    assert not lines(sle, "sle_table4")["row"].isin(OURS).any()
+
+
+def test_table_4_notes_the_papers_reuse_of_table_2(sle):
+    notes = lines(sle, "sle_table4").set_index(["row", "column"])["note"]
+    assert "prints Table 2's value" in notes["SLL-SLE (bs)", "CIDEr"]
+    assert "prints Table 2's value" not in notes["SLL-SLE (rs)", "CIDEr"]
+
+
+def test_truth_has_every_variant_and_human_captions(sle):
+    cells = lines(sle, "sle_truth")
+    assert cells["row"].drop_duplicates().tolist()[-1] == "human captions"
+    human = cells[cells["row"] == "human captions"].set_index("column")
+    assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
+    assert human.loc["precision, 5 samples", "n"] == "12 images"
+    assert human.loc["precision, beam", "ours"] == ""
+    assert len(cells) == 14 * len(truth_columns(sle.read()))
+    of_clips = cells[cells["block"] == "lstm_clip"]
+    assert of_clips["row"].drop_duplicates().tolist() == [
+        f"{name} (clips)" for name in ("XE", "SLL", "SLL-ME", "SLL-SLE")
+    ]
+    assert of_clips["note"].str.startswith("clips (generated), test split, stands in for TGIF").all()
+    assert set(of_clips["n"]) == {"12 clips x 3 seeds"}
+
+
+def test_table_3_has_the_start_and_our_clips(sle):
+    cells = lines(sle, "sle_table3")
+    assert cells["row"].drop_duplicates().tolist()[-2:] == ["SLL-SLE", "XE (start)"]
+    start = cells[cells["row"] == "XE (start)"]
+    assert set(start["paper"]) == {""}
+    assert start["note"].str.contains(START_MEANS, regex=False).all()
+    ours = cells[cells["column"] == "CIDEr"].set_index("row")["ours"]
+    # The invented best beam caption scores .1 more than samples.
+    for row, name in (("SLL", "sll"), ("SLL-SLE", "sll_sle"), ("XE (start)", "xe")):
+        assert float(ours[row]) == pytest.approx(100 * (LEVELS[name]["CIDEr"] + 0.1), abs=3)
+    assert ours["Official"] == ""
+    assert cells.loc[cells["row"] == "SLL", "paper"].tolist() == ["17.8", "45.9", "15.9"]
+
+
+def test_table_3_without_clips_says_so(sle):
+    sle.names = [name for name in sle.names if not name.endswith("_clip")]
+    cells = lines(sle, "sle_table3")
+    assert set(cells["ours"]) == {""}
+    assert not cells["row"].str.contains("start").any()
+    assert figures.clips(sle.read()) == "This run captions no clips."
+    results = run_claims(CLAIMS, sle.read())
+    assert {result.verdict for result in results if result.claim.number in ("C11", "C12", "C13")} == {NOT_RUN}
+
+
+def test_truth_of_clips_is_left_out_where_only_theirs_is_unknown(sle, monkeypatch: pytest.MonkeyPatch):
+    run = sle.read()
+    tasks = run.config.tasks | {"clip": run.config.tasks["clip"].model_copy(update={"dataset": "tgif"})}
+    run = replace(run, config=run.config.model_copy(update={"tasks": tasks}))
+    assert run.knows_facts
+    assert not run.knows_facts_of("clip")
+    assert {cell.block for cell in TABLES["sle_truth"](run).cells} == {"lstm", "attention", ""}
+
+
+def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.MonkeyPatch):
+    """Whatever the evaluations' names: people's captions count once, as the first file has them."""
+    read: list[str] = []
+    monkeypatch.setattr(Scores, "read", lambda files: read.extend(files))
+    Run.read(sle.config().model_copy(update={"evaluations": dict(sorted(sle.evaluations().items()))}))
+    assert [Path(file).stem for file in read] == ["sle_image", "sle_clip"]
+
+
+def test_truth_is_one_note_where_facts_are_unknown(sle):
+    sle.dataset = "flickr8k"
+    cells = lines(sle, "sle_truth")
+    assert len(cells) == 1
+    assert cells.loc[0, "note"].startswith("Not measured on flickr8k")
+    assert (cells.drop(columns="note") == "").all(axis=None)
+
+
+# --- Claims
+
+
+def test_the_runs_claims_hold_as_it_was_made(sle):
+    results = outcomes(sle)
+    assert results["C1", "CIDEr", "sample"].verdict == HOLDS
+    assert results["C2", "mBleu4", "sample"].verdict == HOLDS
+    assert results["C10", "recall_true", "sample"].verdict == HOLDS
+    assert results["C9", "METEOR", "beam"].verdict == NOT_RUN
+    assert results["C9", "SPICE", "beam"].reason == "the evaluate stage wrote no SPICE for sll_sle (beam)"
+    assert results["C1", "CIDEr", "sample"].difference == pytest.approx(40, abs=2)  # x100
+
+
+def test_the_authors_later_distance_is_judged_as_the_papers(sle):
+    results = [result for result in run_claims(CLAIMS, sle.read()) if result.claim.number == "C4"]
+    sides = [(result.claim.left, result.claim.decoder) for result in results]
+    assert sides == [("sll_sle", "sample"), ("sll_sle", "beam"), ("sll_sle_mr", "sample"), ("sll_sle_mr", "beam")]
+    assert {result.verdict for result in results} == {HOLDS}
+    assert results[2].difference == pytest.approx(5, abs=1)  # x100, as the rows with printed numbers
+    assert (results[0].claim.paper_text(), results[2].claim.paper_text()) == ("+1.3", "")
+
+
+def words(sle, results=()) -> dict[str, str]:
+    """Remarks by their headings."""
+    return {text.split("*")[1].rstrip("."): text for text in remarks(sle.read(), list(results))}
+
+
+def test_the_regime_is_how_far_samples_are_below_the_beam(sle):
+    said = words(sle)["The regime"]
+    assert "its random samples score 0.4 CIDEr below" in said
+    # In the invented run the best beam caption is always .1 above.
+    ours = float(said.split("SLL's score ")[1].split()[0])
+    xe, clips = (float(said.split(f"{label} ")[1].split(",")[0].split(")")[0]) for label in ("XE's", "SLL's on clips"))
+    assert [ours, xe, clips] == pytest.approx([10] * 3, abs=1)
+    assert "more than 3: C4 is tested on a policy with more to lose" in said
+    # 40 (exp(-120 / 60) - exp(-200 / 60)): from the last evaluation in the first three quarters to the end.
+    late = " The last quarter of training changed validation CIDEr by "
+    assert said.endswith(f"{late}+4.0 (SLL), +4.0 (SLL-SLE), +4.0 (SLL (clips)), +4.0 (SLL-SLE (clips)).")
+    sle.names.remove("sll_clip")
+    assert words(sle)["The regime"].endswith(f"{late}+4.0 (SLL), +4.0 (SLL-SLE), +4.0 (SLL-SLE (clips)).")
+
+
+def test_what_exploration_costs_is_beside_print(sle):
+    said = words(sle)["What exploration costs and gains"]
+    changes = [float(part.split()[0]) for part in said.split("changes CIDEr by ")[1:]]
+    assert changes == pytest.approx([10, 5, 10], abs=1)
+    assert said.index("SLL-SLE changes") < said.index("SLL-SLE (multi-reference) changes")
+    assert said.count("[") == 3 * 3
+    assert "In print: +2.2, +1.3 and +0.08." in said
+    assert "Alpha is 0.75 here. Its default was chosen on val" in said
+    sle.names.remove("sll_sle_mr")
+    assert "multi-reference" not in words(sle)["What exploration costs and gains"]
+    sle.names.remove("sll_clip")
+    assert "(clips)" not in words(sle)["What exploration costs and gains"]
+    sle.names.remove("sll")
+    assert words(sle) == {}
+
+
+def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.MonkeyPatch):
+    results = run_claims(CLAIMS, sle.read())
+    assert "Why SLL-SLE does not gain CIDEr here" not in words(sle, results)
+    swapped = {"sll": "sll_sle", "sll_sle": "sll"}
+    rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in sle.scores("sle_image")]
+    level = {"seed": 1, "item": None, "decoder": "sample", "rank": None, "metric": "log_prob_mean"}
+    rows += [level | {"variant": "sll", "value": -3.0}, level | {"variant": "sll_sle", "value": -9.5}]
+    scores = sle.scores
+    monkeypatch.setattr(sle, "scores", lambda of: rows if of == "sle_image" else scores(of))
+    results = run_claims(CLAIMS, sle.read())
+    assert next(result.verdict for result in results if result.claim.number == "C4") == FAILS
+    said = words(sle, results)["Why SLL-SLE does not gain CIDEr here"]
+    assert "is 9.5 nats on average, SLL's 3.0" in said
+
+
+def test_truth_is_not_run_where_facts_are_unknown(sle):
+    sle.dataset = "flickr8k"
+    assert {result.verdict for key, result in outcomes(sle).items() if key[0] == "C10"} == {NOT_RUN}
+
+
+def test_claims_about_clips_are_about_clips(sle):
+    run = sle.read()
+    for claim in CLAIMS:
+        of_clips = claim.number in ("C11", "C12", "C13")
+        assert {name.endswith("_clip") for name in claim.names} == {of_clips}
+        assert claim.task(run) == ("clip" if of_clips else "image")
+    found = {claim.key: claim for claim in CLAIMS if claim.number == "C11"}
+    assert {metric for _, metric, _ in found} == {"CIDEr", "METEOR", "SPICE"}
+    # As printed, the text's gains are those over the row SLL-ME.
+    over_me = [c for c in CLAIMS if c.number == "C11" and c.right == "sll_me_clip"]
+    assert {c.metric: c.paper_text() for c in over_me} == {"CIDEr": "+2.7", "METEOR": "+0.6", "SPICE": "+0.6"}
+    # The text says that SLL-ME is worse; the printed rows, not quoted, say the opposite.
+    assert {(c.direction, c.paper_text()) for c in CLAIMS if c.number == "C12"} == {(-1, "")}
+    assert [c.direction for c in CLAIMS if c.number == "C13"] == [c.direction for c in CLAIMS if c.number == "C10"]
+
+
+def test_errors_of_the_paper_are_computed():
+    found = errors()
+    assert len(found) == 3
+    assert "0.2/1.8/0.2" in found[0]
+    assert found[0].endswith("gives the stated CIDEr.")
+    assert "mean-pooled 0.2/1.6/0.2" in found[0]
+    assert "swapped" in found[1]
+    assert "SLL (bs), SLL-ME (bs), SLL-SLE (bs)" in found[2]
+
+
+# --- Figures
+
+
+def test_photographs_are_not_shown(sle):
+    """Without leave to show images, the tar is not even opened; the file's name stands in the picture's place."""
+    sle.show = False
+    drawn = sle.write()
+    Path("artifacts/image/data/images.tar").unlink()
+    figure = figures.figure1(drawn)
+    assert figure.axes == []
+    texts = [text.get_text() for text in figure.texts]
+    assert any("1.png" in text for text in texts)
+    assert figures.figure2(drawn).axes == figures.figure4(drawn).axes == []
+
+
+def test_captions_and_the_papers_are_side_by_side(sle):
+    texts = " ".join(text.get_text() for text in figures.figure4(sle.write()).texts)
+    assert "SLL-SLE, 5 samples, seed 1" in texts
+    assert "as printed (COCO)" in texts
+    assert "reading a book" in texts.replace("\n     ", " ")
+
+
+def test_repeated_captions_are_grey(sle):
+    figure = figures.figure1(sle.write())
+    grey = [text.get_text() for text in figure.texts if text.get_color() == "#8a8a8a"]
+    assert [text[0] for text in grey] == [
+        "2",
+        "3",
+        "5",
+        "4",
+        "5",
+    ]  # ours: 1 and 4 differ; the paper's: 3, 4 and 5 agree
+
+
+def test_a_missing_picture_is_named(sle):
+    drawn = sle.write()
+    Path("artifacts/image/data/images.tar").unlink()
+    with pytest.raises(InputError, match=r"artifacts/image/data.*1\.png"):
+        figures.figure1(drawn)
+
+
+def test_a_picture_that_is_not_in_the_tar_is_named(sle):
+    drawn = sle.write()
+    drawn.images["file"] = "images/none.png"
+    with pytest.raises(InputError, match=r"no image 'images/none\.png'"):
+        figures.figure1(drawn)
+
+
+def test_a_run_that_is_not_there_leaves_its_column_saying_so(sle):
+    sle.names = ["xe", "sll_sle"]
+    texts = " ".join(text.get_text() for text in figures.figure4(sle.write()).texts)
+    assert texts.replace("\n", " ").count("variant sll is not part of this run") == 3
+
+
+def test_cross_entropy_is_a_dashed_line_at_its_level(sle):
+    figure = figures.curves(sle.write())
+    axis = figure.axes[0]
+    dashed = [line for line in axis.get_lines() if line.get_linestyle() == "--"]
+    assert len(dashed) == 1
+    assert dashed[0].get_ydata()[0] == pytest.approx(0.72)
+    assert [line.get_label() for line in axis.get_lines() if not line.get_label().startswith("_")] == [
+        "SLL",
+        "SLL-ME",
+        "SLL-SLE",
+        MULTI_LABEL,
+        "XE (step 0)",
+    ]
+
+
+def test_curves_without_a_known_quantity_are_an_error(sle):
+    drawn = sle.write()
+    drawn.curves["quantity"] = "something"
+    with pytest.raises(InputError, match="has none of"):
+        figures.curves(drawn)
+
+
+def test_concentration_is_the_cumulative_probability(sle):
+    sle.names = ["sll", "xe"]
+    drawn = sle.write()
+    figure = figures.figure3(drawn)
+    line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "SLL")
+    beam = drawn.decoded["sll"].query("decoder == 'beam'")
+    whole = np.exp(beam["log_prob"]).groupby([beam["seed"], beam["item"]]).sum().mean()
+    assert line.get_ydata()[-1] == pytest.approx(whole)
+    assert (np.diff(line.get_ydata()) > 0).all()
+
+
+# --- What alpha does
+
+
+def test_runs_are_found_by_what_they_are_trained_with(sle):
+    sle.names += SWEEP
+    run = sle.read()
+    found = sweep(run)
+    assert found.chosen == 0.75
+    assert list(found.lines) == ["pairwise", "multi_reference"]
+    for distance, line in found.lines.items():
+        assert list(line) == [0, 0.25, 0.5, 0.75, 1]
+        assert line[1].name == "sll"
+        assert all(EXPLORING[entry.name] == (distance, alpha) for alpha, entry in line.items() if alpha < 1)
+    assert [entry.name for entry in outside_sweep(run)] == [name for name in sle.names if name not in SWEEP]
+
+
+def panels(figure) -> dict[str, figures.Axes]:
+    return {axis.get_title("left"): axis for axis in figure.axes if axis.get_title("left")}
+
+
+def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
+    sle.names += SWEEP
+    shown = panels(figures.alpha(sle.read()))
+    assert list(shown) == [
+        "CIDEr x100 (dashed: best beam caption)",
+        "Div-2",
+        "mBLEU-4 (low: diverse)",
+        "true precision",
+        "true recall of all together",
+    ]
+    cider, div2 = list(shown.values())[:2]
+    assert [line.get_label() for line in cider.containers] == [
+        "pairwise distance",
+        "multi-reference distance",
+        "pairwise distance, best beam caption",
+        "multi-reference distance, best beam caption",
+    ]
+    x, y = (np.asarray(values, dtype=float) for values in div2.containers[0].lines[0].get_data())
+    assert x == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.01)
+    levels = [LEVELS["xe"]["Div2"] * (1 - alpha) + LEVELS["sll"]["Div2"] * alpha for alpha in (0, 0.25, 0.5)]
+    assert y == pytest.approx([*levels, LEVELS["sll_sle"]["Div2"], LEVELS["sll"]["Div2"]], abs=0.03)
+    marks = [line for line in div2.get_lines() if line.get_marker() == "_" and len(line.get_xdata()) == 3]
+    assert len(marks) == 2 * 5
+    upright = next(line for line in div2.get_lines() if line.get_linestyle() == "-.")
+    assert upright.get_xdata()[0] == 0.75
+    xe = next(line for line in div2.get_lines() if line.get_linestyle() == ":")
+    assert xe.get_ydata()[0] == pytest.approx(LEVELS["xe"]["Div2"], abs=0.03)
+
+
+def test_alpha_of_photographs_has_no_true_panels(sle):
+    sle.dataset = "flickr8k"
+    assert len(panels(figures.alpha(sle.read()))) == 3
+
+
+def test_one_alpha_is_no_figure(sle):
+    sle.names = ["xe", "sll_sle", "sll_me"]
+    assert figures.alpha(sle.read()) == "This run has fewer than two values of alpha."
+
+
+def test_other_figures_leave_the_sweep_out(sle):
+    sle.names += SWEEP
+    run = sle.write()
+    for figure in (figures.tradeoff(run), figures.curves(run), figures.figure3(run)):
+        labels = figure.axes[0].get_legend_handles_labels()[1]
+        assert "SLL-SLE" in labels
+        assert not any(label.startswith("sweep") for label in labels)

@@ -1,0 +1,457 @@
+"""Loss smoothing: its rows, tables, claims, remarks and figures, also of a run that has only a part."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from invented_runs import TASKS, TRANSLATION_LOSSES, SmoothingRun
+
+from seqcap.errors import InputError
+from seqcap.papers.smoothing import claims, figures, rows, tables
+from seqcap.papers.smoothing.rows import MLE, PARTS
+from seqcap.pipeline.params import read_params
+from seqcap.report import published
+from seqcap.report.claims import run_claims
+from seqcap.report.inputs import Run
+from seqcap.report.tables import COLUMNS
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED, UNTESTABLE
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BEST = "Tok-Seq | CIDER | Vrefs"
+
+
+@cache
+def whole() -> Run:
+    """Both captioners, both tasks and the server's entries, in memory."""
+    return SmoothingRun().read()
+
+
+def of(*systems: str) -> SmoothingRun:
+    """A run of some captioners or tasks, without the server's entries."""
+    made = SmoothingRun(members={})
+    made.names = [name for name in made.names if made.split(name)[0] in systems]
+    return made
+
+
+def lines(run: Run, name: str) -> pd.DataFrame:
+    """A table's lines in its CSV file."""
+    return pd.DataFrame([cell.record() for cell in tables.TABLES[name](run).cells], columns=COLUMNS)
+
+
+@cache
+def whole_lines(name: str) -> pd.DataFrame:
+    return lines(whole(), name)
+
+
+def texts(figure: figures.Figure) -> list[str]:
+    return [text.get_text() for text in figure.texts]
+
+
+# --- Rows
+
+
+def test_labels_are_the_printed_rows(tmp_path):
+    """At the papers' scale, which trains all of them."""
+    for folder in ("papers", "scales"):
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
+    shared = (REPOSITORY / "params.yaml").read_text()
+    (tmp_path / "params.yaml").write_text(shared.replace("scale: laptop", "scale: paper"))
+    params = read_params(tmp_path)
+    runs = [(params.groups[str(run.group)], run.label) for run in params.runs.values()]
+    for part in PARTS:
+        labels = [
+            label
+            for group, label in runs
+            if group.evaluation == part.evaluation and part.captioner in ("", group.captioner)
+        ]
+        assert sorted(labels) == sorted(part.printed)
+    assert {ensemble.label for ensemble in params.ensembles.values()} == {rows.SINGLE, rows.ENSEMBLE}
+
+
+def test_every_printed_row_is_in_a_part():
+    for table in ("table1", "table3"):
+        cells = published.published_table("smoothing", table)
+        printed = {(cell["block"], cell["row"]) for cell in cells.to_dict("records")}
+        assert printed == {(part.block, row) for part in PARTS if part.table == table for row in part.printed}
+
+
+def test_a_run_makes_the_row_that_it_is_labelled_with():
+    made = rows.rows(whole())
+    assert made["table1"]["with attention", "Seq, lazy | CIDER | Vrefs"] == ("attention_seq_lazy_cider_refs", "beam")
+    assert made["table3"]["IWSLT'14 De-En BLEU", "tok | Glove sim"] == ("de_en_tok", "beam")
+    assert made["table2"]["COCO eval server", "Ours: Tok-Seq CIDER +"] == ("tok_seq_cider_ensemble", "beam")
+
+
+def test_two_runs_of_one_label_are_an_error():
+    run = SmoothingRun(names=["lstm_mle"])
+    twin = run.entry("lstm_mle").model_copy(update={"name": "another"})
+    with pytest.raises(InputError, match=r"smoothing\.yaml: runs lstm_mle and another have the label 'MLE'"):
+        PARTS[0].runs([run.entry("lstm_mle"), twin])
+
+
+# --- Tables
+
+
+@pytest.mark.parametrize("table", ["table1", "table2", "table3"])
+def test_every_published_cell_appears_once_as_printed(table: str):
+    ours, theirs = whole_lines(f"smoothing_{table}"), published.published_table("smoothing", table)
+    keys = ["block", "row", "column"]
+    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
+    assert ours["paper"].tolist() == theirs["printed"].tolist()
+    filled = ours["ours"] != ""
+    assert filled.all() if table != "table2" else filled.sum() == 2 * 16
+
+
+def test_blocks_of_one_label_are_different_runs():
+    cells = whole_lines("smoothing_table1").set_index(["block", "row", "column"])["ours"].astype(float)
+    assert cells["without attention", MLE, "CIDEr"] == pytest.approx(90, abs=3)
+    assert cells["with attention", MLE, "CIDEr"] == pytest.approx(100, abs=3)
+    best = cells["with attention", BEST, "CIDEr"] - cells["with attention", MLE, "CIDEr"]
+    assert best == pytest.approx(100 * SmoothingRun().gain("tok_seq_cider_refs"), abs=2)
+
+
+def test_entries_say_what_they_are_made_of():
+    cells = whole_lines("smoothing_table2").set_index(["row", "column"])
+    ensemble, single = cells.loc[rows.ENSEMBLE], cells.loc[rows.SINGLE]
+    assert ensemble["note"].str.contains("an ensemble of 3 seeds, without attention; the paper's is of 5").all()
+    assert single["note"].str.contains("seed 1, without attention").all()
+    assert single["note"].str.contains("server split, stands in for COCO's evaluation server").all()
+    assert (
+        "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
+        in single.loc["SPICE c5", "note"]
+    )
+    assert single.loc["SPICE c5", "note"].endswith("the paper reports no number; seed 1, without attention")
+    assert float(ensemble.loc["BLEU-1 c40", "ours"]) == pytest.approx(101)
+    assert (cells.loc["Up-Down+†◦", "ours"] == "").all()
+
+
+def test_several_ensembles_are_counted():
+    run = SmoothingRun().read()
+    runs = tuple(
+        entry.model_copy(update={"seeds": (1, 4, 7) if entry.label == rows.ENSEMBLE else (1, 2)})
+        if entry.members
+        else entry
+        for entry in run.runs
+    )
+    cells = lines(Run(run.config.model_copy(update={"runs": runs}), run.paper, run.scores), "smoothing_table2")
+    notes = cells.set_index("row")["note"]
+    assert notes[rows.ENSEMBLE].str.contains("3 ensembles, each of 3 seeds, without attention; the paper's is").all()
+    assert notes[rows.SINGLE].str.contains("seeds 1, 2, without attention").all()
+
+
+def test_each_task_names_its_data():
+    cells = whole_lines("smoothing_table3").set_index(["row", "column"])
+    notes = cells["note"].groupby("column").first()
+    assert notes["IWSLT'14 De-En BLEU"] == "multi30k, stands in for IWSLT'14 De-En"
+    assert notes["WMT'14 En-Fr BLEU"].startswith("scenes (sentences that a grammar writes")
+    assert cells.loc[(MLE, "WMT'14 En-Fr BLEU"), "ours"] == "30.00"  # the corpus value, not the sentences' mean
+    assert set(cells["n"]) == {"12 sentences x 2 seeds"}
+
+
+def test_gains_are_beside_the_published_gains():
+    cells = whole_lines("smoothing_gains").set_index(["block", "row"])
+    assert len(cells) == 2 * 21 + 2 * 7
+    assert cells.loc[("CIDEr, without attention", BEST), "paper"] == "6.33"
+    assert cells.loc[("CIDEr, with attention", "MLE + gammaH"), "paper"] == "-1.86"
+    made = cells.loc[("BLEU, IWSLT'14 De-En", "tok | Glove sim")]
+    assert made[["paper", "ours", "n"]].tolist() == ["0.14", "1.20", "12 sentences x 2 seeds"]
+    numbers = cells[["ours_low", "ours", "ours_high"]].astype(float)
+    assert numbers.apply(lambda row: row.is_monotonic_increasing, axis=1).all()
+
+
+def test_quality_is_of_captions_only():
+    made = SmoothingRun(names=["lstm_mle", "attention_tok", "de_en_mle"]).read()
+    cells = lines(made, "smoothing_quality")
+    blocks = [
+        (f"{captioner}, {decoder}", row)
+        for decoder in ("greedy", "beam")
+        for captioner, row in (("lstm", MLE), ("attention", "Tok | Glove sim"))
+    ]
+    assert list(dict.fromkeys(zip(cells["block"], cells["row"], strict=True))) == blocks
+    assert len(cells) == 4 * 9
+
+
+# --- A run of a part
+
+
+def test_the_beam_is_that_of_the_evaluations(smoothing: SmoothingRun):
+    smoothing.names, smoothing.beam = ["lstm_mle", "de_en_mle"], 4
+    run = smoothing.write()
+    for name, words in (
+        ("table1", "The first caption of a beam of 4."),
+        ("table2", "The first caption of a beam of 4,"),
+        ("table3", "of a beam (4 on IWSLT'14 De-En)."),
+        ("quality", "first of a beam of 4)"),
+    ):
+        assert words in tables.TABLES[f"smoothing_{name}"](run).reading
+    assert "without attention, best caption of a beam of 4, seed 1" in texts(figures.figure1(run))
+
+
+def test_a_run_of_translation_only(smoothing: SmoothingRun):
+    smoothing.names, smoothing.members = of("de_en").names, {}
+    run = smoothing.write()
+    table1 = lines(run, "smoothing_table1")
+    assert (table1["ours"] == "").all()
+    assert table1.loc[0, "note"] == "variant MLE, without attention is not part of this run"
+    assert "The first caption of a beam." in tables.table1(run).reading
+    ours = lines(run, "smoothing_table2").set_index("row").loc[rows.SINGLE, "note"]
+    assert ours.str.contains("variant Ours: Tok-Seq CIDER is not part of this run").all()
+    cells = lines(run, "smoothing_table3").set_index("column")["ours"]
+    assert (cells["IWSLT'14 De-En BLEU"] != "").all()
+    assert (cells["WMT'14 En-Fr BLEU"] == "").all()
+    assert tables.quality(run).reading == "Not measured: no captioner is part of this run."
+    assert figures.figure1(run) == "This run has no captioners."
+    assert len(figures.curves(run).axes) == 5
+    titles = [axis.get_title("left") for axis in figures.gains(run).axes]
+    assert titles[0] == "without attention (the paper's only)"
+    assert titles[3] == "IWSLT'14 De-En"
+    results = run_claims(claims.claims(run), run)
+    assert {result.claim.number for result in results if result.verdict != NOT_RUN} == {"L7", "L8", "L9"}
+    assert results[0].claim.sides() == ("Tok | Glove sim, without attention", "MLE, without attention")
+    assert results[0].reason == "variant Tok | Glove sim, without attention is not part of this run"
+    words = claims.remarks(run, [])
+    assert [text.split("*")[1] for text in words] == ["Which loss gains most.", "In print", "Against policy gradient."]
+    assert [theirs for theirs, _ in claims.stand_ins(run)] == [
+        "an encoder-decoder with attention (Bahdanau et al.)",
+        "GloVe, trained on the captions",
+    ]
+
+
+def test_a_run_without_attention_and_without_mle():
+    made = of("lstm")
+    made.names.remove("lstm_mle")
+    run = made.read()
+    cells = lines(run, "smoothing_table1").set_index(["block", "row"])["ours"]
+    assert (cells.loc["without attention"].drop(MLE) != "").all()
+    assert (cells.loc["with attention"] == "").all()
+    notes = lines(run, "smoothing_gains").set_index("block")["note"]
+    assert set(notes["CIDEr, without attention"]) == {"variant MLE, without attention is not part of this run"}
+    assert not [text for text in claims.remarks(run, []) if "here" in text]
+
+
+# --- Claims
+
+
+def test_claims_compare_the_papers_best_rows():
+    sides: dict[tuple[str, str | None], list[tuple[str, ...]]] = {}
+    for claim in claims.claims(whole()):
+        if claim.metric == "CIDEr" and claim.printed is not None:
+            sides.setdefault((claim.number, claim.printed.block), []).append(claim.printed.rows)
+    without, attention = "without attention", "with attention"
+    assert sides["L3", without] == [("Seq, lazy | Hamming | Vbatch", MLE), ("Seq | CIDER | Vrefs", MLE)]
+    assert sides["L3", attention] == [("Seq | Hamming | Vrefs", MLE), ("Seq | CIDER | Vbatch", MLE)]
+    assert [left for left, _ in sides["L4", without]] == [
+        "Seq | Hamming | Vbatch",
+        "Seq | CIDER | Vrefs",
+        "Tok-Seq | Hamming | Vrefs",
+        BEST,
+    ]
+    assert sides["L5", without] == [
+        ("Tok-Seq | Hamming | Vrefs", "Tok | Glove sim"),
+        ("Tok-Seq | Hamming | Vrefs", "Seq | Hamming | Vrefs"),
+        (BEST, "Tok | Glove sim"),
+        (BEST, "Seq | CIDER | Vrefs"),
+    ]
+    assert not {("L4", attention), ("L5", attention)} & set(sides)
+    assert sides["L6", without] == [(BEST, MLE), (BEST, "Tok-Seq | Hamming | Vrefs")]
+    assert sides["L6", attention] == [(BEST, MLE), (BEST, "Seq | CIDER | Vbatch")]
+
+
+def test_the_rows_that_claims_name_with_attention_are_few():
+    """Each of them needs several seeds of a costly captioner."""
+    named = {name for claim in claims.claims(whole()) for name in claim.names if name.startswith("attention")}
+    losses = {"mle", "tok", "tok_rfreq", "seq_hamming_refs", "seq_cider_batch", "tok_seq_cider_refs"}
+    assert named == {f"attention_{loss}" for loss in losses}
+
+
+def test_lengths_are_compared_without_printed_numbers():
+    lengths = [claim for claim in claims.claims(whole()) if claim.number == "L11"]
+    assert [claim.left for claim in lengths] == [
+        "lstm_seq_lazy_hamming_batch",
+        "lstm_seq_cider_refs",
+        "attention_seq_hamming_refs",
+        "attention_seq_cider_batch",
+    ]
+    assert {(claim.metric, claim.direction, claim.right.split("_")[1]) for claim in lengths} == {("words", 1, "mle")}
+    results = run_claims(lengths, whole())
+    assert {result.verdict for result in results} == {HOLDS}
+    assert results[0].difference == pytest.approx(0.5, abs=0.05)
+    assert results[0].claim.paper_text() == ""
+
+
+@pytest.mark.parametrize(("share", "reason"), [(0.7, "a batch holds 70% of the words here"), (0.4, "")])
+def test_substitutes_of_most_words_test_nothing(monkeypatch: pytest.MonkeyPatch, share: float, reason: str):
+    made, curves = of("lstm"), SmoothingRun.curves
+    row = {"variant": "lstm_seq_hamming_batch", "seed": 1, "images": 50, "quantity": "pool_share"}
+    pools = [row | {"step": step, "value": share + change} for step, change in ((40, -0.02), (80, 0.02))]
+    monkeypatch.setattr(
+        SmoothingRun, "curves", lambda self, name: curves(self, name) + (pools if name == row["variant"] else [])
+    )
+    run = made.read()
+    found = {(claim.number, claim.left): claim.untestable for claim in claims.claims(run)}
+    assert found["L4", "lstm_seq_hamming_batch"] == reason
+    # Vrefs is a restriction, and beating MLE is no matter of the pool.
+    assert {text for key, text in found.items() if key != ("L4", "lstm_seq_hamming_batch")} == {""}
+    verdicts = {(r.claim.number, r.claim.left): r.verdict for r in run_claims(claims.claims(run), run)}
+    assert (verdicts["L4", "lstm_seq_hamming_batch"] == UNTESTABLE) == bool(reason)
+
+
+def test_claims_of_translation_are_every_loss_over_mle():
+    compared = {(claim.left, claim.right) for claim in claims.claims(whole()) if claim.metric == "BLEU"}
+    assert compared == {
+        (f"{task}_{loss}", f"{task}_mle") for task in TASKS for loss in TRANSLATION_LOSSES if loss != "mle"
+    }
+
+
+def outcomes(run: Run) -> dict[tuple[str, str, str, str], str]:
+    return {
+        (result.claim.number, result.claim.metric, result.claim.left, result.claim.right): result.verdict
+        for result in run_claims(claims.claims(run), run)
+    }
+
+
+def test_claims_hold_as_the_run_was_made():
+    verdicts = outcomes(SmoothingRun(images=30).read())
+    # The server's entries are of one seed, or one ensemble.
+    server = ("L10", "CIDEr c5", "tok_seq_cider_ensemble", "tok_seq_cider")
+    assert verdicts.pop(server) == ONE_SEED
+    assert {verdict for (_, metric, _, _), verdict in verdicts.items() if not metric.startswith("BLEU")} == {HOLDS}
+    assert verdicts["L8", "BLEU", "de_en_seq_bleu4_batch", "de_en_mle"] == HOLDS
+    assert verdicts["L1", "BLEU4", "lstm_tok", "lstm_mle"] == HOLDS
+
+
+def test_a_claim_fails_where_the_labels_are_swapped():
+    made = SmoothingRun(names=["lstm_mle", "lstm_tok"], seeds=(1, 2, 3)).config()
+    first, second, *others = made.runs
+    runs = (first.model_copy(update={"label": second.label}), second.model_copy(update={"label": first.label}))
+    run = SmoothingRun(names=["lstm_mle", "lstm_tok"], seeds=(1, 2, 3)).read()
+    run = Run(made.model_copy(update={"runs": (*runs, *others)}), run.paper, run.scores)
+    verdicts = outcomes(run)
+    assert verdicts["L1", "CIDEr", "lstm_mle", "lstm_tok"] == FAILS
+    assert verdicts["L1", "BLEU4", "lstm_mle", "lstm_tok"] == FAILS
+
+
+# --- Remarks
+
+
+def test_remarks():
+    best, lazy, attention, printed, gradient = claims.remarks(whole(), [])
+    assert f"without attention: {BEST}, +15." in best
+    assert "the best there: Tok-Seq | BLEU-4 | Vbatch, +1.36" in best
+    # Computed by hand from Table 1: Hamming V 94.26 - 96.37, CIDER V 96.32 - 94.40.
+    assert "(in print -2.11 to +1.92)" in lazy
+    assert "in 6 pairs" in lazy
+    assert "without attention 21 of 21 losses beat MLE in CIDEr (here 20 of 21) and 21 in BLEU-4 (here " in printed
+    assert "with attention 14 of 21 losses beat MLE in CIDEr (here " in printed
+    assert "and 4 in BLEU-4 (here " in printed
+    assert "Seq, lazy | CIDER (without attention) and Seq, lazy | CIDER (with attention)" in printed
+    assert "5.8% by policy gradient" in gradient
+    assert "gains 6.8% without attention (here 1" in gradient
+    assert "2.1% with attention (here 1" in gradient
+    assert "with one seed" not in best
+    assert "CIDEr over MLE with one seed (in print" in claims.remarks(SmoothingRun(seeds=(1,)).read(), [])[0]
+    # As the run was made, fewer substitutes help, and Tok-Seq gains more than either of its parts.
+    assert attention.startswith("*L4 and L5 with attention.* The paper makes them for both captioners.")
+    assert "with attention, 0 of their 11 rows have a single seed." in attention
+    assert attention.endswith("CIDEr has the claimed sign in 4 of 4 comparisons for L4 and 4 of 4 comparisons for L5.")
+
+
+def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(monkeypatch: pytest.MonkeyPatch):
+    assert not [text for text in claims.remarks(whole(), []) if "Translation of generated" in text]
+    made = of("de_en", "en_fr")
+    scores = made.scores
+
+    def raised(evaluation: str) -> list[dict[str, object]]:
+        return [row | {"value": row["value"] + 0.55} if "value" in row else row for row in scores(evaluation)]
+
+    monkeypatch.setattr(made, "scores", raised)
+    said = claims.remarks(made.read(), [])[-1]
+    # De-En is read from files in this run.
+    assert said.startswith(
+        "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 WMT'14 En-Fr (30.0 in print). Such a"
+    )
+    assert "De-En" not in said
+
+
+def test_the_servers_references_are_those_of_its_evaluation():
+    theirs, ours = claims.stand_ins(whole())[-1]
+    assert theirs == "COCO's evaluation server, references of 5 and 40 people; an ensemble of 5 seeds"
+    assert ours == "the server split with 5 and 40 references per image; an ensemble of 3 seeds"
+
+
+def test_spice_of_forty_references_is_printed_in_another_scale():
+    (error,) = claims.errors()
+    assert error.startswith("Table 2, SPICE c40: 59.8 to 67.3, beside 17.2 to 19.7 with c5.")
+    assert error.endswith("0.0598 to 0.0673.")
+
+
+# --- Figures
+
+
+def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
+    smoothing.names = ["lstm_mle", "attention_mle", "attention_seq_cider_refs", "attention_tok_seq_cider_refs"]
+    run = smoothing.write()
+    shown = texts(figures.figure1(run))
+    assert shown.count("with attention, best caption of a beam of 3, seed 1") == 5
+    assert shown.count("Tok-Seq") == 5
+    assert shown.count("variant Tok | Glove sim, with attention is not part of this run") == 5
+    beam = run.decoded["attention_mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
+    assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
+    # Without attention there are all four.
+    smoothing.names += ["lstm_tok", "lstm_seq_cider_refs", "lstm_tok_seq_cider_refs"]
+    shown = texts(figures.figure1(smoothing.write()))
+    assert shown.count("without attention, best caption of a beam of 3, seed 1") == 5
+    assert not any("not part of this run" in text for text in shown)
+
+
+def test_gains_show_ours_and_the_papers():
+    panel = figures.gains(of("lstm").read()).axes[0]
+    hollow = [line for line in panel.get_lines() if line.get_marker() == "D"]
+    assert [line.get_xdata()[0] for line in hollow][-1] == 6.33
+    assert len(hollow) == len(panel.containers) == 21
+    assert panel.containers[-1].lines[0].get_xdata()[0] == pytest.approx(16, abs=1)
+
+
+def test_curves_are_a_row_per_part_and_a_column_per_family(smoothing: SmoothingRun):
+    smoothing.names, smoothing.members = of("lstm", "de_en").names, {}
+    run = smoothing.write()
+    panels = figures.curves(run).axes
+    assert len(panels) == 2 * 5
+    assert [axis.get_title("left") for axis in panels[:2]] == ["token level", "Seq, Hamming (dashed: lazy)"]
+    thick = [[line for line in panel.get_lines() if line.get_linewidth() == 2] for panel in panels]
+    # MLE in each. Without attention: three of tokens, three full and three lazy of each reward, three of each Tok-Seq.
+    assert [len(lines) for lines in thick] == [4, 7, 7, 4, 4, 3, 3, 2, 2, 2]
+    assert [line.get_linestyle() for line in thick[1]] == ["-"] * 4 + ["--"] * 3
+    # What all losses learn first is cut off, so that their ends can be told apart.
+    values = run.curves.query("quantity == 'val_cider'")
+    bottom, top = panels[0].get_ylim()
+    assert values["value"].min() < bottom < values.query("step >= 80")["value"].min()
+    assert top > values["value"].max()
+    run.curves["quantity"] = "something"
+    with pytest.raises(InputError, match="without attention has no val_cider"):
+        figures.curves(run)
+
+
+# --- Seconds per epoch
+
+
+def test_the_benchmark_compares_with_mle_of_the_same_part(tmp_path: Path):
+    benchmark = runpy.run_path(str(REPOSITORY / "benchmarks/epochs.py"))
+    times = {"lstm_mle": 4.0, "lstm_tok": None, "lstm_entropy": 6.0, "de_en_tok": 2.0, "pretrained": 1.0}
+    (tmp_path / "group.json").write_text(json.dumps(times))
+    cases = benchmark["compared"](SmoothingRun().config(), benchmark["read_seconds"](tmp_path))
+    assert [tuple(case.values()) for case in cases] == [
+        ("without attention", MLE, 4.0, 1.0),
+        ("without attention", "MLE + gammaH", 6.0, 1.5),
+        ("IWSLT'14 De-En", "tok | Glove sim", 2.0, None),
+    ]
+    for wrong in ('"3"', "true", "0", "NaN", "Infinity"):
+        (tmp_path / "group.json").write_text(f'{{"lstm_mle": {wrong}}}')
+        with pytest.raises(InputError, match=r"group\.json: lstm_mle is .*, not a positive number"):
+            benchmark["read_seconds"](tmp_path)

@@ -1,0 +1,327 @@
+"""PG-SPIDEr: its tables, claims, figures, and the variance of its gradient."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seqcap.errors import InputError
+from seqcap.papers.spider import MIXER_A, figures
+from seqcap.papers.spider.claims import claims, remarks
+from seqcap.papers.spider.tables import TABLES
+from seqcap.papers.spider.variance import Noise, in_words, read_variance
+from seqcap.report import published
+from seqcap.report.claims import run_claims
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED, UNTESTABLE
+
+
+def lines(spider, name: str) -> pd.DataFrame:
+    """A table's CSV file."""
+    TABLES[name](spider.read()).write(name, Path())
+    return pd.read_csv(f"{name}.csv", dtype=str, keep_default_na=False)
+
+
+# --- Tables
+
+
+def test_every_published_cell_appears_once_as_printed(spider):
+    ours = lines(spider, "spider_table1")
+    # Figure 3 has it, the table has not.
+    assert ours.loc[ours["row"] == "PG-SPICE", "paper"].eq("").all()
+    ours = ours[ours["row"] != "PG-SPICE"]
+    theirs = published.published_table("spider", "table1")
+    keys = ["block", "row", "column"]
+    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
+    assert ours["paper"].tolist() == theirs["printed"].tolist()
+    cells = ours.set_index(["row", "column"])
+    assert float(cells.loc[("PG-CIDEr", "CIDEr-D"), "ours"]) == pytest.approx(1.05)  # the corpus value, x1
+    assert float(cells.loc[("PG-CIDEr", "BLEU-4"), "ours"]) == pytest.approx(1.05 * 0.7 / 4 + 0.0015, abs=1e-4)
+    assert (cells.loc["ATT", "ours"] == "").all()
+    assert cells.loc["ATT", "note"].str.contains("not re-run").all()
+
+
+def test_what_the_paper_leaves_open_is_said_in_its_row(spider):
+    notes = lines(spider, "spider_table1").set_index("row")["note"]
+    assert notes["MIXER-BCMR-A"].str.contains(MIXER_A, regex=False).all()
+    assert not notes.drop("MIXER-BCMR-A").str.contains(MIXER_A, regex=False).any()
+
+
+def test_rewards_mark_the_one_that_was_paid(spider):
+    cells = lines(spider, "spider_rewards")
+    assert len(cells) == 2 * 8 * 5
+    marked = cells[cells["note"].str.contains("the reward it was trained on")]
+    own = set(zip(marked["row"], marked["column"], strict=True))
+    assert own == {
+        ("PG-BLEU-4", "bleu4"),
+        ("PG-CIDEr", "cider"),
+        ("MIXER-BCMR", "bcmr"),
+        ("MIXER-BCMR-A", "bcmr"),
+        ("PG-BCMR", "bcmr"),
+        ("PG-SPIDEr", "spider"),
+        ("PG-SPICE", "spice"),
+    }
+    greedy = cells[cells["block"] == "greedy"].set_index(["row", "column"])["ours"].astype(float)
+    assert greedy["PG-BCMR", "bcmr"] == pytest.approx(4.8, abs=0.05)
+    assert greedy["PG-SPICE", "bcmr"] == pytest.approx(4.0, abs=0.05)
+
+
+def test_truth_has_human_captions_beside_both_decoders(spider):
+    cells = lines(spider, "spider_truth").set_index(["block", "row", "column"])
+    assert len(cells) == (2 * 8 + 1) * 3
+    assert float(cells.loc[("human", "human captions", "only true, %"), "ours"]) == pytest.approx(
+        100 * 10 / 12, abs=0.01
+    )
+    assert cells.loc[("human", "human captions", "only true, %"), "n"] == "12 images"
+    assert float(cells.loc[("beam", "PG-SPICE", "precision"), "ours"]) == pytest.approx(0.4, abs=0.05)
+
+
+def test_truth_is_one_note_where_facts_are_unknown(spider):
+    spider.dataset = "flickr8k"
+    cells = lines(spider, "spider_truth")
+    assert len(cells) == 1
+    assert cells.loc[0, "note"].startswith("Not measured on flickr8k")
+
+
+def test_style_shows_who_rambles(spider):
+    cells = lines(spider, "spider_style").set_index(["row", "column"])
+    assert float(cells.loc[("PG-SPICE", "words, beam"), "ours"]) > float(cells.loc[("MLE", "words, beam"), "ours"]) + 3
+    assert set(cells["direction"]) == {"", "lower", "higher"}
+    assert cells.loc[("MLE", "vocabulary, beam of 5"), "ours"] == "42"
+    assert "[ ]: the range over seeds" in cells.loc[("MLE", "bad endings, beam of 5"), "note"]
+
+
+# --- Claims
+
+
+def outcomes(spider) -> dict[tuple[str, str, str, str, str], str]:
+    run = spider.read()
+    results = run_claims(claims(run), run)
+    return {(*r.claim.key, r.claim.left, r.claim.right): r.verdict for r in results}
+
+
+def test_the_runs_claims_hold_as_it_was_made(spider):
+    spider.images = 100
+    verdicts = outcomes(spider)
+    assert verdicts["S1", "reward_spice", "greedy", "pg_spice", "mle"] == HOLDS
+    assert verdicts["S2", "CIDEr", "beam", "pg_bcmr", "mixer_bcmr_a"] == HOLDS
+    assert verdicts["S3", "BLEU4", "beam", "pg_spider", "mle"] == HOLDS
+    assert verdicts["S4", "CIDEr", "beam", "mixer_bcmr", "mle"] == HOLDS
+    assert verdicts["S5", "words", "greedy", "pg_spice", "mle"] == HOLDS
+    assert verdicts["S5", "seq-rep-2", "beam", "pg_spider", "pg_spice"] == HOLDS
+    assert verdicts["S6", "all_true", "beam", "pg_spider", "mle"] == HOLDS
+
+
+def test_claims_fail_where_the_run_is_made_the_other_way(spider, monkeypatch: pytest.MonkeyPatch):
+    made = spider.scores("spider_image")
+    swapped = {"pg_spice": "mle", "mle": "pg_spice"}
+    rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in made]
+    monkeypatch.setattr(spider, "scores", lambda evaluation: rows)
+    verdicts = outcomes(spider)
+    assert verdicts["S1", "reward_spice", "greedy", "pg_spice", "mle"] == FAILS
+    assert verdicts["S5", "words", "beam", "pg_spice", "mle"] == FAILS
+
+
+def test_one_seed_decides_nothing(spider):
+    spider.seeds = (1,)
+    assert set(outcomes(spider).values()) == {ONE_SEED}
+
+
+def test_judgement_is_not_run_where_facts_are_unknown(spider):
+    spider.dataset = "flickr8k"
+    assert {verdict for key, verdict in outcomes(spider).items() if key[0] == "S6"} == {NOT_RUN}
+
+
+def test_a_policy_that_was_trained_for_less_has_no_rank(spider, monkeypatch: pytest.MonkeyPatch):
+    made = spider.curves
+    monkeypatch.setattr(
+        spider, "curves", lambda name: [row for row in made(name) if name != "pg_spider" or row["step"] <= 100]
+    )
+    run = spider.read()
+    results = run_claims(claims(run), run)
+    untested = {(r.claim.number, r.claim.left, r.claim.right) for r in results if r.verdict == UNTESTABLE}
+    assert untested == {("S3", "pg_spider", "mle"), ("S6", "pg_spider", "mle"), ("S6", "pg_spider", "pg_bcmr")}
+    reasons = {r.reason for r in results if r.verdict == UNTESTABLE}
+    assert reasons == {"PG-SPIDEr was trained for 100 steps, other policies, which gain until late, for 240"}
+
+
+def test_the_stand_in_is_beside_the_difference_that_people_made(spider):
+    judged = {(claim.left, claim.right): claim for claim in claims(spider.read()) if claim.number == "S6"}
+    assert judged["pg_spider", "mle"].paper_text() == "+10.56"
+    assert judged["pg_spider", "mle"].scale == 100
+
+
+# --- Updates
+
+
+def updates(spider) -> str:
+    spider.write_variance(spider.variance())
+    return remarks(spider.read(), [])[0]
+
+
+def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch):
+    words = updates(spider)
+    assert "so many steps of training: 240: PG-BLEU-4, PG-CIDEr, MIXER-BCMR," in words
+    assert "MLE;" not in words
+    assert "S2 compares PG-BCMR with MIXER-BCMR after equally many updates." in words
+    made = spider.curves
+    longer = {"mixer_bcmr": 10}
+    monkeypatch.setattr(
+        spider, "curves", lambda name: [row | {"step": row["step"] * longer.get(name, 1)} for row in made(name)]
+    )
+    words = updates(spider)
+    assert "2,400: MIXER-BCMR; 240: PG-BLEU-4" in words
+    assert "after 240 against 2,400." in words
+
+
+# --- Variance
+
+
+def test_a_variance_relative_to_another():
+    noisy = Noise(np.full(8, 6.0), 1.0)
+    assert noisy.variance == 6
+    assert noisy.relative_to(Noise(np.full(8, 3.0), 1.0)) == (2, 2, 2)
+    value, low, high = noisy.relative_to(Noise(np.array([2.0, 4.0] * 8), 1.0))
+    assert value == 2
+    assert 1.5 < low < 2 < high < 3
+
+
+def test_variance_in_words(spider):
+    spider.write_variance(spider.variance())
+    words = in_words(read_variance(spider.read()))
+    # K rollouts divide six tenths of the variance by K; the baseline takes four fifths of it.
+    assert float(words.split("leave ")[1].split()[0]) == pytest.approx(0.6, abs=0.1)
+    assert float(words.split("At K = 3 the baseline leaves ")[1].split()[0]) == pytest.approx(0.2, abs=0.04)
+
+
+def test_a_run_without_the_variance_says_nothing_of_it(spider):
+    run = spider.write()
+    assert len(remarks(run, [])) > 1
+    Path("artifacts/spider/results/spider_variance.parquet").unlink()
+    assert read_variance(run) == {}
+    assert not any("Rollouts" in remark for remark in remarks(run, []))
+    assert figures.variance(run) == "The gradient's variance was not measured in this run."
+
+
+def test_variance_says_only_what_was_measured():
+    one, three = Noise(np.full(4, 2.0), 1.0), Noise(np.full(4, 1.0), 1.0)
+    assert in_words({(1, False): one, (3, False): three}).count("[") == 2
+    assert "with it" not in in_words({(1, False): one, (3, False): three})
+    assert in_words({(5, True): one}) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"squared_distance": -1.0}, "squared_distance is -1.0"),
+        ({"squared_distance": float("nan")}, "squared_distance is nan"),
+        ({"squared_mean": 0.0}, "squared_mean is 0.0"),
+    ],
+)
+def test_an_impossible_variance_is_named(spider, change: dict[str, float], problem: str):
+    first, *rest = spider.variance()
+    spider.write_variance([first | change, *rest])
+    with pytest.raises(InputError, match=rf"variance\.parquet: {problem}"):
+        read_variance(spider.read())
+
+
+def test_no_replicates_is_an_error(spider):
+    spider.write_variance([])
+    with pytest.raises(InputError, match="has no replicates"):
+        read_variance(spider.read())
+
+
+def heights_of(line) -> np.ndarray:
+    """What a line with error bars is drawn through."""
+    return np.asarray(line.lines[0].get_ydata(), dtype=float)
+
+
+def test_variance_falls_with_rollouts_in_the_figure(spider):
+    spider.write_variance(spider.variance())
+    absolute, relative = figures.variance(spider.read()).axes
+    drawn = {container.get_label(): heights_of(container) for container in absolute.containers}
+    assert set(drawn) == {"no baseline", "baseline"}
+    assert (np.diff(drawn["no baseline"]) < 0).all()
+    assert (drawn["baseline"] < drawn["no baseline"]).all()
+    assert relative.get_ylim()[1] == pytest.approx(absolute.get_ylim()[1] / 0.5)
+
+
+# --- Figures
+
+
+def test_examples_are_ours_above_the_papers(spider):
+    read = spider.write()
+    texts = [text.get_text() for text in figures.table2(read).texts]
+    assert texts.count("best caption of a beam of 5, seed 1") == 4
+    assert texts.count("as printed in the paper (COCO)") == 4
+    assert sum(text.strip() == "PG-SPICE" for text in texts) == 8
+    assert "a man sitting at a table with a book ." in texts
+    beam = read.decoded["mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
+    assert any(text.replace("\n    ", " ") == beam["text"].item() for text in texts)
+
+
+def test_photographs_are_not_shown(spider):
+    spider.show = False
+    read = spider.write()
+    Path("artifacts/image/data/images.tar").unlink()
+    figure = figures.table2(read)
+    assert figure.axes == []
+    assert any("1.png" in text.get_text() for text in figure.texts)
+
+
+def test_a_run_that_is_not_there_says_so(spider):
+    spider.names.remove("pg_spice")
+    texts = [text.get_text() for text in figures.table2(spider.write()).texts]
+    assert texts.count("variant pg_spice is not part of this run") == 4
+
+
+def heights(axis) -> list[float]:
+    return [bar.get_height() for bar in axis.patches]
+
+
+def test_judged_bars_beside_the_stand_in(spider):
+    paper, ours = figures.figure3(spider.read()).axes
+    assert heights(paper) == [48.57, 44.72, 38.01]
+    labels = [text.get_text().replace("\n", "") for text in ours.get_xticklabels()]
+    assert labels[:3] == ["PG-SPIDEr", "PG-BCMR", "MLE"]
+    assert labels[-1] == "humancaptions"
+    assert len(labels) == 9
+    assert heights(ours)[-1] == pytest.approx(100 * 10 / 12)
+    assert [bar.get_facecolor() for bar in ours.patches[:3]] == [bar.get_facecolor() for bar in paper.patches]
+    assert "not human judgement" in ours.get_title("left")
+
+
+def test_a_stand_in_that_is_missing_has_no_bar(spider):
+    spider.missing = {"all_true"}
+    _, ours = figures.figure3(spider.read()).axes
+    assert np.isnan(heights(ours)).all()
+    assert [text.get_text() for text in ours.texts if text.get_text()] == [" no number"] * 9
+
+
+def test_on_photographs_the_stand_in_is_not_measured(spider):
+    spider.dataset = "flickr8k"
+    paper, ours = figures.figure3(spider.read()).axes
+    assert len(paper.patches) == 3
+    assert heights(ours) == []
+    assert "not measured on flickr8k" in ours.texts[0].get_text()
+
+
+def test_each_reward_has_its_panel(spider):
+    panels = figures.curves(spider.write()).axes
+    titles = [axis.get_title("left").partition(":")[0] for axis in panels]
+    assert titles == [
+        "validation CIDEr, greedy captions",
+        *(f"reward {reward}" for reward in ("bleu4", "cider", "bcmr", "spider", "spice")),
+    ]
+    solid = [line.get_label() for line in panels[3].get_lines() if line.get_linewidth() == 2]
+    assert solid == ["MIXER-BCMR", "MIXER-BCMR-A", "PG-BCMR"]
+    assert sum(line.get_linestyle() == ":" for line in panels[3].get_lines()) == 3
+
+
+def test_curves_without_validation_are_an_error(spider):
+    read = spider.write()
+    read.curves["quantity"] = "something"
+    with pytest.raises(InputError, match="has no val_cider"):
+        figures.curves(read)

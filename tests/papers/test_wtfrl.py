@@ -1,0 +1,531 @@
+"""WTF-RL: its table, claims and controls, Figure 1's rule, figures and remarks."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from invented_wtfrl import CHANGES, HACKED, LABELS, LOST, WtfrlRun, printed
+
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.papers.wtfrl import claims as claims_module
+from seqcap.papers.wtfrl import figures
+from seqcap.papers.wtfrl.ablations import ablations
+from seqcap.papers.wtfrl.claims import METRICS, claims, remarks, stand_ins
+from seqcap.papers.wtfrl.hacked import RULE, most_hacked
+from seqcap.papers.wtfrl.rows import OURS, PRINTED, RECALLS
+from seqcap.papers.wtfrl.tables import TABLES
+from seqcap.report import published
+from seqcap.report.claims import Claim, Result, run_claims
+from seqcap.report.inputs import Run
+from seqcap.report.section import metrics, write_section
+from seqcap.report.tables import COLUMNS, write_tables
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED
+
+# What an experiment on photographs may hold.
+FEW = ["tf", "wtf", "wtf_rl", "rl"]
+
+
+@cache
+def whole() -> Run:
+    """Every run, in memory."""
+    return WtfrlRun().read()
+
+
+def few(**changes: object) -> Run:
+    return WtfrlRun(names=list(FEW), **changes).read()  # type: ignore[arg-type]
+
+
+def lines(run: Run, name: str) -> pd.DataFrame:
+    """A table's lines in its CSV file."""
+    return pd.DataFrame([cell.record() for cell in TABLES[name](run).cells], columns=COLUMNS)
+
+
+def numbers(run: Run, name: str) -> pd.Series[float]:
+    """A table's numbers of ours, by row and column."""
+    made = lines(run, name)
+    return made[made["ours"] != ""].set_index(["row", "column"])["ours"].astype(float)
+
+
+# --- Table 1
+
+
+def test_every_published_cell_appears_once_as_printed():
+    ours, theirs = lines(whole(), "wtfrl_table1"), published.published_table("wtfrl", "table1")
+    ours = ours[~ours["row"].isin(OURS)].reset_index(drop=True)
+    keys = ["block", "row", "column"]
+    assert len(ours) == 7 * 12
+    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
+    assert ours["paper"].tolist() == theirs["printed"].tolist()
+    assert ours["direction"].tolist() == theirs["direction"].tolist()
+
+
+def test_ours_is_beside_print_in_its_scale():
+    """The invented run has the printed levels, so a column that reads another's metric is seen."""
+    ours = numbers(whole(), "wtfrl_table1")
+    for name in PRINTED:
+        for column in published.published_table("wtfrl", "table1")["column"].unique():
+            assert ours[LABELS[name], column] == pytest.approx(100 * printed(name, column), abs=1), (name, column)
+
+
+def test_rows_that_are_ours_follow_those_like_them_and_say_so():
+    made = lines(whole(), "wtfrl_table1")
+    rows = made["row"].drop_duplicates().tolist()
+    assert rows[rows.index("TF") + 1] == "TF, as many steps more"
+    assert rows[rows.index("RL") + 1] == "RL, alpha 1"
+    mine = made["row"].isin(OURS)
+    assert mine.sum() == 2 * 12
+    assert (made.loc[mine, "paper"] == "").all()
+    assert made.loc[mine, "note"].str.contains("not in the paper's table").all()
+    assert not made.loc[~mine, "note"].str.contains("not in the paper's table").any()
+    cells = made.set_index(["row", "column"])["ours"].astype(float)
+    assert cells["RL, alpha 1", "T2I R@10"] == pytest.approx(cells["RL", "T2I R@10"] + 100 * HACKED, abs=0.1)
+
+
+def test_how_ties_rank_is_said():
+    for name in ("wtfrl_table1", "wtfrl_retrieval"):
+        assert "always says the same has an R@1 of 1 / N" in TABLES[name](whole()).reading
+
+
+def test_self_bleu_is_of_the_first_images_alone():
+    made = lines(whole(), "wtfrl_table1").set_index(["row", "column"])
+    assert made.loc[("TF", "Self-BLEU"), "n"] == "10 images x 3 seeds"
+    assert made.loc[("TF", "CIDEr"), "n"] == "20 images x 3 seeds"
+
+
+def test_rows_without_a_run_are_one_line():
+    run = few()
+    made = lines(run, "wtfrl_table1")
+    absent = made[made["row"] == "SCST - Grammar"]
+    assert (absent["ours"] == "").all()
+    assert absent["note"].str.contains("variant scst_grammar is not part of this run").all()
+    assert "RL, alpha 1" not in set(made["row"])
+    words = TABLES["wtfrl_table1"](run).markdown()
+    assert "3 rows are not part of this run." in words
+
+
+# --- Retrieval
+
+
+def test_retrieval_has_every_row_and_people():
+    made = lines(whole(), "wtfrl_retrieval")
+    assert made["row"].drop_duplicates().tolist() == [*LABELS.values(), "human captions"]
+    cells = numbers(whole(), "wtfrl_retrieval")
+    for way in ("T2I", "I2T"):
+        paid, judged = (cells["RL", f"{way} R@10, {who}"] for who in ("reward's", "judge's"))
+        half = 50 * (printed("rl", f"{way} R@10") - printed("tf", f"{way} R@10"))
+        assert paid - judged == pytest.approx(half, abs=0.1)
+        assert cells["RL", f"{way} R@10, reward's - judge's"] == pytest.approx(paid - judged, abs=0.02)
+        assert cells["TF", f"{way} R@10, reward's - judge's"] == pytest.approx(0, abs=0.1)
+
+
+def test_people_are_heard_by_both_retrievers():
+    made = lines(whole(), "wtfrl_retrieval").set_index(["row", "column"])
+    people = made.loc["human captions"]
+    assert float(people.loc["T2I R@10, reward's", "ours"]) == pytest.approx(60, abs=1)
+    assert float(people.loc["T2I R@10, judge's", "ours"]) == pytest.approx(50, abs=1)
+    assert float(people.loc["I2T R@1, reward's", "ours"]) == pytest.approx(51, abs=1)
+    assert float(people.loc["T2I R@10, reward's - judge's", "ours"]) == pytest.approx(10, abs=0.1)
+    assert people.loc["T2I R@10, reward's", "n"] == "20 images x 3 seeds"
+    assert people.loc["T2I R@10, judge's", "n"] == "20 images"
+    # Nobody counts them.
+    assert people.loc["words", "ours"] == ""
+
+
+def test_what_is_exact_is_of_scenes_alone():
+    assert numbers(whole(), "wtfrl_retrieval")["WTF", "of it alone, %"] == pytest.approx(10)
+    made = lines(few(dataset="flickr8k"), "wtfrl_retrieval")
+    assert not set(made["column"]) & {"T2I R@10, literal", "true of its scene, %", "of it alone, %", "bits"}
+    assert set(made["row"]) == {"TF", "WTF", "WTF-RL", "RL", "human captions"}
+    assert (made.loc[made["column"] == "log p of a word", "ours"] != "").all()
+
+
+# --- Ablations
+
+
+def test_ablations_are_found_by_their_settings():
+    found = ablations(whole())
+    assert {what: [entry.name for entry in rows.values()] for what, rows in found.items()} == {
+        "alpha": ["wtf_rl_alpha_50", "wtf_rl", "wtf_rl_alpha_1"],
+        "tau": ["wtf_rl", "wtf_rl_tau_5"],
+        "mined images": ["wtf_rl", "wtf_rl_unmined"],
+        "co-training": ["wtf_rl", "wtf_rl_alone_discriminator"],
+    }
+    assert list(found["alpha"]) == ["alpha 0.5", "alpha 0.94 (WTF-RL)", "alpha 1"]
+    assert list(found["mined images"]) == ["mined images of rank 4 and 5 (WTF-RL)", "no mined images"]
+    assert list(found["tau"])[1] == "tau 0.05"
+
+
+def test_several_changes_and_none_are_not_lost(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(CHANGES, "wtf_rl_tau_5", {"temperature": 0.05, "alpha": 0.5})
+    monkeypatch.setitem(CHANGES, "wtf_rl_unmined", {})
+    monkeypatch.setitem(CHANGES, "wtf_rl_alpha_1", {"alpha": 0.5})
+    found = ablations(WtfrlRun().read())
+    assert list(found["alpha, tau"]) == ["alpha 0.5, tau 0.05", "alpha 0.94, tau 0.01 (WTF-RL)"]
+    assert [entry.name for entry in found["the same settings"].values()] == ["wtf_rl", "wtf_rl_unmined"]
+    # Two alike have a row each.
+    assert list(found["alpha"]) == ["alpha 0.5", "alpha 0.5, wtf_rl_alpha_50", "alpha 0.94 (WTF-RL)"]
+
+
+def test_ablations_are_beside_wtf_rl_and_marked():
+    made = lines(whole(), "wtfrl_ablations").set_index(["block", "row", "column"])
+    assert len(made) == 9 * 6
+    assert float(made.loc[("alpha", "alpha 0.94 (WTF-RL)", "CIDEr"), "ours"]) == pytest.approx(86.22, abs=1)
+    assert float(made.loc[("tau", "tau 0.05", "T2I R@10, reward's"), "ours"]) == pytest.approx(73.68 - 5, abs=1)
+    alone = made["note"].str.contains("one training seed: the interval is over test images alone")
+    own = made.index.get_level_values("row").str.contains("WTF-RL")
+    assert alone.tolist() == (~own).tolist()
+
+
+def test_without_wtf_rl_there_is_nothing_to_change():
+    run = WtfrlRun(names=["tf", "rl", *CHANGES]).read()
+    table = TABLES["wtfrl_ablations"](run)
+    assert (table.cells, table.reading) == ([], "Not measured: variant wtf_rl is not part of this run.")
+    assert TABLES["wtfrl_ablations"](few()).reading == "This run has no ablations."
+
+
+# --- Claims
+
+
+def outcomes(run: Run) -> dict[tuple[str, str, str, str], Result]:
+    results = run_claims(claims(run), run)
+    found = {(r.claim.number, r.claim.metric, r.claim.left, r.claim.right): r for r in results}
+    assert len(found) == len(results)
+    return found
+
+
+def test_the_runs_claims_hold_as_it_was_made():
+    found = outcomes(whole())
+    assert {number for number, *_ in found} == {f"D{number}" for number in range(1, 13)}
+    wrong = {key: result.verdict for key, result in found.items() if result.verdict != HOLDS}
+    assert not wrong
+    assert found["D1", "CIDEr", "rl", "tf"].difference == pytest.approx(-32.94, abs=0.1)
+    assert found["D1", "CIDEr", "rl", "tf"].claim.paper_text() == "-32.94"
+    assert found["D2", "Self-BLEU", "wtf", "tf"].claim.direction == -1
+    assert found["D6", "own_text_R@1", "rl", "rl_unidirectional"].claim.paper_text() == "+0.82"
+    assert found["D11", "CIDEr", "rl_alone", "rl"].difference == pytest.approx(-100 * LOST, abs=0.1)
+
+
+def test_claims_fail_where_the_run_is_made_the_other_way():
+    made = WtfrlRun()
+    swapped = {"rl": "tf", "tf": "rl"}
+    rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in made.scores("wtfrl_image")]
+    found = outcomes(made.of_rows(rows))
+    assert found["D1", "own_R@10", "rl", "tf"].verdict == FAILS
+    assert found["D1", "CIDEr", "rl", "tf"].verdict == FAILS
+    assert found["D12", "fixed_text_R@5", "rl", "tf"].verdict == FAILS
+    assert found["D3", "CIDEr", "wtf_rl", "rl"].verdict == FAILS
+
+
+def of(found: list[Claim], number: str, metric: str, left: str, right: str) -> Claim:
+    (one,) = [c for c in found if (c.number, c.metric, c.left, c.right) == (number, metric, left, right)]
+    return one
+
+
+def test_directions_are_those_of_print(monkeypatch: pytest.MonkeyPatch):
+    before = claims(whole())
+    real = published.published_value
+    # RL and RL - Unidirectional in each other's place.
+    swapped = {"RL": "RL - Unidirectional", "RL - Unidirectional": "RL"}
+    monkeypatch.setattr(
+        claims_module.published,
+        "published_value",
+        lambda paper, table, row, column: real(paper, table, swapped.get(row, row), column),
+    )
+    after = claims(whole())
+    for number, metric in (("D5", "own_R@1"), ("D6", "own_text_R@10"), ("D12", "fixed_R@5")):
+        sides = (number, metric, "rl", "rl_unidirectional")
+        assert of(before, *sides).direction == +1
+        assert of(after, *sides).direction == -1
+    # Where both are on the same side of another row, nothing changes.
+    sides = ("D1", "CIDEr", "rl", "tf")
+    assert of(before, *sides).direction == of(after, *sides).direction == -1
+
+
+def test_controls_are_said_to_be_ours():
+    for claim in claims(whole()):
+        ours = claim.number in ("D10", "D11", "D12")
+        assert (claim.printed is None) == ours
+        assert claim.text.startswith("Control, not the paper's: ") == ours
+        assert (claim.paper_text() == "") == ours
+    judged = [claim for claim in claims(whole()) if claim.metric.startswith("fixed_")]
+    assert {claim.number for claim in judged} == {"D12"}
+    assert len(judged) == 3 * len(RECALLS)
+
+
+def test_what_is_compared_names_the_way_and_the_retriever():
+    run = whole()
+    found = claims(run)
+    assert (
+        of(found, "D1", "own_text_R@5", "rl", "tf").what(run)
+        == "image-to-text R@5 by the reward's retriever, best beam caption"
+    )
+    assert of(found, "D12", "fixed_R@10", "wtf", "tf").what(run) == "text-to-image R@10 by the judge, best beam caption"
+    assert of(found, "D2", "Self-BLEU", "wtf", "tf").what(run) == "Self-BLEU of the best beam caption"
+
+
+def test_what_is_not_part_of_the_run_is_not_run():
+    found = outcomes(few())
+    absent = {number for (number, *_), result in found.items() if result.absent}
+    assert absent == {"D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12"}
+    assert {result.verdict for (number, *_), result in found.items() if number in ("D5", "D10")} == {NOT_RUN}
+    assert found["D12", "fixed_R@1", "wtf", "tf"].verdict == HOLDS
+    assert found["D9", "Self-BLEU", "wtf_rl", "rl"].verdict == HOLDS
+
+
+def test_one_seed_decides_nothing():
+    assert {result.verdict for result in outcomes(few(seeds=(1,))).values() if not result.absent} == {ONE_SEED}
+
+
+# --- Words
+
+
+def words(run: Run) -> dict[str, str]:
+    """Remarks by their headings."""
+    return {text.split("*")[1].rstrip("."): text for text in remarks(run, [])}
+
+
+def test_what_the_judge_confirms_is_a_share_of_the_gain():
+    said = words(whole())["A hacked reward?"]
+    gains = {part.split(" +")[0].split("; ")[-1]: part for part in said.split(": ", 1)[1].split("; ")}
+    assert gains["RL"].startswith("RL +24.2 [")
+    assert " and +12.1 [" in gains["RL"]
+    assert gains["RL"].endswith("(50%)")
+    # 24.16 / 2 of 24.16 + 10.
+    assert "(35%)" in gains["RL, alpha 1"]
+    # What gained nothing has no share.
+    assert gains["SCST - Discriminator"].endswith("(50%)")
+    assert "TF, as many steps more" in said
+    assert not any(label.startswith("TF +") for label in gains.values())
+
+
+def test_a_gain_that_may_be_nothing_has_no_share():
+    made = WtfrlRun()
+    rows = [
+        row | {"value": float(row["item"] % 2)} if row["metric"] == "own_R@10" and row["variant"] == "wtf" else row
+        for row in made.scores("wtfrl_image")
+    ]
+    said = words(made.of_rows(rows))["A hacked reward?"]
+    (gain,) = [
+        part for part in said.split(": ", 1)[1].split("; ") if part.startswith("WTF +") or part.startswith("WTF -")
+    ]
+    assert "%" not in gain
+
+
+def test_parts_are_weighed_when_the_captioner_begins_to_learn():
+    said = words(whole())["What alpha weighs"]
+    # Step 30 is the first after 20 in which the discriminator learns alone: 1.3 times the start.
+    assert "WTF-RL: 0.325 and 0.013;" in said
+    assert "RL, alpha 1: 0.325 and 0.013;" in said
+    # Step 50 of the run whose head is tuned for 40.
+    assert "SCST - Grammar: 0.375 and 0.015." in said
+    assert "TF" not in said.replace("WTF", "")
+
+
+def test_steps_are_those_in_which_captioners_learn():
+    said = words(whole())["Steps"]
+    assert "the captioner learns: 80: `tf_longer`, `wtf`, `wtf_rl`," in said
+    assert "learned alone: 40: `scst_grammar`; 20: `wtf`, `wtf_rl`," in said
+    assert "D10 compares equally many steps." in said
+    assert "Learning rates differ: 0.001: `tf_longer`, `wtf`, " in said
+    assert said.endswith("; 0.0001: `rl`.")
+
+
+def test_unequal_steps_are_told(monkeypatch: pytest.MonkeyPatch):
+    made = WtfrlRun()
+    curves = made.curves
+    monkeypatch.setattr(
+        made, "curves", lambda name: [row for row in curves(name) if name != "tf_longer" or row["step"] <= 40]
+    )
+    assert "D10 compares 80 steps with 40." in words(made.read())["Steps"]
+
+
+def test_print_tells_among_how_many_images_recall_is():
+    assert "Recall is among 20 images here." in words(whole())["Among how many"]
+    assert "42 of its 42 recalls are whole numbers of 5,000 images" in words(whole())["Among how many"]
+
+
+def test_a_run_of_tf_alone_has_little_to_say():
+    run = WtfrlRun(names=["tf"]).read()
+    assert list(words(run)) == ["Among how many"]
+
+
+def test_stand_ins_and_metrics():
+    assert any("captioner `transformer`" in ours for _, ours in stand_ins(whole()))
+    made = metrics(whole(), METRICS, [])
+    assert made["rl"]["R@10_judge"] == pytest.approx(
+        (printed("rl", "T2I R@10") + printed("tf", "T2I R@10")) / 2, abs=0.01
+    )
+    assert made["rl"]["Self-BLEU_beam"] == pytest.approx(0.58, abs=0.01)
+
+
+# --- Figure 1
+
+
+def hacked() -> dict[tuple[str, str, int], float]:
+    """Ranks in which image 7 is hacked most and 4 next; 11 gains more, but the judge confirms it."""
+    found: dict[tuple[str, str, int], float] = {}
+    for item, people, paid, judged in (
+        (7, 90.0, 2.0, 9.0),
+        (4, 50.0, 2.0, 6.0),
+        (11, 99.0, 1.0, 5.0),
+        (14, 50.0, 2.0, 8.0),
+    ):
+        found["human:reward", "own_rank", item] = people
+        found["rl_alone", "own_rank", item] = paid
+        found["rl_alone", "fixed_rank", item] = judged
+    return found
+
+
+def test_the_rule_picks_the_image_that_it_says():
+    made = WtfrlRun(set_to=hacked())
+    run = made.read()
+    # People's first captions have rank 6 by the judge. Of equal gains the smaller number is first.
+    assert most_hacked(run, 3) == [7, 4, 14]
+    assert most_hacked(run, 1) == [7]
+    made.set_to["rl_alone", "fixed_rank", 7] = 5.0
+    assert most_hacked(made.read(), 2) == [4, 14]
+    assert "gains most ranks" in RULE
+
+
+def test_only_the_first_seed_counts():
+    made = WtfrlRun(set_to=hacked())
+    rows = made.scores("wtfrl_image")
+    for row in rows:
+        if row["seed"] == 2 and row["metric"] == "own_rank" and row["item"] == 3:
+            row["value"] = 500.0 if row["variant"] == "human:reward" else 1.0
+    assert most_hacked(made.of_rows(rows), 1) == [7]
+
+
+def test_without_a_gain_nothing_is_hacked():
+    same = {("rl_alone", "own_rank", item): 6.0 for item in range(20)}
+    assert most_hacked(WtfrlRun(set_to=same).read(), 2) == []
+    assert most_hacked(few(), 2) == []
+    assert most_hacked(WtfrlRun(missing={"fixed_rank"}).read(), 2) == []
+
+
+def texts(figure) -> list[str]:
+    return [text.get_text() for text in figure.texts]
+
+
+def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
+    wtfrl.set_to = hacked()
+    read = wtfrl.write()
+    shown = texts(figures.figure1(read))
+    pictures = [text.replace("\n", " ") for text in shown if text.startswith("scenes, test")]
+    assert pictures == ["scenes, test image 7", "scenes, test image 4"]
+    assert sum(text.startswith("90, 6: a a a") for text in shown) == 1
+    beam = read.decoded["rl_alone"].query("decoder == 'beam' and seed == 1 and item == 7 and rank == 0")["text"].item()
+    assert any(text.replace("\n    ", " ") == f"2, 9: {beam}" for text in shown)
+    assert sum(text.strip() == "reward hacking" for text in shown) == 4
+    assert "two dogs wearing a christmas hat laying on a porch" in shown
+    assert not any("drawn at random" in text for text in shown)
+
+
+def test_people_are_the_first_caption_of_the_file(wtfrl):
+    wtfrl.set_to = hacked()
+    read = wtfrl.write()
+    path = Path("artifacts/image/data/references.parquet")
+    rows = artifacts.read_table(path, artifacts.REFERENCES).to_pylist()
+    more = [rows[7] | {"text": text, "caption_id": 100 + n} for n, text in enumerate(("first", "second"))]
+    other = rows[7] | {"text": "of another split", "split": "train", "caption_id": 99}
+    artifacts.write_rows(path, [other, more[0], *rows[:7], *rows[8:], more[1]], artifacts.REFERENCES)
+    assert "90, 6: first" in texts(figures.figure1(read))
+
+
+def test_without_a_hacked_run_images_are_drawn(wtfrl):
+    wtfrl.names = list(FEW)
+    shown = texts(figures.figure1(wtfrl.write()))
+    assert sum(text.startswith("drawn at random, not by the rule; rank") for text in shown) == 2
+    assert shown.count("variant rl_alone is not part of this run") == 2
+    assert "a group of elephants standing behind a wire fence" in shown
+
+
+def test_photographs_are_not_shown(wtfrl):
+    wtfrl.show = False
+    read = wtfrl.write()
+    Path("artifacts/image/data/images.tar").unlink()
+    assert figures.figure1(read).axes == []
+
+
+# --- Other figures
+
+
+def test_recall_against_cider_is_by_both_and_as_printed():
+    figure = figures.tradeoff(whole())
+    paid, judged, paper = figure.axes
+    for axis in (paid, judged):
+        labels = [container.get_label() for container in axis.containers]
+        assert labels == ["ablations of WTF-RL"] * len(CHANGES) + list(LABELS.values())
+    drawn = {container.get_label(): container.lines[0] for container in paid.containers}
+    x, y = (np.asarray(values, dtype=float).item() for values in drawn["RL"].get_data())
+    assert (x, y) == (pytest.approx(76.06, abs=1), pytest.approx(75.3, abs=1))
+    of_judge = {container.get_label(): container.lines[0] for container in judged.containers}
+    assert np.asarray(of_judge["RL"].get_ydata(), dtype=float).item() == pytest.approx((75.3 + 51.14) / 2, abs=1)
+    points = {line.get_label(): line.get_data() for line in paper.get_lines()}
+    assert len(points) == 7
+    assert [float(value[0]) for value in points["SCST - Grammar"]] == [41.24, 71.1]
+    (legend,) = figure.legends
+    assert {text.get_text() for text in legend.get_texts()} == {"ablations of WTF-RL", *LABELS.values()}
+
+
+def test_the_figure_needs_no_row_but_those_of_print():
+    paid, _, paper = figures.tradeoff(few()).axes
+    assert [container.get_label() for container in paid.containers] == ["TF", "WTF", "WTF-RL", "RL"]
+    assert len(paper.get_lines()) == 7
+
+
+def thick(axis) -> list[str]:
+    """The runs with a line of their mean."""
+    return [line.get_label() for line in axis.get_lines() if line.get_linewidth() == 2]
+
+
+def test_learning_curves_have_a_panel_for_every_quantity():
+    figure = figures.learning(whole())
+    panels = {axis.get_title("left"): axis for axis in figure.axes}
+    assert len(panels) == 12
+    paid = [label for label in LABELS.values() if label not in ("TF", "TF, as many steps more")]
+    assert thick(panels["mean reward of the beam's captions"]) == paid
+    # SCST - Grammar has no reward of people's captions, but its head judges them.
+    assert thick(panels["mean reward of people's"]) == paid[:-1]
+    assert thick(panels["P_D of people's captions"]) == paid
+    assert thick(panels["validation CIDEr, greedy captions"]) == ["TF, as many steps more", *paid]
+    start = [line for line in panels["validation CIDEr, greedy captions"].get_lines() if line.get_linestyle() == "--"]
+    assert [line.get_label() for line in start] == ["TF (step 0)"]
+    assert start[0].get_ydata()[0] == pytest.approx(1.002)
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == len(paid) + 2
+
+
+def test_curves_of_few_runs_are_drawn():
+    panels = {axis.get_title("left"): axis for axis in figures.learning(few()).axes}
+    assert thick(panels["accuracy of D on val"]) == ["WTF", "WTF-RL", "RL"]
+
+
+def test_curves_without_validation_are_an_error():
+    read = few()
+    read.curves["quantity"] = "something"
+    with pytest.raises(InputError, match="has no val_cider"):
+        figures.learning(read)
+
+
+# --- From the files to the section
+
+
+def test_the_section_is_put_together(wtfrl):
+    read = wtfrl.write()
+    write_tables(read, TABLES)
+    folder = Path("reports/wtfrl/figures")
+    folder.mkdir(parents=True)
+    (folder / "figures.json").write_text('{"order": [], "figures": {}}')
+    write_section(read)
+    section = Path("artifacts/sections/wtfrl/section.md").read_text()
+    assert "## WTF-RL: Distinctive Image Captioning" in section
+    assert "**RL is found more often than TF: holds.** Text-to-image R@10 by the reward's retriever" in section
+    assert "| table1 | WTF | beam | `src/seqcap/objectives/weighted_teacher_forcing.py` |" in section
+    assert "*A hacked reward?*" in section
+    assert "### Errors noticed" not in section

@@ -1,0 +1,209 @@
+"""The code that a stage depends on: what the import closure finds, and that of every committed configuration."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline_files import forget_code
+
+from seqcap.config import StageConfig
+from seqcap.config.training import TrainConfig
+from seqcap.pipeline.configure import resolve
+from seqcap.pipeline.params import read_params
+from seqcap.pipeline.run import code
+
+ROOT = Path(__file__).parents[2]
+
+FILES = {
+    "src/seqcap/__init__.py": "",
+    "src/seqcap/a.py": "import os\nimport numpy.linalg\nfrom seqcap import b\n",
+    "src/seqcap/b.py": "def late():\n    from seqcap.inner.c import value\n\n    return value\n",
+    "src/seqcap/inner/__init__.py": "import seqcap.d\n",
+    "src/seqcap/inner/c.py": "value = 1\n",
+    "src/seqcap/inner/unused.py": "",
+    "src/seqcap/d.py": "",
+    "src/seqcap/typed.py": (
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from seqcap import a\nelse:\n    from seqcap.inner import c\n"
+    ),
+    "src/seqcap/facts/one.csv": "1\n",
+    "src/seqcap/facts/two.csv": "2\n",
+    "stages/run.py": "import seqcap.d\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A small package in the place of this one."""
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(code, "PACKAGE", tmp_path / "src/seqcap")
+    monkeypatch.setattr(code, "REPOSITORY", tmp_path)
+    forget_code()
+    yield tmp_path
+    forget_code()
+
+
+def names(*arguments: Any) -> set[str]:
+    return {name.removeprefix("src/seqcap/") for name in code.closure(*arguments)}
+
+
+def test_imports_are_followed_into_functions_and_packages(package):
+    assert names(["seqcap.a"]) == {"__init__.py", "a.py", "b.py", "inner/__init__.py", "inner/c.py", "d.py"}
+    assert names(["seqcap.d"]) == {"__init__.py", "d.py"}
+
+
+def test_what_only_type_checkers_import_is_not_run(package):
+    assert names(["seqcap.typed"]) == {"__init__.py", "typed.py", "inner/__init__.py", "inner/c.py", "d.py"}
+
+
+def test_a_script_and_the_data_that_it_reads(package):
+    assert names([], ["run.py"]) == {"stages/run.py", "__init__.py", "d.py"}
+    assert names([], [], ["facts/*.csv"]) == {"facts/one.csv", "facts/two.csv"}
+    assert names(["seqcap.d"], [], ["facts/o*.csv"]) == {"__init__.py", "d.py", "facts/one.csv"}
+
+
+def test_a_changed_file_changes_its_own_hash_alone(package):
+    before = code.closure(["seqcap.a"])
+    (package / "src/seqcap/inner/c.py").write_text("value = 2\n")
+    forget_code()
+    after = code.closure(["seqcap.a"])
+    assert {name for name in before if before[name] != after[name]} == {"src/seqcap/inner/c.py"}
+
+
+def test_a_module_that_is_not_there_is_an_error(package):
+    with pytest.raises(ModuleNotFoundError, match=r"seqcap\.inner\.absent"):
+        code.closure(["seqcap.inner.absent"])
+
+
+def test_imports_are_absolute():
+    """Relative ones would not be found."""
+    for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("stages/*.py")]:
+        assert not re.search(r"^\s*from \.", path.read_text(), re.MULTILINE), path
+
+
+# --- The committed configurations
+
+
+@pytest.fixture(scope="module")
+def configs() -> dict[str, StageConfig]:
+    """By "<stage>/<name>"."""
+    found = resolve(read_params(ROOT))
+    return {path.relative_to("configs").with_suffix("").as_posix(): config for path, config in found.items()}
+
+
+def users(configs: dict[str, StageConfig], file: str) -> set[str]:
+    """The configurations whose code a file (or one in a folder) is part of."""
+    return {
+        name for name, config in configs.items() if any(path.startswith(f"src/seqcap/{file}") for path in config.code)
+    }
+
+
+def trained(configs: dict[str, StageConfig], chosen: Any) -> set[str]:
+    """The training stages with a run that `chosen` holds for."""
+    return {
+        name for name, config in configs.items() if isinstance(config, TrainConfig) and any(map(chosen, config.runs))
+    }
+
+
+def stages(names: set[str], *kinds: str) -> set[str]:
+    return {name for name in names if name.split("/")[0] in kinds}
+
+
+@pytest.mark.parametrize(
+    ("file", "chosen"),
+    [
+        ("spice/rules.py", lambda run: run.reward.get("spice")),
+        ("spice/reward.py", lambda run: run.reward.get("spice")),
+        ("rewards/meteor_kernels.py", lambda run: run.reward.get("meteor")),
+        ("rewards/rouge.py", lambda run: run.reward.get("rouge_l")),
+        ("objectives/smoothing.py", lambda run: run.objective.endswith("_smoothing")),
+        ("objectives/self_critical.py", lambda run: run.objective == "self_critical"),
+        ("objectives/mixer.py", lambda run: run.objective == "mixer"),
+        ("models/translator.py", lambda run: run.architecture == "translator"),
+        ("models/attention.py", lambda run: run.architecture == "attention"),
+        ("tasks/images.py", lambda run: run.kind in ("images", "clips")),
+        ("tasks/sentences.py", lambda run: run.kind == "sentences"),
+        ("validation/captions.py", lambda run: run.kind in ("images", "clips")),
+        ("validation/translations.py", lambda run: run.kind == "sentences"),
+        ("training.py", lambda run: True),
+    ],
+)
+def test_a_training_stage_depends_on_what_its_runs_name(configs, file, chosen):
+    expected = trained(configs, chosen)
+    assert expected
+    assert stages(users(configs, file), "pretrain", "train") == expected
+
+
+def test_code_that_only_tests_run_is_nobodys(configs):
+    assert users(configs, "rewards/reference.py") == set()
+    assert users(configs, "rewards/meteor_reference.py") == set()
+    assert users(configs, "metrics/official.py") == set()
+
+
+@pytest.mark.parametrize("folder", ["report/", "evaluation/", "world/", "features/encoders.py", "pipeline/params.py"])
+def test_nothing_trains_or_decodes_again_for_the_report_or_the_data(configs, folder):
+    assert stages(users(configs, folder), "pretrain", "train", "decode", "variance") == set()
+
+
+@pytest.mark.parametrize("folder", ["rewards/", "spice/", "objectives/", "validation/", "metrics/", "training.py"])
+def test_decoding_depends_on_nothing_of_training(configs, folder):
+    assert stages(users(configs, folder), "decode") == set()
+
+
+def test_decoding_depends_on_its_own_captioners(configs):
+    decoded = stages(set(configs), "decode")
+    assert stages(users(configs, "models/translator.py"), "decode") == {name for name in decoded if "_en_" in name}
+    assert stages(users(configs, "models/attention.py"), "decode") == {
+        name for name in decoded if "attention" in name or "_att" in name or name.endswith("server")
+    }
+    assert stages(users(configs, "decoding.py"), "decode") == decoded
+
+
+def test_data_depend_on_their_own_kind(configs):
+    data = ("data", "encoder", "features", "paraphrases", "embeddings")
+    images, sentences = {"data/image", "data/image2"}, {"data/de_en", "data/en_fr"}
+    clips = {"data/clip"}
+    assert stages(users(configs, "data/karpathy.py"), *data) == images
+    assert stages(users(configs, "data/tgif.py"), *data) == clips
+    assert stages(users(configs, "data/pairs.py"), *data) == sentences
+    assert stages(users(configs, "data/scenes/german.py"), *data) == sentences
+    encoders = {"encoder/image", "encoder/image2", "encoder/clip"}
+    assert stages(users(configs, "data/scenes/drawing.py"), *data) == images | clips | sentences | encoders
+    features = {"features/image", "features/image2", "features/clip"}
+    assert stages(users(configs, "features/extraction.py"), *data) == features
+
+
+def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
+    captions = {f"evaluate/{name}_image" for name in ("psst", "sle", "spider", "smoothing", "wtfrl")}
+    captions |= {"evaluate/psst_image2", "evaluate/sle_clip", "evaluate/smoothing_server"}
+    assert stages(users(configs, "spice/rules.py"), "evaluate") == captions
+    assert stages(users(configs, "evaluation/translations.py"), "evaluate") == {
+        "evaluate/smoothing_de_en",
+        "evaluate/smoothing_en_fr",
+    }
+
+
+def test_the_page_for_raters_depends_on_all_that_it_is_made_of(configs):
+    for file in ("rating/page.js", "rating/page.css", "rating/template.html", "rating/kit.py"):
+        assert users(configs, file) == {"rating/psst"}
+    assert "rating/psst" in users(configs, "retrieval/dual_encoder.py") & users(configs, "report/published/psst_")
+    assert stages(users(configs, "rating/aggregate.py"), "rating") == set()
+
+
+def test_estimators_depend_on_what_they_measure(configs):
+    for file in ("relaxation.py", "retrieval/dual_encoder.py", "models/lstm.py", "tasks/images.py"):
+        assert "estimators/psst_estimators" in users(configs, file)
+    assert users(configs, "estimators.py") == {"estimators/psst_estimators"}
+    assert "estimators/psst_estimators" not in users(configs, "training.py")
+
+
+def test_each_papers_figures_are_its_own(configs):
+    for paper in ("sle", "spider", "smoothing"):
+        assert users(configs, f"papers/{paper}/figures.py") == {f"figures/{paper}"}
+        assert stages(users(configs, f"papers/{paper}/tables.py"), "tables") == {f"tables/{paper}"}
+        assert users(configs, f"report/published/{paper}_table1.csv") <= {
+            f"{stage}/{paper}" for stage in ("tables", "figures", "section")
+        }

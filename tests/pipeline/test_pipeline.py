@@ -1,0 +1,379 @@
+"""The whole graph on a tiny dataset with one paper more; and which stages a change makes stale."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dvc.repo import Repo
+from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, git, run, start
+from ruamel.yaml import YAML
+from stage_server import stage_server
+
+from seqcap.config.training import TrainConfig
+from seqcap.errors import InputError
+from seqcap.files.artifacts import read_json
+from seqcap.pipeline.code import closure
+from seqcap.pipeline.configure import resolve, training_modules, write_configs
+from seqcap.pipeline.params import read_params
+from seqcap.pipeline.run import MACHINE, REPORT, apply_overlay, code, sections, share_cores, stage_graph
+from seqcap.system import machine
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the project with the made-up paper, run from nothing. What its processes load is noted in `watched`."""
+    folder = copy_project(tmp_path_factory.mktemp("copy"))
+    add_made_up_paper(folder)
+    watched = tmp_path_factory.mktemp("watched")
+    with stage_server(tmp_path_factory.mktemp("server")) as programs:
+        process = start(folder, "seqcap.pipeline.quiet_dvc", "repro", watch=watched, programs=programs)
+        output, _ = process.communicate(timeout=900)
+    assert process.returncode == 0, output
+    (folder / "watched").symlink_to(watched)
+    return folder
+
+
+def outputs(folder):
+    """Path -> hash of everything that the graph wrote."""
+    lock = YAML(typ="safe").load((folder / "dvc.lock").read_text())
+    return {out["path"]: out["md5"] for stage in lock["stages"].values() for out in stage.get("outs", [])}
+
+
+def test_every_stage_ran_and_left_what_it_declares(copy):
+    for path in outputs(copy):
+        assert (copy / path).exists()
+    report = (copy / "reports/report.md").read_text()
+    assert "nan" not in report.lower().split()
+    for label in ("SLL-SLE", "PG-SPIDEr", "Tok-Seq"):
+        assert label in report
+    assert json.loads((copy / "reports/metrics.json").read_text())
+
+
+def test_run_again_runs_nothing(copy):
+    output = run(copy, "dvc", "repro")
+    assert "Running stage" not in output
+    with Repo(str(copy)) as repo:
+        assert repo.status() == {}
+
+
+def test_dvc_shows_metrics_and_plots(copy):
+    assert "cider" in run(copy, "dvc", "metrics", "show").lower()
+    run(copy, "dvc", "plots", "show")
+    assert "val_cider" in (copy / "dvc_plots/index.html").read_text()
+
+
+def test_a_new_paper_touches_one_existing_file(copy):
+    """The made-up paper has rows, a table, claims and a figure; all of it is new files but for a line of dvc.yaml."""
+    changed = [line.split()[-1] for line in git(copy, "diff", "--name-only", "HEAD").splitlines()]
+    assert [name for name in changed if not name.startswith("reports/")] == ["dvc.yaml"]
+    reports = copy / "reports"
+    assert (reports / "made_up/tables/made_up_table1.csv").exists()
+    assert (reports / "made_up/figures/made_up_fig1.png").exists()
+    assert "Made-up" in (reports / "report.md").read_text()
+    claims = [line for line in (reports / "claims.csv").read_text().splitlines() if line.startswith("made_up,")]
+    assert claims
+    assert not any(line.endswith("not run") for line in claims)
+
+
+def test_stages_load_only_the_code_that_they_depend_on(copy):
+    """Whatever a stage's process has loaded of the package, found by name or not, its configuration names."""
+    notes = [json.loads(path.read_text()) for path in (copy / "watched").glob("*.json")]
+    checked = set()
+    for note in notes:
+        script, *names = note["command"] if note["command"] else [""]
+        if not script.startswith("stages/") or script == "stages/configure.py":
+            continue
+        stage = "pretrain" if names[:1] == ["pretrain"] else Path(script).stem
+        config = (
+            json.loads((copy / "configs" / stage / f"{names[-1]}.json").read_text())
+            if names
+            else json.loads((copy / "configs" / f"{stage}.json").read_text())
+        )
+        loaded = {str(Path(file).relative_to(copy)) for file in note["files"]}
+        assert loaded <= set(config["code"]), note["command"]
+        checked.add(stage)
+    scripts = {path.stem for path in (ROOT / "stages").glob("*.py")} - {"configure"}
+    assert checked >= scripts
+
+
+# --- What a change makes stale
+
+
+def write_yaml(path: Path, change: Callable[[dict], None]) -> None:
+    content = YAML(typ="safe").load(path.read_text())
+    change(content)
+    with path.open("w") as file:
+        YAML().dump(content, file)
+
+
+def parameter(file: str, key: str, value: object) -> Callable[[Path], None]:
+    """An edit that sets one parameter."""
+
+    def edit(folder: Path) -> None:
+        def change(content: dict) -> None:
+            *parents, last = key.split(".")
+            for parent in parents:
+                content = content.setdefault(parent, {})
+            content[last] = value
+
+        write_yaml(folder / file, change)
+
+    return edit
+
+
+def source(file: str) -> Callable[[Path], None]:
+    """An edit of a file of the package."""
+
+    def edit(folder: Path) -> None:
+        path = folder / "src/seqcap" / file
+        path.write_text(path.read_text() + ("\n# edited\n" if file.endswith(".py") else "\n"))
+
+    return edit
+
+
+def of(stage: str, *names: str) -> set[str]:
+    return {f"{stage}@{name}" for name in names}
+
+
+def paper(name: str) -> set[str]:
+    return {f"{stage}@{name}" for stage in ("tables", "figures", "section")}
+
+
+SLE = ("sle_sll_sle", "sle_sll_sle_att")
+EXPLORING = (*SLE, "sle_clip_policies")
+TOLD_APART = ("psst_image", "wtfrl_image")
+SMOOTHED = tuple(f"smoothing_{name}_token_sequence" for name in ("lstm", "attention", "de_en"))
+ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
+TELLING_APART = ("wtfrl_weighted", "wtfrl_scst")
+LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
+OF_CAPTIONS = (
+    "sle_image",
+    "sle_clip",
+    "spider_image",
+    "smoothing_image",
+    "smoothing_server",
+    "psst_image",
+    "wtfrl_image",
+    "made_up_image",
+)
+
+EDITS = {
+    "a label": (parameter("papers/sle.yaml", "runs.sll_sle.label", "SLE"), paper("sle")),
+    "one run's epochs": (
+        parameter("papers/spider.yaml", "runs.pg_spider.training.epochs", 3),
+        # The report says how long a run trained.
+        of("train", "spider_pg_spider") | paper("spider"),
+    ),
+    "alpha": (parameter("params.yaml", "alpha", 0.5), of("train", *EXPLORING) | paper("sle")),
+    "beam width": (
+        parameter("papers/sle.yaml", "evaluations.sle_image.beam", 4),
+        of("decode", *SLE) | paper("sle"),
+    ),
+    "samples": (
+        parameter("papers/sle.yaml", "evaluations.sle_image.samples", 3),
+        of("decode", *SLE) | paper("sle"),
+    ),
+    "a reward's weight": (
+        parameter("params.yaml", "rewards.bcmr.meteor", 4.0),
+        of("train", "spider_mixer_bcmr") | of("evaluate", "spider_image"),
+    ),
+    "embeddings": (
+        parameter("params.yaml", "embeddings.glove.epochs", 6),
+        of("embeddings", "image", "image2", "clip", "de_en", "en_fr"),
+    ),
+    "the device": (parameter("params.yaml", "device", "cpu"), set()),
+    "a published table": (source("report/published/sle_table1.csv"), paper("sle")),
+    "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
+    "what only tests use": (source("rewards/reference.py"), set()),
+    "an objective": (source("objectives/sequence_exploration.py"), of("train", *EXPLORING)),
+    "how clips are drawn": (
+        source("data/scenes/clips.py"),
+        of("data", "clip"),
+    ),
+    "what objectives share": (
+        source("objectives/smoothing.py"),
+        of("train", *SMOOTHED),
+    ),
+    "a listener's training": (
+        parameter("params.yaml", "retrievers.listener.training.epochs", 3),
+        of("retriever", "listener"),
+    ),
+    "what listeners are for": (
+        source("objectives/cooperation.py"),
+        of("train", *LISTENING, *TELLING_APART) | of("estimators", "psst_estimators"),
+    ),
+    "how captions are passed on": (
+        source("relaxation.py"),
+        of("train", "psst_multinomial") | of("estimators", "psst_estimators"),
+    ),
+    "the raters' page": (source("rating/page.js"), of("rating", "psst")),
+    "a captioner": (
+        source("models/attention.py"),
+        of("pretrain", "attention") | of("train", *ATTENTIVE) | of("decode", *ATTENTIVE),
+    ),
+    "a figure": (source("papers/sle/figures.py"), of("figures", "sle")),
+    "a table": (source("papers/spider/tables.py"), of("tables", "spider")),
+    "a metric": (source("metrics/diversity.py"), of("evaluate", *OF_CAPTIONS)),
+    "a metric of all captions": (
+        source("metrics/self_bleu.py"),
+        of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART) | of("rating", "psst"),
+    ),
+    "how many similar images are mined": (parameter("params.yaml", "mined.reward.neighbours", 6), of("mine", "reward")),
+    "which of them a reward reads": (
+        parameter("papers/wtfrl.yaml", "runs.bidirectional.settings.mined_ranks", [1]),
+        of("train", "wtfrl_weighted") | paper("wtfrl"),
+    ),
+    "the reward of distinctive captions": (
+        source("retrieval/contrast.py"),
+        of("train", *TELLING_APART) | of("mine", "reward"),
+    ),
+    "the head that knows damaged captions": (source("retrieval/grammar.py"), of("train", "wtfrl_scst")),
+    "the checker of scenes": (source("data/scenes/checker.py"), None),
+}
+
+
+@pytest.fixture
+def configured(copy, monkeypatch):
+    """The copy, whose code the closures see; it is as it was before the test."""
+    folder = copy
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(code, "PACKAGE", folder / "src/seqcap")
+    monkeypatch.setattr(code, "REPOSITORY", folder)
+    kept = {
+        path: path.read_bytes()
+        for path in (*folder.glob("*.yaml"), *folder.glob("papers/*.yaml"), *folder.glob("src/seqcap/**/*"))
+        if path.suffix in (".yaml", ".py", ".csv", ".js")
+    }
+    configs = {path: path.read_bytes() for path in folder.glob("configs/**/*.json")}
+
+    def stale() -> set[str]:
+        forget_code()
+        write_configs(read_params())
+        with Repo(str(folder)) as repo:
+            return set(repo.status()) - {"configure"}
+
+    yield folder, stale
+    for path in folder.glob("configs/**/*.json"):
+        if path not in configs:
+            path.unlink()
+    for path, content in (kept | configs).items():
+        if not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
+    monkeypatch.undo()
+    forget_code()
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_makes_stale_what_uses_it_and_nothing_else(configured, name):
+    """Stages whose own inputs changed; what follows from them runs again if their outputs come out different."""
+    folder, stale = configured
+    edit, expected = EDITS[name]
+    edit(folder)
+    found = stale()
+    if expected is None:
+        assert not {stage for stage in found if stage.startswith(("train", "decode", "pretrain", "features"))}
+        assert of("evaluate", "sle_image") <= found
+    else:
+        assert found == expected
+
+
+def test_the_code_of_a_group_is_that_of_its_runs(copy):
+    """That of their own objectives and rewards, found through importlib, and what these import."""
+    group = json.loads((copy / "configs/train/smoothing_lstm_token_sequence.json").read_text())
+    runs = TrainConfig.model_validate(group).runs
+    files = set(closure([module for one in runs for module in training_modules(read_params(), one)], ["train.py"]))
+    assert {"src/seqcap/objectives/token_sequence_smoothing.py", "src/seqcap/objectives/smoothing.py"} <= files
+    assert files == set(group["code"])
+    assert "src/seqcap/rewards/reference.py" not in files
+
+
+# --- The committed graph
+
+
+def test_a_wrong_parameter_stops_the_graph_with_one_line(copy, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(copy, folder, ignore=shutil.ignore_patterns("artifacts", "cache"), symlinks=True)
+    parameter("params.yaml", "alpha", 1.5)(folder)
+    process = start(folder, "dvc", "repro", "configure")
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "params.yaml: alpha" in output
+    assert "Traceback" not in output
+
+
+def test_measured_times_are_not_recorded(copy):
+    """They differ from clone to clone: `git status` would show them after every run."""
+    assert list((copy / "artifacts/timing").glob("*.json"))
+    for folder in (ROOT, copy):
+        assert "timing" not in (folder / "dvc.lock").read_text()
+
+
+def test_graph_order():
+    graph = stage_graph(ROOT)
+    assert "train@sle_sll_sle" in graph["decode@sle_sll_sle"]
+    assert "pretrain@lstm" in graph["train@sle_sll_sle"]
+    assert "embeddings@image" in graph["train@smoothing_lstm_token"]
+    assert "embeddings@image" not in graph["train@smoothing_lstm_sequence_cider"]
+    assert {"rating@psst", "figures@psst", "tables@psst"} <= graph["section@psst"]
+    assert {"figures@sle", "tables@sle"} <= graph["section@sle"]
+    assert graph["configure"] == set()
+
+
+def test_the_stages_of_some_papers():
+    papers = stage_graph(ROOT, sections(["sle", "spider"]))
+    assert {"section@sle", "tables@sle", "section@spider", "pretrain@lstm"} <= set(papers)
+    assert not [name for name in papers if "smoothing" in name or name == "report"]
+    with pytest.raises(InputError, match="no section 'sel'; allowed: psst, sle, "):
+        stage_graph(ROOT, sections(["sel"]))
+
+
+@pytest.mark.parametrize(("wanted", "jobs", "expected"), [("auto", 1, 4), ("auto", 2, 2), ("auto", 9, 1), (3, 2, 3)])
+def test_stages_side_by_side_share_the_cores(tmp_path, monkeypatch, wanted, jobs, expected):
+    assert MACHINE == machine.MACHINE
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    (tmp_path / "params.yaml").write_text(f"seed: 1\ndevice: cpu\nworkers: {wanted}\nlauncher: python\n")
+    share_cores(tmp_path, jobs)
+    assert read_json(tmp_path / MACHINE) == {"device": "cpu", "workers": expected, "launcher": "python"}
+
+
+def test_the_graph_stays_short():
+    lines = (ROOT / "dvc.yaml").read_text().splitlines()
+    assert len(lines) < 450
+
+
+@pytest.mark.parametrize(("name", "task"), [("flickr8k", "image"), ("multi30k", "de_en"), ("quick", None)])
+def test_committed_experiments_change_parameters_that_there_are(name, task, tmp_path):
+    """Those on real data change one task, whose root the command line gives."""
+    for file in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / file, tmp_path / file)
+    for folder in ("papers", "scales"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    experiment = ROOT / f"experiments/{name}.yaml"
+    overlay = YAML(typ="safe").load(experiment.read_text())
+    apply_overlay(tmp_path, overlay, experiment)
+    if task is not None:
+        assert list(overlay["params.yaml"]["tasks"]) == [task]
+        parameter("params.yaml", f"tasks.{task}.root", str(tmp_path))(tmp_path)
+    files = {str(path): config for path, config in resolve(read_params(tmp_path)).items()}
+    if task is not None:
+        assert files[f"configs/data/{task}.json"].root == str(tmp_path)
+    left_out = [Path(file).stem for file, changes in overlay.items() if changes is None]
+    assert not [path for path in files for paper in left_out if paper in path]
+
+
+def test_an_experiment_runs_only_what_its_reports_need(tmp_path):
+    folder = copy_project(tmp_path / "copy")
+    assert "data@de_en" in stage_graph(folder, [REPORT])
+    apply_overlay(folder, {"papers/smoothing.yaml": None}, Path("experiment.yaml"))
+    left = stage_graph(folder, [REPORT])
+    assert not [name for name in left if "de_en" in name or "smoothing" in name]
+    assert "section@sle" in left
+    assert "section@spider" in left
+
+
+def test_no_stage_reads_the_parameters_but_configure():
+    for path in Path(ROOT / "stages").glob("*.py"):
+        assert ("read_params" in path.read_text()) == (path.name == "configure.py")

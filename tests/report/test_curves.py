@@ -1,0 +1,31 @@
+"""Learning curves as CSV."""
+
+from seqcap.files import artifacts
+from seqcap.report.curves import POINTS, curve_lines, thinned
+
+
+def test_short_curves_stay_as_they_are():
+    points = [(step, 0.5 * step) for step in range(POINTS)]
+    assert thinned(points) == points
+
+
+def test_long_curves_become_means_of_what_follows_each_other():
+    points = [(10 * i, float(i)) for i in range(2 * POINTS + 1)]
+    found = thinned(points)
+    assert found[:2] == [(20, 1.0), (50, 4.0)]
+    # The last part is shorter.
+    assert found[-1] == (10 * 2 * POINTS, 2 * POINTS - 0.5)
+    assert len(found) == 14 <= POINTS
+
+
+def test_every_curve_is_thinned_by_itself(tmp_path):
+    rows = [
+        {"variant": variant, "seed": seed, "step": step, "images": step, "quantity": "loss", "value": step / 3}
+        for variant in ("b", "a")
+        for seed in (2, 1)
+        for step in range(3)
+    ]
+    artifacts.write_rows(tmp_path / "curves.parquet", rows, artifacts.CURVES)
+    lines = curve_lines("sle", [tmp_path / "curves.parquet"])
+    assert lines[:4] == ["sle,a,1,0,loss,0", "sle,a,1,1,loss,0.3333", "sle,a,1,2,loss,0.6667", "sle,a,2,0,loss,0"]
+    assert len(lines) == 12

@@ -1,0 +1,97 @@
+"""What figures share: the same bytes twice, images chosen by rule, curves averaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from seqcap import papers
+from seqcap.files import artifacts
+from seqcap.report import figures
+
+
+@pytest.mark.parametrize("paper", ["sle", "smoothing", "spider"])
+def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
+    run = request.getfixturevalue(paper).write()
+    kinds = papers.load(paper, "figures").FIGURES
+    figures.write_figures(run, kinds)
+    folder = Path(f"reports/{paper}/figures")
+    assert {path.name for path in folder.iterdir()} == {"figures.json", *(f"{name}.png" for name in kinds)}
+    index = artifacts.read_json(folder / "figures.json")
+    assert index["order"] == list(kinds)
+    for name, kind in kinds.items():
+        pixels = np.asarray(Image.open(folder / f"{name}.png").convert("L"))
+        assert pixels.shape[0] > 150
+        assert 0.5 < np.mean(pixels > 250) < 0.999  # mostly background, not all of it
+        assert index["figures"][name] == {"title": kind.title, "caption": run.fill(kind.caption)}
+
+
+def test_a_figure_of_nothing_is_a_sentence(sle):
+    kinds = {"one": figures.FigureKind(lambda run: "Nothing was measured.", "Figure 1", "Its caption.")}
+    figures.write_figures(sle.write(), kinds, Path("folder"))
+    assert [path.name for path in Path("folder").iterdir()] == ["figures.json"]
+    index = artifacts.read_json("folder/figures.json")
+    assert index == {"order": ["one"], "figures": {"one": {"title": "Figure 1", "missing": "Nothing was measured."}}}
+
+
+def test_a_figure_has_the_same_bytes_twice(sle):
+    run = sle.write()
+    kinds = papers.load("sle", "figures").FIGURES
+    some = {name: kinds[name] for name in ("sle_fig1", "sle_tradeoff")}
+    for folder in ("one", "two"):
+        figures.write_figures(run, some, Path(folder))
+    for name in some:
+        assert Path(f"one/{name}.png").read_bytes() == Path(f"two/{name}.png").read_bytes()
+
+
+def test_unknown_runs_get_colours_that_are_free():
+    colours = figures.palette(["mine", "known", "yours"], {"known": figures.GREEN})
+    assert colours["known"] == figures.GREEN
+    assert len(set(colours.values())) == 3
+
+
+def test_images_are_chosen_by_rule():
+    images = pd.DataFrame({"item": [1, 2, 3, 4], "file": list("abcd"), "longest_reference": [3, 10, 9, 20]})
+    assert sorted(figures.choose_images(images, 2)["item"]) == [2, 4]
+    chosen = figures.choose_images(images, 3)["item"].tolist()
+    assert sorted(chosen[:2]) == [2, 4]
+    assert chosen[2] in (1, 3)
+    assert figures.choose_images(images, 4)["item"].tolist()[:3] == chosen
+
+
+def test_long_curves_are_averaged():
+    curve = pd.DataFrame({"step": range(1001), "value": np.arange(1001.0)})
+    binned = figures.binned(curve)
+    assert len(binned) == 101
+    assert binned["step"].iloc[0] == 0
+    assert binned["value"].iloc[1] == pytest.approx(np.mean(range(1, 11)))
+    assert len(figures.binned(curve.head(50))) == 50
+
+
+def drawn(sle, *names: str) -> Figure:
+    """The rewards of some runs; the last one's mean is dashed."""
+    sle.names = list(names)
+    run, figure = sle.write(), Figure()
+    axis = figure.subplots()
+    reward = run.curves[run.curves["quantity"] == "train_reward"]
+    colours = dict.fromkeys(names, figures.BLUE)
+    figures.plot_curves(axis, reward, run.trained, colours, dashed=names[-1:])
+    figures.plot_start(axis, reward, run.trained, "XE")
+    return figure
+
+
+def test_a_run_that_was_not_trained_is_only_in_the_dashed_line(sle):
+    lines = drawn(sle, "xe", "sll").axes[0].get_lines()
+    assert [line.get_label() for line in lines if not line.get_label().startswith("_")] == ["SLL", "XE (step 0)"]
+    assert lines[-1].get_ydata()[0] == pytest.approx(0.72)
+
+
+def test_dashed_curves_are_those_that_are_named(sle):
+    lines = drawn(sle, "sll", "sll_me").axes[0].get_lines()
+    styles = {line.get_label(): line.get_linestyle() for line in lines if line.get_linewidth() == 2}
+    assert styles == {"SLL": "-", "SLL-ME": "--"}

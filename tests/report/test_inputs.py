@@ -1,0 +1,223 @@
+"""Reading the run: scores and their checks, what stands for what, and counts in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from invented_runs import counts_of, scores_of
+
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.papers import KARPATHY_TEST
+from seqcap.report import inputs
+from seqcap.report.inputs import Count, Run, Scores
+
+
+def score(**changes: object) -> dict[str, object]:
+    row = {"variant": "sll", "seed": 1, "item": 0, "decoder": "sample", "rank": 0, "metric": "CIDEr", "value": 0.5}
+    return row | changes
+
+
+def scores(*rows: dict[str, object]) -> Scores:
+    return scores_of(list(rows))
+
+
+def test_runs_come_in_the_order_of_the_parameters(sle):
+    sle.names = ["sll_sle", "zebra", "xe_att", "sll", "xe"]
+    run = sle.read()
+    assert [entry.name for entry in run.runs] == sle.names == list(run.by_name)
+    assert run.captioners == ["lstm", "attention"]
+
+
+def test_ensembles_are_runs_that_were_not_trained(smoothing):
+    run = smoothing.read()
+    assert list(run.by_name)[-2:] == ["tok_seq_cider", "tok_seq_cider_ensemble"]
+    assert [entry.name for entry in run.trained] == smoothing.names
+
+
+def test_several_evaluations_are_read_as_one(smoothing):
+    smoothing.names = ["lstm_mle", "de_en_mle"]
+    run = smoothing.write()
+    for name, metric in (("lstm_mle", "CIDEr"), ("de_en_mle", "BLEU"), ("tok_seq_cider", "CIDEr c40")):
+        assert run.scores.sample(name, "beam", metric, "best") is not None
+    assert str(run.scores.source) == "artifacts/smoothing/results"
+
+
+def test_peoples_captions_count_once(tmp_path: Path):
+    files = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
+    for file, own in zip(files, ("a", "b"), strict=True):
+        rows = [score(variant="human", item=item, seed=0) for item in range(2)]
+        artifacts.write_rows(file, [*rows, score(variant=own)], artifacts.SCORES)
+    read = Scores.read(files)
+    people = read.per_item("human", "sample", "CIDEr", "every")
+    assert people is not None
+    assert len(people) == 2
+    assert read.per_item("b", "sample", "CIDEr", "every") is not None
+
+
+def test_peoples_captions_count_once_in_each_metric(tmp_path: Path):
+    """What retrieval says of them is kept beside what the evaluation says, and another domain's is not."""
+    files = {"evaluation": ("CIDEr",), "retrieval": ("bits", "fixed_R@1"), "second": ("CIDEr", "bits", "alone")}
+    for number, (name, metrics) in enumerate(files.items()):
+        rows = [score(variant="human", seed=0, metric=metric, value=float(number)) for metric in metrics]
+        artifacts.write_rows(tmp_path / name, [*rows, score(variant=f"run{number}")], artifacts.SCORES)
+    read = Scores.read([str(tmp_path / name) for name in files])
+    found = {metric: read.by_seed("human", "sample", metric) for metric in ("CIDEr", "bits", "fixed_R@1", "alone")}
+    means = {metric: values.tolist() for metric, values in found.items() if values is not None}
+    assert means == {"CIDEr": [0.0], "bits": [1.0], "fixed_R@1": [1.0], "alone": [2.0]}
+    assert read.by_seed("run2", "sample", "CIDEr") is not None
+
+
+def test_the_files_of_retrieval_are_read_too(psst):
+    psst.methods, psst.second = ["mle"], False
+    psst.__post_init__()
+    run = psst.write()
+    assert run.scores.by_seed("mle", "greedy", "CIDEr") is not None
+    assert run.scores.by_seed("mle", "greedy", "bits") is not None
+
+
+@pytest.mark.parametrize(
+    ("dataset", "split", "published_on", "text"),
+    [
+        ("coco", "test", KARPATHY_TEST, "COCO (Karpathy's splits), test split"),
+        ("coco", "val", KARPATHY_TEST, "COCO (Karpathy's splits), val split, stands in for COCO Karpathy test"),
+        ("coco", "test", "a server", "COCO (Karpathy's splits), test split, stands in for a server"),
+        ("scenes", "test", "a server", "scenes (generated), test split, stands in for a server"),
+    ],
+)
+def test_only_the_papers_own_data_stand_for_nothing(sle, dataset: str, split: str, published_on: str, text: str):
+    run, config = sle.read(), sle.config()
+    tasks = {"image": config.tasks["image"].model_copy(update={"dataset": dataset})}
+    evaluations = {"sle_image": config.evaluations["sle_image"].model_copy(update={"split": split})}
+    run = replace(run, config=config.model_copy(update={"tasks": tasks, "evaluations": evaluations}))
+    assert run.stand_in("image", published_on=published_on) == text
+
+
+def test_each_evaluation_names_its_data(smoothing):
+    smoothing.names = ["lstm_mle", "de_en_mle"]
+    run = smoothing.read()
+    assert run.stand_in("de_en", published_on="IWSLT'14") == "multi30k, stands in for IWSLT'14"
+    assert run.stand_in("en_fr", published_on="WMT'14") == "WMT'14: not part of this run"
+    assert run.stand_in("image", "smoothing_server", "a server").startswith("scenes (generated), server split, stands")
+    assert run.stand_in("image").startswith("scenes (generated), test split, stands")
+    assert run.datasets == "scenes, multi30k"
+
+
+def test_counts_in_words(sle):
+    sle.beam, sle.samples = 5, 3
+    run = sle.read()
+    assert run.fill("{samples} of {beam.word}, {beam.start}") == "3 of five, Five"
+    assert (run.a_beam(), run.a_beam("sle_image"), run.a_beam("other")) == ("a beam of 5", "a beam of 5", "a beam")
+    assert run.several() == "three or five"
+    assert Count(13).word == "13"
+
+
+def test_a_missing_column_of_scores_is_named(sle):
+    path = Path(sle.write().config.evaluations["sle_image"].scores)
+    pq.write_table(pq.read_table(path).drop_columns(["rank"]), path)
+    with pytest.raises(InputError, match=r"results/sle_image\.parquet: has no column 'rank'"):
+        Run.read(sle.config())
+
+
+def test_two_scores_of_one_caption_are_an_error():
+    with pytest.raises(InputError, match=r"a caption of sll \(sample\) has CIDEr twice"):
+        scores(score(), score(), score(rank=1)).per_item("sll", "sample", "CIDEr", "best")
+    with pytest.raises(InputError, match=r"sll \(sample\) has CIDEr twice"):
+        scores(*[score(item=None, rank=None)] * 2).corpus("sll", "sample", "CIDEr")
+
+
+def test_an_infinite_score_is_an_error():
+    with pytest.raises(InputError, match="infinite"):
+        scores(score(value=float("inf")))
+
+
+def test_seeds_with_different_items_are_an_error():
+    both = scores(score(), score(item=1), score(seed=2))
+    with pytest.raises(InputError, match="different items"):
+        both.per_item("sll", "sample", "CIDEr", "every")
+
+
+def test_captions_are_averaged_or_chosen():
+    table = scores(
+        score(value=0.2),
+        score(rank=1, value=0.4),
+        score(rank=None, value=9.0),
+        score(item=None, rank=None, value=7.0),
+    )
+    for captions, expected in (("every", 0.3), ("best", 0.2), ("set", 9.0)):
+        items = table.per_item("sll", "sample", "CIDEr", captions)
+        assert items is not None
+        assert items.loc[0, 1] == pytest.approx(expected)
+    corpus = table.corpus("sll", "sample", "CIDEr")
+    assert corpus is not None
+    assert corpus.to_dict() == {1: 7.0}
+
+
+def test_an_undefined_score_is_left_out_of_an_items_mean():
+    table = scores(score(value=None), score(rank=1, value=0.4), score(item=1, value=None))
+    items = table.per_item("sll", "sample", "CIDEr", "every")
+    assert items is not None
+    assert items.loc[0, 1] == 0.4
+    assert items[1].isna().tolist() == [False, True]
+
+
+def test_counts_of_items_are_found_by_the_metrics_that_share_them():
+    keys = {"variant": "sll", "seed": 1, "decoder": "beam"}
+    made = scores(
+        *counts_of(keys, "BLEU1-4 c5", [0.25, 0.75]),
+        *(score(decoder="beam", item=None, rank=None, metric=f"BLEU{n} c5", value=0.5 + n / 100) for n in (1, 4)),
+    )
+    for order in (1, 4):
+        sample = made.sample("sll", "beam", f"BLEU{order} c5", "best")
+        assert sample is not None
+        assert sample.statistics.shape == (2, 1, 10)
+        # The stored value of the corpus; that of the counts is .5.
+        assert sample.by_seed().tolist() == pytest.approx([0.5 + order / 100])
+        assert sample.resampled().std() == pytest.approx(0.25 / 2**0.5, rel=0.03)
+    for metric in ("BLEU4", "BLEU4 c40"):
+        assert made.sample("sll", "beam", metric, "best") is None
+    assert made.per_item("sll", "beam", "BLEU4 c5", "best") is None
+
+
+def test_values_by_seed_whatever_the_metric():
+    table = scores(
+        *(score(seed=seed, item=item, value=seed + item / 10) for seed in (2, 1) for item in (0, 1)),
+        *(score(seed=seed, item=None, rank=None, metric="METEOR", value=seed / 10) for seed in (2, 1)),
+    )
+    for metric, captions, expected in (("CIDEr", "every", {1: 1.05, 2: 2.05}), ("METEOR", "best", {1: 0.1, 2: 0.2})):
+        found = table.by_seed("sll", "sample", metric, captions)
+        assert found is not None
+        assert found.to_dict() == pytest.approx(expected)
+    assert table.by_seed("sll", "beam", "CIDEr") is None
+
+
+def test_why_missing():
+    table = scores(score())
+    assert table.why_missing("xe", "beam", "Div1") == "no scores of variant xe"
+    assert table.why_missing("sll", "beam", "Div1") == "the evaluate stage wrote no Div1 for sll (beam)"
+
+
+def test_captions_are_read_on_first_use(sle):
+    sle.names = ["xe", "sll"]
+    run = sle.write()
+    Path(run.by_name["xe"].decoded).unlink()
+    assert "log_prob" in run.decoded["sll"]
+    with pytest.raises(InputError, match=r"xe\.parquet: does not exist"):
+        run.decoded["xe"]
+
+
+def test_curves_are_of_what_was_trained(smoothing):
+    smoothing.names = ["lstm_mle", "lstm_tok"]
+    run = smoothing.write()
+    assert set(run.curves["variant"]) == {"lstm_mle", "lstm_tok"}
+
+
+def test_images_of_a_split_in_order(sle):
+    sle.write_images()
+    images = inputs.read_images("image", "test")
+    assert images["item"].tolist() == list(range(sle.images))
+    assert images["longest_reference"].tolist()[:2] == [5, 12]
+    assert inputs.read_images("image", "val").empty

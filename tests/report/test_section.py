@@ -1,0 +1,272 @@
+"""A paper's part of the report."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from seqcap import papers
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.report import claims, section
+from seqcap.report.comparison import compared, matrix
+from seqcap.report.inputs import Run
+from seqcap.report.markdown import markdown_table
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def results_of(run: Run) -> list[claims.Result]:
+    parts = papers.load(run.paper.name, "claims")
+    return claims.run_claims(papers.given(parts, "claims", run), run)
+
+
+def made(run: Run, tables: dict[str, str]) -> None:
+    """What the stages before write: some tables, and one figure."""
+    folder = Path(f"reports/{run.paper.name}")
+    for path in ("tables", "figures"):
+        (folder / path).mkdir(parents=True)
+    for name, title in tables.items():
+        (folder / f"tables/{name}.md").write_text(f"## {title}\n\nHow to read {name}.\n", encoding="utf-8")
+    artifacts.write_json(folder / "tables/tables.json", {"order": list(tables)})
+    (folder / "figures/one.png").write_bytes(b"")
+    words = {"one": {"title": "A (good) figure", "caption": "Its caption."}}
+    artifacts.write_json(folder / "figures/figures.json", {"order": ["one"], "figures": words})
+
+
+def test_the_section_of_loss_smoothing(smoothing):
+    """Several evaluations, ensembles beside the runs, rows that the run's labels make."""
+    run = smoothing.write()
+    made(run, {"z": "Table z", "a": "Table [a] (old)"})
+    section.write_section(run)
+    text = Path("artifacts/sections/smoothing/section.md").read_text(encoding="utf-8")
+    assert text.startswith(
+        f"## {run.paper.label}: {run.paper.title}\n\n### What ran\n\nData: scenes (generated), test "
+    )
+    assert "#### Table z\n\nHow to read z.\n\n#### Table [a] (old)\n\nHow to read a.\n\n### Figures\n\n" in text
+    assert (
+        "#### A (good) figure\n\n![A (good) figure](smoothing/figures/one.png)\n\nIts caption.\n\n### What st" in text
+    )
+    for heading in ("Findings", "Claims", "Limits", "Where each row lives"):
+        assert f"\n### {heading}\n" in text, heading
+    assert not re.search(r"\bnan\b|None", text)
+    assert str(Path.cwd()) not in text
+    for path in set(re.findall(r"`(src/[^`]+|papers/[^`]+)`", text)):
+        assert (REPOSITORY / path).exists(), path
+    assert "multi30k, stands in for IWSLT'14 De-En" in text
+    assert "sequence (samples 5, tau 0.1), token (tau 0.3)" in text
+    assert "BLEU of the best beam translation on multi30k: " in text
+    assert "`artifacts/smoothing/results/smoothing_image.parquet`, " in text
+    assert (
+        "Ours: Tok-Seq CIDER + | beam | `src/seqcap/objectives/token_sequence_smoothing.py` | `artifacts/smoo" in text
+    )
+    assert "| IWSLT'14 De-En BLEU: MLE | beam | `src/seqcap/objectives/cross_entropy.py` |" in text
+
+    metrics = artifacts.read_json("artifacts/sections/smoothing/metrics.json")
+    assert set(metrics["lstm_tok"]) == {"CIDEr_beam", "BLEU1_beam", "BLEU4_beam", "words_beam"}
+    assert set(metrics["de_en_tok"]) == {"BLEU_beam"}
+    assert "tok_seq_cider" not in metrics
+    lines = Path("artifacts/sections/smoothing/curves.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "paper,variant,seed,step,quantity,value"
+    assert lines[1].startswith("smoothing,attention_entropy,1,0,train_loss,2.")
+    assert len(lines) == 1 + len(run.curves)
+    keys = [(line.split(",")[1], line.split(",")[4], *map(int, line.split(",")[2:4])) for line in lines[1:]]
+    assert keys == sorted(keys)
+
+
+def test_what_the_report_says_of_a_paper(sle):
+    run = sle.read()
+    results = results_of(run)
+    said = section.summary(run, results)
+    generated = ["scenes", "clips"]
+    assert (said["label"], said["datasets"], said["levels"], said["variants"]) == ("SLE", generated, generated, 13)
+    assert sum(said["verdicts"].values()) == len(said["records"]) == len(results)
+    numbers = section.metrics(run, papers.load("sle", "claims").METRICS, results)
+    assert numbers["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
+    assert set(numbers["sll"]) == {"CIDEr_samples", "CIDEr_beam", "Div1", "Div2", "mBleu4"}
+    assert numbers["claims"]["hold"] <= numbers["claims"]["run"] < numbers["claims"]["total"]
+
+
+def test_a_number_that_is_missing_is_left_out_of_the_metrics(sle):
+    sle.missing |= {"Div1"}
+    numbers = section.metrics(sle.read(), papers.load("sle", "claims").METRICS, [])
+    assert "Div1" not in numbers["sll"]
+    assert "Div2" in numbers["sll"]
+
+
+def test_a_paper_needs_no_more_than_rows_and_claims(sle):
+    """Headlines, metrics, remarks, stand-ins and errors are optional."""
+    sle.names = ["xe", "sll"]
+    run = sle.read()
+    made(run, {"one": "Table 1"})
+
+    class Parts:
+        CLAIMS = ()
+
+    text = section.build_section(run, Parts, {"table1": {"XE": ("xe", "sample"), "NIC": ("nic", "beam")}}, [])
+    assert "### What stands in for what\n\n| the paper | here |" in text
+    assert "| table1 | NIC | beam | not run | not run |" in text
+    assert "### Errors" not in text
+
+
+def test_what_was_not_run_is_one_limit(smoothing):
+    smoothing.names, smoothing.members = ["lstm_mle", "lstm_tok"], {}
+    run = smoothing.read()
+    limits = section._limits(run, results_of(run))
+    assert sum(line.startswith("- Not run: ") for line in limits) == 1
+
+
+def test_settings_and_rewards_are_in_what_ran(sle):
+    lines = section._what_ran(sle.read())
+    assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |" in lines
+    assert "| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |" in lines
+
+
+def test_settings_are_in_words():
+    settings = {
+        "cap": None,
+        "halve": False,
+        "co_training": True,
+        "temperature": 1.0,
+        "ranks": [4, 5],
+        "token": {"tau": 0.3},
+    }
+    shown = "cap none, halve no, co_training yes, temperature 1, ranks 4 and 5, token (tau 0.3)"
+    assert section._settings(settings) == shown
+
+
+def test_a_run_that_only_starts_has_no_epochs(sle):
+    entry = sle.entry
+    sle.entry = lambda name: entry(name).model_copy(update={"epochs": 0} if name == "xe" else {})
+    assert "| `xe` | XE | lstm | cross_entropy | – | – | – | – | 1, 2, 3 |" in section._what_ran(sle.read())
+
+
+def test_findings_tell_what_was_compared(spider):
+    run = spider.read()
+    results = results_of(run)
+    headlines = papers.load("spider", "claims").HEADLINES
+    text = "\n".join(section._findings(run, results, headlines, ["A remark."]))
+    assert "Words of the best beam caption on scenes: " in text
+    assert re.search(r"\], q (<|=) [.0-9]+, the claimed sign in [012]/2 seeds", text)
+    assert text.endswith("\n\nA remark.")
+
+
+def test_a_finding_says_how_sure_it_is(sle):
+    """What is not significant says what could have been found; one seed and what cannot be tested say so."""
+    sle.names = ["sll", "sll_me", "sll_sle_att", "sll_att"]
+    run = sle.read()
+    same = claims.Claim("C0", "A beats B", "Div1", "sample", "set", "sll", "sll_me", +1)
+    lone = replace(same, number="C1", left="sll_sle_att", right="sll_att")
+    untested = replace(same, number="C2", untestable="both say the same")
+    gone = replace(same, number="C3", left="nobody")
+    results = claims.run_claims([same, lone, untested, gone], run)
+    lines = section._findings(run, results, {result.claim.key for result in results}, [])
+    assert "of 4 comparisons, 1 are not significant, 1 have one seed, 1 cannot be tested, 1 were not run" in lines[2]
+    found = [line for line in lines if line.startswith("- ")]
+    assert len(found) == 3
+    assert re.search(r"not significant \(could have found 0\.\d{4}\)\.\*\* .* q = 1\.000, .* in 0/3 seeds\.$", found[0])
+    assert "one seed.**" in found[1]
+    assert found[1].endswith("over test items only.")
+    assert "cannot be tested (both say the same).**" in found[2]
+
+
+def test_photographs_are_compared_with_the_literature(sle):
+    sle.dataset, sle.missing, sle.names = "flickr8k", {"SPICE"}, ["xe", "sll"]
+    text = "\n".join(section._literature(sle.read()))
+    assert "and ours (beam of 5, best caption, mean over seeds; x100)" in text
+    assert "| Soft-Attention | Xu et al. 2015, Table 1 | 67.0 | 44.8 | 29.9 | 19.5 | 18.9 |" in text
+    # The invented run has BLEU-1 of .702 and METEOR of .26.
+    assert re.search(r"\| XE \| Soft-Attention \| \+3\.2 \|.*\| \+7\.1 \|", text)
+    assert "| SLL | Soft-Attention |" not in text
+    assert "brevity penalty" in text
+    assert "wrote no" not in text
+
+
+def test_literature_names_the_metrics_that_are_missing(sle):
+    sle.dataset, sle.names = "flickr8k", ["xe"]
+    assert "- the evaluate stage wrote no METEOR for xe (beam)." in section._literature(sle.read())
+
+
+def test_a_figure_of_nothing_is_a_line(sle):
+    run = sle.write()
+    made(run, {"one": "Table 1"})
+    words = {"two": {"title": "Figure 2", "missing": "Nothing was measured."}}
+    artifacts.write_json("reports/sle/figures/figures.json", {"order": ["two"], "figures": words})
+    section.write_section(run)
+    text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
+    assert "### Figures\n\n*Figure 2*: no figure. Nothing was measured.\n\n" in text
+    assert "one.png" not in text
+
+
+@pytest.mark.parametrize("missing", ["tables/one.md", "tables/tables.json", "figures/one.png", "figures/figures.json"])
+def test_what_is_not_made_yet_is_named(sle, missing: str):
+    sle.names = ["xe"]
+    run = sle.read()
+    made(run, {"one": "Table 1"})
+    Path("reports/sle", missing).unlink()
+    with pytest.raises(InputError, match=rf"reports/sle/{missing}: (does not exist|cannot be read)"):
+        section.build_section(run, object(), {}, [])
+
+
+@pytest.mark.parametrize("paper", ["sle", "spider"])
+def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureRequest):
+    """With a beam of 4 and 3 samples no text of ours speaks of five."""
+    invented = request.getfixturevalue(paper)
+    invented.beam, invented.samples, invented.seeds = 4, 3, (1,)
+    run = invented.write()
+    tables = papers.load(paper, "tables").TABLES
+    texts = [table.title + table.reading + table.markdown() for table in (make(run) for make in tables.values())]
+    figures = papers.load(paper, "figures")
+    texts += [run.fill(kind.caption) for kind in figures.FIGURES.values()]
+    examples = figures.figure4(run) if paper == "sle" else figures.table2(run)
+    texts += [text.get_text() for text in examples.texts]
+    parts = papers.load(paper, "claims")
+    texts += [claim.words(run) + claim.what(run) for claim in papers.given(parts, "claims", run)]
+    text = "\n".join([*texts, *parts.remarks(run, results_of(run))])
+    found = re.findall(r".{30}(?:beam of 5|5 (?:random )?samples|beam's 5|\b[Ff]ive\b).{9}", text)
+    assert found == []
+    assert "beam of 4" in text
+    assert "3 samples" in text
+
+
+def test_curves_of_what_runs_continue_from_are_there_once(sle):
+    """All runs of a captioner continue from the same weights."""
+    run = sle.write()
+    made(run, {})
+    for entry in run.trained:
+        point = {"variant": entry.captioner, "seed": 1, "step": 40, "images": 9, "quantity": "val_cider", "value": 0.5}
+        artifacts.write_rows(f"{entry.weights}/start.parquet", [point], artifacts.CURVES)
+    section.write_section(run)
+    lines = Path("artifacts/sections/sle/curves.csv").read_text(encoding="utf-8").splitlines()
+    for captioner in {entry.captioner for entry in run.trained}:
+        assert lines.count(f"sle,{captioner},1,40,val_cider,0.5") == 1
+
+
+def test_what_the_user_compares_is_in_the_section(sle):
+    sle.names = ["xe", "sll", "sll_sle"]
+    run = sle.write()
+    made(run, {})
+    pairs = [("sll_sle", "sll"), ("xe", "sll")]
+    section.write_section(run, pairs)
+    text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"### Comparisons beyond the paper\n(.*)### Tables\n", text, re.DOTALL)
+    headings = re.findall("#### (.*)\n", part)
+    assert headings == [
+        "SLL-SLE against SLL: 3 training seeds, 12 test items",
+        "XE against SLL: 3 training seeds, 12 test items",
+    ]
+    for left, right in pairs:
+        table = markdown_table(matrix(run, left, right, compared(run, left, right)))
+        assert len(table) > 5
+        assert "\n".join(table) in part
+
+
+def test_runs_without_a_score_in_common_are_a_line(sle):
+    sle.names = ["xe", "sll"]
+    run = sle.of_rows([row for row in sle.scores("sle_image") if row["variant"] == "xe"])
+    made(run, {})
+    text = section.build_section(run, object(), {}, [], [("xe", "sll")])
+    assert "\n`xe` and `sll` have no score in common.\n" in text

@@ -1,0 +1,256 @@
+"""Ours in the printed scale with an interval, or a reason; files of tables."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from invented_runs import counts_of, scores_of
+
+from seqcap import papers
+from seqcap.errors import InputError
+from seqcap.files import artifacts
+from seqcap.metrics.registry import QUALITY_TABLE
+from seqcap.papers.sle.rows import ROWS
+from seqcap.report import tables
+
+SMOOTHING_TABLES = ("smoothing_table1", "smoothing_table2", "smoothing_table3")
+
+
+def build(paper, *names: str) -> dict[str, tables.Table]:
+    """Some of a paper's tables; all without names."""
+    run = paper.read()
+    made = papers.load(paper.paper, "tables").TABLES
+    return {name: made[name](run) for name in names or made}
+
+
+def lines(table: tables.Table) -> pd.DataFrame:
+    """The table's CSV file."""
+    table.write("table", Path())
+    return pd.read_csv("table.csv", dtype=str, keep_default_na=False)
+
+
+@pytest.mark.parametrize("paper", ["sle", "spider"])
+def test_every_number_has_an_interval_and_every_gap_a_reason(paper: str, request: pytest.FixtureRequest):
+    for table in build(request.getfixturevalue(paper)).values():
+        cells = lines(table)
+        empty = cells[cells["ours"] == ""]
+        assert (empty["note"] != "").all()
+        assert (empty[["ours_low", "ours_high", "n"]] == "").all(axis=None)
+        full = cells[cells["ours"] != ""]
+        assert full["note"].str.contains("stands in for (?:COCO|TGIF)").all()
+        assert (full["n"] != "").all()
+        bounded = full[full["ours_low"] != ""]
+        assert (bounded["ours_low"].astype(float) <= bounded["ours"].astype(float)).all()
+        assert (bounded["ours_high"].astype(float) >= bounded["ours"].astype(float)).all()
+        unbounded = full[full["ours_low"] == ""]
+        assert unbounded["n"].isin(["1 seed"]).all()
+
+
+def test_a_run_that_the_paper_lacks_stands_below_those_like_it(sle, monkeypatch: pytest.MonkeyPatch):
+    before = {name: lines(table) for name, table in build(sle, "sle_table1", "sle_table2", "sle_table4").items()}
+    for rows in ROWS.values():
+        for row, (name, _) in list(rows.items()):
+            if name == "sll_me":
+                monkeypatch.delitem(rows, row)
+    for name, decoders in (("sle_table1", [""]), ("sle_table2", [""]), ("sle_table4", [", sample", ", beam"])):
+        cells = lines(build(sle, name)[name])
+        ours = cells[cells["row"].str.startswith("SLL-ME") & cells["note"].str.contains("not in the paper")]
+        # The label is that of a printed row.
+        label = "SLL-ME" if name != "sle_table2" else "SLL-ME, sll_me"
+        assert list(dict.fromkeys(ours["row"])) == [label + decoder for decoder in decoders]
+        assert (ours["paper"] == "").all()
+        assert set(ours["block"]) == set(cells.loc[cells["row"].str.match(r"(XE|SLL)( \((rs|bs)\))?$"), "block"])
+        columns = list(dict.fromkeys(cells["column"]))
+        assert ours["column"].tolist() == columns * len(decoders)
+        if name == "sle_table4":
+            printed = before[name][before[name]["row"].str.startswith("SLL-ME (")]
+            assert ours["ours"].tolist() == printed["ours"].tolist()
+            assert ours["ours"].ne("").all()
+    table = build(sle, "sle_table2")["sle_table2"].markdown()
+    assert table.count("| SLL-ME, sll_me | – |") == 1
+
+
+def test_a_run_that_the_paper_lacks_has_rows_in_tables_of_its_task_alone(smoothing):
+    entry = smoothing.entry
+    label = {"de_en_tok": "Tok, of our own"}
+    smoothing.entry = lambda name: entry(name).model_copy(update={"label": label.get(name, entry(name).label)})
+    made = {name: set(lines(table)["row"]) for name, table in build(smoothing, *SMOOTHING_TABLES).items()}
+    assert [name for name, rows in made.items() if label["de_en_tok"] in rows] == ["smoothing_table3"]
+
+
+def test_a_run_of_a_sweep_has_no_row(sle):
+    sle.names.append("sweep_pairwise_50")
+    with_row = lines(build(sle, "sle_table2")["sle_table2"])
+    assert with_row["row"].str.contains("sweep").any()
+    entry = sle.entry
+    sle.entry = lambda name: entry(name).model_copy(update={"row": not name.startswith("sweep")})
+    assert not lines(build(sle, "sle_table2")["sle_table2"])["row"].str.contains("sweep").any()
+
+
+def test_ours_is_in_the_printed_scale(sle):
+    cells = lines(build(sle, "sle_table1")["sle_table1"]).set_index(["row", "column"])
+    items = sle.read().scores.per_item("sll", "sample", "CIDEr", "every")
+    assert items is not None
+    assert float(cells.loc[("SLL", "CIDEr"), "ours"]) == pytest.approx(items.to_numpy().mean() * 100, abs=0.006)
+    assert cells.loc[("SLL", "CIDEr"), "n"] == "12 images x 3 seeds"
+    assert float(cells.loc[("SLL", "mBleu4"), "ours"]) == pytest.approx(0.802)
+    # Of images, too: seeds are .801 to .803.
+    assert 0.77 < float(cells.loc[("SLL", "mBleu4"), "ours_low"]) < 0.79
+    assert 0.81 < float(cells.loc[("SLL", "mBleu4"), "ours_high"]) < 0.83
+    assert cells.loc[("SLL", "mBleu4"), "n"] == "12 images x 3 seeds"
+
+
+def test_meteor_is_the_corpus_value_with_the_width_of_sentence_scores(sle):
+    sle.names, sle.missing = ["sll"], set()
+    made = tables.estimate(sle.read(), "sll", "beam", "METEOR", "best")
+    assert made.value == pytest.approx(0.26)
+    assert made.low is not None
+    assert made.high is not None
+    assert made.low < 0.26 < made.high
+
+
+def test_reasons_of_empty_cells(sle):
+    sle.names = ["sll", "sll_sle"]
+    cells = lines(build(sle, "sle_table2")["sle_table2"]).set_index(["row", "column"])["note"]
+    assert cells["SLL", "METEOR"] == "the evaluate stage wrote no METEOR for sll (beam)"
+    assert cells["SLL-ME", "CIDEr"] == "variant sll_me is not part of this run"
+    assert cells["NIC", "CIDEr"] == "another system's published number; not re-run"
+    assert cells["NIC", "SPICE"].endswith("the paper reports no number")
+
+
+def test_rows_that_were_not_run_are_one_line(sle):
+    sle.names = ["sll", "sll_sle"]
+    text = build(sle, "sle_table4")["sle_table4"].markdown()
+    assert "SLL-ME" not in text
+    assert "4 rows are not part of this run." in text
+    assert "| SLL (rs) |" in text
+
+
+def test_one_seed_has_an_interval_over_items_and_says_so(sle):
+    sle.seeds = (1,)
+    cell = lines(build(sle, "sle_table4")["sle_table4"]).set_index(["row", "column"]).loc[("SLL (rs)", "mBleu4")]
+    assert (cell["ours"], cell["n"]) == ("0.8010", "12 images x 1 seed")
+    assert cell["ours_low"] < cell["ours"] < cell["ours_high"]
+    assert cell["note"].endswith("one training seed: the interval is over test images alone")
+
+
+def test_a_corpus_metric_that_has_no_items_has_a_range_of_seeds(sle):
+    sle.names = ["sll"]
+    made = tables.Measure("sample", "vocabulary", "set").of(sle.read(), "sll")
+    assert (made.value, made.low, made.high) == pytest.approx((0.502, 0.501, 0.503))
+    assert (made.n, made.remarks) == ("3 seeds", (f"[ ]: {tables.SEEDS}",))
+    assert "range over seeds" in tables.SEEDS
+    sle.seeds = (2,)
+    lone = tables.Measure("sample", "vocabulary", "set").of(sle.read(), "sll")
+    assert (lone.low, lone.n, lone.remarks) == (None, "1 seed", ("one seed: no range",))
+
+
+def test_quality_spans_the_seeds(sle):
+    """A run of the user's own is in our tables, too."""
+    sle.names = ["sll", "sll_mine"]
+    cells = lines(build(sle, "sle_quality")["sle_quality"])
+    bleu = cells[(cells["block"] == "lstm, beam") & (cells["row"] == "SLL") & (cells["column"] == "BLEU2")].iloc[0]
+    assert [bleu["ours"], bleu["ours_low"], bleu["ours_high"]] == ["35.20", "35.10", "35.30"]
+    assert len(cells) == 2 * 2 * len(QUALITY_TABLE)
+    assert set(cells["row"]) == {"SLL", "sll_mine"}
+
+
+def test_markdown_shows_paper_and_ours(sle):
+    text = build(sle, "sle_table2")["sle_table2"].markdown()
+    row = next(line for line in text.splitlines() if "| SLL-SLE\\* |" in line)
+    assert "119.6" in row
+    assert "[" in row
+    assert "- (a) another system's published number; not re-run" in text
+    assert "nan" not in text.lower()
+
+
+def test_a_column_that_is_better_neither_way_has_no_arrow():
+    cell = tables.Cell.of("words", "", "row", "words", tables.Estimate(7.5, n="1 seed"), "data")
+    assert "| row | words ours | n |" in tables.Table("t", "r", [cell]).markdown()
+    assert "| row | words ↓ ours | n |" in tables.Table("t", "r", [replace(cell, direction="lower")]).markdown()
+
+
+def pair(**changes: object) -> list[dict[str, object]]:
+    """SLL is .1 above XE for every image; corpus values .3 apart."""
+    keys = {"seed": 1, "decoder": "beam", "metric": "METEOR"} | changes
+    rows = []
+    for name, level in (("sll", 0.1), ("xe", 0.0)):
+        rows += [keys | {"variant": name, "item": i, "rank": 0, "value": i / 10 + level} for i in range(6)]
+        rows.append(keys | {"variant": name, "item": None, "rank": None, "value": 3 * level})
+    return rows
+
+
+def gained(sle, rows: list[dict[str, object]], base: str = "xe", metric: str = "METEOR") -> tables.Estimate:
+    """The gain of SLL, of these scores."""
+    return tables.gain(replace(sle.read(), scores=scores_of(rows)), "sll", base, "beam", metric)
+
+
+def test_a_gain_is_paired_and_of_the_corpus_value(sle):
+    sle.names = ["sll", "xe"]
+    made = gained(sle, pair())
+    assert (made.value, made.low, made.high) == pytest.approx((0.3, 0.3, 0.3))
+    assert made.n == "6 images x 1 seed"
+    assert gained(sle, [row for row in pair() if row["item"] is not None]).value == pytest.approx(0.1)
+
+
+def test_a_gain_speaks_of_other_seeds(sle):
+    """All images gain .1 with one seed and .3 with the other: the interval is from there to there."""
+    sle.names = ["sll", "xe"]
+    second = [row | {"seed": 2, "value": row["value"] + 0.2 * (row["variant"] == "sll")} for row in pair()]
+    made = gained(sle, [row for row in (*pair(), *second) if row["item"] is not None])
+    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.1, 0.3))
+    assert made.n == "6 images x 2 seeds"
+
+
+def test_a_gain_of_a_corpus_metric(sle):
+    sle.names = ["sll", "xe"]
+    rows = []
+    for name, level in (("sll", 0.5), ("xe", 0.3)):
+        for seed in (1, 2):
+            keys = {"variant": name, "seed": seed, "decoder": "beam"}
+            rows += counts_of(keys, "BLEU1-4", [level + noise for noise in (-0.1, 0.0, 0.1)])
+    made = gained(sle, rows, metric="BLEU4")
+    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.2, 0.2))
+
+
+def test_a_gain_that_cannot_be_computed_says_why(sle):
+    sle.names = ["sll", "xe", "sll_me"]
+    rows = pair()
+    mine, others = rows[:7], rows[7:]
+    apart = [*mine, *(row | {"seed": 2} for row in others)]
+    assert gained(sle, apart).remarks == ("sll and xe have no seed in common",)
+    assert gained(sle, apart, "sll_me").remarks == ("no scores of variant sll_me",)
+    assert gained(sle, apart, "nobody").remarks == ("variant nobody is not part of this run",)
+    assert gained(sle, [row | {"value": None} for row in rows]).remarks == ("METEOR is undefined for every test image",)
+    shifted = [row | {"item": row["item"] + 1} for row in others[:-1]]
+    with pytest.raises(InputError, match="sll and xe were scored on different items"):
+        gained(sle, [*mine, *shifted])
+
+
+def test_human_captions_have_no_seeds(sle):
+    sle.names = ["sll"]
+    run = sle.read()
+    columns = {"only true": tables.Measure("sample", "precision_true", "every")}
+    (people,) = tables.measured_cells(run, "people", None, columns)
+    (sll,) = tables.measured_cells(run, "lstm", run.by_name["sll"], columns)
+    assert (people.row, people.ours.n) == ("human captions", "12 images")
+    assert sll.ours.n == "12 images x 3 seeds"
+    assert float(sll.number(sll.ours.value)) == pytest.approx(0.9, abs=0.04)
+
+
+def test_files_are_the_same_twice_and_listed_in_order(sle):
+    run = sle.read()
+    made = papers.load("sle", "tables").TABLES
+    some = {name: made[name] for name in ("sle_table4", "sle_table1")}
+    tables.write_tables(run, some)
+    folder = Path("reports/sle/tables")
+    first = {path: path.read_bytes() for path in folder.iterdir()}
+    tables.write_tables(run, some)
+    assert first == {path: path.read_bytes() for path in folder.iterdir()}
+    with (folder / "sle_table4.csv").open(encoding="utf-8", newline="") as file:
+        assert all(len(record) == len(tables.COLUMNS) for record in csv.reader(file))
+    assert artifacts.read_json(folder / "tables.json") == {"order": ["sle_table4", "sle_table1"]}

@@ -1,0 +1,295 @@
+"""Curves: where they are read, what the bootstrap makes of it, and where they are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from invented_runs import Rows, SleRun, scores_of
+
+from seqcap import papers
+from seqcap.report import statistics
+from seqcap.report.inputs import Run
+from seqcap.report.statistics import Drawn, Missing
+from seqcap.report.tables import Measure
+from seqcap.report.tradeoff import (
+    Curve,
+    OperatingPoint,
+    Reading,
+    Score,
+    choose,
+    difference,
+    interpolate,
+    nearest,
+    read_all,
+    shown,
+)
+
+X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
+CURVE = Curve("A", ("a1", "a2", "a3"), (1.0, 2.0, 3.0))
+
+
+def at(value: float) -> OperatingPoint:
+    return OperatingPoint(X, value, value, 1)
+
+
+def scores(name: str, x: float, y: float, seeds: tuple[int, ...] = (1, 2, 3), noise: float = 0.0) -> Rows:
+    """A run with these means over 20 items; seed s has s - 2 times .01 more of y."""
+    wave = noise * np.sin(np.arange(20))
+    keys = {"variant": name, "decoder": "greedy", "rank": 0}
+    rows = []
+    for seed in seeds:
+        for item in range(20):
+            of_item = keys | {"seed": seed, "item": item}
+            rows.append(of_item | {"metric": "CIDEr", "value": x + float(wave[item])})
+            rows.append(of_item | {"metric": "own_R@10", "value": y + 0.01 * (seed - 2) + float(wave[item])})
+            rows.append(of_item | {"metric": "own_rank", "value": 10 * (1 - y)})
+    return rows
+
+
+def run_of(*rows: Rows) -> Run:
+    made = [row for some in rows for row in some]
+    return Run(SleRun(names=["a1"]).config(), papers.load("sle").PAPER, scores_of(made))
+
+
+def three(noise: float = 0.0, **seeds: tuple[int, ...]) -> Run:
+    points = {"a1": (1.2, 0.2), "a2": (1.0, 0.4), "a3": (0.8, 0.7)}
+    return run_of(*(scores(name, x, y, seeds.get(name, (1, 2, 3)), noise) for name, (x, y) in points.items()))
+
+
+def drawn(run: Run, point: OperatingPoint | None, curve: Curve = CURVE, measure: Measure = Y) -> Drawn:
+    found = Reading(curve, measure, point).drawn(run)
+    assert isinstance(found, Drawn), found
+    return found
+
+
+def reason(run: Run, point: OperatingPoint | None, curve: Curve = CURVE) -> str:
+    found = Reading(curve, Y, point).drawn(run)
+    assert isinstance(found, Missing), found
+    return found.reason
+
+
+# --- Interpolation
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "places"),
+    [
+        (1.1, 15.0, [0.5]),
+        (1.2, 10.0, [0.0]),
+        (0.8, 50.0, [2.0]),
+        # A point of its own is one place, not the end of one way and the start of the next.
+        (1.0, 20.0, [1.0]),
+        (0.95, 27.5, [1.25]),
+    ],
+)
+def test_between_neighbours_a_curve_is_straight(where: float, value: float, places: list[float]):
+    found, where_found = interpolate(np.array([1.2, 1.0, 0.8]), np.array([10.0, 20.0, 50.0]), where)
+    assert found == pytest.approx(value)
+    assert where_found.tolist() == pytest.approx(places)
+
+
+@pytest.mark.parametrize("where", [0.79, 1.21])
+def test_beyond_the_outermost_points_is_nothing(where: float):
+    found, places = interpolate(np.array([1.2, 1.0, 0.8]), np.array([10.0, 20.0, 50.0]), where)
+    assert np.isnan(found)
+    assert len(places) == 0
+
+
+def test_of_several_crossings_the_better_one_counts():
+    x, y = np.array([1.2, 0.8, 1.2]), np.array([10.0, 20.0, 50.0])
+    higher, places = interpolate(x, y, 1.0)
+    assert (higher, places.tolist()) == (35.0, [0.5, 1.5])
+    assert interpolate(x, y, 1.0, lower=True)[0] == 15.0
+
+
+def test_many_curves_at_once():
+    x = np.array([[1.2, 1.0, 0.8], [1.2, 0.9, 0.8], [0.9, 0.8, 0.7]])
+    y = np.array([[10.0, 20.0, 50.0]] * 3)
+    assert read_all(x, y, 1.0)[:2].tolist() == pytest.approx([20.0, 10 + 10 * 2 / 3])
+    assert np.isnan(read_all(x, y, 1.0)[2])
+
+
+# --- Readings
+
+
+def test_a_reading_has_value_seeds_and_interval():
+    found = drawn(three(), at(0.9))
+    assert found.value == pytest.approx(0.55)
+    assert found.by_seed == pytest.approx({1: 0.54, 2: 0.55, 3: 0.56})
+    # Items are all alike: what varies is the drawn seeds, .01 apart, the same at all points.
+    assert statistics.interval(found.resampled) == pytest.approx((0.54, 0.56))
+    assert (found.items, found.remarks) == (20, ())
+
+
+def test_every_resample_is_read_on_its_own():
+    """x and y go up and down together, so that the curve moves along itself but for its slope."""
+    run = three(noise=0.05)
+    found = drawn(run, at(0.95))
+    x, y = (
+        np.stack([run.scores.sample(name, "greedy", metric, "best").resampled() for name in CURVE.runs], axis=1)
+        for metric in ("CIDEr", "own_R@10")
+    )
+    for draw in (0, 1, 7, 999):
+        assert found.resampled[draw] == pytest.approx(interpolate(x[draw], y[draw], 0.95)[0])
+
+
+def test_two_curves_share_their_draws():
+    """What moves both does not move their difference."""
+    better = [row for name, x, y in (("b1", 1.2, 0.3), ("b2", 1.0, 0.5)) for row in scores(name, x, y, noise=0.3)]
+    worse = [row for name, x, y in (("a1", 1.2, 0.2), ("a2", 1.0, 0.4)) for row in scores(name, x, y, noise=0.3)]
+    run = run_of(better, worse)
+    readings = [drawn(run, at(1.1), Curve(label, (f"{label}1", f"{label}2"), (1.0, 2.0))) for label in ("b", "a")]
+    found = difference(*readings)
+    assert isinstance(found, Drawn)
+    assert found.value == pytest.approx(0.1)
+    known = found.resampled[~np.isnan(found.resampled)]
+    assert known.min() == pytest.approx(0.1, abs=1e-6)
+    assert known.max() == pytest.approx(0.1, abs=1e-6)
+    assert found.by_seed == pytest.approx({1: 0.1, 2: 0.1, 3: 0.1})
+
+
+def test_what_is_not_reached_says_how_far_the_curve_goes():
+    assert reason(three(), at(0.7)) == "A does not reach CIDEr 0.700: it goes from 0.800 to 1.200"
+
+
+def test_resamples_that_do_not_get_there_are_told_or_too_many():
+    near = drawn(three(noise=0.1), at(0.81))
+    share = float(np.isnan(near.resampled).mean())
+    assert 0.05 < share < 0.5
+    assert near.remarks == (
+        f"A does not reach CIDEr 0.810 in {share:.0%} of the resamples: without them, the interval is too narrow",
+    )
+    short = run_of(scores("a1", 1.0, 0.2, noise=0.1), scores("a2", 1.002, 0.4, noise=0.1))
+    inside = at(1.001 + 0.1 * float(np.sin(np.arange(20)).mean()))
+    assert "in most of the bootstrap's resamples" in reason(short, inside, Curve("A", ("a1", "a2"), (1.0, 2.0)))
+    assert drawn(three(noise=0.1), at(0.95)).remarks == ()
+
+
+def test_several_crossings_are_told():
+    run = run_of(scores("a1", 1.2, 0.2), scores("a2", 0.8, 0.4), scores("a3", 1.2, 0.7))
+    found = drawn(run, at(1.0))
+    assert found.value == pytest.approx(0.55)
+    assert found.remarks == ("A passes CIDEr 1.000 2 times: the better reading is given",)
+    assert drawn(run, at(1.0), measure=Measure("greedy", "own_rank")).value == pytest.approx(4.5)
+
+
+def test_seeds_are_those_of_the_runs_beside_the_point():
+    run = three(a1=(1,))
+    assert list(drawn(run, at(0.9)).by_seed) == [1, 2, 3]
+    assert list(drawn(run, at(1.1)).by_seed) == [1]
+    # The run with one seed has it in every resample, the other one three to draw from.
+    assert drawn(run, at(1.1)).value == pytest.approx((0.19 + 0.4) / 2)
+    assert reason(three(a1=(1,), a2=(2, 3)), at(1.1)).endswith("have no training seed in common")
+
+
+def test_a_single_run_stands_where_it_is():
+    found = drawn(run_of(scores("a1", 0.9, 0.3)), at(1.2), Curve("MLE", ("a1",), (None,)))
+    assert found.value == pytest.approx(0.3)
+    assert found.remarks == ("MLE is a single run, at its own CIDEr 0.900",)
+    assert drawn(run_of(scores("a1", 0.9, 0.3)), None, Curve("MLE", ("a1",), (None,))).remarks == ()
+
+
+def test_what_is_missing_is_told_apart():
+    absent = Reading(Curve("B"), Y, at(1.0)).drawn(three())
+    assert absent == Missing("B is not part of this run", absent=True)
+    unscored = Reading(Curve("B", ("b1",), (1.0,)), Y, at(1.0)).drawn(three())
+    assert unscored == Missing("no scores of variant b1")
+    assert reason(three(), None) == "no operating point: no value is reached"
+    assert difference(absent, drawn(three(), at(1.0))) == absent
+    assert difference(drawn(three(), at(1.0)), absent) == absent
+
+
+def test_a_difference_has_the_seeds_of_both():
+    left, right = drawn(three(a1=(1, 2)), at(1.1)), drawn(three(), at(0.9))
+    for one, other in ((left, right), (right, left)):
+        found = difference(one, other)
+        assert isinstance(found, Drawn)
+        assert list(found.by_seed) == [1, 2]
+        assert found.value == pytest.approx(one.value - other.value)
+
+
+def test_people_have_no_training_seeds():
+    people = [{"variant": "human", "seed": 0, "item": i, "decoder": "sample", "rank": 0} for i in range(4)]
+    run = run_of([row | {"metric": "own_R@10", "value": 0.5} for row in people])
+    found = Score("human", Measure("sample", "own_R@10", "every")).drawn(run)
+    assert isinstance(found, Drawn)
+    assert (found.value, found.by_seed) == (0.5, {})
+    assert shown(found, "images").n == "4 images"
+
+
+def test_a_number_in_a_table():
+    ours = shown(drawn(three(a1=(1,)), at(1.1)), "images", "a note")
+    assert ours.n == "20 images x 1 seed"
+    assert ours.remarks == ("a note", "one training seed: the interval is over test images alone")
+    assert shown(drawn(three(), at(0.9)), "images").n == "20 images x 3 seeds"
+    assert shown(Missing("why", absent=True), "images").absent
+
+
+# --- Where curves are compared
+
+
+def pair(low: float, high: float, **others: tuple[float, float]) -> tuple[Run, Curve, list[Curve]]:
+    """Curve "m" from one CIDEr to another, and others."""
+    spans = {"m": (low, high)} | others
+    run = run_of(
+        *(scores(f"{name}{n}", x, 0.5, seeds=(1, 2)) for name, span in spans.items() for n, x in enumerate(span))
+    )
+    made = [Curve(name, (f"{name}0", f"{name}1"), (1.0, 2.0)) for name in spans]
+    return run, made[0], made[1:]
+
+
+def test_the_papers_point_if_the_curves_get_there():
+    run, main, others = pair(0.0, 2.0, a=(0.5, 1.5), b=(1.4, 1.0))
+    point = choose(run, main, others, X, printed=1.2, scale=1)
+    assert point is not None
+    assert (point.value, point.is_printed, point.words()) == (1.2, True, "CIDEr 1.200")
+
+
+def test_else_the_middle_of_what_most_cover():
+    # Without its outer tenths, a goes from .6 to 1.4.
+    run, main, others = pair(0.0, 2.0, a=(0.5, 1.5))
+    point = choose(run, main, others, X, printed=1.45, scale=1)
+    assert point is not None
+    assert point.value == pytest.approx(1.0)
+    assert not point.is_printed
+    quarter = choose(run, main, others, X, printed=120, scale=100 / 2, share=0.25)
+    assert quarter is not None
+    assert quarter.value == pytest.approx(0.8)
+
+
+def test_what_the_main_curve_does_not_cover_is_no_place():
+    run, main, others = pair(0.0, 1.0, a=(2.0, 3.0), b=(2.0, 3.0))
+    point = choose(run, main, others, X, printed=2.5, scale=1)
+    assert point is not None
+    assert point.value == pytest.approx(0.5)
+    without = choose(run, Curve("absent"), others, X, printed=2.5, scale=1)
+    assert without is not None
+    assert without.value == 2.5
+
+
+def test_runs_with_several_seeds_are_preferred():
+    spans = {"a0": (0.0, (1,)), "a1": (1.0, (1, 2)), "a2": (1.4, (1, 2)), "a3": (2.0, (1,))}
+    run = run_of(*(scores(name, x, 0.5, seeds=seeds) for name, (x, seeds) in spans.items()))
+    curve = Curve("A", tuple(spans), (1.0, 2.0, 3.0, 4.0))
+    point = choose(run, curve, [], X, printed=9, scale=1)
+    assert point is not None
+    assert point.value == pytest.approx(1.2)
+
+
+def test_single_runs_have_no_operating_point():
+    run = run_of(scores("a1", 1.0, 0.5))
+    assert choose(run, Curve("A", ("a1",), (None,)), [], X, printed=1, scale=1) is None
+
+
+def test_the_nearest_run():
+    run = three()
+    assert nearest(run, CURVE, at(0.95)) == "a2"
+    assert nearest(run, CURVE, at(0.2)) == "a3"
+    assert nearest(run, CURVE, None) is None
+    assert nearest(run, Curve("B"), at(1.0)) is None
+
+
+def test_points_are_in_the_scale_that_is_printed():
+    point = OperatingPoint(Y, 0.8, 80, 100)
+    assert (point.words(), point.words(0.5)) == ("R@10 (own listener) 80.0", "R@10 (own listener) 50.0")
+    assert point.is_printed

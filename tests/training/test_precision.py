@@ -1,0 +1,156 @@
+"""`precision: bfloat16`: cheaper products in training steps, everything else as in float32."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from small_task import run_config, train_group, translation_config, write_task, write_translation_task
+
+from seqcap import models
+from seqcap.errors import InputError
+from seqcap.models.likelihood import ROWS, cross_entropy
+from seqcap.system import machine
+from seqcap.training.captioners import State
+from seqcap.training.captioners import captioners as training
+
+IMAGE_MODELS = {
+    "lstm": {"hidden": 16, "image_input": "every_step"},
+    "attention": {"hidden": 16},
+    "transformer": {"hidden": 16, "layers": 1, "heads": 2, "feed_forward": 16},
+}
+
+
+@pytest.fixture(autouse=True)
+def emulated(monkeypatch):
+    """Where a processor has no instructions for bfloat16, the products are the same, only slower."""
+    monkeypatch.setattr(machine, "check_precision", lambda *_: None)
+
+
+@pytest.fixture
+def task(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+    write_translation_task(tmp_path)
+    return tmp_path
+
+
+def run_of(architecture, **changes):
+    if architecture == "translator":
+        return translation_config(**changes)
+    return run_config(architecture=architecture, captioner=architecture, model=IMAGE_MODELS[architecture], **changes)
+
+
+def first_step(run):
+    """Loss and gradients of a run's first step, and what its captioner then says of logits."""
+    job = training.Job(run, 1)
+    state = training.begin(job)
+    state.step.train()
+    [batch] = training.data_batches(job.training, 5, 0, 1, 1, 0, 1, job.device)
+    loss, _ = state.step(batch)
+    loss.backward()
+    return loss.item(), {name: parameter.grad for name, parameter in state.step.named_parameters()}, state, batch
+
+
+@pytest.mark.parametrize("architecture", [*IMAGE_MODELS, "translator"])
+def test_loss_and_gradients_are_those_of_float32_rounded(task, architecture):
+    exact, gradients, *_ = first_step(run_of(architecture))
+    rounded, found, state, _ = first_step(run_of(architecture, precision="bfloat16"))
+    assert rounded != exact
+    assert rounded == pytest.approx(exact, rel=0.01)
+    for name, gradient in gradients.items():
+        assert found[name].dtype == torch.float32
+        assert (found[name] - gradient).norm() < 0.1 * gradient.norm() + 1e-3, name
+    assert {parameter.dtype for parameter in state.step.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("architecture", [*IMAGE_MODELS, "translator"])
+def test_products_are_rounded_while_training_only(task, architecture):
+    *_, state, batch = first_step(run_of(architecture, precision="bfloat16"))
+    captioner, captions = state.step.captioner, batch.captions[:, 0]
+    with torch.no_grad():
+        assert captioner.teacher_force(batch.features, captions).dtype == torch.bfloat16
+        captioner.eval()
+        assert captioner.teacher_force(batch.features, captions).dtype == torch.float32
+        exact = captioner.encode(batch.features)[0].clone()
+        captioner.train()
+        captioner.dropout = 0.0
+        # The image's, too.
+        assert not torch.equal(captioner.encode(batch.features)[0].float(), exact)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+def test_cross_entropy_is_torch_s(reduction):
+    torch.manual_seed(0)
+    tokens = torch.randint(0, 11, (2 * ROWS + 3,))
+    weights = torch.rand(len(tokens))
+    found = []
+    for dtype in (torch.float32, torch.bfloat16):
+        logits = (3 * torch.randn(len(tokens), 11, generator=torch.Generator().manual_seed(1))).bfloat16().to(dtype)
+        logits.requires_grad_(True)
+        losses = cross_entropy(logits, tokens, reduction)
+        assert losses.dtype == torch.float32
+        (weights * losses).sum().backward()
+        found.append((losses, logits.grad.float()))
+    (exact, gradient), (losses, rounded) = found
+    torch.testing.assert_close(losses, exact)
+    torch.testing.assert_close(rounded, gradient, rtol=2**-7, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "objective", "settings"),
+    [("lstm", "self_critical", {"samples": 3}), ("transformer", "cross_entropy", {})],
+)
+def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, architecture, objective, settings):
+    def trained(precision, weights):
+        run = run_of(architecture, objective=objective, settings=settings, precision=precision, weights=weights)
+        return train_group(run)[0][0].curves
+
+    monkeypatch.setattr(training, "score_start", lambda job, state: None)
+    expected = trained("bfloat16", "one")
+    original = State.save
+
+    def save_and_die(state, path):
+        original(state, path)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "save", save_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            trained("bfloat16", "two")
+    # What was begun in one precision is not resumed in the other.
+    exact = trained("float32", "exact")
+    assert trained("bfloat16", "two") == expected
+    one, two, other = (Path(name, "seed1.safetensors").read_bytes() for name in ("one", "two", "exact"))
+    assert one == two != other
+    assert len(exact) == len(expected)
+    assert np.isfinite([row["value"] for row in expected]).all()
+
+
+def test_a_captioner_learns_as_well(task):
+    """As in float32, see test_training.py."""
+    [[trained]] = train_group(run_config(precision="bfloat16", training={"epochs": 25}))
+    assert max(row["value"] for row in trained.curves if row["quantity"] == "val_cider") > 3
+
+
+def test_a_processor_without_the_instructions_is_one_line(task, monkeypatch):
+    monkeypatch.undo()
+    os.chdir(task)
+    for has in ({"avx512_bf16": True}, {"amx_bf16": True}):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda has=has: has)
+        machine.check_precision("bfloat16", torch.device("cpu"))
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": False})
+    machine.check_precision("float32", torch.device("cpu"))
+    problem = "params.yaml: precision is 'bfloat16', but this CPU has neither AVX512-BF16 nor AMX; use float32"
+    with pytest.raises(InputError, match=problem):
+        train_group(run_config(precision="bfloat16"))
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: including_emulation)
+    with pytest.raises(InputError, match="this GPU has no instructions for it; use float32"):
+        machine.check_precision("bfloat16", torch.device("cuda"))
+
+
+def test_every_architecture_is_tried():
+    here = Path(models.__file__).parent
+    helpers = {"__init__", "base", "ensemble"}
+    assert {path.stem for path in here.glob("*.py")} - helpers == {*IMAGE_MODELS, "translator"}
