@@ -86,9 +86,9 @@ def extract(
 ) -> None:
     """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
 
-    Parts of `PART` images are written atomically to `kept/<key of the job>`, and stay there (`seqcap.system.scratch`); a
-    later call uses those that are there already. No batch spans two parts, so the bytes do not depend on where a run was
-    killed. Under torchrun each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be
+    Parts of `PART` images are written atomically to `kept/<key of the job>`, and stay there (`seqcap.system.scratch`).
+    A later call uses those that are there already. No batch spans two parts, so the bytes do not depend on where a run
+    was killed. Under torchrun each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be
     initialised.
 
     Raises:

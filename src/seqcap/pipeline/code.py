@@ -17,10 +17,12 @@ from typing import Never
 PACKAGE = Path(__file__).parents[1]
 # The repository, two folders above src/seqcap. It also holds stages/.
 REPOSITORY = PACKAGE.parents[1]
+# What may begin with a docstring.
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[str] = ()) -> dict[str, str]:
-    """All files that some code runs: file -> a hash of its content.
+    """All files that some code runs: file -> a hash of it.
 
     Args:
         modules: full names of modules of the package.
@@ -48,7 +50,15 @@ def _missing(module: str) -> Never:
 
 @cache
 def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    """A hash of what a file says to the computer. Comments, docstrings and the layout of Python repeat no stage."""
+    content = path.read_bytes()
+    if path.suffix == ".py":
+        tree = ast.parse(content)
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+                del node.body[0]
+        content = ast.dump(tree).encode()
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 @cache
