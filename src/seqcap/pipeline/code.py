@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
+import tokenize
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -50,15 +52,26 @@ def _missing(module: str) -> Never:
 
 @cache
 def _hash(path: Path) -> str:
-    """A hash of what a file says to the computer. Comments, docstrings and the layout of Python repeat no stage."""
+    """A hash of what a file says to the computer: a change of comments, docstrings or empty lines repeats no stage."""
     content = path.read_bytes()
     if path.suffix == ".py":
-        tree = ast.parse(content)
-        for node in ast.walk(tree):
-            if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-                del node.body[0]
-        content = ast.dump(tree).encode()
+        content = _statements(content.decode()).encode()
     return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _statements(source: str) -> str:
+    """Python without comments, docstrings and empty lines. Its text, not its tree: Pythons print a tree differently."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            docstring = node.body[0]
+            for row in range(docstring.lineno - 1, docstring.end_lineno or docstring.lineno):
+                lines[row] = ""
+    for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 @cache
