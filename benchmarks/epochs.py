@@ -19,7 +19,7 @@ from typing import Any
 
 from seqcap.config.report import PaperConfig
 from seqcap.errors import InputError, one_line_errors
-from seqcap.files.artifacts import read_json, write_json
+from seqcap.files.json_file import read_json, write_json
 from seqcap.papers.smoothing.rows import MLE, PARTS
 
 TIMING = Path("artifacts/timing")

@@ -47,7 +47,10 @@ from pycocoevalcap.rouge.rouge import Rouge
 
 from seqcap.data.tokenizer import tokenize
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS
-from seqcap.files.artifacts import PARAPHRASES, atomic, read_json, read_table, write_json, write_table
+from seqcap.files.json_file import read_json, write_json
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.schemas import PARAPHRASES
+from seqcap.files.writing import atomic
 from seqcap.metrics import meteor as jar
 from seqcap.metrics.registry import QUALITY
 from seqcap.rewards import PARSES

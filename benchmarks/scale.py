@@ -42,16 +42,10 @@ from seqcap.data.vocabulary import EOS, Vocabulary
 from seqcap.features.encoders import with_weights
 from seqcap.features.extraction import Job as Extraction
 from seqcap.features.extraction import extract, rows_per_group
-from seqcap.files.artifacts import (
-    IMAGES,
-    REFERENCES,
-    VOCABULARY,
-    atomic,
-    features_schema,
-    parquet_stream,
-    write_json,
-    write_table,
-)
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import parquet_stream, write_table
+from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY, features_schema
+from seqcap.files.writing import atomic
 from seqcap.system import machine
 from seqcap.training.captioners import captioners as training
 

@@ -44,7 +44,8 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 
 from seqcap.data.vocabulary import BOS, EOS, PAD
-from seqcap.files.artifacts import load_weights, save_weights, write_json
+from seqcap.files.json_file import write_json
+from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding, transformer
 from seqcap.models.base import repeat
 from seqcap.models.lstm import Config, Model

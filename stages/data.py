@@ -5,7 +5,7 @@ import sys
 
 from seqcap.config import config_path
 from seqcap.errors import one_line_errors
-from seqcap.files.artifacts import read_json
+from seqcap.files.json_file import read_json
 from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 

@@ -5,7 +5,8 @@ import sys
 from seqcap.config.decoding import DecodeConfig
 from seqcap.errors import one_line_errors
 from seqcap.evaluation.decode import decode_split
-from seqcap.files.artifacts import DECODED, write_rows
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import DECODED
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":

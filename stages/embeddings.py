@@ -10,7 +10,8 @@ from seqcap.config.data import EmbeddingsConfig
 from seqcap.data.glove import coverage, read_text, train
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import one_line_errors
-from seqcap.files.artifacts import VOCABULARY, read_table, write_table
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.schemas import VOCABULARY
 from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 

@@ -5,7 +5,7 @@ import sys
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
 from seqcap.errors import one_line_errors
 from seqcap.evaluation.estimators import measure
-from seqcap.files.artifacts import write_rows
+from seqcap.files.parquet import write_rows
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ import sys
 
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import one_line_errors
-from seqcap.files.artifacts import SCORES, write_table
+from seqcap.files.parquet import write_table
+from seqcap.files.schemas import SCORES
 from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 

@@ -12,7 +12,8 @@ from seqcap.data.images import ImageSource
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import Encoder
 from seqcap.features.extraction import Job, extract
-from seqcap.files.artifacts import IMAGES, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import IMAGES
 from seqcap.system import machine
 from seqcap.system.scratch import alone, checkpoints
 from seqcap.tasks import ARTIFACTS

@@ -5,7 +5,8 @@ import sys
 from seqcap.config.data import WordsConfig
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import one_line_errors
-from seqcap.files.artifacts import PARAPHRASES, VOCABULARY, write_table
+from seqcap.files.parquet import write_table
+from seqcap.files.schemas import PARAPHRASES, VOCABULARY
 from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS

@@ -7,7 +7,7 @@ from typing import Any
 
 from seqcap.config.data import ProbeConfig
 from seqcap.errors import one_line_errors
-from seqcap.files.artifacts import write_json
+from seqcap.files.json_file import write_json
 from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS
 

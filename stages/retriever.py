@@ -7,7 +7,9 @@ from pathlib import Path
 
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.errors import one_line_errors
-from seqcap.files.artifacts import CURVES, write_json, write_rows
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import CURVES
 from seqcap.system import machine
 from seqcap.system.processes import start_server
 from seqcap.system.scratch import alone

@@ -5,7 +5,10 @@ from pathlib import Path
 
 from seqcap.config.training import TrainConfig
 from seqcap.errors import one_line_errors
-from seqcap.files.artifacts import CURVES, copy_file, read_json, write_json, write_rows
+from seqcap.files.json_file import read_json, write_json
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import CURVES
+from seqcap.files.writing import copy_file
 from seqcap.system import machine
 from seqcap.system.processes import start_server
 from seqcap.system.scratch import alone, checkpoints

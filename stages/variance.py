@@ -5,7 +5,8 @@ import sys
 from seqcap.config.training import VarianceConfig
 from seqcap.errors import one_line_errors
 from seqcap.evaluation.variance import measure
-from seqcap.files.artifacts import VARIANCE, write_rows
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import VARIANCE
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.features.encoders import with_weights
-from seqcap.files import artifacts
+from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.mining import MINED, mined_file
 from seqcap.system.scratch import checkpoints, forget
@@ -44,19 +44,19 @@ def write_task(folder: Path) -> None:
                 row = {"item": image, "split": split, "caption_id": len(references)}
                 references.append(row | {"text": " ".join(tokens), "tokens": tokens})
     data = folder / "artifacts/image/data"
-    artifacts.write_rows(data / "images.parquet", images, artifacts.IMAGES)
-    artifacts.write_rows(data / "references.parquet", references, artifacts.REFERENCES)
+    parquet.write_rows(data / "images.parquet", images, schemas.IMAGES)
+    parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
     train = [row["tokens"] for row in references if row["split"] == "train"]
     Vocabulary.build(train, 1).write(data / "vocabulary.json")
     values = np.array(pooled, dtype=np.float32)
     ids = pa.array(range(len(images)), pa.int64())
     for name, shape in (("pooled", (CHANNELS,)), ("grid", (2, 2, CHANNELS))):
-        schema = artifacts.features_schema(shape, pa.float32())
+        schema = schemas.features_schema(shape, pa.float32())
         cells = np.repeat(values, int(np.prod(shape)) // CHANNELS, 0).reshape(len(images), -1)
         column = pa.FixedSizeListArray.from_arrays(pa.array(cells.ravel()), type=schema.field(1).type)
-        with artifacts.parquet_stream(folder / f"artifacts/image/features/{name}.parquet", schema) as writer:
+        with parquet.parquet_stream(folder / f"artifacts/image/features/{name}.parquet", schema) as writer:
             writer.write_table(pa.Table.from_arrays([ids, column], schema=schema))
-    artifacts.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+    json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
 
 
 def write_translation_task(folder: Path, subwords: int | None = None) -> None:
@@ -82,7 +82,7 @@ def write_translation_task(folder: Path, subwords: int | None = None) -> None:
     config = Corpus(
         source="de",
         target="en",
-        splits={name: name for name in artifacts.SPLITS},
+        splits={name: name for name in schemas.SPLITS},
         tokenise=False,
         subwords=subwords,
         min_count=1,
@@ -90,7 +90,7 @@ def write_translation_task(folder: Path, subwords: int | None = None) -> None:
         max_length=20,
     )
     write_pairs(corpus, config, folder / "artifacts/de_en/data")
-    artifacts.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+    json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
 
 
 def write_embeddings(folder: Path, task: str = "image") -> Path:
@@ -99,7 +99,7 @@ def write_embeddings(folder: Path, task: str = "image") -> Path:
     vectors = np.repeat(np.eye(2), 3, axis=0) + rng.normal(0, 0.1, (6, 2))
     rows = [{"word": word, "vector": vector} for word, vector in zip(WORDS, vectors.tolist(), strict=True)]
     path = folder / f"artifacts/words/{task}/embeddings.parquet"
-    artifacts.write_rows(path, rows, artifacts.embeddings_schema(2))
+    parquet.write_rows(path, rows, schemas.embeddings_schema(2))
     return path
 
 
@@ -111,14 +111,14 @@ def write_listener(folder: Path) -> Path:
     listener = Model(Config(embedding=8, hidden=8), len(vocabulary), (CHANNELS,))
     listener.vocabulary = digest(vocabulary)
     path = folder / "artifacts/retriever/small"
-    artifacts.save_weights(path / "seed1.safetensors", listener.state_dict(), listener.metadata())
+    tensors.save_weights(path / "seed1.safetensors", listener.state_dict(), listener.metadata())
     train = LAYOUT["train"]
     mined = [
         {"item": item, "rank": rank, "mined": (item + rank) % train, "cosine": 1 - rank / 10}
         for item in range(train)
         for rank in range(1, 6)
     ]
-    artifacts.write_rows(mined_file(path, 1), mined, MINED)
+    parquet.write_rows(mined_file(path, 1), mined, MINED)
     return path
 
 
@@ -145,7 +145,7 @@ def write_captioners(folder: Path) -> None:
             "max_length": 5,
             "task": "image",
         }
-        artifacts.save_weights(folder / f"{architecture}.safetensors", captioner.state_dict(), metadata)
+        tensors.save_weights(folder / f"{architecture}.safetensors", captioner.state_dict(), metadata)
     rng = np.random.default_rng(0)
     for name, size in (("one.png", (50, 40)), ("two.jpg", (32, 32))):
         Image.fromarray(rng.integers(0, 255, (*size, 3), dtype=np.uint8)).save(folder / name)

@@ -14,7 +14,7 @@ from small_task import run_config, write_task
 from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError, one_line_errors
-from seqcap.files.artifacts import write_json
+from seqcap.files.json_file import write_json
 
 ROOT = Path(__file__).parents[1]
 

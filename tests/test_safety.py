@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 
 from seqcap import cli
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file, writing
 from seqcap.pipeline.run import run as pipeline
 
 EXPERIMENT = Path("experiments/e.yaml")
@@ -98,7 +98,7 @@ def run_no_graph(folder, jobs, stages):
     """In the place of `pipeline.repro`: leaves what the graph would, of the papers that are wanted."""
     yaml = YAML(typ="safe")
     papers = [path.stem for path in sorted((folder / "papers").glob("*.yaml")) if yaml.load(path.read_text())["papers"]]
-    artifacts.write_json(folder / "configs/report.json", {"papers": papers})
+    json_file.write_json(folder / "configs/report.json", {"papers": papers})
     wanted = [paper for paper in papers if stages == ["report"] or f"section@{paper}" in stages]
     write(folder / "artifacts/sections", {f"{paper}/section.md": f"{paper}\n" for paper in wanted})
 
@@ -767,10 +767,10 @@ def test_a_link_is_written_through(tmp_path):
     write(tmp_path, {"disk/file.json": "old"})
     (tmp_path / "first.json").symlink_to("disk/file.json")
     (tmp_path / "second.json").symlink_to(tmp_path / "first.json")
-    artifacts.write_json(tmp_path / "second.json", {"a": 1})
+    json_file.write_json(tmp_path / "second.json", {"a": 1})
     assert (tmp_path / "first.json").is_symlink()
     assert (tmp_path / "second.json").is_symlink()
-    assert artifacts.read_json(target) == {"a": 1}
+    assert json_file.read_json(target) == {"a": 1}
     assert list(target.parent.iterdir()) == [target]
 
 
@@ -780,7 +780,7 @@ def test_a_link_s_target_is_never_half_written(tmp_path):
     link.symlink_to(target)
 
     def write_half():
-        with artifacts.atomic(link) as temporary:
+        with writing.atomic(link) as temporary:
             assert temporary.parent == target.parent
             temporary.write_text("half of the n")
             raise RuntimeError
@@ -794,9 +794,9 @@ def test_a_link_s_target_is_never_half_written(tmp_path):
 def test_a_dangling_link_s_target_is_made(tmp_path):
     link = tmp_path / "link.json"
     link.symlink_to("disk/file.json")
-    artifacts.write_json(link, [1])
+    json_file.write_json(link, [1])
     assert link.is_symlink()
-    assert artifacts.read_json(tmp_path / "disk/file.json") == [1]
+    assert json_file.read_json(tmp_path / "disk/file.json") == [1]
 
 
 def test_a_fifo_gets_the_content(tmp_path):
@@ -805,7 +805,7 @@ def test_a_fifo_gets_the_content(tmp_path):
     # Open on both sides, so that a failure does not leave anything waiting.
     both = os.open(fifo, os.O_RDWR)
     try:
-        artifacts.write_json(fifo, {"a": 1})
+        json_file.write_json(fifo, {"a": 1})
         assert stat.S_ISFIFO(fifo.lstat().st_mode)
         assert os.read(both, 100) == b'{\n  "a": 1\n}\n'
     finally:
@@ -819,7 +819,7 @@ def test_a_fifo_s_reader_gets_more_than_a_pipe_holds(tmp_path):
     found = []
     reader = threading.Thread(target=lambda: found.append(fifo.read_text()), daemon=True)
     reader.start()
-    artifacts.write_json(fifo, "x" * 200_000)
+    json_file.write_json(fifo, "x" * 200_000)
     reader.join(timeout=10)
     assert found == ['"' + "x" * 200_000 + '"\n']
 
@@ -833,8 +833,8 @@ def test_a_device_stays_one(tmp_path):
         pytest.skip("making device nodes takes root")
     link = tmp_path / "link"
     link.symlink_to(node)
-    artifacts.write_json(node, {"a": 1})
-    artifacts.write_json(link, {"a": 1})
+    json_file.write_json(node, {"a": 1})
+    json_file.write_json(link, {"a": 1})
     assert stat.S_ISCHR(node.lstat().st_mode)
     assert link.is_symlink()
     assert sorted(tmp_path.iterdir()) == [link, node]
@@ -844,7 +844,7 @@ def test_a_device_stays_one(tmp_path):
 def test_standard_output_gets_the_content_after_what_was_printed(tmp_path, to):
     # Not /dev/stdout itself: if this fails, it replaces it.
     (tmp_path / "link").symlink_to("/dev/stdout")
-    code = "from seqcap.files.artifacts import write_json\nprint('table'); write_json('link', [1]); print('end')"
+    code = "from seqcap.files.json_file import write_json\nprint('table'); write_json('link', [1]); print('end')"
     with (tmp_path / "output").open("w") as output:
         command = [sys.executable, "-c", code]
         if to == "file":
@@ -863,11 +863,11 @@ def test_what_cannot_be_written_is_one_line(tmp_path):
         if path != folder:
             path.symlink_to(folder)
         with pytest.raises(InputError, match=r"is a folder; name a file in it"):
-            artifacts.write_json(path, 1)
+            json_file.write_json(path, 1)
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     with pytest.raises(InputError, match="cannot be written"):
-        artifacts.write_json(loop, 1)
+        json_file.write_json(loop, 1)
     assert list(folder.iterdir()) == []
 
 
@@ -892,4 +892,4 @@ def test_scores_that_cannot_be_written_are_one_line(tmp_path):
     (tmp_path / "link").symlink_to("disk/scores.json")
     scoring.write_scores(tmp_path / "link", {})
     assert (tmp_path / "link").is_symlink()
-    assert artifacts.read_json(tmp_path / "disk/scores.json") == {}
+    assert json_file.read_json(tmp_path / "disk/scores.json") == {}

@@ -131,7 +131,7 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
 
 def submit(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `submit` command."""
-    from seqcap.files.artifacts import COCO_SPLITS, DECODERS
+    from seqcap.files.schemas import COCO_SPLITS, DECODERS
     from seqcap.tools import submit as submission
 
     check_choice(parser, "--decoder", arguments.decoder, DECODERS)
@@ -146,7 +146,8 @@ def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Non
     from seqcap.metrics.spelling import find_metrics
 
     metrics = find_metrics(arguments.metrics or QUALITY)
-    from seqcap.files.artifacts import SERVER, SPLITS, check_output
+    from seqcap.files.schemas import SERVER, SPLITS
+    from seqcap.files.writing import check_output
 
     check_choice(parser, "--split", arguments.split, (*SPLITS, SERVER))
     check_choice(parser, "--format", arguments.format, ("text", "json", "markdown", "latex"))

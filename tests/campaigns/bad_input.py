@@ -67,7 +67,9 @@ from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.encoders import with_weights
-from seqcap.files.artifacts import DECODED, IMAGES, REFERENCES, write_json, write_rows
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import DECODED, IMAGES, REFERENCES
 from seqcap.models.weights import holding
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params

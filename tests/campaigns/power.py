@@ -23,7 +23,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import load_weights, read_json
+from seqcap.files.json_file import read_json
+from seqcap.files.tensors import load_weights
 
 TABLE = Path(__file__).with_suffix(".md")
 MEGABYTES = 64
@@ -32,7 +33,8 @@ OPTIONS = "loop,noauto_da_alloc,commit=300"
 WRITER = """
 import os, sys
 import torch
-from seqcap.files.artifacts import save_weights, write_json
+from seqcap.files.json_file import write_json
+from seqcap.files.tensors import save_weights
 if sys.argv[2] == "no fsync":
     os.fsync = lambda descriptor: None
 for number in range(10**9):

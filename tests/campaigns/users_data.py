@@ -26,7 +26,8 @@ from pipeline_files import run as run_in_copy
 from ruamel.yaml import YAML
 from small_checkout import run, small_checkout, write
 
-from seqcap.files.artifacts import DATA, DECODED, IMAGES, write_rows
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import DATA, DECODED, IMAGES
 
 TABLE = Path(__file__).with_suffix(".md")
 SOMEBODY = "years of work\n"

@@ -17,7 +17,9 @@ from seqcap.data.embeddings import read
 from seqcap.data.glove import cooccurrences, coverage, read_text, train
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import embeddings_schema, write_json, write_table
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import write_table
+from seqcap.files.schemas import embeddings_schema
 
 ROOT = Path(__file__).parents[2]
 COLOURS = ["red", "green", "blue", "white", "black"]

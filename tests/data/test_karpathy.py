@@ -14,7 +14,7 @@ from PIL import Image
 
 from seqcap.data import karpathy
 from seqcap.errors import InputError
-from seqcap.files.artifacts import IMAGES, REFERENCES
+from seqcap.files.schemas import IMAGES, REFERENCES
 
 
 def dataset() -> dict[str, Any]:

@@ -14,7 +14,8 @@ from seqcap.data.pairs import write_pairs
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PAIRS, SOURCE_SUBWORDS, SUBWORDS, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import PAIRS, SOURCE_SUBWORDS, SUBWORDS
 
 TEXT = {
     "train.de": "ein hund rennt\nein hund sitzt\nder hund\n",

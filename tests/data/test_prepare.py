@@ -7,7 +7,8 @@ from seqcap.config.data import ImageData, SentenceData
 from seqcap.data import captions, pairs
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import IMAGES, PAIRS, REFERENCES, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES
 
 SCENES = {"train": 6, "val": 2, "test": 2, "size": 32, "captions": 2}
 CORPUS = {"splits": {"train": "train", "val": "val", "test": "test"}, "tokenise": False, "subwords": None}

@@ -16,7 +16,9 @@ from seqcap.config.data import ClipData
 from seqcap.data import clips, tgif
 from seqcap.data.frames import ClipSource
 from seqcap.errors import InputError
-from seqcap.files.artifacts import IMAGES, REFERENCES, VOCABULARY, read_json, read_table
+from seqcap.files.json_file import read_json
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY
 from seqcap.world.clips import ClipsConfig, write_clips
 from seqcap.world.drawing import draw
 from seqcap.world.motion import FRAMES, Clip

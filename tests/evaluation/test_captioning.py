@@ -12,7 +12,9 @@ from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import decode_split
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import DATA, DECODED, IMAGES, read_table, save_weights, write_rows
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import DATA, DECODED, IMAGES
+from seqcap.files.tensors import save_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.models.ensemble import Ensemble

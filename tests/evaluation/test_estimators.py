@@ -18,7 +18,7 @@ from seqcap.data.vocabulary import EOS
 from seqcap.errors import InputError
 from seqcap.evaluation import estimators
 from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup, credit, gradient, measure
-from seqcap.files.artifacts import read_table, write_rows
+from seqcap.files.parquet import read_table, write_rows
 from seqcap.models import decoding
 from seqcap.models.relaxation import Relaxation, relaxed_rollout
 from seqcap.retrieval.dual_encoder import Config, Model

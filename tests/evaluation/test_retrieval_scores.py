@@ -18,18 +18,10 @@ from seqcap.data.vocabulary import EOS, PAD, Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.retrieval import evaluate, most_similar
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import (
-    DECODED,
-    IMAGES,
-    REFERENCES,
-    SCORES,
-    features_schema,
-    parquet_stream,
-    read_table,
-    save_weights,
-    write_json,
-    write_rows,
-)
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import parquet_stream, read_table, write_rows
+from seqcap.files.schemas import DECODED, IMAGES, REFERENCES, SCORES, features_schema
+from seqcap.files.tensors import save_weights
 from seqcap.models import decoding
 from seqcap.retrieval.recalls import recalls
 from seqcap.world.captions import plan

@@ -6,7 +6,8 @@ import pytest
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
 from seqcap.evaluation.captions import evaluate
-from seqcap.files.artifacts import DECODED, REFERENCES, SCORES, read_table, write_rows
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import DECODED, REFERENCES, SCORES
 from seqcap.metrics import official
 from seqcap.metrics.registry import SERVER
 from seqcap.rewards.corpus import corpus_values

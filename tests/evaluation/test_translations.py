@@ -12,7 +12,9 @@ from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import decode_split
 from seqcap.evaluation.translations import bleu_statistics, corpus_bleu, evaluate
-from seqcap.files.artifacts import DECODED, PAIRS, SCORES, read_table, save_weights, write_rows
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import DECODED, PAIRS, SCORES
+from seqcap.files.tensors import save_weights
 from seqcap.metrics.quality import measure
 from seqcap.rewards.corpus import translation_bleu
 

@@ -7,7 +7,8 @@ from small_task import run_config, train_group, write_task
 
 from seqcap.config.training import VarianceConfig
 from seqcap.evaluation.variance import measure
-from seqcap.files.artifacts import VARIANCE, read_table, write_rows
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import VARIANCE
 
 ROLLOUTS = (1, 4)
 

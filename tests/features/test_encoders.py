@@ -16,7 +16,7 @@ from torch import Tensor
 from seqcap.data.images import ImageSource
 from seqcap.errors import InputError
 from seqcap.features.encoders import BACKBONES, IMAGENET_MEAN, IMAGENET_STD, Encoder, normal_flow, with_weights
-from seqcap.files.artifacts import save_weights
+from seqcap.files.tensors import save_weights
 
 CHANNELS = dict.fromkeys(BACKBONES, 2048) | {"resnet18": 512, "resnet34": 512, "mobilenet_v2": 1280, "scenes_cnn": 192}
 CHANNELS["clips_cnn"] = 256

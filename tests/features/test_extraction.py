@@ -22,7 +22,7 @@ from seqcap.features import extraction
 from seqcap.features.encoders import Encoder, with_weights
 from seqcap.features.extraction import Job, extract
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import features_schema
+from seqcap.files.schemas import features_schema
 
 N = 21
 CPU = torch.device("cpu")

@@ -14,7 +14,9 @@ from seqcap.config import config_path, write_config
 from seqcap.errors import InputError
 from seqcap.features.precision import average_precisions
 from seqcap.features.probe import probe, probe_scenes
-from seqcap.files.artifacts import IMAGES, SPLITS, features_schema, parquet_stream, read_json, write_rows
+from seqcap.files.json_file import read_json
+from seqcap.files.parquet import parquet_stream, write_rows
+from seqcap.files.schemas import IMAGES, SPLITS, features_schema
 from seqcap.pipeline.configure import resolve
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig, write_clips

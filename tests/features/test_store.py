@@ -12,7 +12,8 @@ import pytest
 
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import features_schema, parquet_stream
+from seqcap.files.parquet import parquet_stream
+from seqcap.files.schemas import features_schema
 
 SHAPE = (2, 2, 3)
 IDS = [70, 10, 40, 20, 60, 30, 50]

@@ -16,24 +16,24 @@ from small_checkout import run, small_checkout, write
 from seqcap import cli
 from seqcap.config import StageConfig, write_config
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file, parquet, schemas, tensors, writing
 
 PHRASES = [{"left": os.urandom(9).hex(), "right": ""} for _ in range(9)]
 
 
 def write_stream(path):
-    schema = artifacts.features_schema((4,), pa.float32())
-    with artifacts.parquet_stream(path, schema) as writer:
+    schema = schemas.features_schema((4,), pa.float32())
+    with parquet.parquet_stream(path, schema) as writer:
         for i in range(100):
             writer.write_table(pa.table({"item": [i] * 9, "features": [[0.0] * 4] * 9}, schema=schema))
 
 
 WRITERS = {
-    "json": lambda path: artifacts.write_json(path, "x" * 200_000),
-    "rows": lambda path: artifacts.write_rows(path, PHRASES, artifacts.PARAPHRASES),
-    "weights": lambda path: artifacts.save_weights(path, {"a": torch.rand(100_000)}, {}),
+    "json": lambda path: json_file.write_json(path, "x" * 200_000),
+    "rows": lambda path: parquet.write_rows(path, PHRASES, schemas.PARAPHRASES),
+    "weights": lambda path: tensors.save_weights(path, {"a": torch.rand(100_000)}, {}),
     "stream": write_stream,
-    "copy": lambda path: artifacts.copy_file(__file__, path),
+    "copy": lambda path: writing.copy_file(__file__, path),
 }
 
 
@@ -55,7 +55,7 @@ def test_what_has_its_name_is_on_the_disk(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", noted_fsync)
     monkeypatch.setattr(os, "replace", noted_replace)
-    artifacts.write_json(tmp_path / "file.json", 1)
+    json_file.write_json(tmp_path / "file.json", 1)
     temporary = f".file.json.{os.getpid()}.tmp"
     assert order == [("on the disk", temporary), ("named", "file.json"), ("on the disk", tmp_path.name)]
 
@@ -71,7 +71,7 @@ def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path):
     left = [f".file.json.{dead}.tmp", f".file.json.{os.getpid()}.tmp"]
     others = [f".file.json.{living}.tmp", f".other.json.{dead}.tmp", f".file.json.{dead}.tmp.txt", ".file.json.tmp"]
     write(tmp_path, dict.fromkeys([*left, *others], ""))
-    artifacts.write_json(tmp_path / "file.json", 1)
+    json_file.write_json(tmp_path / "file.json", 1)
     assert {path.name for path in tmp_path.iterdir()} == {"file.json", *others}
 
 
@@ -115,7 +115,7 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path, writer):
 
 def test_a_full_device_is_one_line():
     with pytest.raises(InputError, match=r"/dev/full: cannot be written \(No space left on device\); make room"):
-        artifacts.write_json("/dev/full", 1)
+        json_file.write_json("/dev/full", 1)
     assert stat.S_ISCHR(Path("/dev/full").lstat().st_mode)
 
 
@@ -134,7 +134,7 @@ def read_only(tmp_path):
 @pytest.mark.parametrize("name", ["file", "new", "new/file"])
 def test_a_read_only_disk_is_one_line(read_only, name):
     with pytest.raises(InputError, match=r"cannot be written \(Read-only file system\); make room"):
-        artifacts.write_json(read_only / name, 1)
+        json_file.write_json(read_only / name, 1)
     assert (read_only / "file").read_text() == "old"
 
 
@@ -145,7 +145,7 @@ def test_below_a_file_there_is_no_file(tmp_path):
     write(tmp_path, {"file": "old"})
     for name in ("file/new", "file/folder/new"):
         with pytest.raises(InputError, match=r"cannot be written \(Not a directory\); make room, or choose another"):
-            artifacts.write_json(tmp_path / name, 1)
+            json_file.write_json(tmp_path / name, 1)
     assert (tmp_path / "file").read_text() == "old"
 
 
@@ -154,15 +154,15 @@ def test_names_as_long_as_the_file_system_allows(tmp_path, letter):
     width = len(letter.encode())
     for length in (1, 60, 229 // width, 231 // width, 255 // width):
         path = tmp_path / (letter * length)
-        artifacts.write_json(path, length)
-        assert artifacts.read_json(path) == length
+        json_file.write_json(path, length)
+        assert json_file.read_json(path) == length
     # What a killed process left of the longest one is found, too.
-    leftover = artifacts.beside(path, "tmp")
+    leftover = writing.beside(path, "tmp")
     leftover.write_text("half")
-    artifacts.write_json(path, 0)
+    json_file.write_json(path, 0)
     assert not leftover.exists()
     with pytest.raises(InputError, match=r"cannot be written \(File name too long\)"):
-        artifacts.write_json(tmp_path / (letter * (255 // width + 1)), 1)
+        json_file.write_json(tmp_path / (letter * (255 // width + 1)), 1)
 
 
 def test_a_configuration_of_a_stage_with_too_long_a_name_is_one_line(tmp_path):
@@ -174,9 +174,9 @@ def test_a_file_keeps_who_may_read_it(tmp_path):
     path = tmp_path / "scores.json"
     path.write_text("old")
     path.chmod(0o640)
-    artifacts.write_json(path, 1)
+    json_file.write_json(path, 1)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert artifacts.read_json(path) == 1
+    assert json_file.read_json(path) == 1
 
 
 def test_a_write_protected_file_is_not_replaced(tmp_path):
@@ -187,7 +187,7 @@ def test_a_write_protected_file_is_not_replaced(tmp_path):
     (tmp_path / "link").symlink_to(path)
     for name in ("scores.json", "link"):
         with pytest.raises(InputError, match=f"{name}: is write-protected; choose another file"):
-            artifacts.write_json(tmp_path / name, 1)
+            json_file.write_json(tmp_path / name, 1)
     assert path.read_text() == "old"
 
 

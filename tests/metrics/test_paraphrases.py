@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.schemas import PARAPHRASES
 from seqcap.metrics import paraphrases
 from seqcap.metrics.paraphrases import NUMBERED, lexicon_of, numbered
 from seqcap.metrics.quality import FIRST_ID, Coder, measure

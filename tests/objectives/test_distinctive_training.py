@@ -9,7 +9,7 @@ from small_task import run_config, train_group, write_listener, write_task
 
 from seqcap import objectives
 from seqcap.errors import InputError
-from seqcap.files.artifacts import load_weights
+from seqcap.files.tensors import load_weights
 from seqcap.objectives.discriminated import Discriminator
 from seqcap.training.captioners import State
 from seqcap.training.captioners import captioners as training

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from small_task import run_config, train_group, write_embeddings, write_listener, write_task, write_translation_task
 
 from seqcap import models, objectives
-from seqcap.files.artifacts import load_weights
+from seqcap.files.tensors import load_weights
 from seqcap.tasks import KINDS
 
 # Kind of task -> what a run on its small task is.

@@ -11,7 +11,7 @@ from invented_psst import PsstRun
 
 from seqcap.config.estimators import ESTIMATES
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet
 from seqcap.papers.psst import claims, figures
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates, in_words, read_estimates, rhos_of
 from seqcap.report import statistics
@@ -112,7 +112,7 @@ def write(psst: PsstRun, **changes: Any) -> Run:
         for number, (own, across) in enumerate(zip(made.own.tolist(), made.across.tolist(), strict=True)):
             row = {"estimator": name, "rho": rho, "feedback_grad": feedback, "draws": 16 if rho is None else 1}
             rows.append(row | {"replicate": number, "own": own, "reference": across} | changes)
-    artifacts.write_rows(FILE, rows, ESTIMATES)
+    parquet.write_rows(FILE, rows, ESTIMATES)
     return psst.read()
 
 
@@ -181,11 +181,11 @@ def test_a_malformed_file_is_one_line(psst: PsstRun, changes: dict[str, Any], na
 def test_a_gradient_that_noise_hides_has_no_numbers(psst: PsstRun):
     """As on a run of a minute."""
     write(psst)
-    rows = artifacts.read_table(FILE, ESTIMATES).to_pylist()
+    rows = parquet.read_table(FILE, ESTIMATES).to_pylist()
     for row in rows:
         if row["estimator"] == EXACT[0]:
             row["own"] = [float(row["replicate"] == other) for other in range(24)]
-    artifacts.write_rows(FILE, rows, ESTIMATES)
+    parquet.write_rows(FILE, rows, ESTIMATES)
     assert read_estimates(psst.read()) == {}
 
 

@@ -20,7 +20,7 @@ from seqcap.config.report import ReportedRun
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.evaluation.retrieval import most_similar
-from seqcap.files import artifacts
+from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.papers.psst import claims, rating
 from seqcap.papers.psst.points import PLACES
 from seqcap.rating.key import read_key
@@ -58,7 +58,7 @@ class Told(PsstRun):
                 text = f"Someone's {number} {item}."
                 keys = {"item": item, "split": "test", "caption_id": len(rows)}
                 rows.append(keys | {"text": text, "tokens": ["someone", str(number), str(item)]})
-        artifacts.write_rows(DATA / "references.parquet", rows, artifacts.REFERENCES)
+        parquet.write_rows(DATA / "references.parquet", rows, schemas.REFERENCES)
 
 
 def told(*methods: str, **changes: object) -> Told:
@@ -75,19 +75,19 @@ def write_judge() -> str:
     """Scenes, features without meaning and a judge that was not trained: its folder."""
     rng = np.random.default_rng(4)
     scenes = [{"item": item, "split": "test", "graph": json.dumps(sample(rng).to_json())} for item in range(IMAGES)]
-    artifacts.write_rows(DATA / "scenes.parquet", scenes, SCENES)
-    schema = artifacts.features_schema((CHANNELS,), pa.float32())
+    parquet.write_rows(DATA / "scenes.parquet", scenes, SCENES)
+    schema = schemas.features_schema((CHANNELS,), pa.float32())
     values = pa.array(rng.normal(size=IMAGES * CHANNELS).astype(np.float32))
     column = pa.FixedSizeListArray.from_arrays(values, type=schema.field(1).type)
-    with artifacts.parquet_stream("artifacts/image/features/pooled.parquet", schema) as writer:
+    with parquet.parquet_stream("artifacts/image/features/pooled.parquet", schema) as writer:
         writer.write_table(pa.Table.from_arrays([pa.array(range(IMAGES), pa.int64()), column], schema=schema))
     vocabulary = Vocabulary.build([["someone"]], 1)
     vocabulary.write(DATA / "vocabulary.json")
     torch.manual_seed(0)
     judge = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, len(vocabulary), (CHANNELS,))
     judge.vocabulary = digest(vocabulary)
-    artifacts.save_weights("artifacts/retriever/judge/seed1.safetensors", judge.state_dict(), judge.metadata())
-    artifacts.write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+    tensors.save_weights("artifacts/retriever/judge/seed1.safetensors", judge.state_dict(), judge.metadata())
+    json_file.write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
     return "artifacts/retriever/judge"
 
 

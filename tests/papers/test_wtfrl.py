@@ -11,7 +11,7 @@ import pytest
 from invented_wtfrl import CHANGES, HACKED, LABELS, LOST, WtfrlRun, printed
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.papers.wtfrl import claims as claims_module
 from seqcap.papers.wtfrl import figures
 from seqcap.papers.wtfrl.ablations import ablations
@@ -430,10 +430,10 @@ def test_people_are_the_first_caption_of_the_file(wtfrl):
     wtfrl.set_to = hacked()
     read = wtfrl.write()
     path = Path("artifacts/image/data/references.parquet")
-    rows = artifacts.read_table(path, artifacts.REFERENCES).to_pylist()
+    rows = parquet.read_table(path, schemas.REFERENCES).to_pylist()
     more = [rows[7] | {"text": text, "caption_id": 100 + n} for n, text in enumerate(("first", "second"))]
     other = rows[7] | {"text": "of another split", "split": "train", "caption_id": 99}
-    artifacts.write_rows(path, [other, more[0], *rows[:7], *rows[8:], more[1]], artifacts.REFERENCES)
+    parquet.write_rows(path, [other, more[0], *rows[:7], *rows[8:], more[1]], schemas.REFERENCES)
     assert "90, 6: first" in texts(figures.figure1(read))
 
 

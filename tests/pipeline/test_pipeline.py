@@ -14,7 +14,7 @@ from stage_server import stage_server
 
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
-from seqcap.files.artifacts import read_json
+from seqcap.files.json_file import read_json
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.configure import resolve, training_modules, write_configs
 from seqcap.pipeline.params import read_params

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import read_json, write_json
+from seqcap.files.json_file import read_json, write_json
 from seqcap.rating.aggregate import COLUMNS, aggregate, as_table, fleiss_kappa, majority, rates
 from seqcap.rating.key import Entry, Key
 from seqcap.rating.page import NaturalnessItem, write_page

@@ -9,7 +9,7 @@ import numpy as np
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
 from seqcap.config.report import ReportedEvaluation, ReportedRun, ReportedTask
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.report.inputs import Run
 
 WEIGHTS = (1.0, 2.0, 4.0)
@@ -235,6 +235,6 @@ class PsstRun(PaperRun):
     def write(self) -> Run:
         made = {name: self.language(name) for name in self.evaluations()}
         for name, evaluation in self.evaluations().items():
-            artifacts.write_rows(evaluation.retrieval[0], self.retrieval(name), artifacts.SCORES)
+            parquet.write_rows(evaluation.retrieval[0], self.retrieval(name), schemas.SCORES)
         self.scores = lambda evaluation: made[evaluation]  # type: ignore[method-assign]
         return super().write()

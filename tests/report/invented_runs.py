@@ -19,8 +19,8 @@ from small_gifs import gif, pictures
 from seqcap import papers
 from seqcap.config import config_path, write_config
 from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask, SectionConfig
-from seqcap.files import artifacts
-from seqcap.files.artifacts import copy_file
+from seqcap.files import parquet, schemas
+from seqcap.files.writing import copy_file
 from seqcap.metrics.registry import DIVERSITY
 from seqcap.report.inputs import Run, Scores
 
@@ -118,11 +118,11 @@ class PaperRun:
         for stage in ("tables", "figures"):
             write_config(config_path(stage, self.paper), shared)
         for name, evaluation in self.evaluations().items():
-            artifacts.write_rows(evaluation.scores, self.scores(name), artifacts.SCORES)
+            parquet.write_rows(evaluation.scores, self.scores(name), schemas.SCORES)
         self.write_images()
         for entry in self.entries():
-            artifacts.write_rows(entry.decoded, self.decoded(entry), artifacts.DECODED)
-            artifacts.write_rows(f"{entry.weights}/curves.parquet", self.curves(entry.name), artifacts.CURVES)
+            parquet.write_rows(entry.decoded, self.decoded(entry), schemas.DECODED)
+            parquet.write_rows(f"{entry.weights}/curves.parquet", self.curves(entry.name), schemas.CURVES)
         return Run.read(config)
 
     def is_peaked(self, name: str) -> bool:
@@ -163,13 +163,13 @@ class PaperRun:
                 member.size = buffer.tell()
                 buffer.seek(0)
                 tar.addfile(member, buffer)
-        artifacts.write_rows(data / "images.parquet", images, artifacts.IMAGES)
-        artifacts.write_rows(data / "references.parquet", references, artifacts.REFERENCES)
+        parquet.write_rows(data / "images.parquet", images, schemas.IMAGES)
+        parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
 
 
 def scores_of(rows: Rows) -> Scores:
     """Scores in memory; a row without statistics has none."""
-    return Scores(pa.Table.from_pylist(rows, schema=artifacts.SCORES))
+    return Scores(pa.Table.from_pylist(rows, schema=schemas.SCORES))
 
 
 def counts(level: float, slots: int = 1) -> list[float]:
@@ -323,7 +323,7 @@ class SleRun(PaperRun):
         for name, seeds in [*entries, *people]:
             for seed in seeds:
                 rng = rng_of(seed, name)
-                for decoder in ("sample",) if name == "human" else artifacts.DECODERS:
+                for decoder in ("sample",) if name == "human" else schemas.DECODERS:
                     self._single(table, name, seed, decoder, hard, rng)
                     if name != "human":
                         self._corpus(table, name, seed, decoder)
@@ -444,7 +444,7 @@ class SpiderRun(PaperRun):
         return super().write()
 
     def write_variance(self, rows: Rows) -> None:
-        artifacts.write_rows("artifacts/spider/results/spider_variance.parquet", rows, artifacts.VARIANCE)
+        parquet.write_rows("artifacts/spider/results/spider_variance.parquet", rows, schemas.VARIANCE)
 
     def scores(self, evaluation: str) -> Rows:
         table = Table(self.missing)

@@ -1,6 +1,6 @@
 """Learning curves as CSV."""
 
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.report.curves import POINTS, curve_lines, thinned
 
 
@@ -25,7 +25,7 @@ def test_every_curve_is_thinned_by_itself(tmp_path):
         for seed in (2, 1)
         for step in range(3)
     ]
-    artifacts.write_rows(tmp_path / "curves.parquet", rows, artifacts.CURVES)
+    parquet.write_rows(tmp_path / "curves.parquet", rows, schemas.CURVES)
     lines = curve_lines("sle", [tmp_path / "curves.parquet"])
     assert lines[:4] == ["sle,a,1,0,loss,0", "sle,a,1,1,loss,0.3333", "sle,a,1,2,loss,0.6667", "sle,a,2,0,loss,0"]
     assert len(lines) == 12

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from seqcap import papers
-from seqcap.files import artifacts
+from seqcap.files import json_file
 from seqcap.report import figures
 
 
@@ -22,7 +22,7 @@ def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
     figures.write_figures(run, kinds)
     folder = Path(f"reports/{paper}/figures")
     assert {path.name for path in folder.iterdir()} == {"figures.json", *(f"{name}.png" for name in kinds)}
-    index = artifacts.read_json(folder / "figures.json")
+    index = json_file.read_json(folder / "figures.json")
     assert index["order"] == list(kinds)
     for name, kind in kinds.items():
         pixels = np.asarray(Image.open(folder / f"{name}.png").convert("L"))
@@ -35,7 +35,7 @@ def test_a_figure_of_nothing_is_a_sentence(sle):
     kinds = {"one": figures.FigureKind(lambda run: "Nothing was measured.", "Figure 1", "Its caption.")}
     figures.write_figures(sle.write(), kinds, Path("folder"))
     assert [path.name for path in Path("folder").iterdir()] == ["figures.json"]
-    index = artifacts.read_json("folder/figures.json")
+    index = json_file.read_json("folder/figures.json")
     assert index == {"order": ["one"], "figures": {"one": {"title": "Figure 1", "missing": "Nothing was measured."}}}
 
 

@@ -10,7 +10,7 @@ import pytest
 from invented_runs import counts_of, scores_of
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.papers import KARPATHY_TEST
 from seqcap.report import inputs
 from seqcap.report.inputs import Count, Run, Scores
@@ -50,7 +50,7 @@ def test_peoples_captions_count_once(tmp_path: Path):
     files = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
     for file, own in zip(files, ("a", "b"), strict=True):
         rows = [score(variant="human", item=item, seed=0) for item in range(2)]
-        artifacts.write_rows(file, [*rows, score(variant=own)], artifacts.SCORES)
+        parquet.write_rows(file, [*rows, score(variant=own)], schemas.SCORES)
     read = Scores.read(files)
     people = read.per_item("human", "sample", "CIDEr", "every")
     assert people is not None
@@ -63,7 +63,7 @@ def test_peoples_captions_count_once_in_each_metric(tmp_path: Path):
     files = {"evaluation": ("CIDEr",), "retrieval": ("bits", "fixed_R@1"), "second": ("CIDEr", "bits", "alone")}
     for number, (name, metrics) in enumerate(files.items()):
         rows = [score(variant="human", seed=0, metric=metric, value=float(number)) for metric in metrics]
-        artifacts.write_rows(tmp_path / name, [*rows, score(variant=f"run{number}")], artifacts.SCORES)
+        parquet.write_rows(tmp_path / name, [*rows, score(variant=f"run{number}")], schemas.SCORES)
     read = Scores.read([str(tmp_path / name) for name in files])
     found = {metric: read.by_seed("human", "sample", metric) for metric in ("CIDEr", "bits", "fixed_R@1", "alone")}
     means = {metric: values.tolist() for metric, values in found.items() if values is not None}

@@ -15,7 +15,7 @@ from invented_runs import write_report_config
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file
 from seqcap.report import report, verdicts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -73,8 +73,8 @@ def invented_section(paper: str, dataset: str = "scenes") -> None:
     levels = [] if dataset == "coco" else [dataset]
     said = {"label": paper.upper(), "datasets": [dataset], "levels": levels, "variants": 3, "verdicts": counts}
     said |= {"records": [record], "printed": ["+2.2"], "table": ["| a claim |"]}
-    artifacts.write_json(folder / "claims.json", said)
-    artifacts.write_json(folder / "metrics.json", {"claims": {"hold": 1}})
+    json_file.write_json(folder / "claims.json", said)
+    json_file.write_json(folder / "metrics.json", {"claims": {"hold": 1}})
     (folder / "section.md").write_text(f"## {paper.upper()}: a paper\n", encoding="utf-8")
     (folder / "curves.csv").write_text(f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n", encoding="utf-8")
 
@@ -97,7 +97,7 @@ def test_papers_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == verdicts.COLUMNS
     assert [row["paper"] for row in rows] == ["b", "a"]
-    assert artifacts.read_json("reports/metrics.json") == {paper: {"claims": {"hold": 1}} for paper in ("a", "b")}
+    assert json_file.read_json("reports/metrics.json") == {paper: {"claims": {"hold": 1}} for paper in ("a", "b")}
     assert Path("reports/curves.csv").read_text(encoding="utf-8").splitlines() == [
         "paper,variant,seed,step,quantity,value",
         "b,xe,1,0,val_cider,0.4",
@@ -149,8 +149,8 @@ def test_what_the_features_hold_is_shown_where_it_was_probed(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     invented_section("a")
     group = {"group": "kind with colour", "mean_average_precision": 0.7149, "labels": 40, "chance": 0.031}
-    artifacts.write_json("artifacts/sections/probe-image.json", {"groups": [group]})
-    artifacts.write_json("artifacts/sections/probe-photos.json", {"groups": []})
+    json_file.write_json("artifacts/sections/probe-image.json", {"groups": [group]})
+    json_file.write_json("artifacts/sections/probe-photos.json", {"groups": []})
     write_report_config("a", pictures=("image", "photos"))
     report.write_report(ReportConfig.read("report"))
     text = Path("reports/report.md").read_text(encoding="utf-8")
@@ -190,7 +190,7 @@ def test_a_paper_without_a_section_is_named(tmp_path: Path, monkeypatch: pytest.
     report.write_report(ReportConfig.read("report"))
     text = Path("reports/report.md").read_text(encoding="utf-8")
     assert "\nNot run here: `a`, `c`.\n\n## How to read this\n" in text
-    assert set(artifacts.read_json("reports/metrics.json")) == {"b"}
+    assert set(json_file.read_json("reports/metrics.json")) == {"b"}
     for paper in ("a", "c"):
         invented_section(paper)
     report.write_report(ReportConfig.read("report"))

@@ -10,7 +10,7 @@ import pytest
 
 from seqcap import papers
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file, parquet, schemas
 from seqcap.report import claims, section
 from seqcap.report.comparison import compared, matrix
 from seqcap.report.inputs import Run
@@ -31,10 +31,10 @@ def made(run: Run, tables: dict[str, str]) -> None:
         (folder / path).mkdir(parents=True)
     for name, title in tables.items():
         (folder / f"tables/{name}.md").write_text(f"## {title}\n\nHow to read {name}.\n", encoding="utf-8")
-    artifacts.write_json(folder / "tables/tables.json", {"order": list(tables)})
+    json_file.write_json(folder / "tables/tables.json", {"order": list(tables)})
     (folder / "figures/one.png").write_bytes(b"")
     words = {"one": {"title": "A (good) figure", "caption": "Its caption."}}
-    artifacts.write_json(folder / "figures/figures.json", {"order": ["one"], "figures": words})
+    json_file.write_json(folder / "figures/figures.json", {"order": ["one"], "figures": words})
 
 
 def test_the_section_of_loss_smoothing(smoothing):
@@ -65,7 +65,7 @@ def test_the_section_of_loss_smoothing(smoothing):
     )
     assert "| IWSLT'14 De-En BLEU: MLE | beam | `src/seqcap/objectives/cross_entropy.py` |" in text
 
-    metrics = artifacts.read_json("artifacts/sections/smoothing/metrics.json")
+    metrics = json_file.read_json("artifacts/sections/smoothing/metrics.json")
     assert set(metrics["lstm_tok"]) == {"CIDEr_beam", "BLEU1_beam", "BLEU4_beam", "words_beam"}
     assert set(metrics["de_en_tok"]) == {"BLEU_beam"}
     assert "tok_seq_cider" not in metrics
@@ -194,7 +194,7 @@ def test_a_figure_of_nothing_is_a_line(sle):
     run = sle.write()
     made(run, {"one": "Table 1"})
     words = {"two": {"title": "Figure 2", "missing": "Nothing was measured."}}
-    artifacts.write_json("reports/sle/figures/figures.json", {"order": ["two"], "figures": words})
+    json_file.write_json("reports/sle/figures/figures.json", {"order": ["two"], "figures": words})
     section.write_section(run)
     text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
     assert "### Figures\n\n*Figure 2*: no figure. Nothing was measured.\n\n" in text
@@ -238,7 +238,7 @@ def test_curves_of_what_runs_continue_from_are_there_once(sle):
     made(run, {})
     for entry in run.trained:
         point = {"variant": entry.captioner, "seed": 1, "step": 40, "images": 9, "quantity": "val_cider", "value": 0.5}
-        artifacts.write_rows(f"{entry.weights}/start.parquet", [point], artifacts.CURVES)
+        parquet.write_rows(f"{entry.weights}/start.parquet", [point], schemas.CURVES)
     section.write_section(run)
     lines = Path("artifacts/sections/sle/curves.csv").read_text(encoding="utf-8").splitlines()
     for captioner in {entry.captioner for entry in run.trained}:

@@ -12,7 +12,7 @@ from invented_runs import counts_of, scores_of
 
 from seqcap import papers
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file
 from seqcap.metrics.registry import QUALITY_TABLE
 from seqcap.papers.sle.rows import ROWS
 from seqcap.report import tables
@@ -253,4 +253,4 @@ def test_files_are_the_same_twice_and_listed_in_order(sle):
     assert first == {path: path.read_bytes() for path in folder.iterdir()}
     with (folder / "sle_table4.csv").open(encoding="utf-8", newline="") as file:
         assert all(len(record) == len(tables.COLUMNS) for record in csv.reader(file))
-    assert artifacts.read_json(folder / "tables.json") == {"order": ["sle_table4", "sle_table1"]}
+    assert json_file.read_json(folder / "tables.json") == {"order": ["sle_table4", "sle_table1"]}

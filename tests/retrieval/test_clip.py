@@ -20,7 +20,9 @@ from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import CURVES, IMAGES, read_json, read_table
+from seqcap.files.json_file import read_json
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import CURVES, IMAGES
 from seqcap.retrieval import clip
 from seqcap.retrieval.grammar import Grammar
 from seqcap.retrieval.recalls import recalls

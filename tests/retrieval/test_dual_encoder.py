@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from seqcap import models, retrieval
 from seqcap.data.vocabulary import BOS, EOS, PAD, SPECIALS, Vocabulary, digest
 from seqcap.errors import InputError
-from seqcap.files.artifacts import save_weights
+from seqcap.files.tensors import save_weights
 from seqcap.retrieval.dual_encoder import lengths
 
 V, TIME = 12, 6

@@ -17,8 +17,9 @@ from seqcap.config.mining import MiningConfig
 from seqcap.data.vocabulary import EOS
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.files import artifacts
-from seqcap.files.artifacts import REFERENCES, read_table, write_rows
+from seqcap.files import parquet, schemas, tensors
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import REFERENCES
 from seqcap.retrieval import mining
 from seqcap.retrieval.mining import MINED, make, nearest, read
 
@@ -108,9 +109,9 @@ def test_a_sentence_that_several_people_said_is_searched_once(task):
 
 def test_the_stage_mines_training_images_with_each_seed(task, monkeypatch):
     original = Path("artifacts/retriever/small/seed1.safetensors").read_bytes()
-    weights, metadata = artifacts.load_weights("artifacts/retriever/small/seed1.safetensors")
+    weights, metadata = tensors.load_weights("artifacts/retriever/small/seed1.safetensors")
     other = {name: value.flip(0) for name, value in weights.items()}
-    artifacts.save_weights("artifacts/retriever/small/seed2.safetensors", other, metadata)
+    tensors.save_weights("artifacts/retriever/small/seed2.safetensors", other, metadata)
     write_config(config_path("mine", "small"), config(seeds=(1, 2)))
     monkeypatch.setattr(sys, "argv", ["mine.py", "small"])
     runpy.run_path(str(children.STAGES / "mine.py"), run_name="__main__")
@@ -179,13 +180,11 @@ def test_a_copy_in_the_task_is_not_mined(task):
     store = FeatureStore(path)
     features = store.get(np.arange(36))
     features[5] = features[3]
-    schema = artifacts.features_schema((CHANNELS,), artifacts.pa.float32())
-    column = artifacts.pa.FixedSizeListArray.from_arrays(
-        artifacts.pa.array(features.ravel()), type=schema.field(1).type
-    )
-    with artifacts.parquet_stream(path, schema) as writer:
-        ids = artifacts.pa.array(range(36), artifacts.pa.int64())
-        writer.write_table(artifacts.pa.Table.from_arrays([ids, column], schema=schema))
+    schema = schemas.features_schema((CHANNELS,), parquet.pa.float32())
+    column = parquet.pa.FixedSizeListArray.from_arrays(parquet.pa.array(features.ravel()), type=schema.field(1).type)
+    with parquet.parquet_stream(path, schema) as writer:
+        ids = parquet.pa.array(range(36), parquet.pa.int64())
+        writer.write_table(parquet.pa.Table.from_arrays([ids, column], schema=schema))
     make(config(neighbours=22))
     assert {row["mined"] for row in mined() if row["item"] == 3} == set(range(24)) - {3, 5}
     with pytest.raises(InputError, match="too few others"):

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.schemas import PARAPHRASES
 from seqcap.rewards.meteor import Lexicon, Meteor, corpus_meteor
 from seqcap.rewards.meteor_reference import best_statistics, corpus_score, score
 from seqcap.rewards.meteor_resources import filter_paraphrases, normalize, stems_of, synsets_of

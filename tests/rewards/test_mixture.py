@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.schemas import PARAPHRASES
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import read_params
 from seqcap.rewards import MODULES, modules

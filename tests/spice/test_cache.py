@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import SCENE_GRAPHS, read_table, write_rows
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Tuples
 

@@ -7,7 +7,8 @@ from small_task import CHANNELS, LAYOUT, write_task
 from seqcap import tasks
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
-from seqcap.files.artifacts import REFERENCES, read_table, write_rows
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import REFERENCES
 from seqcap.models.attention import Model as Attention
 from seqcap.models.lstm import Model as Lstm
 from seqcap.models.translator import Model as Translator

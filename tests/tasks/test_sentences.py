@@ -8,7 +8,8 @@ from small_task import write_translation_task
 from seqcap import tasks
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK, Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PAIRS, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import PAIRS
 from seqcap.models.translator import Model
 from seqcap.tasks.sentences import SentenceInputs, Sentences, SentenceSplit, SingleReferences
 

@@ -10,7 +10,7 @@ from small_task import SETTINGS, WORDS, write_captioners
 from seqcap import models
 from seqcap.data.vocabulary import SPECIALS, Vocabulary, digest
 from seqcap.features.encoders import with_weights
-from seqcap.files.artifacts import load_weights, save_weights
+from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models.base import Captioner
 from seqcap.tools.caption import caption_files
 

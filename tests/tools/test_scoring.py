@@ -16,7 +16,8 @@ from sacrebleu.significance import Result
 from seqcap import __version__
 from seqcap.cli import main
 from seqcap.errors import InputError
-from seqcap.files.artifacts import DECODED, REFERENCES, write_rows
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.files import read_candidates, read_references
 from seqcap.metrics.official import NO_SPICE
 from seqcap.metrics.registry import QUALITY

@@ -6,7 +6,9 @@ import pytest
 from pycocotools.coco import COCO
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import DATA, DECODED, IMAGES, write_json, write_rows
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import DATA, DECODED, IMAGES
 from seqcap.tools.submit import submit
 
 # Karpathy's imgids, COCO's ids and file names of five images; the last is of train2014.

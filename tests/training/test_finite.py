@@ -11,7 +11,7 @@ from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation import variance
 from seqcap.features.encoders import with_weights
-from seqcap.files.artifacts import load_weights, save_weights
+from seqcap.files.tensors import load_weights, save_weights
 from seqcap.objectives import cross_entropy, self_critical
 from seqcap.rewards.mixture import Mixture
 from seqcap.system.scratch import checkpoints

@@ -10,7 +10,10 @@ from small_task import CHANNELS, LAYOUT, run_config, train_group, write_task
 
 from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
-from seqcap.files.artifacts import CURVES, load_weights, read_table, write_json
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import CURVES
+from seqcap.files.tensors import load_weights
 from seqcap.training.captioners import captioners as training
 
 TRAIN = LAYOUT["train"]

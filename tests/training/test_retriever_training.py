@@ -16,7 +16,10 @@ from seqcap.config import config_path, write_config
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
-from seqcap.files.artifacts import CURVES, REFERENCES, load_weights, read_json, read_table, write_json, write_rows
+from seqcap.files.json_file import read_json, write_json
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import CURVES, REFERENCES
+from seqcap.files.tensors import load_weights
 from seqcap.retrieval.dual_encoder import Model
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system.scratch import forget

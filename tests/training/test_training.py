@@ -29,7 +29,9 @@ from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import CURVES, REFERENCES, embeddings_schema, read_json, read_table, write_json, write_rows
+from seqcap.files.json_file import read_json, write_json
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import CURVES, REFERENCES, embeddings_schema
 from seqcap.models import load
 from seqcap.system.scratch import checkpoints
 from seqcap.training.captioners import State, checkpoint_folder
@@ -524,7 +526,7 @@ def test_an_empty_split_is_one_line(task):
 
 
 def test_weights_of_something_else_are_one_line(task):
-    from seqcap.files.artifacts import save_weights
+    from seqcap.files.tensors import save_weights
 
     save_weights("encoder.safetensors", {}, {"backbone": "resnet18"})
     with pytest.raises(InputError, match="holds no captioner"):

@@ -18,7 +18,7 @@ from PIL import Image
 from pydantic import ValidationError
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet
 from seqcap.world import scenes
 from seqcap.world.drawing import PAINT, draw
 from seqcap.world.graph import BACKGROUNDS, COLOURS, KINDS
@@ -64,7 +64,7 @@ def test_layout(folder: Path) -> None:
                 assert (picture.format, picture.mode, picture.size) == ("PNG", "RGB", (64, 64))
     found = read_scenes(folder / "scenes.parquet")
     assert list(found) == list(range(40))
-    table = artifacts.read_table(folder / "scenes.parquet", SCENES)
+    table = parquet.read_table(folder / "scenes.parquet", SCENES)
     assert table["split"].to_pylist() == [image["split"] for image in data["images"]]
     assert found[7].to_json() == json.loads(table["graph"][7].as_py())
 
@@ -138,7 +138,7 @@ def test_config_is_checked(change: dict[str, Any]) -> None:
 
 
 def test_damaged_scenes(folder: Path, tmp_path: Path) -> None:
-    rows = artifacts.read_table(folder / "scenes.parquet", SCENES).to_pylist()
+    rows = parquet.read_table(folder / "scenes.parquet", SCENES).to_pylist()
     path = tmp_path / "scenes.parquet"
     graph = json.loads(rows[3]["graph"])
     graph["objects"][0]["colour"] = "beige"
@@ -147,10 +147,10 @@ def test_damaged_scenes(folder: Path, tmp_path: Path) -> None:
         ("{", "item 3"),
         (None, "column 'graph' is null in row 3"),
     ):
-        artifacts.write_rows(path, [*rows[:3], rows[3] | {"graph": bad}, *rows[4:]], SCENES)
+        parquet.write_rows(path, [*rows[:3], rows[3] | {"graph": bad}, *rows[4:]], SCENES)
         with pytest.raises(InputError, match=problem):
             read_scenes(path)
-    artifacts.write_rows(path, [*rows, rows[0]], SCENES)
+    parquet.write_rows(path, [*rows, rows[0]], SCENES)
     with pytest.raises(InputError, match="item 0 occurs twice"):
         read_scenes(path)
     with pytest.raises(InputError, match="does not exist"):

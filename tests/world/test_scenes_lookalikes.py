@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqcap.files import artifacts
+from seqcap.files import parquet
 from seqcap.world import scenes
 from seqcap.world.graph import GRID, is_clear, sample
 from seqcap.world.lookalikes import BLOCK, look_alikes, members
@@ -110,7 +110,7 @@ def test_a_block_has_one_group_of_two_to_four() -> None:
 
 def test_groups_of_a_dataset(tmp_path: Path) -> None:
     scenes.write(tmp_path / "a", Config(train=100, val=50, test=70, size=32, captions=1), 3)
-    rows = artifacts.read_table(tmp_path / "a/scenes.parquet", SCENES).to_pylist()
+    rows = parquet.read_table(tmp_path / "a/scenes.parquet", SCENES).to_pylist()
     found = defaultdict(list)
     for row in rows:
         if row["group"] is not None:
@@ -125,7 +125,7 @@ def test_groups_of_a_dataset(tmp_path: Path) -> None:
     # Where a border between splits cuts a group, its pictures stand alone, and all others are as they were.
     cut = next(first for first, group in found.items() if group[0]["split"] == "train" and first > 20) + 1
     scenes.write(tmp_path / "b", Config(train=cut, val=50, test=70, size=32, captions=1), 3)
-    others = artifacts.read_table(tmp_path / "b/scenes.parquet", SCENES).to_pylist()
+    others = parquet.read_table(tmp_path / "b/scenes.parquet", SCENES).to_pylist()
     assert {row["group"] for row in others if row["item"] < cut + 3} >= {None}
     assert cut - 1 not in {row["group"] for row in others}
     assert others[cut - 1]["graph"] == rows[cut - 1]["graph"]

@@ -15,7 +15,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import check_output, read_json, write_json
+from seqcap.files.json_file import read_json, write_json
+from seqcap.files.writing import check_output
 
 CONFIGS = Path("configs")
 

@@ -1,4 +1,4 @@
-"""Pictures and their captions: rows of `artifacts.IMAGES` and `artifacts.REFERENCES`, and the captions' vocabulary."""
+"""Pictures and their captions: rows of `schemas.IMAGES` and `schemas.REFERENCES`, and the captions' vocabulary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clips and their captions: rows of `artifacts.IMAGES` and `artifacts.REFERENCES`, and the captions' vocabulary."""
+"""Clips and their captions: rows of `schemas.IMAGES` and `schemas.REFERENCES`, and the captions' vocabulary."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import check_columns, embeddings_schema, open_parquet, read_table
+from seqcap.files.parquet import check_columns, open_parquet, read_table
+from seqcap.files.schemas import embeddings_schema
 
 Floats = npt.NDArray[np.float32]
 

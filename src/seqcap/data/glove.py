@@ -1,6 +1,6 @@
 """Word embeddings: GloVe (Pennington, Socher & Manning, EMNLP 2014) trained on captions, or read from its text files.
 
-What either gives is a table of words and vectors (`artifacts.embeddings_schema`). The end of a caption is a word among
+What either gives is a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is a word among
 them, "<eos>".
 """
 
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from seqcap.config.data import Glove
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import embeddings_schema
+from seqcap.files.schemas import embeddings_schema
 from seqcap.system.progress import progress
 
 P = ParamSpec("P")

@@ -7,7 +7,8 @@ from typing import Any
 
 from seqcap.config.data import ClipData, ImageData
 from seqcap.data.vocabulary import Vocabulary
-from seqcap.files.artifacts import IMAGES, REFERENCES, VOCABULARY, write_rows
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY
 
 
 def write_items(
@@ -16,7 +17,7 @@ def write_items(
     """Writes `images.parquet`, `references.parquet` and the vocabulary of the training captions into `folder`.
 
     Args:
-        items, references: rows of `artifacts.IMAGES` and of `artifacts.REFERENCES`.
+        items, references: rows of `schemas.IMAGES` and of `schemas.REFERENCES`.
     """
     write_rows(folder / "images.parquet", items, IMAGES)
     write_rows(folder / "references.parquet", references, REFERENCES)

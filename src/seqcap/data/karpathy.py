@@ -10,7 +10,8 @@ from typing import Any
 
 from seqcap.data.images import ImageSource, relative_parts
 from seqcap.errors import InputError
-from seqcap.files.artifacts import SERVER, SPLITS, read_json
+from seqcap.files.json_file import read_json
+from seqcap.files.schemas import SERVER, SPLITS
 
 # COCO's "restval" (validation images that Karpathy left out of val and test) trains in all five papers;
 # "unused" are Flickr8k's images outside the official splits; "server" are ours.
@@ -34,7 +35,7 @@ def read(root: str | Path, name: str) -> tuple[list[dict[str, Any]], list[dict[s
         name: flickr8k, flickr30k, coco or scenes.
 
     Returns:
-        Rows of `artifacts.IMAGES` and of `artifacts.REFERENCES`, in the file's order.
+        Rows of `schemas.IMAGES` and of `schemas.REFERENCES`, in the file's order.
 
     Raises:
         InputError: names the file, the image and the sentence that is wrong, or the first missing image.

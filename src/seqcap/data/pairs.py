@@ -28,7 +28,8 @@ from seqcap.config.data import Corpus, SentenceData
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY, write_table
+from seqcap.files.parquet import write_table
+from seqcap.files.schemas import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY
 from seqcap.system.progress import progress
 
 # How many sentences are held as Python objects at a time.
@@ -54,7 +55,7 @@ def prepare(config: SentenceData, folder: Path) -> None:
 
 
 def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
-    """Reads a corpus and writes it into `folder`: `pairs.parquet` (`artifacts.PAIRS`), both vocabularies and, where
+    """Reads a corpus and writes it into `folder`: `pairs.parquet` (`schemas.PAIRS`), both vocabularies and, where
     there are subwords, both languages' merges.
 
     Vocabularies and merges come from the training text alone. Pairs with an empty line are left out, and so are

@@ -14,7 +14,7 @@ from tokenizers.trainers import BpeTrainer
 
 from seqcap.data.vocabulary import SPECIALS, UNK
 from seqcap.errors import InputError
-from seqcap.files.artifacts import read_json, write_json
+from seqcap.files.json_file import read_json, write_json
 
 # Marks the last piece of a word, so that words can be put together again.
 END = "</w>"

@@ -12,7 +12,7 @@ from seqcap.data.frames import ClipSource
 from seqcap.data.images import relative_parts
 from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
-from seqcap.files.artifacts import SPLITS
+from seqcap.files.schemas import SPLITS
 
 CAPTIONS_FILE, SPLITS_FOLDER = "tgif-v1.0.tsv", "splits"
 
@@ -30,7 +30,7 @@ def read(root: str | Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             `test.txt` (a url a line), and the clips (see `ClipSource`), named as the urls end.
 
     Returns:
-        Rows of `artifacts.IMAGES`, an item a clip, and of `artifacts.REFERENCES`, in the table's order. An item is
+        Rows of `schemas.IMAGES`, an item a clip, and of `schemas.REFERENCES`, in the table's order. An item is
         numbered by its url's place among those of the table, a caption by its line, both from 0.
 
     Raises:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Self
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import mend, read_json, write_json
+from seqcap.files.advice import mend
+from seqcap.files.json_file import read_json, write_json
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")

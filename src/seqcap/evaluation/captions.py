@@ -43,7 +43,7 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
     """Scores every seed of every run: by all metrics, or with `config.references` as COCO's server does.
 
     Returns:
-        rows of `artifacts.SCORES`.
+        rows of `schemas.SCORES`.
 
     Raises:
         InputError: a malformed artifact, or captions of other images than the split's.

@@ -1,4 +1,4 @@
-"""Captions for whole splits: every decoder over every item, as rows of `artifacts.DECODED`."""
+"""Captions for whole splits: every decoder over every item, as rows of `schemas.DECODED`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
             (`Ensemble`).
 
     Returns:
-        Rows of `artifacts.DECODED`: per item one greedy caption, the beam's best and the samples, if any are wanted.
+        Rows of `schemas.DECODED`: per item one greedy caption, the beam's best and the samples, if any are wanted.
 
     Raises:
         InputError: malformed inputs, an empty split, weights of another task, or captions without a probability.

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
-from seqcap.files.artifacts import DECODED, REFERENCES, SCORES, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import DECODED, REFERENCES, SCORES
 from seqcap.tasks import ARTIFACTS
 
 Caption = list[str]
@@ -40,7 +41,7 @@ class DecodedRun:
     log_prob: dict[str, float] = field(default_factory=dict)
 
     def corpus(self, decoder: str, metric: str, value: float) -> pa.Table:
-        """A row of `artifacts.SCORES`: what a decoder's captions are worth together."""
+        """A row of `schemas.SCORES`: what a decoder's captions are worth together."""
         return self._rows(decoder, metric, 1, value=pa.array([float(value)]))
 
     def scores(

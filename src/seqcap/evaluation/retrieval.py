@@ -42,7 +42,7 @@ from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
-from seqcap.files.artifacts import VOCABULARY
+from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
 from seqcap.retrieval.ranking import TIE, ranks
 from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images
@@ -81,7 +81,7 @@ class Said:
         return [item for item, _ in flat(self.sets)]
 
     def scores(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
-        """Rows of `artifacts.SCORES`: one for each caption and metric."""
+        """Rows of `schemas.SCORES`: one for each caption and metric."""
         positions = [rank for captions in self.sets.values() for rank in range(len(captions))]
         for metric, values in measured.items():
             yield run.scores(self.decoder, metric, self.items, values, positions)
@@ -96,7 +96,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     """Scores every seed of every run, and what people said.
 
     Returns:
-        rows of `artifacts.SCORES`.
+        rows of `schemas.SCORES`.
 
     Raises:
         InputError: a malformed artifact, captions of other images than the split's, or weights of a run, listener,

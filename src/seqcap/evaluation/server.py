@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.evaluation.inputs import first, read_references, read_runs
-from seqcap.files.artifacts import SCORES
+from seqcap.files.schemas import SCORES
 from seqcap.metrics import quality
 from seqcap.metrics.registry import METRICS, SERVER, find
 from seqcap.rewards import PARSES
@@ -26,7 +26,7 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
         config: `references` are the numbers of references to score against (COCO: 5 and 40), the first of each image.
 
     Returns:
-        rows of `artifacts.SCORES` with the metrics "<metric> c<number of references>", of the split and of each
+        rows of `schemas.SCORES` with the metrics "<metric> c<number of references>", of the split and of each
         image's best caption; of BLEU what each image adds to it. A number that some image has fewer references than
         has no rows.
 

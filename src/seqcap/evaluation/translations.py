@@ -17,7 +17,8 @@ from sacrebleu.metrics.bleu import BLEU
 from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
 from seqcap.evaluation.inputs import DecodedRun, first, read_runs
-from seqcap.files.artifacts import PAIRS, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import PAIRS
 from seqcap.metrics.registry import METRICS
 from seqcap.tasks import ARTIFACTS
 
@@ -26,7 +27,7 @@ DECODERS = ("greedy", "beam")
 
 
 def evaluate(config: EvaluationConfig) -> pa.Table:
-    """Scores every seed of every run: rows of `artifacts.SCORES`.
+    """Scores every seed of every run: rows of `schemas.SCORES`.
 
     Raises:
         InputError: an artifact is missing or malformed, or translations are not those of the split's pairs.

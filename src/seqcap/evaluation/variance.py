@@ -33,7 +33,7 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
     takes `replicates` x parameters x 4 bytes of memory.
 
     Returns:
-        Rows of `artifacts.VARIANCE`, one per replicate. `squared_mean` is the squared norm of the mean of all
+        Rows of `schemas.VARIANCE`, one per replicate. `squared_mean` is the squared norm of the mean of all
         settings' gradients (they share their expectation), less what noise adds to it.
 
     Raises:
@@ -86,7 +86,7 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
 
 
 def rows(drawn: Mapping[tuple[int, bool], Tensor]) -> Iterator[dict[str, Any]]:
-    """Rows of `artifacts.VARIANCE` of gradients [replicates, parameters], by rollouts and whether with a baseline."""
+    """Rows of `schemas.VARIANCE` of gradients [replicates, parameters], by rollouts and whether with a baseline."""
     distances = {key: (g - g.mean(0)).double().square().sum(1).cpu().numpy() for key, g in drawn.items()}
     replicates = len(next(iter(drawn.values())))
     mean = torch.stack([g.mean(0) for g in drawn.values()]).mean(0)

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import load_weights, mend, save_weights
+from seqcap.files.advice import mend
+from seqcap.files.tensors import load_weights, save_weights
 
 TORCHVISION = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "mobilenet_v2", "inception_v3")
 # Of generated pictures and clips.

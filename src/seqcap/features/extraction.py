@@ -22,7 +22,8 @@ from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource, pixels
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
-from seqcap.files.artifacts import features_schema, parquet_stream
+from seqcap.files.parquet import parquet_stream
+from seqcap.files.schemas import features_schema
 from seqcap.system.progress import progress
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ def extract(
 
     Parts of `PART` images are written atomically to `kept/<key of the job>`, and stay there (`seqcap.system.scratch`).
     A later call uses those that are there already. No batch spans two parts, so the bytes do not depend on where a run
-    was killed. Under torchrun each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must be
-    initialised.
+    was killed. Under torchrun each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must
+    be initialised.
 
     Raises:
         InputError: an image is damaged (names it), a feature is not finite, or the images are too small for the

@@ -17,7 +17,8 @@ from torch.nn import functional as F
 
 from seqcap.features.precision import average_precisions
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import IMAGES, SPLITS, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import IMAGES, SPLITS
 from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
 from seqcap.world.motion import Clip
 from seqcap.world.scenes import SCENES_FILE, read_scenes, read_worlds

@@ -18,7 +18,7 @@ import pyarrow as pa
 import torch
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PARQUET_ERRORS, check_columns, open_parquet
+from seqcap.files.parquet import PARQUET_ERRORS, check_columns, open_parquet
 
 # COCO's images take 480 MiB pooled and 92 GiB as grids of 14 x 14 cells, at 2,048 channels in float16.
 MEMORY_LIMIT = 256 << 20
@@ -26,7 +26,7 @@ FIX = "delete it and run `dvc repro features`"
 
 
 class FeatureStore:
-    """The features of one Parquet file (`artifacts.features_schema`).
+    """The features of one Parquet file (`schemas.features_schema`).
 
     Args:
         path: pooled.parquet or grid.parquet.

@@ -20,7 +20,9 @@ from typing import Any
 from seqcap.data.karpathy import SPLIT_OF
 from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
-from seqcap.files.artifacts import DECODED, REFERENCES, read_json, read_table
+from seqcap.files.json_file import read_json
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.captions import Caption
 
 # COCO's ids are integers; other datasets name images by their files.

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PARAPHRASES, read_table, write_table
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.schemas import PARAPHRASES
 from seqcap.rewards.meteor import Lexicon
 from seqcap.rewards.meteor_kernels import (
     FNV_BASIS,

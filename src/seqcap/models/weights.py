@@ -14,7 +14,8 @@ from torch.overrides import TorchFunctionMode
 
 from seqcap.data.vocabulary import SPECIALS
 from seqcap.errors import InputError
-from seqcap.files.artifacts import load_weights, mend
+from seqcap.files.advice import mend
+from seqcap.files.tensors import load_weights
 
 M = TypeVar("M", bound=BaseModel)
 N = TypeVar("N", bound=nn.Module)

@@ -39,8 +39,8 @@ class Model(Cooperation):
     """Loss w mean_i hinge_i(v) - mean_i (CIDEr-D(y_i) - CIDEr-D(greedy_i)) log p(y_i).
 
     v are the captions as `seqcap.models.relaxation` passes them on; the hinge's negatives carry gradient, too. y is a
-    sample of its own if rho > 0: along v, the captioner has read distributions. At rho = 0 y are the indices of v, scored once
-    more, so that the second term has no gradient through what was fed back.
+    sample of its own if rho > 0: along v, the captioner has read distributions. At rho = 0 y are the indices of v,
+    scored once more, so that the second term has no gradient through what was fed back.
 
     The listener's gradient is that of the hinge, unweighted.
     """

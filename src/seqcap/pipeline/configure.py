@@ -36,7 +36,8 @@ from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.config.training import TrainConfig, Training, TrainingRun, VarianceConfig
 from seqcap.errors import InputError
-from seqcap.files.artifacts import SPLITS, write_json
+from seqcap.files.json_file import write_json
+from seqcap.files.schemas import SPLITS
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import (
     GENERATED,

@@ -23,7 +23,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import atomic, beside, copy_file, leftovers, read_json, write_json
+from seqcap.files.json_file import read_json, write_json
+from seqcap.files.writing import atomic, beside, copy_file, leftovers
 from seqcap.pipeline.params import read_yaml
 from seqcap.system.scratch import forget, locked
 

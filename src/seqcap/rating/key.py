@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from seqcap.config import Frozen
 from seqcap.errors import InputError
-from seqcap.files.artifacts import read_json
+from seqcap.files.json_file import read_json
 
 Task = Literal["accuracy", "naturalness"]
 Side = Literal["a", "b"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seqcap import papers
 from seqcap.evaluation.retrieval import most_similar
-from seqcap.files import artifacts
+from seqcap.files import writing
 from seqcap.rating import PAGE, kit_folder
 from seqcap.rating.page import write_page
 from seqcap.report.inputs import Run
@@ -34,5 +34,5 @@ def write_kit(run: Run, judge: str) -> None:
             write_page(folder / PAGE, accuracy, naturalness, _TITLE, scenes)
             return
         why = "None of the methods that the paper's raters judged is part of this run."
-    with artifacts.atomic(folder / "README.md") as path:
+    with writing.atomic(folder / "README.md") as path:
         path.write_text(f"# No page for raters\n\n{why}\n", encoding="utf-8")

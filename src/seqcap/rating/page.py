@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import atomic, write_json
+from seqcap.files.json_file import write_json
+from seqcap.files.writing import atomic
 from seqcap.rating import KEY_FILE
 from seqcap.rating.key import Entry, Key, Side, Task
 from seqcap.world.drawing import draw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seqcap.files.artifacts import DECODERS
+from seqcap.files.schemas import DECODERS
 from seqcap.metrics.registry import METRICS, Metric
 from seqcap.papers import Captions
 from seqcap.report.claims import Claim, Result, run_claims

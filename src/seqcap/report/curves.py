@@ -10,7 +10,7 @@ from statistics import fmean
 
 import pyarrow as pa
 
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 
 HEADER = "paper,variant,seed,step,quantity,value"
 # Longer curves are drawn from so many means: hundreds of runs would make a file of many megabytes.
@@ -18,8 +18,8 @@ POINTS = 20
 
 
 def curve_lines(paper: str, files: Iterable[Path]) -> list[str]:
-    """The lines below `HEADER` of every learning curve in some files of `artifacts.CURVES`."""
-    tables = [artifacts.read_table(file, artifacts.CURVES) for file in files]
+    """The lines below `HEADER` of every learning curve in some files of `schemas.CURVES`."""
+    tables = [parquet.read_table(file, schemas.CURVES) for file in files]
     order = ["variant", "quantity", "seed", "step"]
     rows = pa.concat_tables(tables).sort_by([(column, "ascending") for column in order]).to_pylist()
     lines = []

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from seqcap.config.report import ReportedRun
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
-from seqcap.files import artifacts
+from seqcap.files import json_file, writing
 from seqcap.report import REPORTS
 from seqcap.report.inputs import Run
 from seqcap.tasks import ARTIFACTS
@@ -68,13 +68,13 @@ def write_figures(run: Run, figures: Mapping[str, FigureKind], folder: Path | No
             _save(drawn, folder / f"{name}.png")
             words[name] = {"title": kind.title, "caption": run.fill(kind.caption)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
-    artifacts.write_json(folder / "figures.json", {"order": list(figures), "figures": words})
+    json_file.write_json(folder / "figures.json", {"order": list(figures), "figures": words})
 
 
 def _save(figure: Figure, path: Path) -> None:
     """Writes a PNG whose bytes depend on nothing but what is drawn (no date, no version of matplotlib)."""
     FigureCanvasAgg(figure)
-    with artifacts.atomic(path) as temporary:
+    with writing.atomic(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
 
 
@@ -275,7 +275,7 @@ def plot_curves(
 
     Args:
         axis: to draw on.
-        curves: of one quantity, columns of `artifacts.CURVES`.
+        curves: of one quantity, columns of `schemas.CURVES`.
         entries: the runs to draw; one that was trained no further than step 0 has no line.
         colours: run -> its colour.
         dashed: runs whose mean is dashed.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seqcap import papers
 from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.papers import KARPATHY_TEST, Captions, Paper
 from seqcap.report.statistics import Floats, Sample
@@ -89,7 +89,7 @@ class Scores:
     """The scores of one paper's runs. There are millions: what is asked for is looked up, and nothing else.
 
     Args:
-        table: columns of `artifacts.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
+        table: columns of `schemas.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
         source: the file they come from, for error messages.
 
     Raises:
@@ -133,7 +133,7 @@ class Scores:
         tables: list[pa.Table] = []
         known: set[str] = set()
         for file in files:
-            table = artifacts.read_table(file, artifacts.SCORES, _SYSTEM)
+            table = parquet.read_table(file, schemas.SCORES, _SYSTEM)
             (variants, variant), (metrics, metric) = (_coded(table[column]) for column in ("variant", "metric"))
             people = variant == variants.index(HUMAN) if HUMAN in variants else np.zeros(len(variant), bool)
             again = people & np.isin(metric, [code for code, name in enumerate(metrics) if name in known])
@@ -266,14 +266,14 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 
 
 class Decoded(dict[str, pd.DataFrame]):
-    """Run -> its captions, columns of `artifacts.DECODED` without the tokens; each is read on first use."""
+    """Run -> its captions, columns of `schemas.DECODED` without the tokens; each is read on first use."""
 
     def __init__(self, runs: Iterable[ReportedRun]) -> None:
         super().__init__()
         self._files = {run.name: run.decoded for run in runs}
 
     def __missing__(self, name: str) -> pd.DataFrame:
-        table = artifacts.read_table(self._files[name], artifacts.DECODED)
+        table = parquet.read_table(self._files[name], schemas.DECODED)
         self[name] = _frame(table.drop_columns(["tokens"]))
         return self[name]
 
@@ -327,7 +327,7 @@ class Run:
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """Learning curves of `trained`, columns of `artifacts.CURVES`."""
+        """Learning curves of `trained`, columns of `schemas.CURVES`."""
         return pd.concat([read_curves(run.weights) for run in self.trained], ignore_index=True)
 
     @cached_property
@@ -414,15 +414,15 @@ class Run:
 
 
 def read_curves(weights: str | Path) -> pd.DataFrame:
-    """The learning curves beside trained weights, columns of `artifacts.CURVES`."""
-    return _frame(artifacts.read_table(Path(weights) / "curves.parquet", artifacts.CURVES))
+    """The learning curves beside trained weights, columns of `schemas.CURVES`."""
+    return _frame(parquet.read_table(Path(weights) / "curves.parquet", schemas.CURVES))
 
 
 def read_images(task: str, split: str) -> pd.DataFrame:
     """A split's images in the order of their ids: item, file, longest_reference (words of the longest caption)."""
     data = ARTIFACTS / task / "data"
-    images = _frame(artifacts.read_table(data / "images.parquet", artifacts.IMAGES))
-    references = artifacts.read_table(data / "references.parquet", artifacts.REFERENCES)
+    images = _frame(parquet.read_table(data / "images.parquet", schemas.IMAGES))
+    references = parquet.read_table(data / "references.parquet", schemas.REFERENCES)
     lengths = pd.DataFrame(
         {
             "item": references["item"].to_numpy(),
@@ -436,7 +436,7 @@ def read_images(task: str, split: str) -> pd.DataFrame:
 
 def read_captions(task: str) -> dict[int, str]:
     """Item -> the first caption that a person wrote of it."""
-    references = artifacts.read_table(ARTIFACTS / task / "data/references.parquet", artifacts.REFERENCES)
+    references = parquet.read_table(ARTIFACTS / task / "data/references.parquet", schemas.REFERENCES)
     items, texts = (references[column].to_pylist()[::-1] for column in ("item", "text"))
     return dict(zip(items, texts, strict=True))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS
 from seqcap.report.curves import HEADER
 from seqcap.report.markdown import markdown_table
@@ -33,20 +33,20 @@ def write_report(config: ReportConfig) -> None:
     made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
     if not made:
         raise InputError(SECTIONS, "has no paper's section", "run `dvc repro` to make them")
-    papers: Summaries = {paper: artifacts.read_json(SECTIONS / paper / "claims.json") for paper in made}
+    papers: Summaries = {paper: json_file.read_json(SECTIONS / paper / "claims.json") for paper in made}
     sections = [_read(paper, "section.md") for paper in made]
     absent = [paper for paper in config.papers if paper not in made]
     parts = [_head(papers, absent, config.scale), _side_by_side(papers, config.beside), _features(config.pictures)]
     _write("report.md", "\n".join([*filter(None, parts), *sections]))
     _write("claims.md", _claims(papers))
-    with artifacts.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
+    with writing.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(record for paper in papers.values() for record in paper["records"])
     curves = [line for paper in made for line in _read(paper, "curves.csv").splitlines()[1:]]
     _write("curves.csv", "\n".join([HEADER, *curves, ""]))
-    metrics = {paper: artifacts.read_json(SECTIONS / paper / "metrics.json") for paper in made}
-    artifacts.write_json(REPORTS / "metrics.json", metrics)
+    metrics = {paper: json_file.read_json(SECTIONS / paper / "metrics.json") for paper in made}
+    json_file.write_json(REPORTS / "metrics.json", metrics)
 
 
 def _read(paper: str, name: str) -> str:
@@ -57,7 +57,7 @@ def _read(paper: str, name: str) -> str:
 
 
 def _write(name: str, text: str) -> None:
-    with artifacts.atomic(REPORTS / name) as path:
+    with writing.atomic(REPORTS / name) as path:
         path.write_text(text, encoding="utf-8")
 
 
@@ -161,7 +161,7 @@ def _features(tasks: Sequence[str]) -> str:
     """What linear probes find in the features of each task; nothing where nobody knows what is in the pictures."""
     lines: list[str] = []
     for task in tasks:
-        groups = artifacts.read_json(SECTIONS / f"probe-{task}.json")["groups"]
+        groups = json_file.read_json(SECTIONS / f"probe-{task}.json")["groups"]
         if groups:
             matrix = [["task", "what", "labels", "mean average precision", "of chance"]]
             for group in groups:

@@ -10,7 +10,7 @@ from typing import Any
 from seqcap import papers
 from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file, writing
 from seqcap.papers import Rows
 from seqcap.report import REPORTS, SECTIONS, published
 from seqcap.report.claims import Result, claims_table, run_claims
@@ -39,16 +39,16 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
     rows, parts = (papers.load(run.paper.name, part) for part in ("rows", "claims"))
     results = run_claims(papers.given(parts, "claims", run), run)
     folder = SECTIONS / run.paper.name
-    with artifacts.atomic(folder / "section.md") as path:
+    with writing.atomic(folder / "section.md") as path:
         text = build_section(run, parts, papers.given(rows, "rows", run), results, comparisons)
         path.write_text(text, encoding="utf-8")
-    artifacts.write_json(folder / "claims.json", summary(run, results))
-    artifacts.write_json(folder / "metrics.json", metrics(run, papers.given(parts, "metrics", run, {}), results))
+    json_file.write_json(folder / "claims.json", summary(run, results))
+    json_file.write_json(folder / "metrics.json", metrics(run, papers.given(parts, "metrics", run, {}), results))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
     files = [*(of_run / "curves.parquet" for of_run in folders.values()), *filter(Path.exists, starts.values())]
-    with artifacts.atomic(folder / "curves.csv") as path:
+    with writing.atomic(folder / "curves.csv") as path:
         path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
 
 
@@ -211,7 +211,7 @@ def _tables(run: Run) -> list[list[str]]:
     """The tables that another stage made, their headings two levels down."""
     folder = REPORTS / run.paper.name / "tables"
     sections = []
-    for name in artifacts.read_json(folder / "tables.json")["order"]:
+    for name in json_file.read_json(folder / "tables.json")["order"]:
         lines = _made(folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
         sections.append(["##" + line if line.startswith("## ") else line for line in lines])
     return sections
@@ -220,7 +220,7 @@ def _tables(run: Run) -> list[list[str]]:
 def _figures(run: Run) -> list[list[str]]:
     """The figures that another stage made, with their captions; a line where this run has nothing to show."""
     folder = REPORTS / run.paper.name / "figures"
-    index = artifacts.read_json(folder / "figures.json")
+    index = json_file.read_json(folder / "figures.json")
     sections = []
     for name in index["order"]:
         words = index["figures"][name]

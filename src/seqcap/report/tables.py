@@ -17,7 +17,7 @@ import pandas as pd
 
 from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.papers import Captions, Columns, Rows
 from seqcap.report import REPORTS, published, statistics
@@ -136,7 +136,7 @@ class Table:
     def write(self, name: str, folder: Path) -> None:
         """Writes <name>.csv and <name>.md."""
         with (
-            artifacts.atomic(folder / f"{name}.csv") as path,
+            writing.atomic(folder / f"{name}.csv") as path,
             path.open("w", newline="", encoding="utf-8") as file,
         ):
             writer = csv.writer(file, lineterminator="\n")
@@ -144,7 +144,7 @@ class Table:
             writer.writerows(cell.record() for cell in self.cells)
             if not self.cells:
                 writer.writerow([""] * (len(COLUMNS) - 1) + [self.reading])
-        with artifacts.atomic(folder / f"{name}.md") as path:
+        with writing.atomic(folder / f"{name}.md") as path:
             path.write_text(self.markdown(), encoding="utf-8")
 
     def markdown(self) -> str:
@@ -197,7 +197,7 @@ def write_tables(run: Run, tables: Mapping[str, Callable[[Run], Table]], folder:
     folder = folder or REPORTS / run.paper.name / "tables"
     for name, make in tables.items():
         make(run).write(name, folder)
-    artifacts.write_json(folder / "tables.json", {"order": list(tables)})
+    json_file.write_json(folder / "tables.json", {"order": list(tables)})
 
 
 # --- Our numbers

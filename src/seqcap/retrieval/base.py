@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import VOCABULARY
+from seqcap.files.schemas import VOCABULARY
 from seqcap.tasks.base import Inputs
 from seqcap.tasks.images import Reader
 

@@ -21,7 +21,9 @@ from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
-from seqcap.files.artifacts import IMAGES, VOCABULARY, features_schema, parquet_stream, read_table, save_weights
+from seqcap.files.parquet import parquet_stream, read_table
+from seqcap.files.schemas import IMAGES, VOCABULARY, features_schema
+from seqcap.files.tensors import save_weights
 from seqcap.retrieval.base import Retriever
 from seqcap.system import machine
 from seqcap.system.progress import progress

@@ -22,7 +22,8 @@ from seqcap import retrieval
 from seqcap.config.mining import MiningConfig
 from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
-from seqcap.files.artifacts import copy_file, read_table, write_table
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.writing import copy_file
 from seqcap.retrieval.contrast import copies
 from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.system import machine

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PARAPHRASES, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import PARAPHRASES
 from seqcap.rewards.meteor_kernels import (
     CHUNKS,
     COVERED,

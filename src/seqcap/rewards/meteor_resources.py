@@ -1,7 +1,7 @@
 """What METEOR 1.5 knows about English: how it splits captions into tokens, stems, synonyms, paraphrases.
 
 Its files are read from the installed pycocoevalcap. The paraphrase table (5 million pairs) is filtered once to the
-words at hand; `filter_paraphrases` takes seconds, and its result is an artifact (`seqcap.files.artifacts.PARAPHRASES`).
+words at hand; `filter_paraphrases` takes seconds, and its result is an artifact (`seqcap.files.schemas.PARAPHRASES`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pyarrow as pa
 from snowballstemmer.english_stemmer import EnglishStemmer
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PARAPHRASES
+from seqcap.files.schemas import PARAPHRASES
 from seqcap.rewards.meteor_kernels import select_pairs, word_table
 
 INSTALL = "install pycocoevalcap 1.2"

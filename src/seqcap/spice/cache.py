@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from tqdm import tqdm
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import SCENE_GRAPHS, read_table, write_table
+from seqcap.files.parquet import read_table, write_table
+from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 
@@ -27,7 +28,7 @@ ROWS = 50_000
 class CachedParser:
     """Turns captions into tuples, with a file of what was parsed before.
 
-    The file holds one row per caption (`artifacts.SCENE_GRAPHS`) and is written whole, atomically, every 20,000
+    The file holds one row per caption (`schemas.SCENE_GRAPHS`) and is written whole, atomically, every 20,000
     captions: a killed run continues from there. Several processes may share the file. Parses by another version of the
     parser are not used, and leave the file at the next write.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import read_json
+from seqcap.files.json_file import read_json
 
 if TYPE_CHECKING:
     import torch

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from seqcap.files.artifacts import unwritable
+from seqcap.files.writing import unwritable
 
 SCRATCH = Path("scratch")
 # Lock files stay: a process that waits for one that is deleted would not keep the next one out.

@@ -14,7 +14,8 @@ from torch import Tensor
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.files.artifacts import IMAGES, REFERENCES, in_split, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import IMAGES, REFERENCES, in_split
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 

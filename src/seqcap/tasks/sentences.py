@@ -17,7 +17,8 @@ from torch import Tensor
 from seqcap.data.subwords import Subwords
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS, UNK, Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.artifacts import PAIRS, SOURCE_VOCABULARY, SUBWORDS, read_table
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import PAIRS, SOURCE_VOCABULARY, SUBWORDS
 from seqcap.models.base import Captioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
@@ -145,7 +146,7 @@ class Reader(Task):
         return (self.source_vocabulary, self.vocabulary)
 
     def pairs(self, split: str) -> pa.Table:
-        """Rows of `artifacts.PAIRS`."""
+        """Rows of `schemas.PAIRS`."""
         path = self.folder / "data/pairs.parquet"
         table = read_table(path, PAIRS)
         table = table.filter(pc.equal(table["split"], split))

@@ -14,7 +14,9 @@ from seqcap.data.images import pixels, read_image
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
-from seqcap.files.artifacts import VOCABULARY, load_weights, mend
+from seqcap.files.advice import mend
+from seqcap.files.schemas import VOCABULARY
+from seqcap.files.tensors import load_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.models.ensemble import Ensemble

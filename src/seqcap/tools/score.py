@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import write_json
+from seqcap.files.json_file import write_json
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.captions import Caption, Floats
 from seqcap.metrics.files import Captions, ImageId, read_candidates, read_references

@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seqcap.errors import InputError
-from seqcap.files.artifacts import DATA, DECODED, IMAGES, in_split, read_table, write_json
+from seqcap.files.json_file import write_json
+from seqcap.files.parquet import read_table
+from seqcap.files.schemas import DATA, DECODED, IMAGES, in_split
 
 
 def submit(
@@ -30,17 +32,17 @@ def submit(
 ) -> Path:
     """Writes a results file, and replaces the one that is there.
 
-    Images go by COCO's own ids (`coco_id` of `artifacts.IMAGES`, which Karpathy's JSON calls `cocoid`), and every image
+    Images go by COCO's own ids (`coco_id` of `schemas.IMAGES`, which Karpathy's JSON calls `cocoid`), and every image
     of COCO's `split` must have a caption.
 
     Args:
-        decoded: file of `artifacts.DECODED`; the caption of rank 0 of each image is taken.
+        decoded: file of `schemas.DECODED`; the caption of rank 0 of each image is taken.
         out: folder of the file.
-        split: of `artifacts.COCO_SPLITS`, for the file's name.
+        split: of `schemas.COCO_SPLITS`, for the file's name.
         decoder: whose captions.
         variant, seed: whose captions; None where the file holds only one.
         name: of the algorithm; None takes the variant's.
-        images: file of `artifacts.IMAGES`.
+        images: file of `schemas.IMAGES`.
 
     Returns:
         path of the file.

@@ -39,7 +39,7 @@ from seqcap import models, objectives, tasks
 from seqcap.config.training import TrainingRun
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.errors import InputError
-from seqcap.files.artifacts import load_weights, save_weights
+from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner
 from seqcap.models.weights import holding
@@ -66,7 +66,7 @@ class Trained:
     """What a run leaves besides its weights.
 
     Attributes:
-        curves: rows of `artifacts.CURVES`.
+        curves: rows of `schemas.CURVES`.
         seconds_per_epoch: of training steps alone, by their median; None where there were none. It is measured, not
             computed: no two runs have the same.
     """
@@ -204,7 +204,7 @@ class State:
     Attributes:
         parallel: `step`, or under a launcher what averages its gradients over all processes.
         at: steps done.
-        curves: rows of `artifacts.CURVES`.
+        curves: rows of `schemas.CURVES`.
         best, best_value: the weights that are kept so far, "captioner" or name of a partner -> tensors, and their score
             on val; none before the first epoch's end.
         unseen: for each step since `check_finite` looked, its loss and the norms of its gradients, added up.

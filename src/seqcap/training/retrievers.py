@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from seqcap import tasks
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD, digest
-from seqcap.files.artifacts import load_weights, save_weights
+from seqcap.files.tensors import load_weights, save_weights
 from seqcap.models.weights import holding
 from seqcap.retrieval.base import POOLED, Pictures
 from seqcap.retrieval.dual_encoder import Config, Model
@@ -49,7 +49,7 @@ def make(config: RetrieverConfig) -> Curves:
     each on a CPU. Weights go to <weights>/seed<k>.safetensors.
 
     Returns:
-        rows of `artifacts.CURVES`.
+        rows of `schemas.CURVES`.
 
     Raises:
         InputError: malformed inputs, or a loss or weights that are not finite.
@@ -113,7 +113,7 @@ class State:
 
     Attributes:
         at: steps done.
-        curves: rows of `artifacts.CURVES`.
+        curves: rows of `schemas.CURVES`.
         best, best_value: weights of the best epoch so far and their recall; none before the first epoch's end.
     """
 

@@ -17,7 +17,7 @@ from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap.data.tgif import CAPTIONS_FILE, SPLITS_FOLDER
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas, writing
 from seqcap.system.progress import progress
 from seqcap.world.captions import DETAILS, DetailWeights, plan
 from seqcap.world.drawing import draw
@@ -66,12 +66,12 @@ def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
     Every clip has random numbers of its own, from (seed, number): it does not depend on how many there are.
     """
     folder = Path(folder)
-    splits = [name for name in artifacts.SPLITS for _ in range(getattr(config, name))]
-    names: dict[str, list[str]] = {split: [] for split in artifacts.SPLITS}
+    splits = [name for name in schemas.SPLITS for _ in range(getattr(config, name))]
+    names: dict[str, list[str]] = {split: [] for split in schemas.SPLITS}
     captions: list[str] = []
     rows: list[dict[str, Any]] = []
     with (
-        artifacts.atomic(folder / CLIPS_FILE) as temporary,
+        writing.atomic(folder / CLIPS_FILE) as temporary,
         tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
     ):
         for number, split in enumerate(progress(splits, desc="clips", unit="clip")):
@@ -93,9 +93,9 @@ def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
             rows.append({"item": number, "split": split, "group": None, "graph": graph})
     files = {CAPTIONS_FILE: captions} | {f"{SPLITS_FOLDER}/{split}.txt": found for split, found in names.items()}
     for file, lines in files.items():
-        with artifacts.atomic(folder / file) as temporary:
+        with writing.atomic(folder / file) as temporary:
             temporary.write_text("\n".join([*lines, ""]), encoding="utf-8", newline="\n")
-    artifacts.write_rows(folder / SCENES_FILE, rows, SCENES)
+    parquet.write_rows(folder / SCENES_FILE, rows, SCENES)
 
 
 def _gif(clip: Clip, size: int) -> bytes:

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import schemas, writing
 from seqcap.world import english, french, german
 from seqcap.world.captions import DETAILS, DetailWeights, Plan, plan, shorten
 from seqcap.world.graph import pick, sample
@@ -70,10 +70,10 @@ def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source
     if source == target:
         raise InputError("params.yaml", f"source and target are both {source}", "name two languages")
     _check([source, target])
-    for number, split in enumerate(artifacts.SPLITS):
+    for number, split in enumerate(schemas.SPLITS):
         with (
-            artifacts.atomic(Path(folder) / f"{split}.{source}") as source_path,
-            artifacts.atomic(Path(folder) / f"{split}.{target}") as target_path,
+            writing.atomic(Path(folder) / f"{split}.{source}") as source_path,
+            writing.atomic(Path(folder) / f"{split}.{target}") as target_path,
             source_path.open("w", encoding="utf-8", newline="\n") as source_file,
             target_path.open("w", encoding="utf-8", newline="\n") as target_file,
         ):

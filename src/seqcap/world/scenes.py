@@ -21,7 +21,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import json_file, parquet, schemas, writing
 from seqcap.system.progress import progress
 from seqcap.world.captions import DETAILS, DetailWeights, plan
 from seqcap.world.checker import Statement, Verdict, check, recall_of_set
@@ -95,12 +95,12 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     server's pictures come last, so that the others are the same with and without them.
     """
     folder = Path(folder)
-    splits = [name for name in (*artifacts.SPLITS, artifacts.SERVER) for _ in range(getattr(config, name))]
+    splits = [name for name in (*schemas.SPLITS, schemas.SERVER) for _ in range(getattr(config, name))]
     images: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     caption_id = 0
     with (
-        artifacts.atomic(folder / IMAGES_FILE) as temporary,
+        writing.atomic(folder / IMAGES_FILE) as temporary,
         tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
     ):
         shown = progress(splits, desc="scenes", unit="picture")
@@ -114,7 +114,7 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
             member.size = buffer.tell()
             buffer.seek(0)
             tar.addfile(member, buffer)
-            number = config.server_captions if split == artifacts.SERVER else config.captions
+            number = config.server_captions if split == schemas.SERVER else config.captions
             sentences = _sentences(scene, image_id, range(caption_id, caption_id + number), config, caption_rng)
             caption_id += number
             images.append(
@@ -128,8 +128,8 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
             )
             graph = json.dumps(scene.to_json(), sort_keys=True, separators=(",", ":"))
             rows.append({"item": image_id, "split": split, "group": group, "graph": graph})
-    artifacts.write_json(folder / CAPTIONS_FILE, {"dataset": "scenes", "images": images})
-    artifacts.write_rows(folder / SCENES_FILE, rows, SCENES)
+    json_file.write_json(folder / CAPTIONS_FILE, {"dataset": "scenes", "images": images})
+    parquet.write_rows(folder / SCENES_FILE, rows, SCENES)
 
 
 def _random(seed: int, image_id: int) -> list[np.random.Generator]:
@@ -183,7 +183,7 @@ def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]
     Raises:
         InputError: the file is missing or damaged, an item occurs twice, or a graph is not a scene.
     """
-    table = artifacts.read_table(path, SCENES)
+    table = parquet.read_table(path, SCENES)
     scenes: dict[int, S] = {}
     for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
         if image_id in scenes:

@@ -19,7 +19,7 @@ import numpy as np
 
 from seqcap.config.estimators import ESTIMATES
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet
 from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, REINFORCE, RHO, ST
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
@@ -139,7 +139,7 @@ def read_estimates(run: Run) -> Mapping[Key, Quality]:
     if not path.exists():
         return {}
     rows: dict[Key, list[dict[str, Any]]] = {}
-    for row in artifacts.read_table(path, ESTIMATES).to_pylist():
+    for row in parquet.read_table(path, ESTIMATES).to_pylist():
         rows.setdefault((row["estimator"], row["rho"], row["feedback_grad"]), []).append(row)
     if EXACT not in rows:
         raise InputError(path, f"has no {EXACT[0]}", "run the estimators stage again")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.papers.psst.methods import curve
 from seqcap.papers.psst.points import PLACES
 from seqcap.papers.psst.raters import REFERENCE, at_one_recall
@@ -64,6 +64,6 @@ def _greedy(run: Run, name: str) -> dict[int, str]:
 def _of_people(run: Run, items: Iterable[int]) -> dict[int, str]:
     """Picture -> one of the captions that people wrote of it, drawn with a fixed seed; its words, as of captioners."""
     path = ARTIFACTS / run.config.pictures / "data/references.parquet"
-    references: pd.DataFrame = artifacts.read_table(path, artifacts.REFERENCES).to_pandas()
+    references: pd.DataFrame = parquet.read_table(path, schemas.REFERENCES).to_pandas()
     written, rng = references.groupby("item")["tokens"], np.random.default_rng(0)
     return {item: " ".join(rng.choice(written.get_group(item).to_numpy())) for item in items}

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Floats
@@ -55,7 +55,7 @@ def read_variance(run: Run) -> Settings:
     path = Path(run.config.results) / "spider_variance.parquet"
     if not path.exists():
         return {}
-    frame = artifacts.read_table(path, artifacts.VARIANCE).to_pandas()
+    frame = parquet.read_table(path, schemas.VARIANCE).to_pandas()
     if frame.empty:
         raise InputError(path, "has no replicates", "run the variance stage again")
     for column in ("squared_distance", "squared_mean"):

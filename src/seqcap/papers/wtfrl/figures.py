@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
 from seqcap.papers.wtfrl.hacked import RULE, first_ranks, most_hacked
@@ -106,7 +106,7 @@ def figure1(run: Run) -> Figure:
 def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
     """Item -> the first caption of people, as the file of the task has them."""
     path = ARTIFACTS / run.config.pictures / "data/references.parquet"
-    table = artifacts.read_table(path, artifacts.REFERENCES)
+    table = parquet.read_table(path, schemas.REFERENCES)
     table = table.filter(pc.equal(table["split"], run.split(run.config.pictures)))
     found: dict[int, str] = {}
     for item, text in zip(table["item"].to_pylist(), table["text"].to_pylist(), strict=True):

@@ -10,29 +10,29 @@ import torch
 from safetensors.torch import save_file
 
 from seqcap.errors import InputError
-from seqcap.files import artifacts
+from seqcap.files import advice, json_file, parquet, schemas, tensors, writing
 
 ROW = {"item": 1, "split": "test", "caption_id": 2, "text": "a dog", "tokens": ["a", "dog"]}
 
 
 def test_rows_survive_a_round_trip(tmp_path):
     path = tmp_path / "references.parquet"
-    artifacts.write_rows(path, [ROW], artifacts.REFERENCES)
-    assert artifacts.read_table(path, artifacts.REFERENCES).to_pylist() == [ROW]
+    parquet.write_rows(path, [ROW], schemas.REFERENCES)
+    assert parquet.read_table(path, schemas.REFERENCES).to_pylist() == [ROW]
 
 
 def test_a_missing_column_is_named(tmp_path):
     path = tmp_path / "references.parquet"
     pq.write_table(pa.table({"item": [1], "split": ["test"]}), path)
     with pytest.raises(InputError, match=r"references\.parquet: has no column 'caption_id'"):
-        artifacts.read_table(path, artifacts.REFERENCES)
+        parquet.read_table(path, schemas.REFERENCES)
 
 
 def test_a_column_of_another_type_is_named(tmp_path):
     path = tmp_path / "images.parquet"
     pq.write_table(pa.table({"item": ["one"], "split": ["test"], "file": ["x"], "coco_id": [1]}), path)
     with pytest.raises(InputError, match="column 'item' is string; expected int64"):
-        artifacts.read_table(path, artifacts.IMAGES)
+        parquet.read_table(path, schemas.IMAGES)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"hello", None])
@@ -41,7 +41,7 @@ def test_what_is_no_parquet_is_one_line(tmp_path, content):
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError) as caught:
-        artifacts.read_table(path, artifacts.SCORES)
+        parquet.read_table(path, schemas.SCORES)
     assert "scores.parquet" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -49,18 +49,18 @@ def test_what_is_no_parquet_is_one_line(tmp_path, content):
 def test_a_damaged_page_is_one_line(tmp_path):
     path = tmp_path / "references.parquet"
     rows = [ROW | {"caption_id": i, "text": f"dog {i * i}"} for i in range(5000)]
-    artifacts.write_rows(path, rows, artifacts.REFERENCES)
+    parquet.write_rows(path, rows, schemas.REFERENCES)
     content = bytearray(path.read_bytes())
     content[200:4000] = bytes(3800)
     path.write_bytes(bytes(content))
     with pytest.raises(InputError, match="damaged"):
-        artifacts.read_table(path, artifacts.REFERENCES)
+        parquet.read_table(path, schemas.REFERENCES)
 
 
 def test_columns_in_another_order_are_read(tmp_path):
     path = tmp_path / "references.parquet"
-    pq.write_table(pa.Table.from_pylist([ROW], artifacts.REFERENCES).select(artifacts.REFERENCES.names[::-1]), path)
-    assert artifacts.read_table(path, artifacts.REFERENCES).to_pylist() == [ROW]
+    pq.write_table(pa.Table.from_pylist([ROW], schemas.REFERENCES).select(schemas.REFERENCES.names[::-1]), path)
+    assert parquet.read_table(path, schemas.REFERENCES).to_pylist() == [ROW]
 
 
 @pytest.mark.parametrize(
@@ -74,20 +74,20 @@ def test_columns_in_another_order_are_read(tmp_path):
 )
 def test_nulls_are_named(tmp_path, column, value, problem):
     path = tmp_path / "references.parquet"
-    artifacts.write_rows(path, [ROW, ROW | {column: value}], artifacts.REFERENCES)
+    parquet.write_rows(path, [ROW, ROW | {column: value}], schemas.REFERENCES)
     with pytest.raises(InputError, match=rf"references\.parquet: {problem}; restore it"):
-        artifacts.read_table(path, artifacts.REFERENCES)
+        parquet.read_table(path, schemas.REFERENCES)
 
 
 def test_what_may_be_null_is_read(tmp_path):
     rows = [{"item": 1, "split": "test", "file": "1.png", "coco_id": None}]
-    artifacts.write_rows(tmp_path / "images.parquet", rows, artifacts.IMAGES)
-    assert artifacts.read_table(tmp_path / "images.parquet", artifacts.IMAGES).to_pylist() == rows
+    parquet.write_rows(tmp_path / "images.parquet", rows, schemas.IMAGES)
+    assert parquet.read_table(tmp_path / "images.parquet", schemas.IMAGES).to_pylist() == rows
     nothing = dict.fromkeys(("item", "rank", "value", "statistics"))
     rows = [{"variant": "v", "seed": 1, "decoder": "beam", "metric": "BLEU4", **nothing}]
-    artifacts.write_rows(tmp_path / "scores.parquet", rows, artifacts.SCORES)
+    parquet.write_rows(tmp_path / "scores.parquet", rows, schemas.SCORES)
     for dictionaries in ((), ("variant",)):
-        table = artifacts.read_table(tmp_path / "scores.parquet", artifacts.SCORES, dictionaries)
+        table = parquet.read_table(tmp_path / "scores.parquet", schemas.SCORES, dictionaries)
         assert table.to_pylist() == [{name: rows[0][name] for name in table.column_names}]
 
 
@@ -96,15 +96,15 @@ def test_a_column_that_is_there_twice_is_named(tmp_path):
     arrays = [pa.array([1]), pa.array(["test"]), pa.array(["x"]), pa.array([1]), pa.array([2])]
     pq.write_table(pa.Table.from_arrays(arrays, names=["item", "split", "file", "coco_id", "item"]), path)
     with pytest.raises(InputError, match=r"images\.parquet: has 2 columns 'item'"):
-        artifacts.read_table(path, artifacts.IMAGES)
+        parquet.read_table(path, schemas.IMAGES)
 
 
 def test_text_that_is_no_utf_8_is_one_line(tmp_path):
     path = tmp_path / "images.parquet"
     wrong = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())
-    pq.write_table(pa.Table.from_arrays([[1], wrong, ["x"], [1]], names=artifacts.IMAGES.names), path)
+    pq.write_table(pa.Table.from_arrays([[1], wrong, ["x"], [1]], names=schemas.IMAGES.names), path)
     with pytest.raises(InputError, match=r"images\.parquet: is damaged \(.*UTF8"):
-        artifacts.read_table(path, artifacts.IMAGES)
+        parquet.read_table(path, schemas.IMAGES)
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ def test_json_that_would_be_read_wrong_is_one_line(tmp_path, text, problem):
     path = tmp_path / "file.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=rf"file\.json: {problem}") as caught:
-        artifacts.read_json(path)
+        json_file.read_json(path)
     assert "\n" not in str(caught.value)
 
 
 def test_whole_characters_are_read_from_their_halves(tmp_path):
     (tmp_path / "file.json").write_text('["\\ud83d\\ude00"]')
-    assert artifacts.read_json(tmp_path / "file.json") == ["\U0001f600"]
+    assert json_file.read_json(tmp_path / "file.json") == ["\U0001f600"]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_whole_characters_are_read_from_their_halves(tmp_path):
     ],
 )
 def test_only_the_pipelines_own_files_are_to_be_deleted(path, fix):
-    assert artifacts.mend(path) == fix
+    assert advice.mend(path) == fix
 
 
 def test_nothing_half_written_is_left_behind(tmp_path):
@@ -149,7 +149,7 @@ def test_nothing_half_written_is_left_behind(tmp_path):
     path.write_text("old")
 
     def write_half() -> None:
-        with artifacts.atomic(path) as temporary:
+        with writing.atomic(path) as temporary:
             temporary.write_text("half of the n")
             raise RuntimeError
 
@@ -161,30 +161,30 @@ def test_nothing_half_written_is_left_behind(tmp_path):
 
 def test_weights_are_the_same_bytes_in_every_process(tmp_path):
     code = (
-        "import sys, torch; from seqcap.files.artifacts import save_weights\n"
+        "import sys, torch; from seqcap.files.tensors import save_weights\n"
         "save_weights(sys.argv[1], {'b': torch.ones(3), 'a': torch.zeros(2, 2)}, {'y': 1, 'x': [2], 'z': 'w'})"
     )
     for name in ("one", "two"):
         subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=True)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    tensors, metadata = artifacts.load_weights(tmp_path / "one")
-    assert torch.equal(tensors["b"], torch.ones(3))
+    loaded, metadata = tensors.load_weights(tmp_path / "one")
+    assert torch.equal(loaded["b"], torch.ones(3))
     assert metadata == {"x": [2], "y": 1, "z": "w"}
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_weights_that_are_not_finite_are_refused(tmp_path, bad):
     path = tmp_path / "weights.safetensors"
-    artifacts.save_weights(path, {"a": torch.ones(2), "b": torch.tensor([1.0, bad])}, {})
+    tensors.save_weights(path, {"a": torch.ones(2), "b": torch.tensor([1.0, bad])}, {})
     with pytest.raises(InputError, match=r"weights\.safetensors: weight 'b' is NaN or infinite"):
-        artifacts.load_weights(path)
+        tensors.load_weights(path)
 
 
 def test_weights_of_eight_bits_are_refused(tmp_path):
     path = tmp_path / "weights.safetensors"
     save_file({"a": torch.ones(2).to(torch.float8_e4m3fn)}, path)
     with pytest.raises(InputError, match=r"weights\.safetensors: weight 'a' is of torch\.float8_e4m3fn; store it as"):
-        artifacts.load_weights(path)
+        tensors.load_weights(path)
 
 
 @pytest.mark.parametrize(
@@ -201,16 +201,16 @@ def test_metadata_of_others_are_one_line(tmp_path, metadata, problem):
     path = tmp_path / "weights.safetensors"
     save_file({"a": torch.ones(1)}, path, metadata={"seqcap": metadata})
     with pytest.raises(InputError, match=rf"weights\.safetensors: .*{problem}"):
-        artifacts.load_weights(path)
+        tensors.load_weights(path)
 
 
 def test_missing_weights_do_not_exist(tmp_path):
     with pytest.raises(InputError, match=r"weights\.safetensors: does not exist; check the path"):
-        artifacts.load_weights(tmp_path / "weights.safetensors")
+        tensors.load_weights(tmp_path / "weights.safetensors")
 
 
 def test_pickles_are_not_read_as_weights(tmp_path):
     path = tmp_path / "weights.safetensors"
     torch.save({"a": torch.ones(1)}, path)
     with pytest.raises(InputError, match="not a safetensors file"):
-        artifacts.load_weights(path)
+        tensors.load_weights(path)

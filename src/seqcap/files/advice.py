@@ -1,0 +1,23 @@
+"""What to do about a file that is missing or damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+def mend(path: str | Path) -> str:
+    """What to do about a damaged file: the pipeline makes its own again, and no other."""
+    return "delete it and run `dvc repro`" if _is_own(path) else "restore it"
+
+
+def find(path: str | Path) -> str:
+    """What to do about a missing file."""
+    return "run `dvc repro` to make it" if _is_own(path) else "check the path"
+
+
+def _is_own(path: str | Path) -> bool:
+    return Path(path).parts[:1] in (("artifacts",), ("scratch",))

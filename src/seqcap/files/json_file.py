@@ -1,0 +1,61 @@
+"""JSON files: sorted keys, so that the same content gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqcap.errors import InputError
+
+if TYPE_CHECKING:
+    pass
+from seqcap.files.writing import atomic
+
+# Half of a UTF-16 pair, as JSON escapes it.
+HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Writes `value` as JSON with sorted keys and a final newline."""
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: str | Path) -> Any:
+    """Reads a JSON file.
+
+    Raises:
+        InputError: the file is missing, not UTF-8 or not JSON; an object has a key twice, of which one would be lost
+            unseen; or a text has half a character, which nothing can write again.
+    """
+    fix = "restore or re-download the file"
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        value = json.loads(text, object_pairs_hook=unique_object)
+        if HALF_CHARACTER.search(text):
+            # Two halves make a character, as in most files.
+            json.dumps(value, ensure_ascii=False).encode()
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
+    except UnicodeEncodeError as error:
+        near = error.object[max(0, error.start - 40) : error.start]
+        raise InputError(path, f"has half a character after {near!r}", fix) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, f"is not JSON ({error})", fix) from None
+    return value
+
+
+def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object of its keys and values.
+
+    Raises:
+        ValueError: a key is there twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {twice!r:.60} is there twice in one object")
+    return found

@@ -1,0 +1,135 @@
+"""Parquet files: written whole, and checked against their schema when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from seqcap.errors import InputError
+
+if TYPE_CHECKING:
+    pass
+from seqcap.files.advice import find, mend
+from seqcap.files.schemas import NULLABLE, NULLABLE_SCORES, SCORES
+from seqcap.files.writing import atomic
+
+# What the library raises for damaged files: text that is no UTF-8 is a UnicodeDecodeError.
+PARQUET_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
+
+
+def write_table(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
+    """Writes a table that must fit `schema` (same columns; values are cast)."""
+    with atomic(path) as temporary:
+        pq.write_table(table.select(schema.names).cast(schema), temporary, compression="zstd")
+
+
+def write_rows(path: str | Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+    """Writes a list of records that must fit `schema`."""
+    write_table(path, pa.Table.from_pylist(rows, schema=schema), schema)
+
+
+@contextmanager
+def parquet_stream(path: str | Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """A writer of row groups; the file appears when the block ends. Uncompressed, so that it can be memory-mapped."""
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, compression="none", use_dictionary=False) as w:
+        yield w
+
+
+def open_parquet(path: str | Path, mapped: bool = True) -> pq.ParquetFile:
+    """Opens a Parquet file.
+
+    Args:
+        mapped: whether it is mapped into memory. What was read of a mapped file counts as memory of the process.
+
+    Raises:
+        InputError: the file is missing or not Parquet.
+    """
+    try:
+        file = pq.ParquetFile(path, memory_map=mapped)
+        # A damaged schema shows when it is first asked for.
+        file.schema_arrow  # noqa: B018
+    except FileNotFoundError:
+        raise InputError(path, "does not exist", find(path)) from None
+    except PARQUET_ERRORS as error:
+        raise InputError(path, f"is not a Parquet file ({error})", mend(path)) from None
+    return file
+
+
+def check_columns(path: str | Path, found: pa.Schema, names: Sequence[str]) -> None:
+    """Checks that every column is there once.
+
+    Raises:
+        InputError: names the first that is not.
+    """
+    for name in names:
+        number = found.names.count(name)
+        if number != 1:
+            problem = f"has {f'{number} columns' if number else 'no column'} {name!r}"
+            raise InputError(path, problem, f"expected columns {', '.join(names)}")
+
+
+def check_schema(path: str | Path, found: pa.Schema, expected: pa.Schema) -> None:
+    """Checks that every expected column is there once, with its type.
+
+    Raises:
+        InputError: names the first column that is missing, there twice or of another type.
+    """
+    check_columns(path, found, expected.names)
+    for field in expected:
+        actual = found.field(field.name).type
+        if not (actual == field.type or _same_list(actual, field.type)):
+            raise InputError(path, f"column {field.name!r} is {actual}", f"expected {field.type}")
+
+
+def _same_list(left: pa.DataType, right: pa.DataType) -> bool:
+    """List types whose only difference is the name of their item field ("item" or "element")."""
+    return bool(pa.types.is_list(left) and pa.types.is_list(right) and left.value_type == right.value_type)
+
+
+def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str] = ()) -> pa.Table:
+    """Reads a Parquet file and checks it against `schema`.
+
+    Args:
+        path: the file.
+        schema: its columns.
+        dictionaries: columns of strings that come again and again: they stay numbers with a dictionary, which takes a
+            fraction of the time and of the memory.
+
+    Raises:
+        InputError: the file is missing, damaged, or a column is missing, there twice, of another type or has nulls
+            where there must be none.
+    """
+    file = open_parquet(path)
+    check_schema(path, file.schema_arrow, schema)
+    try:
+        if dictionaries:
+            coded = pq.ParquetFile(path, memory_map=True, read_dictionary=list(dictionaries))
+            table = coded.read(columns=schema.names)
+        else:
+            # The file may have its columns in another order.
+            table = file.read(columns=schema.names).select(schema.names).cast(schema)
+        # Among others, that text is UTF-8.
+        table.validate(full=True)
+    except PARQUET_ERRORS as error:
+        raise InputError(path, f"is damaged ({error})", mend(path)) from None
+    _check_nulls(path, table, schema)
+    return table
+
+
+def _check_nulls(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
+    """Checks that only columns that may be null are, lists and what is in them."""
+    for field in schema:
+        if field.name in NULLABLE or (schema.equals(SCORES) and field.name in NULLABLE_SCORES):
+            continue
+        column = table[field.name]
+        if column.null_count:
+            row = pc.index(column.is_null(), True).as_py()
+            raise InputError(path, f"column {field.name!r} is null in row {row}", mend(path))
+        if pa.types.is_list(column.type) and pc.list_flatten(column).null_count:
+            raise InputError(path, f"column {field.name!r} has a list with a null in it", mend(path))

@@ -1,0 +1,63 @@
+"""Weights as safetensors. The same tensors and metadata give the same bytes; no pickle is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqcap.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+from seqcap.files.advice import find, mend
+from seqcap.files.json_file import unique_object
+from seqcap.files.writing import atomic
+
+
+def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata: dict[str, Any]) -> None:
+    """Writes tensors as safetensors. The metadata are one sorted JSON string: the order of several keys would change
+    from process to process, and the bytes with it."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())}
+    with atomic(path) as temporary:
+        try:
+            save_file(on_cpu, temporary, metadata={"seqcap": json.dumps(metadata, sort_keys=True)})
+        except SafetensorError as error:
+            # Its one error for whatever the system says.
+            raise OSError(str(error)) from None
+
+
+def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Reads what `save_weights` wrote: tensors on the CPU, and the metadata.
+
+    Raises:
+        InputError: the file is missing or not safetensors, its metadata are no JSON object, or a weight is NaN or
+            infinite. Pickled checkpoints are never read.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt", device="cpu") as file:
+            metadata = json.loads((file.metadata() or {}).get("seqcap", "{}"), object_pairs_hook=unique_object)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise InputError(path, "does not exist", find(path)) from None
+    except (OSError, SafetensorError) as error:
+        raise InputError(path, f"is not a safetensors file ({error})", mend(path)) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, f"has metadata that are not JSON ({error})", mend(path)) from None
+    if not isinstance(metadata, dict):
+        raise InputError(path, f"has metadata that are no object, but {metadata!r:.60}", mend(path))
+    for name, tensor in tensors.items():
+        try:
+            finite = not tensor.is_floating_point() or bool(tensor.isfinite().all())
+        except NotImplementedError:
+            # Eight bits and less.
+            raise InputError(path, f"weight {name!r} is of {tensor.dtype}", "store it as torch.float32") from None
+        if not finite:
+            raise InputError(path, f"weight {name!r} is NaN or infinite", mend(path))
+    return tensors, metadata
