@@ -35,7 +35,7 @@ from seqcap.system.progress import progress
 # How many sentences are held as Python objects at a time.
 CHUNK = 100_000
 
-CONFIG = SentenceData
+CONFIGS = {"sentences": SentenceData}
 
 Words = list[str]
 

@@ -1,0 +1,14 @@
+"""COCO captions (Chen et al., "Microsoft COCO Captions: data collection and evaluation server", 2015) in Karpathy's layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seqcap.data.karpathy import Rows, read as read_karpathy
+
+KIND = "images"
+
+
+def read(root: Path) -> tuple[Rows, Rows]:
+    """See `karpathy.read`."""
+    return read_karpathy(root, "coco")
