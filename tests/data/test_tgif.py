@@ -114,9 +114,9 @@ def test_wrong_lines_are_named(root: Path, file: str, text: str, message: str) -
 @pytest.mark.parametrize("file", ["tgif-v1.0.tsv", "splits/test.txt"])
 def test_missing_and_damaged_files_are_one_line(root: Path, file: str) -> None:
     (root / file).write_bytes(b"\xff\xfe")
-    assert f"{file}: cannot be read" in refused(root)
+    assert f"{file}: line 1 is not UTF-8" in refused(root)
     (root / file).unlink()
-    assert f"{file}: does not exist" in refused(root)
+    assert f"{file}: cannot be read (No such file" in refused(root)
     (root / file).mkdir()
     assert f"{file}: cannot be read" in refused(root)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import relative_parts
 from seqcap.data.karpathy import Rows
+from seqcap.data.text import lines
 from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
@@ -62,7 +63,7 @@ def read(root: Path) -> tuple[Rows, Rows]:
 def _captions(path: Path) -> dict[str, Rows]:
     """Url -> its captions, both in the file's order."""
     found: dict[str, Rows] = {}
-    for number, line in enumerate(_lines(path)):
+    for number, line in enumerate(lines(path)):
         where = f"line {number + 1}"
         url, tab, caption = line.partition("\t")
         if not tab or "\t" in caption:
@@ -82,7 +83,7 @@ def _splits(folder: Path, captions: dict[str, Rows]) -> dict[str, str]:
     found: dict[str, str] = {}
     for split in SPLITS:
         path = folder / f"{split}.txt"
-        urls = [line.strip() for line in _lines(path)]
+        urls = [line.strip() for line in lines(path)]
         if not urls:
             raise InputError(path, "is empty", "name at least one clip of each split")
         for number, url in enumerate(urls):
@@ -101,16 +102,3 @@ def _file(path: Path, url: str) -> str:
     if relative_parts(name) != (name,):
         raise InputError(path, f"url {url!r} does not end in a file's name", FIX)
     return f"{name}.gif"
-
-
-def _lines(path: Path) -> list[str]:
-    """The lines of a text file, without an empty one at its end."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(path, "does not exist", "put TGIF's file there, or set the dataset's root") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, f"cannot be read ({error})", FIX) from None
-    # Not splitlines: a caption may hold other line separators, such as U+2028.
-    lines = text.split("\n")
-    return lines[:-1] if not lines[-1] else lines

@@ -14,6 +14,7 @@ reads.
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from types import ModuleType
 
 
@@ -28,7 +29,8 @@ def find(name: str, kind: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != f"{__name__}.{name}":
             raise
-        raise ValueError(f"{name!r} is not a dataset: there is no {name}.py in seqcap/data/datasets/") from None
+        known = ", ".join(module.name for module in pkgutil.iter_modules(__path__))
+        raise ValueError(f"allowed: {known}; or add seqcap/data/datasets/{name}.py") from None
     if module.KIND != kind:
         raise ValueError(f"{name!r} is a dataset of {module.KIND}, not of {kind}")
     return module
