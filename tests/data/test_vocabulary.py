@@ -68,7 +68,9 @@ def test_write_then_read_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
-@pytest.mark.parametrize("value", [[], {"words": [*SPECIALS, "a", "a"]}, {"words": ["a"], "min_count": 1}, {"word": []}])
+@pytest.mark.parametrize(
+    "value", [[], {"words": [*SPECIALS, "a", "a"]}, {"words": ["a"], "min_count": 1}, {"word": []}]
+)
 def test_a_file_that_holds_no_vocabulary_is_one_line(tmp_path: Path, value: Any) -> None:
     path = tmp_path / "vocabulary.json"
     path.write_text(json.dumps(value))

@@ -92,7 +92,9 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     doubles = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(84)), 12)
     cases = {
         "has no column 'item'": good.drop_columns(["item"]),
-        "has other columns": pa.table({"item": ids.cast(pa.string()), "features": features}, metadata={"shape": "[12]"}),
+        "has other columns": pa.table(
+            {"item": ids.cast(pa.string()), "features": features}, metadata={"shape": "[12]"}
+        ),
         "other columns than": pa.table({"item": ids, "features": ids}, metadata={"shape": "[12]"}),
         "columns than": pa.table({"item": ids, "features": doubles.cast(pa.list_(pa.float64()))}),
         "no `shape`": good.replace_schema_metadata({"shape": "[2, 2]"}),

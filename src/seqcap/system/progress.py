@@ -1,8 +1,6 @@
 """Shows the progress of long work: a bar on a terminal, a line every ten seconds in a file or a pipe.
 
-    sll seed 1: 120/480 steps (25%), 12.1 step/s, 0:30 left, val_cider 0.908
-
-Processes side by side write whole lines, one below the other.
+sll seed 1: 120/480 steps (25%), 12.1 step/s, 0:30 left, val_cider 0.908
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Any
 from tqdm import tqdm
 
 LINE_SECONDS = 10
-# Tqdm's own lock has a semaphore that a process leaves behind when it is stopped, which Python warns of.
+# Tqdm's own lock has a semaphore, which a killed process leaves behind with a warning.
 tqdm.set_lock(threading.RLock())
 
 
@@ -28,19 +26,11 @@ def progress(
     initial: int = 0,
     disable: bool = False,
 ) -> tqdm[Any]:
-    """Shows on standard error how far the work is. `update`, `set_postfix` and `close` are tqdm's.
-
-    Args:
-        iterable: what is worked through; None: the caller calls `update`.
-        desc: what the work is.
-        unit: what is counted, in the singular.
-        total: how many there are; None: as many as `iterable` says.
-        initial: how many were done before.
-    """
+    """Shows on standard error how far the work is, as tqdm does; `unit` in the singular."""
     shown: dict[str, Any] = {"desc": desc, "unit": unit, "total": total, "initial": initial, "disable": disable}
     if sys.stderr.isatty():
         return tqdm(iterable, mininterval=1, **shown)
-    # The delay leaves out a line at the very start. Every update looks at the clock, because the pace may change.
+    # The delay suppresses a line at the very start. Every update looks at the clock, because the pace may change.
     return Lines(iterable, mininterval=LINE_SECONDS, miniters=1, delay=1e-9, **shown)
 
 

@@ -31,6 +31,6 @@ def find(name: str, kind: str) -> ModuleType:
             raise
         known = ", ".join(module.name for module in pkgutil.iter_modules(__path__))
         raise ValueError(f"allowed: {known}; or add seqcap/data/datasets/{name}.py") from None
-    if module.KIND != kind:
+    if kind != module.KIND:
         raise ValueError(f"{name!r} is a dataset of {module.KIND}, not of {kind}")
     return module

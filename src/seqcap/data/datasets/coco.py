@@ -1,10 +1,11 @@
-"""COCO captions (Chen et al., "Microsoft COCO Captions: data collection and evaluation server", 2015) in Karpathy's layout."""
+"""COCO captions (Chen et al., "Microsoft COCO Captions", 2015) in Karpathy's layout."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from seqcap.data.karpathy import Rows, read as read_karpathy
+from seqcap.data.karpathy import Rows
+from seqcap.data.karpathy import read as read_karpathy
 
 KIND = "images"
 

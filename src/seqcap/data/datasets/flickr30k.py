@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seqcap.data.karpathy import Rows, read as read_karpathy
+from seqcap.data.karpathy import Rows
+from seqcap.data.karpathy import read as read_karpathy
 
 KIND = "images"
 

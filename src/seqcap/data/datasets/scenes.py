@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from seqcap.data.karpathy import Rows, read as read_karpathy
+from seqcap.data.karpathy import Rows
+from seqcap.data.karpathy import read as read_karpathy
 from seqcap.world import scenes
 
 KIND = "images"
