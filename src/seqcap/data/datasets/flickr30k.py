@@ -1,15 +1,8 @@
 """Flickr30k (Young, Lai, Hodosh & Hockenmaier, TACL 2014) in Karpathy's layout."""
 
-from __future__ import annotations
+from functools import partial
 
-from pathlib import Path
-
-from seqcap.data.karpathy import Rows
-from seqcap.data.karpathy import read as read_karpathy
+from seqcap.data import karpathy
 
 KIND = "images"
-
-
-def read(root: Path) -> tuple[Rows, Rows]:
-    """See `karpathy.read`."""
-    return read_karpathy(root, "flickr30k")
+read = partial(karpathy.read, name="flickr30k")

@@ -1,15 +1,8 @@
 """Flickr8k (Hodosh, Young & Hockenmaier, JAIR 2013) in Karpathy's layout."""
 
-from __future__ import annotations
+from functools import partial
 
-from pathlib import Path
-
-from seqcap.data.karpathy import Rows
-from seqcap.data.karpathy import read as read_karpathy
+from seqcap.data import karpathy
 
 KIND = "images"
-
-
-def read(root: Path) -> tuple[Rows, Rows]:
-    """See `karpathy.read`."""
-    return read_karpathy(root, "flickr8k")
+read = partial(karpathy.read, name="flickr8k")
