@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -88,30 +89,21 @@ def _read_split(root: Path, config: Corpus, split: str) -> pa.Table:
     stem = config.splits[split]
     paths = [_file(root, stem, language) for language in (config.source, config.target)]
     tokenisers = [_tokeniser(language, config.tokenise) for language in (config.source, config.target)]
+    schema = pa.schema([PAIRS.field(name) for name in ("item", "source", "target")])
     chunks: list[pa.Table] = []
-    ids: list[int] = []
-    sides: tuple[list[Words], list[Words]] = ([], [])
-
-    def flush() -> None:
-        kinds = [PAIRS.field(name).type for name in ("item", "source", "target")]
-        arrays = [pa.array(values, kind) for values, kind in zip((ids, *sides), kinds, strict=True)]
-        chunks.append(pa.table(arrays, ["item", "source", "target"]))
-        for values in (ids, *sides):
-            values.clear()
-
+    rows: list[dict[str, Any]] = []
     empty = 0
     offset = SPLITS.index(split) * 10**9
     for line, texts in enumerate(progress(_pairs(paths), desc=stem, unit="pair")):
-        words = [tokenise(text) for tokenise, text in zip(tokenisers, texts, strict=True)]
-        if not all(words):
+        source, target = (tokenise(text) for tokenise, text in zip(tokenisers, texts, strict=True))
+        if not source or not target:
             empty += 1
             continue
-        ids.append(offset + line)
-        for side, found in zip(sides, words, strict=True):
-            side.append(found)
-        if len(ids) == CHUNK:
-            flush()
-    flush()
+        rows.append({"item": offset + line, "source": source, "target": target})
+        if len(rows) == CHUNK:
+            chunks.append(pa.Table.from_pylist(rows, schema))
+            rows = []
+    chunks.append(pa.Table.from_pylist(rows, schema))
     if empty:
         print(f"{paths[0]}, {paths[1]}: {empty:,} pairs with an empty line are left out")
     table = pa.concat_tables(chunks)
@@ -152,11 +144,9 @@ def _tokeniser(language: str, raw: bool) -> Callable[[str], Words]:
 def _learn(sentences: pa.ChunkedArray, merges: int | None) -> Subwords | None:
     if merges is None:
         return None
-    return Subwords.learn((text for chunk in sentences.chunks for text in _texts(chunk)), merges)
-
-
-def _texts(chunk: pa.ListArray) -> Iterator[str]:
-    yield from pc.binary_join(chunk, " ").to_pylist()
+    return Subwords.learn(
+        (text for chunk in sentences.chunks for text in pc.binary_join(chunk, " ").to_pylist()), merges
+    )
 
 
 def _split(sentences: pa.ChunkedArray, merges: Subwords | None) -> pa.ChunkedArray:
