@@ -20,11 +20,11 @@ tqdm.set_lock(threading.RLock())
 
 def progress(iterable: Iterable[Any] | None = None, *, unit: str, **options: Any) -> tqdm[Any]:
     """Shows on standard error how far the work is; `options` are tqdm's, and `unit` is in the singular."""
+    shown: dict[str, Any] = {"unit": unit, **options}
     if sys.stderr.isatty():
-        return tqdm(iterable, mininterval=1, unit=unit, **options)
+        return tqdm(iterable, mininterval=1, **shown)
     # The delay suppresses a line at the very start. Every update looks at the clock, because the pace may change.
-    pace = {"mininterval": LINE_SECONDS, "miniters": 1, "delay": 1e-9}
-    return Lines(iterable, bar_format=LINE, unit=unit, **pace, **options)
+    return Lines(iterable, bar_format=LINE, mininterval=LINE_SECONDS, miniters=1, delay=1e-9, **shown)
 
 
 class Lines(tqdm):  # type: ignore[type-arg]
