@@ -77,7 +77,7 @@ def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
     write_table(folder / "pairs.parquet", pa.concat_tables(tables.values()), PAIRS)
     for side, name in (("source", SOURCE_VOCABULARY), ("target", VOCABULARY)):
         counts = _counts(tables["train"][side])
-        Vocabulary.of_counts(counts, config.min_count, config.max_words).write(folder / name)
+        Vocabulary.from_counts(counts, config.min_count, config.max_words).write(folder / name)
     for side, name in (("source", SOURCE_SUBWORDS), ("target", SUBWORDS)):
         learnt = merges[side]
         if learnt is not None:

@@ -44,10 +44,10 @@ class Vocabulary:
         Args:
             token_lists: the tokens of the training captions only, or test words leak into the model.
         """
-        return cls.of_counts(Counter(token for tokens in token_lists for token in tokens), min_count)
+        return cls.from_counts(Counter(token for tokens in token_lists for token in tokens), min_count)
 
     @classmethod
-    def of_counts(cls, counts: Mapping[str, int], min_count: int, max_words: int | None = None) -> Self:
+    def from_counts(cls, counts: Mapping[str, int], min_count: int, max_words: int | None = None) -> Self:
         """The words counted at least `min_count` times, at most `max_words` of them, ordered as by `build`; an
         `InputError` if there are none."""
         kept = [word for word, count in counts.items() if count >= min_count and word not in SPECIALS]
