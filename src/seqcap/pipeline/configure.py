@@ -116,7 +116,7 @@ def _data(params: Params) -> Files:
                 scenes=_world(params, name, task) if generated else None,
                 seed=seed + task.world.seed_offset,
                 fingerprint=fingerprint,
-                code=closure([*roots, *(["seqcap.world.scenes"] if generated else [])], ["data.py"]),
+                code=closure([*roots, f"seqcap.data.datasets.{task.dataset}"], ["data.py"]),
             )
             continue
         if isinstance(task, ClipTask):
@@ -128,7 +128,7 @@ def _data(params: Params) -> Files:
                 clips=params.shared.clips.model_dump() if generated else None,
                 seed=seed,
                 fingerprint=fingerprint,
-                code=closure([*roots, *(["seqcap.world.clips"] if generated else [])], ["data.py"]),
+                code=closure([*roots, f"seqcap.data.datasets.{task.dataset}"], ["data.py"]),
             )
             continue
         corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})

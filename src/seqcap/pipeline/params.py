@@ -21,6 +21,7 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 
 from seqcap.config.data import Glove
 from seqcap.config.training import Precision, Training
+from seqcap.data import datasets
 from seqcap.errors import InputError
 from seqcap.rewards import MODULES
 from seqcap.world import scenes
@@ -90,7 +91,19 @@ def _paid(value: dict[str, float]) -> dict[str, float]:
     return value
 
 
+def _image_dataset(value: str) -> str:
+    datasets.find(value, "images")
+    return value
+
+
+def _clip_dataset(value: str) -> str:
+    datasets.find(value, "clips")
+    return value
+
+
 Name = Annotated[str, Field(max_length=100), AfterValidator(_name)]
+ImageDataset = Annotated[Name, AfterValidator(_image_dataset)]
+ClipDataset = Annotated[Name, AfterValidator(_clip_dataset)]
 Metric = Annotated[str, AfterValidator(_metric)]
 Reward = Annotated[dict[Metric, float], AfterValidator(_paid)]
 # A user's file or folder, or the name of one.
@@ -120,7 +133,7 @@ class ImageTask(Section):
     """
 
     kind: Literal["images"]
-    dataset: Literal["scenes", "flickr8k", "flickr30k", "coco"]
+    dataset: ImageDataset
     root: File | None
     world: World = World()
     min_count: int = Field(ge=1)
@@ -132,7 +145,7 @@ class ClipTask(Section):
     """Clips and their captions."""
 
     kind: Literal["clips"]
-    dataset: Literal["clips", "tgif"]
+    dataset: ClipDataset
     root: File | None
     min_count: int = Field(ge=1)
     max_length: int = Field(ge=2, le=100)

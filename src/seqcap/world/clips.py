@@ -16,7 +16,6 @@ import numpy as np
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
-from seqcap.data.tgif import CAPTIONS_FILE, SPLITS_FOLDER
 from seqcap.files import parquet, schemas, writing
 from seqcap.system.progress import progress
 from seqcap.world.captions import DETAILS, DetailWeights, plan
@@ -26,7 +25,8 @@ from seqcap.world.graph import pick
 from seqcap.world.motion import FRAMES, Clip, sample_clip
 from seqcap.world.scenes import SCENES, SCENES_FILE
 
-CLIPS_FILE = "gifs.tar"
+# The names of TGIF's files, see `seqcap.data.tgif`.
+CAPTIONS_FILE, SPLITS_FOLDER, CLIPS_FILE = "tgif-v1.0.tsv", "splits", "gifs.tar"
 # How long a frame is shown, in milliseconds. Nothing reads it but viewers.
 _SHOWN = 200
 # Keeps the random numbers of clips apart from those of pictures with the same seed and number.
