@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from xdist.remote import Producer
 
+    from seqcap.spice.cache import CachedParser
     from seqcap.spice.parser import Parser
 
 ROOT = Path(__file__).parents[1]
@@ -127,6 +128,14 @@ def parser() -> Parser:
     from seqcap.spice.parser import Parser
 
     return Parser(processes=1)
+
+
+@pytest.fixture(scope="session")
+def uncached(parser: Parser) -> CachedParser:
+    """The session's parser, as the metric and the reward take it."""
+    from seqcap.spice.cache import CachedParser
+
+    return CachedParser(None, parser)
 
 
 @pytest.fixture(scope="session")

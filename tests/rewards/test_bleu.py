@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_rewards import bleu
 from pycocoevalcap.bleu.bleu import Bleu as PycocoBleu
 
 from seqcap.errors import InputError
 from seqcap.rewards.bleu import Bleu, multi_reference_bleu, pairwise_bleu
-from seqcap.rewards.reference import bleu
 from seqcap.rewards.sequences import References
 
 EOS = 2

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_rewards import cider_d, document_frequencies
 from pycocoevalcap.cider.cider import Cider
 
 from seqcap.errors import InputError
 from seqcap.rewards.ciderd import CiderD
-from seqcap.rewards.reference import cider_d, document_frequencies
 from seqcap.rewards.sequences import References
 
 EOS = 2

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_rewards import rouge_l
 from pycocoevalcap.rouge.rouge import Rouge
 
-from seqcap.rewards.reference import rouge_l
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
 

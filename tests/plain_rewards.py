@@ -1,4 +1,4 @@
-"""CIDEr-D, BLEU and ROUGE-L in plain Python, one caption at a time: what the compiled kernels must equal.
+"""CIDEr-D, BLEU and ROUGE-L in plain Python, one caption at a time: the oracle of the compiled kernels.
 
 Captions here are lists of ids exactly as scored (EOS included where it counts).
 """
