@@ -53,25 +53,19 @@ def samples(coco_captions: list[list[list[str]]], full: bool) -> list[Captions]:
     return images
 
 
-def test_pairs_score_as_pycocoevalcap_scores_them(samples: list[Captions]) -> None:
+def test_real_captions_score_as_pycocoevalcap_scores_them(samples: list[Captions]) -> None:
+    sets, n = block(samples), len(samples)
     pairs = [(image[j], [image[k]]) for image in samples for j in range(5) for k in range(5)]
-    np.testing.assert_allclose(pairwise_bleu(block(samples)).reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
-
-
-def test_each_against_the_others_scores_as_pycocoevalcap_scores_it(samples: list[Captions]) -> None:
+    np.testing.assert_allclose(pairwise_bleu(sets).reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
     pairs = [(image[j], [image[k] for k in range(5) if k != j]) for image in samples for j in range(5)]
-    scores = multi_reference_bleu(block(samples))
-    assert scores.shape == (len(samples), 5, 4)
-    np.testing.assert_allclose(scores.reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
-
-
-def test_reward_against_references_scores_as_pycocoevalcap_scores_it(samples: list[Captions]) -> None:
-    n = len(samples)
-    image = np.arange(n).repeat(2)
+    np.testing.assert_allclose(multi_reference_bleu(sets).reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
+    # Each image's references with one of its captions, and with one of the next image.
     hypotheses = block([[samples[i][0], samples[(i + 1) % n][4]] for i in range(n)]).reshape(2 * n, -1)
     pairs = [(samples[(i + k) % n][4 * k], samples[i][1:4]) for i in range(n) for k in range(2)]
-    scores = Bleu(References([captions[1:4] for captions in samples])).score(hypotheses, image)
-    np.testing.assert_allclose(scores, by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
+    reward = Bleu(References([captions[1:4] for captions in samples]))
+    np.testing.assert_allclose(
+        reward.score(hypotheses, np.arange(n).repeat(2)), by_pycocoevalcap(pairs), rtol=0, atol=1e-9
+    )
 
 
 captions = st.lists(st.integers(4, 7), max_size=6)
@@ -95,20 +89,13 @@ def test_any_captions_score_as_the_plain_reference_says(image: Captions) -> None
     assert (pairs <= 1 + 1e-9).all()
 
 
-def test_a_caption_against_itself_is_one_where_it_has_enough_tokens() -> None:
-    scores = pairwise_bleu(block([[[4, 5, 6], [4, 5, 6]]]))
-    np.testing.assert_allclose(scores, 1, atol=1e-6)
-
-
-def test_padding_alone_scores_zero() -> None:
+def test_equal_empty_and_single_samples() -> None:
+    np.testing.assert_allclose(pairwise_bleu(block([[[4, 5, 6], [4, 5, 6]]])), 1, atol=1e-6)
     nothing = np.zeros((1, 2, 3), dtype=np.int64)
     assert (pairwise_bleu(nothing) == 0).all()
     assert (multi_reference_bleu(nothing) == 0).all()
     assert (Bleu(References([[[4]]])).score(nothing[0], np.zeros(2, dtype=np.int64)) == 0).all()
     assert pairwise_bleu(np.zeros((0, 2, 3), dtype=np.int64)).shape == (0, 2, 2, 4)
     assert (pairwise_bleu(np.zeros((1, 2, 0), dtype=np.int64)) == 0).all()
-
-
-def test_a_single_sample_has_no_references() -> None:
     with pytest.raises(InputError, match="1 sample"):
         multi_reference_bleu(block([[[4, 5]]]))
