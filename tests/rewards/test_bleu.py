@@ -6,32 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_rewards import bleu
+from plain_rewards import EOS, bleu, rows, text
 from pycocoevalcap.bleu.bleu import Bleu as PycocoBleu
 
 from seqcap.errors import InputError
 from seqcap.rewards.bleu import Bleu, multi_reference_bleu, pairwise_bleu
 from seqcap.rewards.sequences import References
 
-EOS = 2
 Captions = list[list[int]]
 
 
 def block(samples: list[Captions]) -> np.ndarray:
     """[b, s, time] ids with EOS, padded."""
-    time = 1 + max(len(caption) for captions in samples for caption in captions)
-    out = np.zeros((len(samples), len(samples[0]), time), dtype=np.int64)
-    for b, captions in enumerate(samples):
-        for s, caption in enumerate(captions):
-            out[b, s, : len(caption) + 1] = [*caption, EOS]
-    return out
+    flat = rows([caption for captions in samples for caption in captions])
+    return flat.reshape(len(samples), len(samples[0]), -1)
 
 
 def by_pycocoevalcap(pairs: list[tuple[list[int], Captions]]) -> np.ndarray:
     """[pairs, 4] per-sentence scores of (hypothesis, references)."""
-
-    def text(ids: list[int]) -> str:
-        return " ".join(map(str, [*ids, EOS]))
 
     references = {index: [text(ids) for ids in captions] for index, (_, captions) in enumerate(pairs)}
     hypotheses = {index: [text(ids)] for index, (ids, _) in enumerate(pairs)}

@@ -6,31 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_rewards import cider_d, document_frequencies
+from plain_rewards import EOS, cider_d, document_frequencies, rows, text
 from pycocoevalcap.cider.cider import Cider
 
 from seqcap.errors import InputError
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 
-EOS = 2
-
-
-def rows(captions: list[list[int]], time: int = 0) -> np.ndarray:
-    """Ids with EOS, padded."""
-    time = max([time, *(len(caption) + 1 for caption in captions)])
-    out = np.zeros((len(captions), time), dtype=np.int64)
-    for row, caption in zip(out, captions, strict=True):
-        row[: len(caption) + 1] = [*caption, EOS]
-    return out
-
 
 def by_pycocoevalcap(references: list[list[list[int]]], hypotheses: list[list[int]], image: list[int]) -> np.ndarray:
     """One call per hypothesis of an image keeps the document frequencies those of `references`."""
     scores = np.empty(len(hypotheses))
-
-    def text(ids: list[int]) -> str:
-        return " ".join(map(str, [*ids, EOS]))
 
     for first in range(0, len(hypotheses), len(references)):
         block = list(zip(hypotheses, image, strict=True))[first : first + len(references)]

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_meteor import best_statistics, corpus_score, score
+from plain_rewards import rows
 
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
@@ -35,18 +36,6 @@ Captions = list[list[int]]
 
 def pairs_table(pairs: list[tuple[str, str]]) -> pa.Table:
     return pa.table([[left for left, _ in pairs], [right for _, right in pairs]], schema=PARAPHRASES)
-
-
-def rows(captions: Captions, time: int = 0) -> np.ndarray:
-    time = max([time, *(len(caption) + 1 for caption in captions)])
-    out = np.zeros((len(captions), time), dtype=np.int64)
-    for row, caption in zip(out, captions, strict=True):
-        row[: len(caption) + 1] = [*caption, 2]
-    return out
-
-
-def number(words: list[str]) -> dict[str, int]:
-    return {word: index for index, word in enumerate([*SPECIALS, *words])}
 
 
 @pytest.fixture(scope="module")
