@@ -123,6 +123,15 @@ def coco_annotations(pycocoevalcap_folder: Path) -> dict[int, list[str]]:
 
 
 @pytest.fixture(scope="session")
+def coco_captions(coco_annotations: dict[int, list[str]]) -> dict[int, list[list[str]]]:
+    """The first 100 images' captions as lower-case words, by image id."""
+    return {
+        image_id: [caption.lower().strip(" .").split() for caption in coco_annotations[image_id]]
+        for image_id in sorted(coco_annotations)[:100]
+    }
+
+
+@pytest.fixture(scope="session")
 def parser() -> Parser:
     """The one SPICE parser of the test session: it takes 3 seconds to load."""
     from seqcap.spice.parser import Parser

@@ -32,14 +32,14 @@ def by_pycocoevalcap(pairs: list[tuple[list[int], Captions]]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def samples(coco_captions: list[list[list[str]]], full: bool) -> list[Captions]:
+def samples(coco_captions: dict[int, list[list[str]]], full: bool) -> list[Captions]:
     """Five real captions of 20 images, with empty, short, repetitive and equal ones among them."""
     ids: dict[str, int] = {}
 
     def encode(words: list[str]) -> list[int]:
         return [ids.setdefault(word, 4 + len(ids)) for word in words]
 
-    images = [[encode(words) for words in image[:5]] for image in coco_captions[: 100 if full else 20]]
+    images = [[encode(words) for words in image[:5]] for image in list(coco_captions.values())[: 100 if full else 20]]
     for index, image in enumerate(images):
         image[index % 5] = [[], image[0][:1], image[0][:2] * 9, image[1], image[0][:3]][index % 5]
     return images

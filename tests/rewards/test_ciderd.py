@@ -31,9 +31,11 @@ def by_pycocoevalcap(references: list[list[list[int]]], hypotheses: list[list[in
 
 
 @pytest.fixture(scope="module")
-def coco_ids(coco_captions: list[list[list[str]]]) -> list[list[list[int]]]:
+def coco_ids(coco_captions: dict[int, list[list[str]]]) -> list[list[list[int]]]:
     ids: dict[str, int] = {}
-    return [[[ids.setdefault(word, 4 + len(ids)) for word in words] for words in image] for image in coco_captions]
+    return [
+        [[ids.setdefault(word, 4 + len(ids)) for word in words] for words in image] for image in coco_captions.values()
+    ]
 
 
 def test_real_captions_score_as_pycocoevalcap_scores_them(coco_ids: list[list[list[int]]]) -> None:

@@ -1,5 +1,5 @@
 """Captions as token ids and their references come in, rewards go out, fast enough for every training step; and corpus
-metrics of summed counts (`corpus`, in plain NumPy). Imports spice, data, system, files and errors.
+metrics of summed counts (`corpus`, in plain NumPy). Imports spice, files and errors.
 
 A reward metric is an entry of `MODULES`: the module that computes it, found by name, so that a run loads (and depends
 on) only the metrics that it is paid.

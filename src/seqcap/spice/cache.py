@@ -17,7 +17,7 @@ from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 
-# How many captions are parsed between two writes: about 20 seconds of parsing.
+# Captions that are parsed between two writes, which takes about 20 seconds.
 FLUSH = 20_000
 # With fewer captions than this, no progress is shown.
 SHOWN = 5_000
