@@ -142,8 +142,7 @@ def submit(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> No
 
 def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `score` command."""
-    from seqcap.metrics.registry import QUALITY
-    from seqcap.metrics.spelling import find_metrics
+    from seqcap.metrics.registry import QUALITY, find_metrics
 
     metrics = find_metrics(arguments.metrics or QUALITY)
     from seqcap.files.schemas import SERVER, SPLITS

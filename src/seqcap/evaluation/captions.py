@@ -175,9 +175,9 @@ def diversity_rows(
     corpora = {
         "Self-BLEU4": diversity.self_bleu(sets),
         "vocabulary": diversity.vocabulary_size(sets),
-        "novel": diversity.novel(sets, training).corpus,
+        "novel": diversity.novel(sets, training),
         "unique": diversity.unique(sets),
-        "length": diversity.mean_length(sets).corpus,
+        "length": diversity.mean_length(sets),
         "bad_endings": diversity.bad_endings(sets),
     }
     for metric, value in corpora.items():
