@@ -2,7 +2,7 @@
 
 Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
 by name at run time, as `seqcap.objectives` does. Their callers list these modules. A test compares the result with the
-modules that the stages really load.
+modules that the stages really load. The data of a module `words.py` lie in a folder `words/` beside it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[
     while ahead:
         path = ahead.pop()
         if path not in found:
-            found.add(path)
+            found |= {path, *_data(path)}
             ahead += [file for module in _imports(path) for file in _files(module)]
     found |= {path for pattern in data for path in PACKAGE.glob(pattern)}
     return {path.relative_to(REPOSITORY).as_posix(): _hash(path) for path in sorted(found)}
@@ -87,6 +87,11 @@ def _files(module: str) -> tuple[Path, ...]:
         return ()
     packages = [PACKAGE.joinpath(*parts[:depth]) / "__init__.py" for depth in range(len(parts))]
     return tuple(path for path in [*packages, own] if path.exists())
+
+
+def _data(path: Path) -> Iterator[Path]:
+    """The data of a module: what lies in the folder beside it that has its name."""
+    return (file for file in path.with_suffix("").rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc"))
 
 
 @cache
