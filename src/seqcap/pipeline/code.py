@@ -2,7 +2,8 @@
 
 Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
 by name at run time, as `seqcap.objectives` does. Their callers list these modules. A test compares the result with the
-modules that the stages really load. The data of a module `words.py` lie in a folder `words/` beside it.
+modules that the stages really load. A module that always
+reads the same data files names them in `DATA_FILES = "words/*.yaml"`, a pattern in its folder.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
+import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -89,9 +91,16 @@ def _files(module: str) -> tuple[Path, ...]:
     return tuple(path for path in [*packages, own] if path.exists())
 
 
-def _data(path: Path) -> Iterator[Path]:
-    """The data of a module: what lies in the folder beside it that has its name."""
-    return (file for file in path.with_suffix("").rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc"))
+def _data(path: Path) -> Iterable[Path]:
+    """The data files that a module names."""
+    pattern = _pattern(path)
+    return path.parent.glob(pattern) if pattern else ()
+
+
+@cache
+def _pattern(path: Path) -> str | None:
+    found = re.search(r'^DATA_FILES = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found else None
 
 
 @cache

@@ -12,10 +12,13 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+# Part of the code of all that imports this module (`pipeline.code`).
+DATA_FILES = "words/*.yaml"
+
 
 def read(language: str) -> Mapping[str, Any]:
     """A language's tables. The order of their entries is part of the random draws."""
-    path = Path(__file__).with_suffix("") / f"{language}.yaml"
+    (path,) = (path for path in Path(__file__).parent.glob(DATA_FILES) if path.stem == language)
     tables: Mapping[str, Any] = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     return tables
 
