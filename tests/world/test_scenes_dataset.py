@@ -71,7 +71,7 @@ def test_layout(folder: Path) -> None:
 
 def test_two_processes_write_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from seqcap.data import scenes; "
+        "import sys; from seqcap.world import scenes; "
         "scenes.write(sys.argv[1], scenes.Config(train=30, val=6, test=4), 11)"
     )
     # Another hash seed: nothing may depend on the order of a set.
