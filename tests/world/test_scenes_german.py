@@ -139,10 +139,10 @@ def said(full: bool) -> list[tuple[Plan, list[str]]]:
     return sentences(German, 3000 if full else 1500)
 
 
-STEMS = {
-    *german.TABLES["colours"].values(), *german.TABLES["sizes"].values(), *german.TABLES["textures"].values(), *german.TABLES["animal_textures"].values(),
-    *german.TABLES["opinions"].values(), *german.TABLES["attributes"].values(), "gekleidet", "weiter",
-} - {*german.TABLES["invariable"]}  # fmt: skip
+STEMS = {"gekleidet", "weiter"}.union(
+    *(german.TABLES[name].values() for name in ("colours", "sizes", "textures", "animal_textures", "opinions")),
+    german.TABLES["attributes"].values(),
+) - {*german.TABLES["invariable"]}
 ENDINGS = {f"{stem}{ending}": (stem, ending) for stem, ending in product(STEMS, ("e", "en", "er", "es", "em"))}
 COLOUR_WORDS = set(german.TABLES["colour_nouns"].values())
 PLURALS = {"zwei", "drei", "vier"}
