@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scenes_languages import english_words
 
 from seqcap.world.captions import DETAILS, plan
+from seqcap.world.checker import Verdict, check, recall_of_set
 from seqcap.world.english import realise
-from seqcap.world.graph import COLOURS, sample
-from seqcap.world.scenes import Scene, SceneObject, Verdict, check, recall_of_set
+from seqcap.world.graph import COLOURS, Scene, SceneObject, sample
 from seqcap.world.words import ENGLISH, GARMENTS, finite_form
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from seqcap.world.captions import DETAILS, HYPERNYMS, plan
+from seqcap.world.checker import check
 from seqcap.world.discriminability import Matcher
 from seqcap.world.english import realise
-from seqcap.world.graph import Colour, Kind, pick, sample
-from seqcap.world.scenes import Scene, SceneObject, check
+from seqcap.world.graph import Colour, Kind, Scene, SceneObject, pick, sample
 from seqcap.world.words import ENGLISH
 
 Words = list[str]

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from scenes_languages import english_words
 
 from seqcap.world.captions import DETAILS, plan
+from seqcap.world.checker import check
 from seqcap.world.english import realise
-from seqcap.world.graph import GRID, MOTIONS, gaps, sample
+from seqcap.world.graph import GRID, MOTIONS, Scene, SceneObject, gaps, sample
 from seqcap.world.motion import FRAMES, PASSING, Change, Clip, sample_clip
 from seqcap.world.parser import parse
-from seqcap.world.scenes import Scene, SceneObject, check
 from seqcap.world.wording import MAX_WORDS
 from seqcap.world.words import ENGLISH, finite_form
 

@@ -6,19 +6,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqcap.world.captions import Mention, Plan
+from seqcap.world.captions import DETAILS, DetailWeights, Mention, Plan, plan
 from seqcap.world.grammar import SubjectFirst, joined
+from seqcap.world.graph import Scene, pick
 from seqcap.world.motion import PASSING
 from seqcap.world.wording import fit
 from seqcap.world.words import ENGLISH, PEOPLE, UNCOUNTED, finite_form
 
 
-def realise(plan: Plan, rng: np.random.Generator) -> list[str]:
+def realise(what: Plan, rng: np.random.Generator) -> list[str]:
     """One English sentence of at most `wording.MAX_WORDS` lower-case words that says what the plan holds.
 
     A plan that takes more words is told in other words, then loses its least important statements until it fits.
     """
-    return fit(English.sentence, plan, rng)
+    return fit(English.sentence, what, rng)
+
+
+def annotate(scene: Scene, detail: DetailWeights, wrong_colours: float, rng: np.random.Generator) -> list[str]:
+    """One annotator's caption of a scene or a clip, as a list of words.
+
+    Args:
+        scene: what to describe.
+        detail: how likely a generic, medium or detailed caption is.
+        wrong_colours: the probability that a colour is named wrong.
+        rng: the annotator.
+    """
+    return realise(plan(scene, pick(rng, DETAILS, detail), wrong_colours, rng), rng)
 
 
 class English(SubjectFirst):
