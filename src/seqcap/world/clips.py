@@ -16,7 +16,6 @@ import numpy as np
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
-from seqcap.data.tgif import CAPTIONS_FILE, SPLITS_FOLDER
 from seqcap.files import parquet, schemas, writing
 from seqcap.system.progress import progress
 from seqcap.world.captions import DetailWeights
@@ -25,7 +24,8 @@ from seqcap.world.english import annotate
 from seqcap.world.motion import FRAMES, Clip, sample_clip
 from seqcap.world.scenes import SCENES, SCENES_FILE, add_member
 
-CLIPS_FILE = "gifs.tar"
+# The names in TGIF, which `data.tgif` reads, and the archive of clips.
+CAPTIONS_FILE, SPLITS_FOLDER, CLIPS_FILE = "tgif-v1.0.tsv", "splits", "gifs.tar"
 # How long a frame is shown, in milliseconds. Nothing reads it but viewers.
 _SHOWN = 200
 # Keeps the random numbers of clips apart from those of images with the same seed and number.
