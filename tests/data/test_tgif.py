@@ -19,10 +19,11 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY
+from seqcap.world.checker import check
 from seqcap.world.clips import ClipsConfig, write_clips
 from seqcap.world.drawing import draw
 from seqcap.world.motion import FRAMES, Clip
-from seqcap.world.scenes import check, read_worlds
+from seqcap.world.scenes import read_worlds
 
 URL = "https://38.media.tumblr.com/9f6c/tumblr_{}_500.gif"
 NAMES = "abcde"

@@ -25,9 +25,10 @@ from seqcap.files.tensors import save_weights
 from seqcap.models import decoding
 from seqcap.retrieval.recalls import recalls
 from seqcap.world.captions import plan
+from seqcap.world.checker import check
 from seqcap.world.english import realise
 from seqcap.world.graph import sample
-from seqcap.world.scenes import SCENES, check, read_scenes
+from seqcap.world.scenes import SCENES, read_scenes
 
 FOLDER = Path("artifacts/image")
 CHANNELS = 6

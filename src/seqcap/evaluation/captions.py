@@ -30,8 +30,9 @@ from seqcap.rewards import PARSES
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 from seqcap.world.checker import check, recall_of_set
+from seqcap.world.graph import Scene
 from seqcap.world.motion import Clip
-from seqcap.world.scenes import Scene, read_worlds
+from seqcap.world.scenes import read_worlds
 
 # Datasets of which everything is known, and how that is read.
 WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}
