@@ -22,7 +22,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -43,33 +43,12 @@ LOG_STEPS = 10
 T = TypeVar("T")
 
 
-class Settings(Protocol):
-    """How long and how fast a learner trains; the learning rate is multiplied by `decay` every `decay_every` epochs."""
-
-    @property
-    def epochs(self) -> int: ...
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def learning_rate(self) -> float: ...
-    @property
-    def decay(self) -> float: ...
-    @property
-    def decay_every(self) -> int: ...
-
-
-class Batch(Protocol):
-    """One training step's data; under a launcher `weight` is what its loss counts in the mean over processes."""
-
-    @property
-    def weight(self) -> float: ...
-
-
 class Job(ABC, Generic[L]):
     """One training run with one seed.
 
     Attributes:
         name: of the run.
+        settings: `epochs`, `batch_size`, `learning_rate`, and for `set_rates` `decay` and `decay_every`.
         seed: of weights, batches, dropout and samples.
         batches: steps of an epoch.
         steps: of all epochs.
@@ -80,7 +59,7 @@ class Job(ABC, Generic[L]):
 
     name: str
     seed: int
-    settings: Settings
+    settings: Any
     device: torch.device
     batches: int
     steps: int
@@ -94,8 +73,9 @@ class Job(ABC, Generic[L]):
         """The state before the first step."""
 
     @abstractmethod
-    def read(self, state: State[L]) -> Iterator[Batch]:
-        """The batches from step `state.at` to the last."""
+    def read(self, state: State[L]) -> Iterator[Any]:
+        """The batches from step `state.at` to the last. Each has a `weight`: what its loss counts in the mean over the
+        launcher's processes."""
 
     @abstractmethod
     def validate(self, state: State[L]) -> float:
@@ -183,7 +163,7 @@ def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
     bar.close()
 
 
-def update(job: Job[L], state: State[L], batch: Batch) -> dict[str, float]:
+def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
     """One training step; returns what the learner logs."""
     job.set_rates(state.optimizer, state.at)
     state.learner.train()
