@@ -122,9 +122,9 @@ class Objective(nn.Module, ABC):
 
     Attributes:
         reads: names of what it needs besides the task's data. Each is a path in `Context.reads`:
-            - "embeddings": vectors of the task's words, also in `Context.embeddings`;
-            - "listener": folder of a retriever's weights, seed<k>.safetensors;
-            - "mined": the images that are similar to each by that retriever, seed<k>.mined.parquet beside its weights.
+            "embeddings", vectors of the task's words, also in `Context.embeddings`;
+            "listener", a folder with a retriever's weights, seed<k>.safetensors. If stage `mine` wrote the folder,
+            seed<k>.mined.parquet beside them tells the images that are similar to each.
         keeps_last: whether the last epoch's weights are kept; else those of the epoch which the task's criterion finds
             best.
     """

@@ -174,7 +174,7 @@ class Job(loop.Job[EncoderLearner]):
         learner = state.learner.eval()
         logits = []
         with torch.inference_mode():
-            for images in self.val.images.split(self.batch_size):
+            for images in torch.split(self.val.images, self.batch_size):
                 logits.append(learner.of_picture(learner.encoder.pooled(learner.encoder(images.to(self.device)))).cpu())
         precisions = average_precisions(torch.cat(logits).numpy(), self.val.labels.numpy())
         value = float(np.nanmean(precisions))
