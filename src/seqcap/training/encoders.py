@@ -1,4 +1,4 @@
-"""Trains an encoder to tell what is in a scene or a clip, and where, on pictures or clips of its own.
+"""Trains an encoder to tell what is in a scene or a clip, and where, on images or clips of its own.
 
 ImageNet's classes train the encoders of photographs so, on photographs that no captioner sees. Boxes with attributes
 add where things are (Anderson et al., "Bottom-up and top-down attention", CVPR 2018, section 3.1). An encoder of clips
@@ -33,29 +33,29 @@ from seqcap.world.graph import GRID, MAX_OBJECTS, SceneObject, sample
 from seqcap.world.labels import clip_labels, clip_object_labels, object_labels, picture_labels
 from seqcap.world.motion import FRAMES, sample_clip
 
-# Keep the random numbers of the encoder's pictures apart from those of any task's, and of each other.
+# Keep the random numbers of the encoder's images apart from those of any task's, and of each other.
 TRAIN, VAL = 271828, 271829
-# As many validation pictures as training pictures divided by this.
+# As many validation images as training images divided by this.
 TRAIN_PER_VAL = 12
 # Noise of the pixels, as `scenes.Config` has it.
 NOISE = 6
-# Pictures that a process draws at a time.
+# Images that a process draws at a time.
 CHUNK = 200
 
 Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
-# Pixels, labels of the picture and of each object, and the objects.
+# Pixels, labels of the image and of each object, and the objects.
 Picture = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Pictures with their labels.
+    """Images with their labels.
 
     Attributes:
         images: [n, 3, side, side] uint8; of clips [n, 6, side, side], two consecutive frames.
         labels: [n, labels of a picture] float32, 1 where the label holds and 0 elsewhere.
-        objects: [n, objects, labels of an object] float32; all 0 where a picture has fewer objects.
+        objects: [n, objects, labels of an object] float32; all 0 where an image has fewer objects.
         middles: [n, objects, 2] float32, the middle of each object, (down, right) as shares of the side.
     """
 
@@ -66,7 +66,7 @@ class Examples:
     weight: ClassVar[float] = 1.0
 
     def take(self, rows: Tensor, device: torch.device) -> Examples:
-        """Some of the pictures, on a device."""
+        """Some of the images, on a device."""
         parts = (self.images, self.labels, self.objects, self.middles)
         return Examples(*(part[rows].to(device) for part in parts))
 
@@ -75,7 +75,7 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
     """Draws scenes, or clips, and trains an encoder on them, in place.
 
     Returns:
-        mean average precision of a picture's labels on validation scenes, or clips, of its own, 0-1.
+        mean average precision of an image's labels on validation scenes, or clips, of its own, 0-1.
 
     Raises:
         InputError: the loss or a gradient is not finite.
@@ -84,7 +84,7 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
     torch.set_num_threads(1)
     cores = len(os.sched_getaffinity(0))
     torch.backends.cudnn.deterministic = True
-    # An encoder that reads frames one by one learns from pictures.
+    # An encoder that reads frames one by one learns from images.
     frames = config.frames if encoder.frames > 1 else None
     train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores, frames)
     number = -(-config.pictures // TRAIN_PER_VAL)
@@ -97,16 +97,16 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
 
 
 class EncoderLearner(Learner):
-    """An encoder with two binary cross-entropies, of pictures and of cells.
+    """An encoder with two binary cross-entropies, of images and of cells.
 
-    A linear classifier reads the pooled feature and tells the picture's labels. In each cell of the map, the first
+    A linear classifier reads the pooled feature and tells the image's labels. In each cell of the map, the first
     channels tell the labels of the object whose middle is there, one channel a label: so their maximum over the cells
     says whether some object has the label, and their mean how many have. The other channels are free. Both losses are
     sums divided by the number of labels that hold: most labels of most cells do not. Batches are shifted by up to 1/32
-    of the picture's side.
+    of the image's side.
 
     Attributes:
-        order: of the pictures in this epoch, [steps, batch], for a run that resumes within it.
+        order: of the images in this epoch, [steps, batch], for a run that resumes within it.
     """
 
     keeps_last = True
@@ -138,7 +138,7 @@ class EncoderLearner(Learner):
 
 
 class Job(loop.Job[EncoderLearner]):
-    """An encoder, and the pictures that it learns from. AdamW with a one-cycle learning rate. The same seed gives the
+    """An encoder, and the images that it learns from. AdamW with a one-cycle learning rate. The same seed gives the
     same weights on the same machine."""
 
     decisive = "val_mean_average_precision"
@@ -170,7 +170,7 @@ class Job(loop.Job[EncoderLearner]):
             yield self.train.take(state.learner.order[at % self.batches].cpu(), self.device)
 
     def validate(self, state: State[EncoderLearner]) -> float:
-        """Measures the mean average precision of the labels of validation pictures, 0-1."""
+        """Measures the mean average precision of the labels of validation images, 0-1."""
         learner = state.learner.eval()
         logits = []
         with torch.inference_mode():
@@ -207,7 +207,7 @@ def draw_examples(
 
     Args:
         pictures: how many.
-        side: width and height of a picture, in pixels.
+        side: width and height of an image, in pixels.
         processes: how many draw side by side.
         frames: how many frames of a clip are read; two consecutive ones of each clip are drawn. None: scenes.
     """
@@ -273,7 +273,7 @@ def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tens
     """The labels of the object whose middle is in each cell.
 
     Args:
-        objects, middles: as in `Examples`, of n pictures.
+        objects, middles: as in `Examples`, of n images.
 
     Returns:
         [n, height, width, labels].
