@@ -80,7 +80,7 @@ from seqcap.tools.caption import caption_files
 from seqcap.tools.score import as_json, score_files, write_scores
 from seqcap.tools.score_tables import as_latex, as_markdown, as_text, signatures
 from seqcap.tools.submit import submit
-from seqcap.training.captioners import Job, begin
+from seqcap.training.captioners import Job
 from seqcap.world.graph import sample
 from seqcap.world.scenes import SCENES, read_scenes
 
@@ -519,7 +519,7 @@ def read_image_task(rng: random.Random) -> None:
 def checkpoint() -> None:
     write_task(Path())
     job = Job(run_config(training={"epochs": 1}), 1)
-    state = begin(job)
+    state = job.begin()
     state.keep(0.0)
     state.save(Path("state.safetensors"))
 
@@ -527,7 +527,7 @@ def checkpoint() -> None:
 def read_checkpoint(rng: random.Random) -> None:
     job = Job(run_config(training={"epochs": 1}), 1)
     with holding(Path("state.safetensors"), "state of this run"):
-        begin(job).restore(Path("state.safetensors"), job.device)
+        job.begin().restore(Path("state.safetensors"), job.device)
 
 
 def scenes() -> None:

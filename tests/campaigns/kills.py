@@ -161,7 +161,7 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     copy_project(folder)
     for changes in (OVERLAY, overlay or {}):
         apply_overlay(folder, changes, TABLE)
-    path = folder / "src/seqcap/training/captioners.py"
+    path = folder / "src/seqcap/training/loop.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):
         code, changed = re.subn(rf"(?m)^{name} = .*$", f"{name} = {value}", code)

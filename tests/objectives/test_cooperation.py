@@ -5,6 +5,7 @@ The listener is a small dual encoder with random weights.
 """
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +32,9 @@ from seqcap.objectives import (
 )
 from seqcap.retrieval import dual_encoder
 from seqcap.tasks.images import ImageInputs
-from seqcap.training import captioners as training
+from seqcap.training import loop
+from seqcap.training.captioners import CaptionerLearner
+from seqcap.training.checkpoint import State
 
 CAPTIONS = all_captions(words=1, max_length=2)
 PAIRS = [list(pair) for pair in product(range(len(CAPTIONS)), repeat=2)]
@@ -52,6 +55,7 @@ CONTEXT = base.Context(
     seed=1,
     task=Path(),
     items=np.array([10, 20]),
+    feature_shape=(4,),
 )
 
 
@@ -373,10 +377,11 @@ def test_the_listener_learns_from_the_hinge_of_samples(captioner, listener, buil
 def learning(captioner, objective, clip=5.0):
     """A training run's state, and what takes a step of it."""
     settings = SimpleNamespace(learning_rate=0.01, decay=1.0, decay_every=1, clip=clip)
-    job = SimpleNamespace(run=SimpleNamespace(training=settings), batches=10, world=1)
-    step = training.Step(captioner, objective)
-    state = training.State(step, step, torch.optim.Adam(training.parameter_groups(step), lr=0.01))
-    return state, lambda: training.update(job, state, BATCH)
+    job = SimpleNamespace(settings=settings, batches=10, world=1, clip=settings.clip)
+    job.set_rates = partial(loop.Job.set_rates, job)
+    learner = CaptionerLearner(captioner, objective)
+    state = State(learner, learner, torch.optim.Adam(learner.parameter_groups(), lr=0.01))
+    return state, lambda: loop.update(job, state, BATCH)
 
 
 def weights(module) -> Tensor:

@@ -5,6 +5,7 @@ Captions are found, not drawn: a loss is exact, and so is its gradient.
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,7 +34,9 @@ from seqcap.objectives import (
 from seqcap.objectives.distinctiveness import BEAM, CANDIDATES, GREEDY, TRUTH
 from seqcap.retrieval import dual_encoder, grammar
 from seqcap.tasks.images import ImageInputs, ImageSplit
-from seqcap.training import captioners as training
+from seqcap.training import loop
+from seqcap.training.captioners import CaptionerLearner
+from seqcap.training.checkpoint import State
 
 FEATURES = torch.randn(3, CHANNELS, generator=torch.Generator().manual_seed(1))
 ITEMS = np.array([10, 20, 30, 40, 50])
@@ -69,6 +72,7 @@ CONTEXT = base.Context(
     seed=1,
     task=Path(),
     items=ITEMS,
+    feature_shape=(4,),
 )
 
 
@@ -512,10 +516,11 @@ def test_sizes_are_those_of_the_released_code():
 def learning(captioner, objective):
     """What takes a training step, and its optimizer."""
     settings = SimpleNamespace(learning_rate=0.01, decay=1.0, decay_every=1, clip=5.0)
-    job = SimpleNamespace(run=SimpleNamespace(training=settings), batches=10, world=1)
-    step = training.Step(captioner, objective)
-    state = training.State(step, step, torch.optim.Adam(training.parameter_groups(step), lr=0.01))
-    return state, lambda: training.update(job, state, BATCH)
+    job = SimpleNamespace(settings=settings, batches=10, world=1, clip=settings.clip)
+    job.set_rates = partial(loop.Job.set_rates, job)
+    learner = CaptionerLearner(captioner, objective)
+    state = State(learner, learner, torch.optim.Adam(learner.parameter_groups(), lr=0.01))
+    return state, lambda: loop.update(job, state, BATCH)
 
 
 @pytest.mark.parametrize("co_training", [True, False])

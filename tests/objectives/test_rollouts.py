@@ -31,6 +31,7 @@ CONTEXT = base.Context(
     seed=1,
     task=Path(),
     items=np.arange(2),
+    feature_shape=(4,),
 )
 
 

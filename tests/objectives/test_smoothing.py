@@ -67,6 +67,7 @@ CONTEXT = Context(
     seed=1,
     task=Path(),
     items=np.arange(2),
+    feature_shape=(4,),
 )
 
 
