@@ -1,4 +1,4 @@
-"""The cooperative objectives against exact enumeration: two pictures, every pair of their captions.
+"""The cooperative objectives against exact enumeration: two images, every pair of their captions.
 
 With a vocabulary of three outcomes (EOS, <unk>, one word) and captions of at most two tokens there are seven captions.
 The listener is a small dual encoder with random weights.
@@ -31,12 +31,12 @@ from seqcap.objectives import (
 )
 from seqcap.retrieval import dual_encoder
 from seqcap.tasks.images import ImageInputs
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 CAPTIONS = all_captions(words=1, max_length=2)
 PAIRS = [list(pair) for pair in product(range(len(CAPTIONS)), repeat=2)]
 FEATURES = torch.randn(2, CHANNELS, generator=torch.Generator().manual_seed(1))
-# Both pictures have every caption as a reference, and one that is missing.
+# Both images have every caption as a reference, and one that is missing.
 BATCH = base.Batch(FEATURES, np.array([0, 1]), torch.cat([CAPTIONS, torch.zeros(1, 2).long()]).expand(2, -1, -1))
 REWARD = Cider([[[4], [4, 4]], [[3], [3, 4]], [[5]]])
 MARGIN, W = 0.6, 2.5
@@ -56,7 +56,7 @@ CONTEXT = base.Context(
 
 
 class Store:
-    """What the listener reads of the task's pictures: not what the captioner reads, and in another order."""
+    """What the listener reads of the task's images: not what the captioner reads, and in another order."""
 
     ids = np.array([20, 30, 10, 40, 50])
     features = torch.randn(5, CHANNELS, generator=torch.Generator().manual_seed(2)).numpy()
@@ -151,14 +151,14 @@ def draw_words(monkeypatch, captions: Tensor):
 
 
 def seen(listener, items=(10, 20)) -> Tensor:
-    """The listener's embeddings of pictures."""
+    """The listener's embeddings of images."""
     return listener.embed_images(torch.from_numpy(Store.features[Store().rows_of(items)]))
 
 
-def own_hinges(listener, captions: Tensor, further=(), pictures=None) -> Tensor:
+def own_hinges(listener, captions: Tensor, further=(), images=None) -> Tensor:
     """Written out: the hinges of both directions of each item [b]."""
-    pictures = seen(listener) if pictures is None else pictures
-    scores = pictures @ listener.embed_captions(captions).T
+    images = seen(listener) if images is None else images
+    scores = images @ listener.embed_captions(captions).T
     more = seen(listener, further) @ listener.embed_captions(captions).T if further else None
     found = []
     for i in range(len(scores)):
@@ -174,7 +174,7 @@ def rewards(captions: Tensor, images=(0, 1)) -> Tensor:
 
 
 def log_p(captioner, captions: Tensor) -> Tensor:
-    """log p [2] of one caption of each picture."""
+    """log p [2] of one caption of each image."""
     return torch.stack([log_probs(captioner, FEATURES[i], captions[i : i + 1])[0] for i in range(2)])
 
 
@@ -190,7 +190,7 @@ def test_the_expected_gradient_is_the_exact_one_of_the_own_items_reward(
     further = (30, 50) if module is self_retrieval else ()
     objective = build(module, **settings).eval()
     # What is subtracted is drawn apart from the samples: any will do, if it stays the same.
-    monkeypatch.setattr(joint_reinforce, "some_reference", lambda captions: CAPTIONS[[2, 5]])
+    monkeypatch.setattr(joint_reinforce, "sample_references", lambda captions: CAPTIONS[[2, 5]])
     monkeypatch.setattr(self_retrieval.torch, "randperm", lambda n, device: torch.tensor([0, 2, 1]))
     objective.steps.fill_(2)
     p = [log_probs(captioner, FEATURES[i], CAPTIONS).exp() for i in range(2)]
@@ -234,11 +234,11 @@ def test_baselines_are_those_of_the_greedy_caption_and_of_a_reference(captioner,
 def test_references_are_drawn_from_all_that_are_there():
     captions = torch.tensor([[[PAD, PAD], [4, EOS], [3, EOS]]]).expand(300, -1, -1)
     torch.manual_seed(0)
-    found = cooperation.some_reference(captions)[:, 0]
+    found = cooperation.sample_references(captions)[:, 0]
     assert 100 < int((found == 3).sum()) == 300 - int((found == 4).sum()) < 200
 
 
-def test_unlabelled_pictures_are_negatives_of_captions_alone(captioner, listener, build, monkeypatch):
+def test_unlabelled_images_are_negatives_of_captions_alone(captioner, listener, build, monkeypatch):
     """Each step draws some of them anew."""
     objective = build(self_retrieval, distractors=2)
     say(monkeypatch, CAPTIONS[[3, 6]])
@@ -281,12 +281,12 @@ def test_the_loss_of_straight_through(captioner, listener, build, rho, feedback_
 
 
 def test_negatives_carry_gradient(captioner, listener, build, monkeypatch):
-    """The second picture's hinge alone changes how the first one is described."""
+    """The second image's hinge alone changes how the first one is described."""
     draw_words(monkeypatch, CAPTIONS[[6, 5]])
     memory = captioner.encode(FEATURES)
     passed = relaxed_rollout(captioner, memory, 2, Relaxation("multinomial", 0.0)).passed
     objective = build(straight_through)
-    hinge = objective.hinge(objective.look(BATCH), passed, MARGIN)
+    hinge = objective.hinge(objective.embed_batch(BATCH), passed, MARGIN)
     (slope,) = torch.autograd.grad(hinge[1], passed)
     assert slope[0].abs().max() > 1e-3
 
@@ -312,7 +312,7 @@ def test_w_weighs_the_hinge_equally_in_every_objective(build, module, settings, 
     objective.steps.fill_(2)
     hinges = torch.randn(2, 6, generator=torch.Generator().manual_seed(3))
 
-    def linear(pictures, captions, margin, distractors=None):
+    def linear(images, captions, margin, distractors=None):
         vectors = captions if captions.is_floating_point() else torch.nn.functional.one_hot(captions, 6).float()
         return (vectors[:, 0] * hinges).sum(1)
 
@@ -486,7 +486,7 @@ def test_gradient_norms_are_logged_once(captioner, build, module):
 
 
 def test_recall_is_that_of_the_listener_as_it_is_now(listener, build, monkeypatch):
-    """Of five pictures' captions, in an order of their own; R@10 becomes R@1 where the listener is right."""
+    """Of five images' captions, in an order of their own; R@10 becomes R@1 where the listener is right."""
     objective = build(straight_through)
     items, captions = np.array([40, 10, 30, 20, 50]), CAPTIONS[[1, 2, 3, 4, 5]].numpy()
     inputs = ImageInputs(items, Store(), Store().rows_of(items))
@@ -505,8 +505,8 @@ def test_recall_is_that_of_the_listener_as_it_is_now(listener, build, monkeypatc
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_batch_with_two_captions_of_one_picture_is_refused(captioner, build, module):
-    with pytest.raises(ValueError, match="two captions of one picture"):
+def test_a_batch_with_two_captions_of_one_image_is_refused(captioner, build, module):
+    with pytest.raises(ValueError, match="two captions of one image"):
         build(module)(captioner, replace(BATCH, images=np.array([1, 1])))
 
 
@@ -535,8 +535,8 @@ def test_dropout_masks_are_shared_by_sampling_and_scoring(build, monkeypatch):
     n = 20
     batch = base.Batch(FEATURES[:1].repeat(n, 1), np.zeros(n, dtype=np.int64), CAPTIONS.expand(n, -1, -1))
     torch.manual_seed(0)
-    spoken = cooperation.speak(captioner, captioner.encode(batch.features), batch, CONTEXT)
-    scored, _ = base.sequence_log_prob(captioner, spoken.samples)
+    candidates = cooperation.draw_candidates(captioner, captioner.encode(batch.features), batch, CONTEXT)
+    scored, _ = base.sequence_log_prob(captioner, candidates.samples)
     torch.testing.assert_close(scored.detach()[:, 0], drawn[0].log_prob[:n], atol=1e-5, rtol=1e-5)
     assert scored.detach().unique().numel() > 7
 
@@ -545,7 +545,7 @@ def test_dropout_masks_are_shared_by_sampling_and_scoring(build, monkeypatch):
 
 
 def opinion(listener, captions: Tensor) -> Tensor:
-    """log(r / (1 - r)) of one caption of each picture."""
+    """log(r / (1 - r)) of one caption of each image."""
     return 3.0 * (seen(listener) * listener.embed_captions(captions)).sum(1)
 
 

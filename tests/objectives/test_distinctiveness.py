@@ -1,4 +1,4 @@
-"""Distinctive objectives against equations 1 to 3 written out in float64: three images, and two more to be told from.
+"""Distinctive objectives against equations 1 to 3 written out in float64: three images, and two more as negatives.
 
 Captions are found, not drawn: a loss is exact, and so is its gradient.
 """
@@ -33,7 +33,7 @@ from seqcap.objectives import (
 from seqcap.objectives.distinctiveness import BEAM, CANDIDATES, GREEDY, TRUTH
 from seqcap.retrieval import dual_encoder, grammar
 from seqcap.tasks.images import ImageInputs, ImageSplit
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 FEATURES = torch.randn(3, CHANNELS, generator=torch.Generator().manual_seed(1))
 ITEMS = np.array([10, 20, 30, 40, 50])
@@ -73,7 +73,7 @@ CONTEXT = base.Context(
 
 
 class Store:
-    """What the retriever reads of the task's pictures, in another order; 60 and 70 are of val."""
+    """What the retriever reads of the task's images, in another order; 60 and 70 are of val."""
 
     ids = np.array([20, 30, 10, 60, 40, 50, 70])
     features = torch.randn(7, CHANNELS, generator=torch.Generator().manual_seed(2)).numpy()
@@ -196,8 +196,8 @@ def directions(texts: Tensor, images: Tensor, others: Tensor, which: int, tau: f
         assert len(negatives) == 3 * b - 1
         total = sum(math.exp(float(text @ images[i]) / tau) for text in negatives)
         to_text.append(tau * math.log(math.exp(float(x @ images[i]) / tau) / total))
-        pictures = [images[j] for j in range(b) if j != i] + list(others)
-        total = sum(math.exp(float(x @ picture) / tau) for picture in pictures)
+        negatives = [images[j] for j in range(b) if j != i] + list(others)
+        total = sum(math.exp(float(x @ image) / tau) for image in negatives)
         to_image.append(tau * math.log(math.exp(float(x @ images[i]) / tau) / total))
     return to_text, to_image
 
@@ -278,16 +278,16 @@ def test_the_loss_is_equation_3(captioner, listener, build, say, module, alpha):
 def test_the_reward_is_equation_2(captioner, listener, build, say, tau, which):
     """Only the candidate's own position leaves T; the mined images are negatives, too, each of them once."""
     objective = build(distinctive_reinforce, temperature=tau)
-    told = objective.hear(captioner, captioner.encode(FEATURES), say())
+    captioned = objective.caption(captioner, captioner.encode(FEATURES), say())
     texts, images = heard(listener, SAID), seen(listener, [0, 1, 2])
-    torch.testing.assert_close(told.captions, SAID)
-    assert len(told.pictures) == 5
+    torch.testing.assert_close(captioned.captions, SAID)
+    assert len(captioned.candidates) == 5
     to_text, to_image = directions(texts, images, seen(listener, [3, 4]), which, tau)
-    found, logs = objective.similarity(told, which)
+    found, logs = objective.similarity(captioned, which)
     np.testing.assert_allclose(found.numpy(), np.add(to_text, to_image), atol=1e-5)
-    found = distinctiveness.image_to_text(told, which, tau, None)
+    found = distinctiveness.image_to_text(captioned, which, tau, None)
     np.testing.assert_allclose(found.numpy(), to_text, atol=1e-5)
-    found = distinctiveness.text_to_image(told, which, tau, None)
+    found = distinctiveness.text_to_image(captioned, which, tau, None)
     np.testing.assert_allclose(found.numpy(), to_image, atol=1e-5)
     assert logs["to_text_positive"] == pytest.approx(np.mean(np.array(to_text) > 0))
     assert logs["to_image_positive"] == pytest.approx(np.mean(np.array(to_image) > 0))
@@ -296,9 +296,9 @@ def test_the_reward_is_equation_2(captioner, listener, build, say, tau, which):
 @pytest.mark.parametrize(("ranks", "others"), [((4, 5), [3, 4]), ((4,), [3]), ((5,), [3, 4]), ((), [])])
 def test_images_are_mined_by_rank(captioner, listener, build, say, ranks, others):
     objective = build(distinctive_reinforce, mined_ranks=ranks)
-    told = objective.hear(captioner, captioner.encode(FEATURES), say())
+    captioned = objective.caption(captioner, captioner.encode(FEATURES), say())
     expected = directions(heard(listener, SAID), seen(listener, [0, 1, 2]), seen(listener, others), BEAM, 0.01)[1]
-    np.testing.assert_allclose(distinctiveness.text_to_image(told, BEAM, 0.01, None).numpy(), expected, atol=1e-5)
+    np.testing.assert_allclose(distinctiveness.text_to_image(captioned, BEAM, 0.01, None).numpy(), expected, atol=1e-5)
 
 
 def test_a_copy_of_the_own_image_is_no_negative(captioner, listener, build, say, monkeypatch):
@@ -307,10 +307,10 @@ def test_a_copy_of_the_own_image_is_no_negative(captioner, listener, build, say,
     features[Store().rows_of([40])] = features[Store().rows_of([10])]
     monkeypatch.setattr(Store, "features", features)
     objective = build(distinctive_reinforce)
-    told = objective.hear(captioner, captioner.encode(FEATURES), say())
+    captioned = objective.caption(captioner, captioner.encode(FEATURES), say())
     texts, images = heard(listener, SAID), seen(listener, [0, 1, 2])
-    found = distinctiveness.text_to_image(told, BEAM, 0.01, None)
-    # The first image's caption is told from images 1, 2 and 4; the others are told from the copy, too.
+    found = distinctiveness.text_to_image(captioned, BEAM, 0.01, None)
+    # The first image's caption has as negatives images 1, 2 and 4; the others have the copy as a negative, too.
     alone = directions(texts, images, seen(listener, [4]), BEAM, 0.01)[1]
     both = directions(texts, images, seen(listener, [3, 4]), BEAM, 0.01)[1]
     np.testing.assert_allclose(found.numpy(), [alone[0], *both[1:]], atol=1e-5)
@@ -319,9 +319,9 @@ def test_a_copy_of_the_own_image_is_no_negative(captioner, listener, build, say,
 
 def test_where_greedy_is_the_beams_best_no_caption_is_above_it(captioner, build, say):
     captions = torch.stack([SAID[BEAM], SAID[BEAM], SAID[TRUTH]])
-    told = build(distinctive_reinforce).hear(captioner, captioner.encode(FEATURES), say(captions))
-    assert (distinctiveness.image_to_text(told, BEAM, 0.01, None) <= 0).all()
-    assert (distinctiveness.image_to_text(told, BEAM, 0.3, None) < 0).all()
+    captioned = build(distinctive_reinforce).caption(captioner, captioner.encode(FEATURES), say(captions))
+    assert (distinctiveness.image_to_text(captioned, BEAM, 0.01, None) <= 0).all()
+    assert (distinctiveness.image_to_text(captioned, BEAM, 0.3, None) < 0).all()
 
 
 @pytest.mark.parametrize("other", [GREEDY, TRUTH])
@@ -329,13 +329,15 @@ def test_where_greedy_is_the_beams_best_no_caption_is_above_it(captioner, build,
 def test_what_else_is_said_of_the_image_is_a_negative(captioner, build, say, module, other):
     """Moving the embedding of the image's own x_gt or x_gs changes r(x_bs)."""
     objective = build(module, temperature=0.3)
-    told = objective.hear(captioner, captioner.encode(FEATURES), say())
-    moved = told.texts.clone()
-    moved[other, 1] = torch.nn.functional.normalize(moved[other, 1] + 0.3 * told.images[1], dim=0)
-    before, after = (objective.similarity(replace(told, texts=texts), BEAM)[0] for texts in (told.texts, moved))
+    captioned = objective.caption(captioner, captioner.encode(FEATURES), say())
+    moved = captioned.texts.clone()
+    moved[other, 1] = torch.nn.functional.normalize(moved[other, 1] + 0.3 * captioned.images[1], dim=0)
+    before, after = (
+        objective.similarity(replace(captioned, texts=texts), BEAM)[0] for texts in (captioned.texts, moved)
+    )
     assert after[1] < before[1] - 1e-3
-    moved[other, 1] = -told.images[1]
-    assert objective.similarity(replace(told, texts=moved), BEAM)[0][1] > before[1] + 1e-3
+    moved[other, 1] = -captioned.images[1]
+    assert objective.similarity(replace(captioned, texts=moved), BEAM)[0][1] > before[1] + 1e-3
 
 
 @pytest.mark.parametrize("module", BICONTRASTIVE)
@@ -355,15 +357,15 @@ def test_the_cap_is_of_each_direction(captioner, build, say):
     """In nats: 0.2 of them are 0.06 of a cosine at tau = .3."""
     batch = say()
     free, capped = build(distinctive_reinforce, temperature=0.3), build(distinctive_reinforce, temperature=0.3, cap=0.2)
-    told = free.hear(captioner, captioner.encode(FEATURES), batch)
-    told = replace(told, texts=torch.stack([told.images, *told.texts[1:]]))
-    parts = [f(told, BEAM, 0.3, None) for f in (distinctiveness.image_to_text, distinctiveness.text_to_image)]
+    captioned = free.caption(captioner, captioner.encode(FEATURES), batch)
+    captioned = replace(captioned, texts=torch.stack([captioned.images, *captioned.texts[1:]]))
+    parts = [f(captioned, BEAM, 0.3, None) for f in (distinctiveness.image_to_text, distinctiveness.text_to_image)]
     expected = sum(part.clamp(max=0.06) for part in parts)
     assert (sum(parts) - expected).max() > 1e-3
-    torch.testing.assert_close(capped.similarity(told, BEAM)[0], expected)
-    torch.testing.assert_close(free.similarity(told, BEAM)[0], sum(parts))
+    torch.testing.assert_close(capped.similarity(captioned, BEAM)[0], expected)
+    torch.testing.assert_close(free.similarity(captioned, BEAM)[0], sum(parts))
     one_way = build(unidirectional_reinforce, temperature=0.3, cap=0.2)
-    torch.testing.assert_close(one_way.similarity(told, BEAM)[0], parts[0].clamp(max=0.06))
+    torch.testing.assert_close(one_way.similarity(captioned, BEAM)[0], parts[0].clamp(max=0.06))
 
 
 # --- What is learned.
@@ -372,7 +374,9 @@ def test_the_cap_is_of_each_direction(captioner, build, say):
 def always(monkeypatch, objective, values):
     """Pays the captions of each row `values`."""
     monkeypatch.setattr(
-        objective, "reward", lambda told, which, human: (torch.full((3,), values[which]), {"reward": values[which]})
+        objective,
+        "reward",
+        lambda captioned, which, human: (torch.full((3,), values[which]), {"reward": values[which]}),
     )
     return objective
 
@@ -425,13 +429,13 @@ def test_at_alpha_1_the_discriminator_pays_nothing(captioner, build, say, module
 def test_captions_are_those_of_beam_and_greedy_search(captioner, build):
     objective = build(distinctive_reinforce)
     memory = captioner.encode(FEATURES)
-    told = objective.hear(captioner, memory, BATCH)
+    captioned = objective.caption(captioner, memory, BATCH)
     best = decoding.beam(captioner, memory, 3, 5).tokens[:, 0]
     greedy = decoding.greedy(captioner, memory, 3).tokens
     assert (best[:, : greedy.shape[1]] != greedy[:, : best.shape[1]]).any()
     for which, captions in ((BEAM, best), (GREEDY, greedy), (TRUTH, SAID[TRUTH])):
-        assert torch.equal(told.captions[which][:, : captions.shape[1]], captions)
-        assert not told.captions[which][:, captions.shape[1] :].any()
+        assert torch.equal(captioned.captions[which][:, : captions.shape[1]], captions)
+        assert not captioned.captions[which][:, captions.shape[1] :].any()
 
 
 def test_the_best_of_the_beam_repeats_no_trigram(build, monkeypatch):
@@ -453,7 +457,7 @@ def test_the_best_of_the_beam_repeats_no_trigram(build, monkeypatch):
 def test_the_longest_captions_are_whole(captioner, build, monkeypatch):
     short = decoding.Captions(torch.tensor([[EOS], [EOS], [EOS]]), torch.zeros(3))
     monkeypatch.setattr(distinctiveness.decoding, "greedy", lambda captioner, memory, max_length: short)
-    found = distinctiveness.say(captioner, captioner.encode(FEATURES), BATCH, 3)
+    found = distinctiveness.draw_captions(captioner, captioner.encode(FEATURES), BATCH, 3)
     assert found[GREEDY].tolist() == [[EOS, PAD, PAD]] * 3
     assert torch.equal(found[TRUTH], SAID[TRUTH])
 
@@ -463,7 +467,7 @@ def test_one_of_peoples_captions_is_drawn(captioner, build):
     objective = build(distinctive_reinforce)
     memory = captioner.encode(FEATURES)
     torch.manual_seed(0)
-    found = [objective.hear(captioner, memory, replace(BATCH, captions=some)).captions[TRUTH] for _ in range(30)]
+    found = [objective.caption(captioner, memory, replace(BATCH, captions=some)).captions[TRUTH] for _ in range(30)]
     assert {tuple(caption) for captions in found for caption in captions.tolist()} == {(4, 5, EOS), (5, 5, 5)}
 
 
@@ -483,7 +487,7 @@ def test_dropout_masks_are_shared_by_search_and_scoring(build, monkeypatch):
 def test_shuffled_words_are_the_same_words():
     captions = torch.tensor([[4, 5, 6, 7, 8, EOS, PAD, PAD], [4, 4, EOS, PAD, PAD, PAD, PAD, PAD], [*range(4, 12)]])
     torch.manual_seed(0)
-    found = torch.stack([distinctiveness.shuffled(captions) for _ in range(200)])
+    found = torch.stack([distinctiveness.shuffle_words(captions) for _ in range(200)])
     assert torch.equal(found[:, :, 5:][:, :2], captions[:2, 5:].expand(200, -1, -1))
     assert torch.equal(found.sort(2).values, captions.sort(1).values.expand(200, -1, -1))
     assert all(set(found[:, 0, place].tolist()) == {4, 5, 6, 7, 8} for place in range(5))
@@ -492,7 +496,7 @@ def test_shuffled_words_are_the_same_words():
 def test_the_discriminators_opinion_of_shuffled_words_is_logged(captioner, listener, build, say, monkeypatch):
     objective = build(distinctive_reinforce)
     jumbled = SAID[TRUTH].flip(0)
-    monkeypatch.setattr(discriminated, "shuffled", lambda captions: jumbled)
+    monkeypatch.setattr(discriminated, "shuffle_words", lambda captions: jumbled)
     _, logs = objective(captioner, say())
     expected = human(objective, listener, torch.stack([jumbled] * 3), BEAM).mean()
     assert logs["shuffled_human"] == pytest.approx(expected.item(), rel=1e-5)
@@ -527,8 +531,8 @@ def test_the_discriminator_learns_alone_then_along(captioner, listener, build, m
     retriever = weights(listener)
     torch.manual_seed(0)
     for step in range(6):
-        told = objective.hear(captioner, captioner.encode(FEATURES), BATCH).captions
-        opinion = human(objective, listener, told, BEAM).mean().item()
+        captioned = objective.caption(captioner, captioner.encode(FEATURES), BATCH).captions
+        opinion = human(objective, listener, captioned, BEAM).mean().item()
         speaker, critic = weights(captioner), weights(objective.discriminator)
         assert objective.trains_captioner() == (step >= 3)
         logs = update()
@@ -591,8 +595,8 @@ def test_a_batch_of_one_is_finite(captioner, build, module, settings):
 
 
 @pytest.mark.parametrize("module", EVERY)
-def test_a_batch_with_two_captions_of_one_picture_is_refused(captioner, build, module):
-    with pytest.raises(ValueError, match="two captions of one picture"):
+def test_a_batch_with_two_captions_of_one_image_is_refused(captioner, build, module):
+    with pytest.raises(ValueError, match="two captions of one image"):
         build(module)(captioner, replace(BATCH, images=np.array([1, 1, 2])))
 
 
@@ -627,7 +631,7 @@ def test_objectives_are_found_by_name():
 def test_scst_grammars_reward_is_of_the_tuned_encoder(captioner, listener, build, say, monkeypatch):
     objective = build(scst_grammar)
     jumbled = SAID[TRUTH].flip(0)
-    monkeypatch.setattr(scst_grammar, "shuffled", lambda captions: jumbled)
+    monkeypatch.setattr(scst_grammar, "shuffle_words", lambda captions: jumbled)
     loss, logs = objective(captioner, say())
     tuned = objective.grammar
     texts, images = heard(tuned.encoder.tower, SAID), seen(listener, [0, 1, 2])
@@ -660,7 +664,7 @@ def test_scst_grammars_reward_is_of_the_tuned_encoder(captioner, listener, build
 def test_the_grammar_is_tuned_first_and_fixed_then(captioner, listener, build):
     objective = build(scst_grammar, steps=0, tuning_steps=3)
     _, update = learning(captioner, objective)
-    retriever, pictures = weights(listener), weights(objective.grammar.encoder.tower.image)
+    retriever, projection = weights(listener), weights(objective.grammar.encoder.tower.image)
     torch.manual_seed(0)
     for step in range(6):
         speaker, head, encoder = (weights(m) for m in (captioner, objective.grammar.head, objective.grammar.encoder))
@@ -671,7 +675,7 @@ def test_the_grammar_is_tuned_first_and_fixed_then(captioner, listener, build):
         assert torch.equal(weights(objective.grammar.encoder), encoder) == (step >= 3)
         assert ("grammar_loss" in logs, "beam_reward" in logs) == (step < 3, step >= 3)
     assert torch.equal(weights(listener), retriever)
-    assert torch.equal(weights(objective.grammar.encoder.tower.image), pictures)
+    assert torch.equal(weights(objective.grammar.encoder.tower.image), projection)
 
 
 def test_the_grammar_is_tuned_on_peoples_captions_and_faults_of_the_step(captioner, build, monkeypatch):
@@ -689,7 +693,7 @@ def test_the_grammar_is_tuned_on_peoples_captions_and_faults_of_the_step(caption
     loss, logs = objective(captioner, BATCH)
     objective(captioner, BATCH)
     assert seeds == [[1, 2], [1, 3]]
-    expected, _ = objective.grammar.loss(objective.look(BATCH), SAID[TRUTH], faulty[0])
+    expected, _ = objective.grammar.loss(objective.embed_batch(BATCH), SAID[TRUTH], faulty[0])
     torch.testing.assert_close(loss, expected)
     assert loss.item() == pytest.approx(logs["grammar_loss"])
     assert 0 <= logs["grammar_accuracy"] <= 1

@@ -9,9 +9,9 @@ from pipeline_files import forget_code
 
 from seqcap.config import StageConfig
 from seqcap.config.training import TrainConfig
+from seqcap.pipeline import code
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
-from seqcap.pipeline.run import code
 
 ROOT = Path(__file__).parents[2]
 
