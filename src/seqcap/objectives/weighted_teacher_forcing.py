@@ -10,7 +10,7 @@ class Config(BicontrastiveConfig):
 
 
 class Model(BicontrastiveObjective):
-    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code uses r(x_bs) in its place: where that is
-    0, nothing is learned."""
+    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code uses r(x_bs) in its place, from which
+    nothing is learned where it is 0."""
 
     rewarded = ("truth",)
