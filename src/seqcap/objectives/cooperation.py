@@ -23,10 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from torch import Tensor, nn
 
 from seqcap import retrieval
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, Tensors
@@ -40,19 +41,15 @@ from seqcap.tasks.images import ImageInputs
 LISTENER = "listener"
 
 
-class HingeConfig(BaseModel):
+class HingeConfig(Frozen):
     """Settings of a hinge that is weighed against CIDEr-D."""
-
-    model_config = ConfigDict(extra="forbid")
 
     weight: float = Field(ge=0, description="of the hinge against CIDEr-D (w)")
     margin: float = Field(0.2, gt=0, le=2, description="of the hinge, a cosine (the paper's eq. 2 has 1, its code .2)")
 
 
-class ListenerConfig(BaseModel):
+class ListenerConfig(Frozen):
     """Settings of a listener that learns."""
-
-    model_config = ConfigDict(extra="forbid")
 
     listener_pace: float = Field(1.0, gt=0, description="the listener's learning rate as a multiple of the captioner's")
 

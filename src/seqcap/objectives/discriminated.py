@@ -13,10 +13,11 @@ from typing import ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner, Tensors
 from seqcap.objectives.base import Batch, Context, Partner
 from seqcap.objectives.cooperation import LISTENER, ListenerObjective, zero_loss
@@ -40,10 +41,8 @@ DISCRIMINATOR = "discriminator"
 MACHINE, HUMAN = range(2)
 
 
-class DiscriminatorConfig(BaseModel):
+class DiscriminatorConfig(Frozen):
     """Settings of a reward with a discriminator. The paper does not say for how long that learns alone."""
-
-    model_config = ConfigDict(extra="forbid")
 
     alpha: float = Field(0.94, ge=0, le=1, description="weight of the similarity against P_D; 1: no regularisation")
     discriminator_pace: float = Field(70.0, gt=0, description="its learning rate as a multiple of the captioner's")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.models.decoding import complete, rollout
@@ -13,12 +14,10 @@ from seqcap.models.likelihood import cross_entropy
 from seqcap.objectives.base import Batch, Context, Objective
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """Liu et al. 2017 compare with a prefix that shrinks by 3 tokens every 5 epochs. While there is a prefix,
     cross-entropy has a weight of .5. They do not say what their row MIXER-BCMR-A changes: `final_weight: 0` is our
     reading."""
-
-    model_config = ConfigDict(extra="forbid")
 
     shrink: int = Field(3, ge=1, description="tokens by which the cross-entropy prefix shrinks at each stage")
     epochs_per_stage: int = Field(5, ge=1, description="epochs between two shrinkings")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.models.decoding import complete, rollout
@@ -15,11 +16,9 @@ from seqcap.models.likelihood import cross_entropy
 from seqcap.objectives.base import Batch, Context, Objective
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The paper: one path an image (M = 1), K = 3 rollouts from each of its prefixes. It does not say how large the
     baseline is, nor for how long it learns alone."""
-
-    model_config = ConfigDict(extra="forbid")
 
     paths: int = Field(1, ge=1, description="captions sampled per image and step (M)")
     rollouts: int = Field(3, ge=1, description="completions sampled of each of their prefixes (K)")

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Partner
 from seqcap.objectives.cooperation import ListenerObjective, sample_references, zero_loss
@@ -37,10 +38,8 @@ GRAMMAR = "grammar"
 CLIP_S, WEIGHT = 2.5, 2.0
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """How the text encoder is tuned. Neither paper has captioners of this size: choose on val."""
-
-    model_config = ConfigDict(extra="forbid")
 
     grammar_pace: float = Field(10.0, gt=0, description="its learning rate as a multiple of the captioner's")
     tuning_steps: int = Field(400, ge=0, description="first steps in which only the text encoder and its head learn")

@@ -13,10 +13,11 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import pyarrow as pa
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary, digest
@@ -36,10 +37,8 @@ TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 CHUNK = 32
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """Paths; the stage fills them in."""
-
-    model_config = ConfigDict(extra="forbid")
 
     folder: str = Field(description="CLIP's files")
     vocabulary: str = Field(description="file of the words that captions' ids stand for")

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Literal, Self
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.retrieval.base import POOLED, Retriever
 from seqcap.retrieval.losses import hinges, info_nce
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """Vered et al.: embedding 512, hidden 1024, hinge with margin .2 (released code; 1 in their eq. 2)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     embedding: int = Field(gt=0, description="size of word embeddings")
     hidden: int = Field(gt=0, description="size of the space, and of the GRU")
