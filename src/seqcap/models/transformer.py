@@ -150,8 +150,8 @@ class Model(ImageCaptioner):
         return self.read(self.embedding(self.shifted(captions)), self.start(memory), memory)[0]
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:
-        """As the base class. All words of a caption are cached, and those from `places` on are masked: the keys and values
-        of a word do not depend on later words."""
+        """As the base class. All words of a caption are cached, and those from `places` on are masked: the keys and
+        values of a word do not depend on later words."""
         _, (own, *cached) = self.read(self.embedding(self.shifted(captions)), self.start(memory), memory)
         time = torch.arange(own.shape[1], device=own.device)
         # The inputs begin with BOS: place t is word t + 1.
