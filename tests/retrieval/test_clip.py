@@ -1,5 +1,6 @@
 """CLIP of the real architecture, with few and random weights, from a folder."""
 
+import importlib
 import json
 import runpy
 import socket
@@ -32,8 +33,8 @@ SIDE = 16
 
 @pytest.fixture(scope="session")
 def transformers():
-    # transformers imports torchvision, which needs mending on some machines.
-
+    # transformers imports torchvision, which may need the shim.
+    importlib.import_module("seqcap.features.torchvision_shim")
     return pytest.importorskip("transformers", reason="needs transformers: pip install seqcap[clip]")
 
 

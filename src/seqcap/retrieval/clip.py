@@ -140,13 +140,15 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
 
 
 def read(folder: Path) -> tuple[Any, Any, Any]:
-    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor; errors as of `Model`. Downloads
-    nothing and reads no pickle."""
+    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor; errors as of `Model`. Nothing
+    is downloaded, and no pickle is read."""
     for file in FILES:
         if not (folder / file).is_file():
             _wrong(folder, f"has no {file}")
     if not any(all((folder / file).is_file() for file in files) for files in TOKENIZERS):
         _wrong(folder, f"has no {' and no '.join(' with '.join(files) for files in TOKENIZERS)}")
+    # transformers imports torchvision, which may need the shim.
+    importlib.import_module("seqcap.features.torchvision_shim")
     try:
         transformers: Any = importlib.import_module("transformers")
     except ModuleNotFoundError:
