@@ -1,6 +1,5 @@
 """CLIP of the real architecture, with few and random weights, from a folder."""
 
-import importlib
 import json
 import runpy
 import socket
@@ -34,7 +33,8 @@ SIDE = 16
 @pytest.fixture(scope="session")
 def transformers():
     # transformers imports torchvision, which may need the shim.
-    importlib.import_module("seqcap.features.torchvision_shim")
+    import seqcap.features.torchvision_shim  # noqa: F401
+
     return pytest.importorskip("transformers", reason="needs transformers: pip install seqcap[clip]")
 
 

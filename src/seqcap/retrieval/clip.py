@@ -148,7 +148,8 @@ def read(folder: Path) -> tuple[Any, Any, Any]:
     if not any(all((folder / file).is_file() for file in files) for files in TOKENIZERS):
         _wrong(folder, f"has no {' and no '.join(' with '.join(files) for files in TOKENIZERS)}")
     # transformers imports torchvision, which may need the shim.
-    importlib.import_module("seqcap.features.torchvision_shim")
+    import seqcap.features.torchvision_shim  # noqa: F401
+
     try:
         transformers: Any = importlib.import_module("transformers")
     except ModuleNotFoundError:
