@@ -4,7 +4,6 @@ import pytest
 import torch
 from enumeration import CHANNELS, all_captions, tiny_captioner
 
-from seqcap import models
 from seqcap.data.vocabulary import BOS, PAD
 from seqcap.models import decoding
 from seqcap.models.attention import Config as AttentionConfig
@@ -112,20 +111,6 @@ def test_greedy_takes_the_most_probable_token_of_the_average():
         torch.testing.assert_close(found.log_prob[image : image + 1], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_samples_follow_the_average():
-    ensemble = team(words=1)
-    captions = all_captions(words=1, max_length=2)
-    features = images(ensemble, 1)
-    draws = 20_000
-    expected = log_probs(ensemble, features, 0, captions).exp() * draws
-    torch.manual_seed(0)
-    tokens = decoding.sample(ensemble, ensemble.encode(features), max_length=2, samples=draws).tokens[0]
-    counts = torch.tensor([(tokens == caption).all(1).sum().item() for caption in captions])
-    assert counts.sum() == draws
-    # 99.99% of chi-square with 6 degrees of freedom lies below 27.9.
-    assert ((counts - expected) ** 2 / expected).sum() < 27.9
-
-
 @pytest.mark.parametrize("captioner", [tiny_captioner(4, seed=5), tiny_attention(4, seed=5)])
 def test_one_member_is_the_captioner_itself(captioner):
     alone = Ensemble([captioner])
@@ -141,18 +126,3 @@ def test_one_member_is_the_captioner_itself(captioner):
         found = decode(alone, alone.encode(features))
         assert torch.equal(found.tokens, expected.tokens)
         assert torch.equal(found.log_prob, expected.log_prob)
-
-
-def test_the_same_captioner_several_times_is_itself():
-    captioner = tiny_captioner(4, seed=6)
-    thrice = Ensemble([captioner] * 3)
-    features = images(thrice, 6)
-    expected = decoding.beam(captioner, captioner.encode(features[0]), 7, 3)
-    found = decoding.beam(thrice, thrice.encode(features), 7, 3)
-    assert torch.equal(found.tokens, expected.tokens)
-    torch.testing.assert_close(found.log_prob, expected.log_prob)
-
-
-def test_an_ensemble_is_no_architecture():
-    with pytest.raises(ModuleNotFoundError):
-        models.config_class("ensemble")
