@@ -8,7 +8,6 @@ from seqcap.data.vocabulary import BOS, PAD
 from seqcap.models import decoding
 from seqcap.models.attention import Config as AttentionConfig
 from seqcap.models.attention import Model as Attention
-from seqcap.models.base import repeat, select
 from seqcap.models.ensemble import Ensemble
 
 
@@ -43,13 +42,6 @@ def log_probs(ensemble, features, image, captions):
     return token.masked_fill(captions == PAD, 0).sum(1).detach()
 
 
-def test_the_average_of_distributions_is_one():
-    ensemble = team(words=2)
-    features = images(ensemble, 1)
-    total = log_probs(ensemble, features, 0, all_captions(words=2, max_length=3)).exp().sum()
-    assert total.item() == pytest.approx(1, abs=1e-5)
-
-
 def test_a_step_gives_the_mean_probability_and_never_pad_or_bos():
     ensemble = team(words=3)
     features = images(ensemble, 5)
@@ -66,20 +58,6 @@ def test_a_step_gives_the_mean_probability_and_never_pad_or_bos():
         torch.testing.assert_close(torch.softmax(logits, 1), torch.stack(probabilities).mean(0))
         assert torch.isfinite(logits).all()
         assert (torch.softmax(logits, 1)[:, [PAD, BOS]] == 0).all()
-
-
-def test_rows_are_selected_and_repeated_as_of_one_captioner():
-    ensemble = team(words=3)
-    memory = ensemble.encode(images(ensemble, 4))
-    start = torch.full((4,), BOS)
-    logits, state = ensemble.step(start, ensemble.start(memory), memory)
-    rows = torch.tensor([3, 3, 0])
-    chosen, _ = ensemble.step(start[rows], select(ensemble.start(memory), rows), select(memory, rows))
-    torch.testing.assert_close(chosen, logits[rows])
-    twice = repeat(memory, 2)
-    doubled, _ = ensemble.step(start.repeat(2), ensemble.start(twice), twice)
-    torch.testing.assert_close(doubled, logits.repeat_interleave(2, 0))
-    assert {len(part) for part in state} == {4}
 
 
 def test_wide_beam_is_exhaustive_search_under_the_average():
