@@ -81,13 +81,14 @@ class Model(Objective):
         # A finished caption has nothing to complete: its one value is its reward.
         rows, last = (valid & ~final).nonzero().T
         paths = nn.functional.pad(tokens, (0, self.context.max_length - tokens.shape[1]), value=PAD)
-        scored, of = paths, images
+        scored, scored_images = paths, images
         if len(rows) > 0:
             prefixes, lengths = rows.repeat_interleave(k), (last + 1).repeat_interleave(k)
             whole = complete(captioner, memory, tokens, prefixes, lengths, self.context.max_length)
             scored = torch.cat([paths, whole])
-            of = np.concatenate([images, images[prefixes.cpu().numpy()]])
-        rewards = torch.from_numpy(self.context.reward.score(scored.cpu().numpy(), of)).to(tokens.device, torch.float32)
+            scored_images = np.concatenate([images, images[prefixes.cpu().numpy()]])
+        found = self.context.reward.score(scored.cpu().numpy(), scored_images)
+        rewards = torch.from_numpy(found).to(tokens.device, torch.float32)
         values = torch.empty(tokens.shape, device=tokens.device)
         values[final] = rewards[: len(tokens)]
         values[rows, last] = rewards[len(tokens) :].view(len(rows), k).mean(1)
