@@ -42,7 +42,7 @@ class Config(Frozen):
     @classmethod
     def _weighs_something(cls, value: int, info: ValidationInfo) -> int:
         if value == 1 and info.data.get("reward") == "mixture" and info.data.get("importance") == "literal":
-            raise ValueError("literal importance needs at least 2 samples: the weight of one is 1 whatever it earns")
+            raise ValueError("literal importance needs at least 2 samples: a single one has weight 1 whatever its reward")
         return value
 
 
@@ -56,7 +56,7 @@ class Model(Objective):
       - `importance: shared_distance`, the authors' code: sample l of all captions has one distance
         (`smoothing.draw_at_shared_distances`), q cancels, and the weight is exp((min(R, 1) - 1) / tau_r) / L divided by
         the mean of that exponential over the batch's captions. A caption's weights do not sum to one: captions whose
-        sample earns more count more.
+        sample has a higher reward count more.
       - `importance: literal`, eq. 11: exp(R / tau_r) / q over a caption's L samples, normalised to sum to one. It
         degenerates: from one distance to the next 1 / q grows by exp(1 / tau), 2.2e4 at tau .1, more than any reward
         can fall. The farthest sample takes all the weight, so that the weighted samples earn less than the unweighted.

@@ -77,14 +77,14 @@ class Retriever(nn.Module, ABC):
             InputError: a file is missing or damaged, or the retriever was trained on other features or words.
         """
         path = self.features(task_folder)
-        pictures = Pictures(task_folder, path)
-        if pictures.feature_shape != self.feature_shape:
-            problem = f"has features of shape {pictures.feature_shape}, the retriever reads {self.feature_shape}"
+        task = Pictures(task_folder, path)
+        if task.feature_shape != self.feature_shape:
+            problem = f"has features of shape {task.feature_shape}, the retriever reads {self.feature_shape}"
             raise InputError(path, problem, "train a retriever on this task")
-        if digest(pictures.vocabulary) != self.vocabulary:
+        if digest(task.vocabulary) != self.vocabulary:
             problem = f"has other words than the {self.vocabulary_size} that the retriever was trained with"
             raise InputError(task_folder / "data" / VOCABULARY, problem, "train a retriever on this task")
-        return pictures
+        return task
 
     def inputs(self, task_folder: Path, split: str) -> Inputs:
         """The inputs of `embed_images` for a split; errors as of `pictures`, or the split is empty."""

@@ -163,7 +163,7 @@ class Reader(Task):
 
     def split(self, split: str, max_length: int) -> SentenceSplit:
         pairs = self.pairs(split)
-        # As in `Vocabulary.encode_reference`: <unk> earns no reward.
+        # As in `Vocabulary.encode_reference`: <unk> matches no reference.
         references = SingleReferences(Sentences.encode(pairs["target"], self.vocabulary, len(self.vocabulary)))
         target = Sentences.encode(pairs["target"], self.vocabulary, UNK)
         words = pairs["reference"].to_pylist() if split != "train" else []
