@@ -42,7 +42,9 @@ class Config(Frozen):
     @classmethod
     def _weighs_something(cls, value: int, info: ValidationInfo) -> int:
         if value == 1 and info.data.get("reward") == "mixture" and info.data.get("importance") == "literal":
-            raise ValueError("literal importance needs at least 2 samples: a single one has weight 1 whatever its reward")
+            raise ValueError(
+                "literal importance needs at least 2 samples: a single one has weight 1 whatever its reward"
+            )
         return value
 
 
