@@ -150,6 +150,24 @@ def test_it_sees_all_words_before_and_none_after():
         assert felt.tolist() == [place <= t for place in range(embedded.shape[1])]
 
 
+def test_the_gradient_of_steps_is_that_of_all_at_once():
+    """Of distributions that are fed, as relaxed captions are, and of the weights."""
+    captioner = transformer()
+    fed = torch.randn(2, 4, V, generator=torch.Generator().manual_seed(3)).double().softmax(2).requires_grad_()
+    memory = captioner.encode(pictures(2))
+    at_once, _ = captioner.read(captioner.embed(fed), captioner.start(memory), memory)
+    state, outputs = captioner.start(memory), []
+    for inputs in fed.unbind(1):
+        logits, state = captioner.step(inputs, state, memory)
+        outputs.append(logits)
+    variables = [fed, *captioner.parameters()]
+    expected = torch.autograd.grad(captioner.logits(at_once).sin().sum(), variables, retain_graph=True)
+    found = torch.autograd.grad(torch.stack(outputs, 1).sin().sum(), variables)
+    for actual, exact in zip(found, expected, strict=True):
+        torch.testing.assert_close(actual, exact)
+    assert expected[0][:, 0].abs().max() > 1e-3
+
+
 def test_rows_take_what_was_read_along():
     """In the middle of their captions rows change places, and some go on twice, as hypotheses of a beam do."""
     captioner = transformer()
