@@ -7,7 +7,6 @@ import pytest
 import torch
 from small_task import run_config, train_group, write_listener, write_task
 
-from seqcap import objectives
 from seqcap.errors import InputError
 from seqcap.files.tensors import load_weights
 from seqcap.objectives.discriminated import Discriminator
@@ -132,11 +131,3 @@ def test_mined_images_that_are_missing_are_one_line(task):
         with pytest.raises(InputError, match=r"seed1\.mined\.parquet: does not exist"):
             train_group(run_of(name, "out"))
     train_group(run_of("unidirectional_reinforce", "out"))
-
-
-def test_settings_survive_the_configuration():
-    """A run's settings pass through JSON: ranks come back as a list."""
-    config = objectives.config_class("weighted_teacher_forcing")
-    written = config(mined_ranks=(1, 2)).model_dump(mode="json")
-    assert written["mined_ranks"] == [1, 2]
-    assert config(**written) == config(mined_ranks=(1, 2))

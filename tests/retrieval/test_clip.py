@@ -32,7 +32,8 @@ SIDE = 16
 
 @pytest.fixture(scope="session")
 def transformers():
-    # transformers imports torchvision, which needs mending on some machines.
+    # transformers imports torchvision, which may need the shim.
+    import seqcap.features.torchvision_shim  # noqa: F401
 
     return pytest.importorskip("transformers", reason="needs transformers: pip install seqcap[clip]")
 

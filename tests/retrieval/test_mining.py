@@ -145,12 +145,6 @@ def test_runs_find_what_the_instance_of_their_own_seed_mined(task):
     assert {path.name for path in Path("out").iterdir()} == {"seed1.safetensors", "seed1.mined.parquet"}
 
 
-def test_it_is_the_same_every_time(task):
-    make(config(mined="one"))
-    make(config(mined="two"))
-    assert Path("one/seed1.mined.parquet").read_bytes() == Path("two/seed1.mined.parquet").read_bytes()
-
-
 def test_a_missing_caption_is_nobodys(task):
     """Images may have one caption only: its padding is not indexed."""
     path = Path("artifacts/image/data/references.parquet")

@@ -29,7 +29,7 @@ from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
 from seqcap.objectives.base import Samples, sequence_log_prob
-from seqcap.objectives.cooperation import some_reference
+from seqcap.objectives.cooperation import sample_references
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import hinges
 from seqcap.system import machine
@@ -180,7 +180,7 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
             greedy = decoding.greedy(setup.captioner, once, setup.max_length).tokens
             paid = credit(setup.cosines(tokens), setup.cosines(greedy), setup.margin)
         else:
-            references = torch.stack([some_reference(setup.references) for _ in range(estimator.draws)], dim=1)
+            references = torch.stack([sample_references(setup.references) for _ in range(estimator.draws)], dim=1)
             paid = setup.hinge(tokens) - setup.hinge(references.flatten(0, 1))
     log_prob, _ = sequence_log_prob(setup.captioner, Samples(tokens, memory, paid.T))
     return (paid.T * log_prob).mean()

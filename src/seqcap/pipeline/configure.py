@@ -457,8 +457,7 @@ def _config_class(package: ModuleType, name: str, source: Path, what: str) -> ty
         # An import that is missing in the module itself is a fault of its code, not of the parameters.
         if error.name != f"{package.__name__}.{name}":
             raise
-        folder = package.__name__.replace(".", "/")
-        raise InputError(source, what, f"there is no such file in src/{folder}") from None
+        raise InputError(source, what, str(error)) from None
 
 
 def _reward(params: Params, reward: str | None, task: str, source: Path, place: str) -> dict[str, float]:
