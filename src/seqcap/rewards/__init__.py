@@ -20,6 +20,8 @@ MODULES = {
     "meteor": "seqcap.rewards.meteor",
     "spice": "seqcap.rewards.spice",
 }
+# What a metric reads besides the task's data: files of artifacts/words/<task>/.
+READS = {"meteor": "paraphrases"}
 # SPICE's parses are the same whoever asks: all runs on a machine share them, and no result depends on the file.
 PARSES = Path("scratch/scene_graphs.parquet")
 # Metrics that only work for English.
@@ -29,3 +31,8 @@ ENGLISH = ("meteor", "spice")
 def modules(weights: Mapping[str, float]) -> Iterator[str]:
     """The modules of the metrics that have a weight."""
     yield from dict.fromkeys(MODULES[metric] for metric, weight in weights.items() if weight)
+
+
+def reads(weights: Mapping[str, float]) -> Iterator[str]:
+    """What the metrics that have a weight read besides the task's data."""
+    yield from (READS[metric] for metric, weight in weights.items() if weight and metric in READS)
