@@ -65,7 +65,7 @@ def test_no_circle_of_imports():
 LIGHT_STAGES = ["data", "tables", "section", "report"]
 LIGHT_MODULES = [
     "seqcap.cli",
-    "seqcap.pipeline.run",
+    "seqcap.pipeline.experiment",
     "seqcap.config.report",
     "seqcap.tasks",
     "seqcap.rewards",

@@ -1,6 +1,6 @@
-"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap compare` compares two of its runs,
-`seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts
-what people think of them."""
+"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap graph` renews its graph, `seqcap compare`
+compares two of its runs, `seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's
+server, `seqcap rating` counts what people think of them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def main() -> None:
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
+    commands.add_parser("graph", help="renew graph.yaml, what DVC knows of the parameters")
     add_score(commands)
     command = commands.add_parser("compare", help="the difference between two runs that are scored already")
     command.add_argument("left", help="a run of papers/<paper>.yaml, such as sll_sle")
@@ -79,6 +80,10 @@ def main() -> None:
             from seqcap.rating.aggregate import aggregate, as_table
 
             print(as_table(aggregate(arguments.key, arguments.answers)))
+        elif arguments.command == "graph":
+            from seqcap.pipeline.graph import write_graph
+
+            write_graph()
         else:
             run(parser, arguments)
 
@@ -117,7 +122,8 @@ files; - is standard input, JSON or plain text:
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """The `repro` command."""
-    from seqcap.pipeline.run import repro, run_experiment, sections
+    from seqcap.pipeline.experiment import run_experiment
+    from seqcap.pipeline.repro import repro, sections
 
     if arguments.experiment is None:
         repro(Path(), arguments.jobs, sections(arguments.papers), arguments.dry)

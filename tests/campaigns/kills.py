@@ -40,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pipeline_files import ROOT, commit, copy_project, git
 
-from seqcap.pipeline.run import apply_overlay
+from seqcap.pipeline.experiment import apply_overlay
 
 TABLE = Path(__file__).with_suffix(".md")
 # Whom a kill hits: the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.

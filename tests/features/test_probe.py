@@ -128,7 +128,7 @@ def test_the_stage_probes_scenes_and_says_nothing_of_photographs(
         if dataset == "coco":
             files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
             files["features.image"] |= {"backbone": "resnet18", "weights": "imagenet"}
-        config = resolve(files.read())[config_path("probe", "image")]
+        config = resolve(files.read())["probe"]["image"]
         assert any("world/scenes" in file for file in config.code) == (dataset == "scenes")
         write_config(config_path("probe", "image"), config)
         main("image")

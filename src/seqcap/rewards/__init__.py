@@ -21,6 +21,8 @@ MODULES = {
     "meteor": "seqcap.rewards.meteor",
     "spice": "seqcap.rewards.spice",
 }
+# What a metric reads besides the task's data: files of artifacts/words/<task>/.
+READS = {"meteor": "paraphrases"}
 # All runs on a machine share SPICE's parses. No result depends on the file.
 PARSES = Path("scratch/scene_graphs.parquet")
 # Metrics that only work for English.
@@ -30,3 +32,8 @@ ENGLISH = ("meteor", "spice")
 def modules(weights: Mapping[str, float]) -> Iterator[str]:
     """The modules of the metrics that have a weight."""
     yield from dict.fromkeys(MODULES[metric] for metric, weight in weights.items() if weight)
+
+
+def reads(weights: Mapping[str, float]) -> Iterator[str]:
+    """What the metrics that have a weight read besides the task's data."""
+    yield from (READS[metric] for metric, weight in weights.items() if weight and metric in READS)
