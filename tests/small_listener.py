@@ -38,7 +38,7 @@ def tiny_listener(vocabulary: int, **task) -> dual_encoder.Model:
     listener = dual_encoder.Model(dual_encoder.Config(embedding=3, hidden=4), vocabulary, (CHANNELS,))
     for parameter in listener.parameters():
         torch.nn.init.normal_(parameter, std=0.8)
-    listener.pictures = lambda folder: SimpleNamespace(**task)
+    listener.load_task = lambda folder: SimpleNamespace(**task)
     return listener
 
 

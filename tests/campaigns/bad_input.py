@@ -70,7 +70,7 @@ from seqcap.features.encoders import with_weights
 from seqcap.files.json_file import write_json
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DECODED, IMAGES, REFERENCES
-from seqcap.models.weights import holding
+from seqcap.models.weights import report_wrong_content
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
 from seqcap.rating.aggregate import aggregate, as_table
@@ -512,7 +512,7 @@ def read_image_task(rng: random.Random) -> None:
     task = Job(run_config(), 1).task
     read_embeddings("artifacts/words/image/embeddings.parquet", task.vocabulary)
     retriever, _ = retrieval.load(Path("artifacts/retriever/small/seed1.safetensors"))
-    items = retriever.pictures(task.folder).split("train", 6).inputs.ids
+    items = retriever.load_task(task.folder).split("train", 6).inputs.ids
     mining.read(mining.mined_file(Path("artifacts/retriever/small"), 1), items, (1, 2))
 
 
@@ -526,7 +526,7 @@ def checkpoint() -> None:
 
 def read_checkpoint(rng: random.Random) -> None:
     job = Job(run_config(training={"epochs": 1}), 1)
-    with holding(Path("state.safetensors"), "state of this run"):
+    with report_wrong_content(Path("state.safetensors"), "state of this run"):
         job.begin().restore(Path("state.safetensors"), job.device)
 
 

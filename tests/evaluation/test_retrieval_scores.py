@@ -327,7 +327,7 @@ def test_people_are_found_by_the_judge_and_by_the_listeners_that_runs_train_or_s
         assert start.to_dict() == expected_ranks(f"listener/seed{seed}.safetensors", people).to_dict()
     # The same as where retrievers are measured by themselves.
     judge, _ = retrieval.load(Path("judge/seed9.safetensors"))
-    measured = recalls(judge, judge.pictures(FOLDER).split("test", MAX_LENGTH), torch.device("cpu"))["text_to_image"]
+    measured = recalls(judge, judge.load_task(FOLDER).split("test", MAX_LENGTH), torch.device("cpu"))["text_to_image"]
     for k in (1, 5):
         assert values(scores, "human", 0, f"fixed_R@{k}").mean() == pytest.approx(measured[f"R@{k}"])
 

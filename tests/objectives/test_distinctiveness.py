@@ -554,7 +554,7 @@ def test_the_grammar_partner_and_its_accuracy_on_val(build, listener, monkeypatc
 
 def test_a_retriever_whose_text_encoder_cannot_be_tuned_is_refused(monkeypatch, listener):
     other = torch.nn.Identity()
-    other.pictures = listener.pictures
+    other.load_task = listener.load_task
     monkeypatch.setattr(cooperation.retrieval, "load", lambda path: (other, {}))
     with pytest.raises(InputError, match=r"grammar\.py: knows no text encoder of torch\.nn"):
         scst_grammar.Model(scst_grammar.Config(), CONTEXT)

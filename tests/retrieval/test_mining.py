@@ -124,7 +124,7 @@ def test_the_stage_mines_training_images_with_each_seed(task, monkeypatch):
     assert Path("out/seed1.safetensors").read_bytes() == original
     # Some of them, by hand.
     retriever, _ = retrieval.load(Path("out/seed1.safetensors"))
-    split = retriever.pictures(Path("artifacts/image")).split("train", 6)
+    split = retriever.load_task(Path("artifacts/image")).split("train", 6)
     image = retriever.embed_images(split.inputs.get(np.array([7])))
     captions = split.captions(ITEMS)
     cosines = (retriever.embed_captions(captions.flatten(0, 1)) @ image[0]).view(24, 2).amax(1).detach()

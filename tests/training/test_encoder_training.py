@@ -28,7 +28,7 @@ from seqcap.training.encoders import (
     train_on_scenes,
 )
 from seqcap.world.graph import MOTIONS
-from seqcap.world.labels import CLIP_LABELS, CLIP_OBJECT_LABELS, OBJECT_LABELS, PICTURE_LABELS
+from seqcap.world.labels import CLIP_LABELS, CLIP_OBJECT_LABELS, IMAGE_LABELS, OBJECT_LABELS
 
 
 def squares(n: int, seed: int) -> Examples:
@@ -142,12 +142,12 @@ def test_pictures_have_the_labels_of_their_objects() -> None:
     drawn = draw_examples((1, TRAIN), 40, 32, 1)
     assert drawn.images.shape == (40, 3, 32, 32)
     assert drawn.images.dtype == torch.uint8
-    shared = [PICTURE_LABELS.index(name) for name in OBJECT_LABELS[:20]]
+    shared = [IMAGE_LABELS.index(name) for name in OBJECT_LABELS[:20]]
     # What an object has, kinds and colours here, its picture has, and nothing else.
     assert torch.equal(drawn.objects.amax(1)[:, :20], drawn.labels[:, shared])
     numbers = (drawn.objects.sum(2) > 0).sum(1)
     assert set(numbers.tolist()) == {1, 2, 3, 4}
-    column = PICTURE_LABELS.index("objects:1")
+    column = IMAGE_LABELS.index("objects:1")
     assert torch.equal(drawn.labels[:, column : column + 4].argmax(1) + 1, numbers)
     assert drawn.middles.min() >= 0
     assert drawn.middles.max() < 1

@@ -74,7 +74,7 @@ def test_it_learns_and_the_best_epoch_is_kept(task, model):
     assert values(curves, "train_loss")[-1] < 0.7 * values(curves, "train_loss")[0]
     retriever, metadata = retrieval.load(Path("out/seed1.safetensors"))
     assert metadata["val_recall_sum"] == max(sums[1:])
-    split = retriever.pictures(task / "artifacts/image").split("val", 6)
+    split = retriever.load_task(task / "artifacts/image").split("val", 6)
     assert recall_sum(recalls(retriever, split, CPU)) == max(sums[1:])
     assert not Path("scratch/retriever@listener").exists()
 
@@ -173,7 +173,7 @@ def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(tas
     }
     for seed in (1, 2):
         retriever, _ = retrieval.load(Path(f"both/seed{seed}.safetensors"))
-        split = retriever.pictures(task / "artifacts/image").split("test", 6)
+        split = retriever.load_task(task / "artifacts/image").split("test", 6)
         assert measured["seeds"][str(seed)] == recalls(retriever, split, CPU)
 
 

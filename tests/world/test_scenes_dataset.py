@@ -22,7 +22,7 @@ from seqcap.files import parquet
 from seqcap.world import scenes
 from seqcap.world.drawing import PAINT, draw
 from seqcap.world.graph import BACKGROUNDS, COLOURS, KINDS, Scene, SceneObject
-from seqcap.world.labels import GROUPS, OBJECT_LABELS, PICTURE_LABELS, object_labels, picture_labels
+from seqcap.world.labels import GROUPS, IMAGE_LABELS, OBJECT_LABELS, image_labels, object_labels
 from seqcap.world.scenes import SCENES, Config, read_scenes
 
 SMALL = Config(train=30, val=6, test=4)
@@ -211,10 +211,10 @@ def test_labels() -> None:
             SceneObject("kite", "red", "large", "plain", "flying", 200, 20, 50, 70, False),
         ),
     )
-    found = picture_labels(scene)
+    found = image_labels(scene)
     assert found.dtype == np.float32
-    assert found.shape == (len(PICTURE_LABELS),)
-    assert {name for name, value in zip(PICTURE_LABELS, found, strict=True) if value} == {
+    assert found.shape == (len(IMAGE_LABELS),)
+    assert {name for name, value in zip(IMAGE_LABELS, found, strict=True) if value} == {
         "beach", "objects:3", "dog", "dog:several", "red", "blue", "dog:red", "dog:blue", "small", "dog:small",
         "striped", "dog:striped", "plain", "dog:plain", "running", "dog:running", "sitting", "dog:sitting", "kite",
         "kite:red", "large", "kite:large", "kite:plain", "flying", "kite:flying", "left_of", "next_to",
@@ -227,5 +227,5 @@ def test_labels() -> None:
 
 
 def test_label_names_are_distinct() -> None:
-    assert len(set(PICTURE_LABELS)) == len(PICTURE_LABELS)
-    assert {name for names in GROUPS.values() for name in names} <= set(PICTURE_LABELS)
+    assert len(set(IMAGE_LABELS)) == len(IMAGE_LABELS)
+    assert {name for names in GROUPS.values() for name in names} <= set(IMAGE_LABELS)

@@ -19,7 +19,7 @@ from seqcap.features.precision import average_precisions
 from seqcap.features.store import FeatureStore
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, SPLITS
-from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
+from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, IMAGE_LABELS, clip_labels, image_labels
 from seqcap.world.motion import Clip
 from seqcap.world.scenes import SCENES_FILE, read_scenes, read_worlds
 
@@ -46,8 +46,8 @@ def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
         told = {item: clip_labels(clip) for item, clip in read_worlds(world, Clip.from_json).items()}
         names, groups = CLIP_LABELS, CLIP_GROUPS
     else:
-        told = {item: picture_labels(scene) for item, scene in read_scenes(world).items()}
-        names, groups = PICTURE_LABELS, GROUPS
+        told = {item: image_labels(scene) for item, scene in read_scenes(world).items()}
+        names, groups = IMAGE_LABELS, GROUPS
     store = FeatureStore(task / "features/pooled.parquet")
     rows = read_table(task / "data/images.parquet", IMAGES).to_pylist()
     items = {split: [row["item"] for row in rows if row["split"] == split] for split in SPLITS}

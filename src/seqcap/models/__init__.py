@@ -45,7 +45,7 @@ def build(architecture: str, config: dict[str, Any], vocabulary_size: int, featu
 
 
 def load(path: Path) -> tuple[Captioner, dict[str, Any]]:
-    """A trained captioner, in evaluation mode, and its file's metadata (see `weights.Described`).
+    """A trained captioner, in evaluation mode, and its file's metadata (see `weights.ModelMetadata`).
 
     Raises:
         InputError: the file is missing, damaged or no captioner's.

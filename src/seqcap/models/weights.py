@@ -21,7 +21,7 @@ M = TypeVar("M", bound=BaseModel)
 N = TypeVar("N", bound=nn.Module)
 
 
-class Described(BaseModel):
+class ModelMetadata(BaseModel):
     """The metadata of every captioner and retriever.
 
     Attributes:
@@ -53,9 +53,9 @@ def load_model(
         InputError: the file is missing, damaged or no such model's.
     """
     tensors, metadata = load_weights(path)
-    about = described(Described, path, metadata, what)
+    about = check_metadata(ModelMetadata, path, metadata, what)
     arguments = about.architecture, about.model, about.vocabulary_size, tuple(about.feature_shape)
-    with holding(path, what):
+    with report_wrong_content(path, what):
         # A user's CLIP has its weights elsewhere.
         if tensors:
             _check_shapes(build, arguments, tensors)
@@ -65,7 +65,7 @@ def load_model(
 
 
 @contextmanager
-def holding(path: Path, what: str) -> Iterator[None]:
+def report_wrong_content(path: Path, what: str) -> Iterator[None]:
     """Turns errors from a file that holds something other than `what` into an `InputError`."""
     try:
         yield
@@ -73,7 +73,7 @@ def holding(path: Path, what: str) -> Iterator[None]:
         raise InputError(path, f"holds no {what} ({error})", mend(path)) from None
 
 
-def described(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str) -> M:
+def check_metadata(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str) -> M:
     """Validates metadata; an `InputError` names the first field that is missing or wrong."""
     try:
         return kind.model_validate(metadata)

@@ -83,7 +83,7 @@ class ListenerObjective(Objective):
         self.pace = config.listener_pace if isinstance(config, ListenerConfig) else None
         self.listener, _ = retrieval.load(context.reads[LISTENER] / f"seed{context.seed}.safetensors")
         self.listener.requires_grad_(self.pace is not None)
-        self.task = self.listener.pictures(context.task)
+        self.task = self.listener.load_task(context.task)
         self.training_images = self.listener_inputs(context.items)
         # A buffer, so that checkpoints hold it.
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))

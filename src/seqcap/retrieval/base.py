@@ -24,7 +24,7 @@ from seqcap.tasks.images import Reader
 POOLED = "features/pooled.parquet"
 
 
-class Pictures(Reader):
+class RetrievalTask(Reader):
     """A task's images and captions for a retriever, with splits in the order of a captioner's.
 
     Args:
@@ -70,14 +70,14 @@ class Retriever(nn.Module, ABC):
     def features(self, task_folder: Path) -> Path:
         """The file of the features that it reads, for the task in artifacts/<task>."""
 
-    def pictures(self, task_folder: Path) -> Pictures:
+    def load_task(self, task_folder: Path) -> RetrievalTask:
         """The task in artifacts/<task> as this retriever reads it.
 
         Raises:
             InputError: a file is missing or damaged, or the retriever was trained on other features or words.
         """
         path = self.features(task_folder)
-        task = Pictures(task_folder, path)
+        task = RetrievalTask(task_folder, path)
         if task.feature_shape != self.feature_shape:
             problem = f"has features of shape {task.feature_shape}, the retriever reads {self.feature_shape}"
             raise InputError(path, problem, "train a retriever on this task")
@@ -87,8 +87,8 @@ class Retriever(nn.Module, ABC):
         return task
 
     def inputs(self, task_folder: Path, split: str) -> Inputs:
-        """The inputs of `embed_images` for a split; errors as of `pictures`, or the split is empty."""
-        return self.pictures(task_folder).inputs(split)
+        """The inputs of `embed_images` for a split; errors as of `load_task`, or the split is empty."""
+        return self.load_task(task_folder).inputs(split)
 
     def metadata(self) -> dict[str, Any]:
         """The metadata of a weights file."""

@@ -55,7 +55,7 @@ def make(config: MiningConfig) -> None:
     for seed in config.seeds:
         weights = Path(config.retriever) / f"seed{seed + config.seed_offset}.safetensors"
         retriever = retrieval.load(weights)[0].to(device)
-        split = retriever.pictures(ARTIFACTS / config.task).split("train", config.max_length)
+        split = retriever.load_task(ARTIFACTS / config.task).split("train", config.max_length)
         captions = split.captions(np.arange(len(split)))
         present = captions[:, :, 0] != PAD
         images = embed_images(retriever, split.inputs, device).cpu()

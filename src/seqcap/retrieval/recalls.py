@@ -64,7 +64,7 @@ def recalls_per_seed(config: RetrieverConfig, device: torch.device) -> dict[str,
     seeds = {}
     for seed in config.seeds:
         retriever, _ = retrieval.load(Path(config.weights) / f"seed{seed}.safetensors")
-        split = retriever.pictures(ARTIFACTS / config.task).split(config.evaluate_on, config.max_length)
+        split = retriever.load_task(ARTIFACTS / config.task).split(config.evaluate_on, config.max_length)
         seeds[str(seed)] = recalls(retriever.to(device), split, device)
     captions = sum(map(len, split.references))
     return {"split": config.evaluate_on, "images": len(split), "captions": captions, "seeds": seeds}

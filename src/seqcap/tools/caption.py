@@ -20,11 +20,11 @@ from seqcap.files.tensors import load_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.models.ensemble import Ensemble
-from seqcap.models.weights import Described, described
+from seqcap.models.weights import ModelMetadata, check_metadata
 from seqcap.tasks import ARTIFACTS
 
 
-class OfCaptioner(Described):
+class OfCaptioner(ModelMetadata):
     """What the metadata of a captioner of images say.
 
     Attributes:
@@ -64,14 +64,14 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
     for path, member, of_member in zip(weights, captioner.members, metadata, strict=True):
         if not isinstance(member, ImageCaptioner):
             raise InputError(path, "are of a captioner that reads no images", "name an image captioner's")
-        about.append(described(OfCaptioner, path, of_member, "captioner of images"))
+        about.append(check_metadata(OfCaptioner, path, of_member, "captioner of images"))
         if about[-1].task != about[0].task:
             problem = f"is of task {about[-1].task}, and {weights[0]} of {about[0].task}"
             raise InputError(path, problem, "put captioners of one task together")
     task, artifacts = about[0].task, _artifacts(weights[0])
     of_encoder = artifacts / f"encoder/{task}.safetensors"
     encoder = Encoder.load(of_encoder)
-    about_encoder = described(OfEncoder, of_encoder, load_weights(of_encoder)[1], "encoder")
+    about_encoder = check_metadata(OfEncoder, of_encoder, load_weights(of_encoder)[1], "encoder")
     if encoder.frames > 1 and about_encoder.frames is None:
         raise InputError(of_encoder, "does not say how many frames of a clip it reads", mend(of_encoder))
     words = artifacts / task / "data" / VOCABULARY

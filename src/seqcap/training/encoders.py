@@ -30,7 +30,7 @@ from seqcap.training import loop
 from seqcap.training.checkpoint import Learner, State, fingerprint
 from seqcap.world.drawing import draw
 from seqcap.world.graph import GRID, MAX_OBJECTS, SceneObject, sample
-from seqcap.world.labels import clip_labels, clip_object_labels, object_labels, picture_labels
+from seqcap.world.labels import clip_labels, clip_object_labels, image_labels, object_labels
 from seqcap.world.motion import FRAMES, sample_clip
 
 # Keep the random numbers of the encoder's images apart from those of any task's, and of each other.
@@ -237,7 +237,7 @@ def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side:
     """A scene."""
     scene = sample(scene_rng)
     image = np.asarray(draw(scene, side, NOISE, noise_rng))
-    return image, picture_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
+    return image, image_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
 
 
 def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Picture:

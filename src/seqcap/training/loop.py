@@ -30,7 +30,7 @@ import torch.distributed as dist
 from torch import nn
 
 from seqcap.errors import InputError
-from seqcap.models.weights import holding
+from seqcap.models.weights import report_wrong_content
 from seqcap.system import machine
 from seqcap.system.processes import side_by_side
 from seqcap.system.progress import progress
@@ -122,7 +122,7 @@ def train(job: Job[L], kept: Path) -> State[L]:
             # Now each has its lock: none of an earlier launch is left to write.
             dist.barrier()
         if checkpoint.exists():
-            with holding(checkpoint, "state of this run"):
+            with report_wrong_content(checkpoint, "state of this run"):
                 state.restore(checkpoint, job.device)
         else:
             job.score_start(state)

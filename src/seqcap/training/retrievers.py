@@ -20,7 +20,7 @@ from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD, digest
 from seqcap.files.tensors import save_weights
 from seqcap.objectives.base import Batch
-from seqcap.retrieval.base import POOLED, Pictures
+from seqcap.retrieval.base import POOLED, RetrievalTask
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system import machine
@@ -92,17 +92,17 @@ class Job(loop.Job[RetrieverLearner]):
         if self.device.type == "cpu":
             torch.set_num_threads(1)
         folder = tasks.ARTIFACTS / config.task
-        self.pictures = Pictures(folder, folder / POOLED)
-        self.training, self.validation = (self.pictures.split(name, config.max_length) for name in ("train", "val"))
+        self.task = RetrievalTask(folder, folder / POOLED)
+        self.training, self.validation = (self.task.split(name, config.max_length) for name in ("train", "val"))
         self.order = Batches(self.training, self.settings.batch_size, seed)
         self.batches = len(self.order)
         self.steps = self.settings.epochs * self.batches
 
     def begin(self) -> State[RetrieverLearner]:
         torch.manual_seed(self.seed)
-        model = Model(Config(**self.config.model), len(self.pictures.vocabulary), self.pictures.feature_shape)
+        model = Model(Config(**self.config.model), len(self.task.vocabulary), self.task.feature_shape)
         some = np.sort(np.random.default_rng(0).permutation(len(self.training))[:5000])
-        model.vocabulary = digest(self.pictures.vocabulary)
+        model.vocabulary = digest(self.task.vocabulary)
         model.fit_standardisation(self.training.inputs.get(some))
         learner = RetrieverLearner(model).to(self.device)
         groups = [{"params": list(learner.parameters()), "pace": 1.0}]

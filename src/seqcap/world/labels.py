@@ -39,7 +39,7 @@ OBJECT_LABELS: tuple[str, ...] = (
 )
 # Labels of an image: those of its objects; `beach`; `objects:2` (exactly); `dog:several`; `dog:small`, `dog:striped`;
 # `next_to` (some pair of objects has that relation).
-PICTURE_LABELS: tuple[str, ...] = (
+IMAGE_LABELS: tuple[str, ...] = (
     *OBJECT_LABELS,
     *BACKGROUNDS,
     *(f"objects:{number}" for number in range(1, MAX_OBJECTS + 1)),
@@ -60,20 +60,20 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 # Labels of clips, and what is to be found of their motion. `moving_left`; `dog:moving_left`; `passes_behind`.
 _KINDS_WITH_MOTION = tuple(f"{kind}:{motion}" for kind in KINDS for motion in MOTIONS)
 CLIP_OBJECT_LABELS: tuple[str, ...] = (*OBJECT_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
-CLIP_LABELS: tuple[str, ...] = (*PICTURE_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
+CLIP_LABELS: tuple[str, ...] = (*IMAGE_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
 CLIP_GROUPS: Mapping[str, tuple[str, ...]] = {
     **GROUPS,
     **{name.replace("_", " "): (name,) for name in (*MOTIONS, *PASSING)},
     "kind with motion": _KINDS_WITH_MOTION,
 }
 _OBJECT_INDEX = {name: i for i, name in enumerate(OBJECT_LABELS)}
-_IMAGE_INDEX = {name: i for i, name in enumerate(PICTURE_LABELS)}
+_IMAGE_INDEX = {name: i for i, name in enumerate(IMAGE_LABELS)}
 _CLIP_OBJECT_INDEX = {name: i for i, name in enumerate(CLIP_OBJECT_LABELS)}
 _CLIP_INDEX = {name: i for i, name in enumerate(CLIP_LABELS)}
 
 
-def picture_labels(scene: Scene) -> npt.NDArray[np.float32]:
-    """float32 [len(PICTURE_LABELS)]: 1 where a label holds of an image, else 0."""
+def image_labels(scene: Scene) -> npt.NDArray[np.float32]:
+    """float32 [len(IMAGE_LABELS)]: 1 where a label holds of an image, else 0."""
     return _multi_hot(_scene_names(scene), _IMAGE_INDEX)
 
 
