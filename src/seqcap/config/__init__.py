@@ -1,11 +1,9 @@
-"""Configurations: `configure` writes one file for each stage into configs/, and the stage reads it.
+"""Configurations: files of configs/ come in and typed, frozen values for one stage go out; imports `errors`, `files`.
 
-Imports `errors` and `files`.
-
-A file holds all that its stage depends on. `code` maps the package's files that the stage runs to hashes: a changed
-file repeats the stages that run it, and no others. Labels of runs are only in the report's files, so that a new label
-repeats no training. Each kind of stage has a module of its own, so that a new field changes the code of that stage
-only.
+`configure` writes the files. A file holds all that its stage depends on. `code` maps the package's files that the stage
+runs to hashes: a changed file repeats the stages that run it, and no others. Labels of runs are only in the report's
+files, so that a new label repeats no training. Each kind of stage has a module of its own, so that a new field changes
+the code of that stage only.
 """
 
 from __future__ import annotations
