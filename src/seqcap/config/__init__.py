@@ -19,7 +19,6 @@ from seqcap.files.json_file import read_json, write_json
 from seqcap.files.writing import check_output
 
 CONFIGS = Path("configs")
-
 # The kinds of tasks (`seqcap.tasks.KINDS`).
 Kind = Literal["images", "clips", "sentences"]
 # File -> size and modification time: DVC does not track files outside the project.

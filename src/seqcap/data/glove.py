@@ -26,7 +26,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-
 # The exponent of the weighting function in all models of Pennington et al. (eq. 9).
 EXPONENT = 0.75
 

@@ -19,9 +19,7 @@ from seqcap.files.schemas import SERVER, SPLITS
 # All five papers train on COCO's "restval" (validation images outside val and test). "unused" are Flickr8k's images
 # outside the official splits, "server" is our own.
 SPLIT_OF = {"train": "train", "restval": "train", "val": "val", "test": "test", SERVER: SERVER, "unused": None}
-
 FIX = "re-download or mend the file"
-
 Rows = list[dict[str, Any]]
 
 
@@ -38,7 +36,6 @@ Tokens = Annotated[list[Annotated[str, AfterValidator(_one_word)]], Field(min_le
 
 class _Sentence(BaseModel):
     model_config = ConfigDict(strict=True)
-
     sentid: Id
     raw: str
     tokens: Tokens
@@ -46,7 +43,6 @@ class _Sentence(BaseModel):
 
 class _Image(BaseModel):
     model_config = ConfigDict(strict=True)
-
     imgid: Id
     filename: str
     filepath: str = ""

@@ -35,9 +35,7 @@ from seqcap.system.progress import progress
 
 # Sentences that are Python objects at a time.
 CHUNK = 100_000
-
 CONFIGS = {"sentences": SentenceData}
-
 Words = list[str]
 
 

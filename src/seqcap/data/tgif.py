@@ -16,7 +16,6 @@ from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
 
 CAPTIONS_FILE, SPLITS_FOLDER = "tgif-v1.0.tsv", "splits"
-
 FIX = "re-download or mend the file"
 
 

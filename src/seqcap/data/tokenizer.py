@@ -11,7 +11,6 @@ from itertools import chain
 PUNCTUATIONS = frozenset(
     ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
 )
-
 # Abbreviations, which keep their period: names and titles, addresses, companies and departments, dates, states, others.
 # The last line has those that are also words or syllables: they are abbreviations only with a capital.
 _ABBREVIATION = r"""
@@ -34,7 +33,6 @@ _COMPOUNDS = {
     "lemme": ("lem", "me"),
     "wanna": ("wan", "na"),
 }
-
 # How the lexer spells a character: brackets get names, other marks their ASCII form. U+0080 is the euro sign of
 # windows-1252.
 _SPELLINGS = {
@@ -54,7 +52,6 @@ _SPELLINGS = {
     "½": "1/2",
     "¾": "3/4",
 }
-
 # Letters and digits, with combining accents. The lexer has no characters beyond the basic plane, and treats
 # superscripts and fractions such as ½ as symbols.
 _LETTER = r"[^\W\d_\U00010000-\U0010ffff]"

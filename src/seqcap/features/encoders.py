@@ -26,12 +26,9 @@ TORCHVISION = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "mo
 # Trained by this project, on generated scenes and clips.
 GENERATED = ("scenes_cnn", "clips_cnn")
 BACKBONES = (*TORCHVISION, *GENERATED)
-
 # Children of torchvision's networks that come after, or beside, the last convolutional map.
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
-
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-
 # In seconds. A machine without a network may drop packets instead of refusing a connection.
 DOWNLOAD_TIMEOUT = 20.0
 

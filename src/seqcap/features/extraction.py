@@ -36,9 +36,7 @@ PART = 256
 ROW_GROUP, ROW_GROUP_BYTES = 32, 256 << 10
 # Batches that are decoded ahead of the network, by so many threads (Pillow releases the GIL).
 AHEAD, DECODERS = 2, 4
-
 Source = ImageSource | ClipSource
-
 TYPES = {"float16": pa.float16(), "float32": pa.float32()}
 
 

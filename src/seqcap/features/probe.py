@@ -24,7 +24,6 @@ from seqcap.world.scenes import SCENES_FILE, read_scenes, read_worlds
 # Of the sum of squared weights. Each group of labels has the penalty with the best precision on val.
 PENALTIES = (1e-3, 3e-3, 1e-2)
 ITERATIONS = 60
-
 Groups = Mapping[str, list[int]]
 Array = npt.NDArray[np.float32]
 

@@ -12,16 +12,13 @@ import pyarrow as pa
 DATA = Path("artifacts/image/data")
 SOURCE_VOCABULARY, VOCABULARY = "source_vocabulary.json", "vocabulary.json"
 SOURCE_SUBWORDS, SUBWORDS = "source_subwords.json", "subwords.json"
-
 SPLITS = ("train", "val", "test")
 # An extra split of some datasets: images with many references, or with secret ones as on COCO's server. It is never
 # used for training, standardisation or selection.
 SERVER = "server"
 # COCO's own splits; its server takes captions of a whole split.
 COCO_SPLITS = ("test2014", "val2014")
-
 DECODERS = ("greedy", "beam", "sample")
-
 _INT, _FLOAT, _TEXT, _WORDS = pa.int64(), pa.float64(), pa.string(), pa.list_(pa.string())
 _RUN = {"variant": _TEXT, "seed": _INT}
 # One row per image or clip: `file` is its name in the image folder or tar, `coco_id` null outside COCO.

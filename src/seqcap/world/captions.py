@@ -30,7 +30,6 @@ def _some_detail(value: tuple[float, float, float]) -> tuple[float, float, float
 _Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 # The ratio of generic : medium : detailed captions.
 DetailWeights = Annotated[tuple[_Weight, _Weight, _Weight], AfterValidator(_some_detail)]
-
 # The wider classes that annotators name, and the kinds in each.
 HYPERNYMS: dict[Hypernym, frozenset[Kind]] = {
     "person": frozenset({"man", "woman"}),

@@ -35,7 +35,6 @@ class ClipsConfig(BaseModel):
     """Size and difficulty of the dataset."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
     train: Annotated[int, Field(ge=1, le=1_000_000)] = 1200
     val: Annotated[int, Field(ge=1, le=1_000_000)] = 300
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 800

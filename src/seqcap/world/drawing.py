@@ -15,9 +15,7 @@ from seqcap.world.graph import GRID, HORIZON, Background, Scene, SceneObject
 
 RGB = tuple[int, int, int]
 Point = tuple[float, float]
-
 _OVERSAMPLING = 4
-
 PAINT: dict[str, RGB] = {
     "red": (220, 32, 38),
     "blue": (38, 78, 222),

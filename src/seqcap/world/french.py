@@ -40,7 +40,6 @@ NOUNS, GARMENTS = (
     for name in ("nouns", "garments")
 )
 VERBS: Mapping[str, Verb] = {word: Verb(*forms) for word, forms in TABLES["verbs"].items()}
-
 _THINGS = frozenset({"car", "tree", "ball", "house", "kite", "boat", "umbrella"})
 _VOWELS = frozenset("aeiouyhâàéèêîïôœû")
 _ELIDED = frozenset({"de", "que"})

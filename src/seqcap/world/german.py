@@ -66,7 +66,6 @@ VERBS = {word: Verb(*forms) for word, forms in TABLES["verbs"].items()}
 WEAR, BE = Verb("trägt", "tragen"), Verb("ist", "sind")
 # These take the verb "tragen", other manners of dress "in".
 WEARING = frozenset({"wearing", "sporting"})
-
 _CASES: tuple[Case, ...] = ("nominative", "accusative", "dative", "genitive")
 
 

@@ -16,7 +16,6 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 GRID = 256
 MAX_OBJECTS = 4
-
 Background = Literal["meadow", "beach", "street", "snow", "night", "desert"]
 Kind = Literal["man", "dog", "woman", "car", "tree", "ball", "cat", "house", "kite", "bird", "boat", "umbrella"]
 Colour = Literal["red", "blue", "green", "yellow", "black", "white", "orange", "purple"]
@@ -25,14 +24,12 @@ Texture = Literal["plain", "striped", "dotted"]
 Action = Literal["standing", "walking", "waving", "sitting", "running", "sleeping", "flying"]
 # What things do in a clip (`seqcap.world.motion`). No single image shows it.
 Motion = Literal["moving_left", "moving_right", "moving_up", "moving_down", "turning", "growing", "shrinking"]
-
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COLOURS: tuple[Colour, ...] = get_args(Colour)
 SIZES: tuple[Size, ...] = get_args(Size)
 TEXTURES: tuple[Texture, ...] = get_args(Texture)
 MOTIONS: tuple[Motion, ...] = get_args(Motion)
-
 # The possible actions of each kind; other kinds have none.
 ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
     "man": ("standing", "walking", "waving", "sitting"),
@@ -56,14 +53,12 @@ INVERSE: Mapping[str, str] = {
     "next_to": "next_to",
 }
 CANONICAL = ("left_of", "above", "behind", "on", "next_to")
-
 # In grid units: objects side by side are next to each other if their gap is at most this.
 NEAR = 30
 # An object is on another if its foot is at most so far from the other's top.
 TOUCH = 6
 # The least distance of objects from a border between two relations, so that no image is ambiguous.
 CLEAR = 10
-
 _T = TypeVar("_T")
 
 

@@ -28,7 +28,6 @@ from seqcap.world.graph import (
 )
 
 Respect = Literal["colour", "size", "texture", "action", "count", "relation"]
-
 # Each block of so many images has one group of two to four: every fourth image has a look-alike.
 BLOCK = 12
 # Makes the random numbers that choose the groups differ from those of the images.

@@ -181,7 +181,6 @@ _APART = 4
 _OVERLAP, _FEET, _GAP = 14, (10, 34), (6, 14)
 # How often a motion is tried for an object, or a passing for a scene.
 _TRIES = 12
-
 # Left, top, width and height.
 Box = tuple[int, int, int, int]
 

@@ -27,7 +27,6 @@ from seqcap.world.wording import MAX_WORDS, REWORDINGS, Draws
 
 Language = Literal["de", "en", "fr"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-
 _GRAMMARS: Mapping[Language, type[Grammar]] = {"de": German, "en": English, "fr": French}
 # Questions that all languages answer alike: what is added to the facts, and what a person wears.
 _KEPT = ("has ", "aside", "opinion", "manner", "determiner", "any clothes", "garment")
@@ -37,7 +36,6 @@ class ParallelConfig(BaseModel):
     """Size and difficulty of a parallel corpus. Each sentence pair has a scene of its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
     train: Annotated[int, Field(ge=1, le=10_000_000)] = 6000
     val: Annotated[int, Field(ge=1, le=1_000_000)] = 500
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 500

@@ -31,9 +31,7 @@ from seqcap.world.lookalikes import look_alikes, members
 # One row per image; `graph` is the scene as JSON. Look-alikes share a `group`, the item of the first of them; it is
 # null for other images.
 SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("group", pa.int64()), ("graph", pa.string())])
-
 S = TypeVar("S", bound=Scene)
-
 CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "scenes.parquet"
 
 
@@ -41,7 +39,6 @@ class Config(BaseModel):
     """Size and difficulty of the dataset."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
     train: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
     val: Annotated[int, Field(ge=1, le=1_000_000)] = 300
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 300

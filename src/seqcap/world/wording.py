@@ -16,10 +16,8 @@ from seqcap.world.words import ANIMALS, ENGLISH, PEOPLE
 MAX_WORDS = 18
 # How often a plan is said in other words before it is shortened.
 REWORDINGS = 2
-
 # Probabilities that an annotator adds "outside", "slowly" and "cute", and says "runs" rather than "is running".
 _ASIDES, _MANNERS, _OPINIONS, _SIMPLE = 0.1, 0.12, 0.06, 0.25
-
 # Beginnings of a sentence: its subject and a finite verb, "there is", "a picture of", a subject without a finite verb,
 # "a beach with", or the place, then "there is" or the subject. The numbers are cumulative probabilities.
 Opening = Literal["sentence", "there", "introduction", "fragment", "setting", "place_there", "place_sentence"]

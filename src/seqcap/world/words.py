@@ -35,7 +35,6 @@ GARMENTS: Mapping[str, frozenset[str]] = {
     for garment in (*ENGLISH[name], *ENGLISH[f"{name}_of_several"])
 }
 UNCOUNTED = frozenset(ENGLISH["uncounted"])
-
 PEOPLE = frozenset({"man", "woman", "person"})
 ANIMALS = frozenset({"dog", "cat", "bird", "animal"})
 # Times of the day and year, which need a verb: "a cat is at night" is not said.

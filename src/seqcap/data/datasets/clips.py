@@ -10,7 +10,6 @@ from seqcap.data.tgif import read
 from seqcap.world import clips
 
 __all__ = ["KIND", "generate", "read"]
-
 KIND = "clips"
 
 
