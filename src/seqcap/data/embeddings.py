@@ -17,10 +17,8 @@ Floats = npt.NDArray[np.float32]
 
 
 def read(path: str | Path, vocabulary: Vocabulary) -> Floats:
-    """The vectors [V, dimension] of a vocabulary, float32; zeros for words without a vector.
-
-    Of the special words only EOS can have one, under its name "<eos>".
-    """
+    """The vectors [V, dimension] of a vocabulary, float32; zeros for words without one. Of the specials only EOS can
+    have one, as "<eos>"."""
     found = open_parquet(path).schema_arrow
     check_columns(path, found, ("word", "vector"))
     kind = found.field("vector").type

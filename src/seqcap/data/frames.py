@@ -31,16 +31,10 @@ def read_clip(path: Path, number: int) -> list[Image.Image]:
 
 
 class ClipSource:
-    """The clips of one dataset.
+    """The clips of one dataset; errors as for `ImageSource`. `number`: how many frames of a clip are read.
 
     A clip `x.gif` is a file in `root/gifs` or in a single `root/*.tar`. With `root/frames` instead of `gifs`, it is the
     images in `root/frames/x`, in the order of the numbers in their names. Several threads may read at once.
-
-    Args:
-        number: how many frames of a clip are read.
-
-    Raises:
-        InputError: as `ImageSource`.
     """
 
     def __init__(self, root: str | Path, number: int) -> None:
@@ -58,8 +52,7 @@ class ClipSource:
     def read(self, file: str) -> list[Image.Image]:
         """Evenly spaced frames of a clip, all of one size, as 8-bit RGB; transparency becomes white.
 
-        Raises:
-            InputError: the clip is missing, damaged or too large, or its frames differ in size.
+        An `InputError` if the clip is missing, damaged or too large, or its frames differ in size.
         """
         fix = "restore this clip, or take it out of the splits"
         if not self._unpacked:

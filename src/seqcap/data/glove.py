@@ -31,22 +31,17 @@ EXPONENT = 0.75
 
 
 def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: Glove) -> pa.Table:
-    """Trains GloVe on captions (Pennington et al., eqs. 8 and 9, section 4.2).
+    """Trains GloVe on captions, list<string> (Pennington et al., eqs. 8 and 9, section 4.2).
 
         sum_ij f(X_ij) (w_i . w~_j + b_i + b~_j - log X_ij)^2,   f(x) = min(1, (x / x_max)^.75)
 
-    over the nonzero co-occurrences X, in random order by AdaGrad, as in their program. A word's vector is w + w~. EOS
-    ends every caption and is a word, too, because loss smoothing needs to know what it is similar to. The same input
-    gives the same vectors on the same machine.
+    over the nonzero co-occurrences X, in random order by AdaGrad. As in their program, a word's vector is w + w~, and
+    words outside the vocabulary are dropped before distances are measured. EOS ends every caption and is a word, too,
+    because loss smoothing needs to know what it is similar to. The same input gives the same vectors on the same
+    machine.
 
-    Args:
-        captions: list<string>. Words outside the vocabulary are dropped before distances are measured, as they do it.
-
-    Returns:
-        word and vector [dimension], for EOS and every word that occurs.
-
-    Raises:
-        InputError: no caption has a word of the vocabulary, or the vectors diverge.
+    Returns word and vector [dimension] for EOS and every word that occurs. An `InputError` if no caption has a word of
+    the vocabulary, or the vectors diverge.
     """
     rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
     if not len(counts):
@@ -70,14 +65,9 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 def cooccurrences(
     captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, window: int
 ) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
-    """The nonzero X_ij: the sum of 1 / distance between i and j, both ways, over all captions with EOS at their ends.
+    """The nonzero X_ij: the sum of 1 / distance between i and j up to `window`, both ways, over all captions with EOS.
 
-    Args:
-        captions: list<string>.
-        window: the largest distance that counts.
-
-    Returns:
-        i, j (ids of the vocabulary) and X_ij, each [nonzero], sorted by i, then j.
+    Returns i, j (ids of the vocabulary) and X_ij, each [nonzero], sorted by i, then j.
     """
     captions = pa.chunked_array([captions]) if isinstance(captions, pa.Array) else captions
     captions = captions.combine_chunks()
@@ -151,9 +141,7 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
     """The vectors of a vocabulary's words from a text file like glove.6B.300d.txt, plain or gzipped: "word v1 v2 ...".
 
     Of a word that comes twice, the first vector counts. EOS has a vector if the file has a line "<eos>", which is rare.
-
-    Raises:
-        InputError: as `open_text`; or a line has not `dimension` finite numbers, or no word of the vocabulary is there.
+    An `InputError` if a line has not `dimension` finite numbers, or no word of the vocabulary is there.
     """
     wanted = {word.encode(): word for word in [SPECIALS[EOS], *vocabulary.words[len(SPECIALS) :]]}
     vectors: dict[str, Floats] = {}

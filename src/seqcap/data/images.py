@@ -49,18 +49,12 @@ def pixels(image: Image.Image, side: int) -> npt.NDArray[np.uint8]:
 
 
 class ImageSource:
-    """The images of one dataset.
+    """The images of one dataset, in the folder `root/images` (or another `folder`); else in a single `root/*.tar`; else
+    in `root` itself, as COCO's `train2014/`.
 
-    They are in the folder `root/images`; else in a single `root/*.tar`; else in `root` itself, as COCO's `train2014/`.
-    A tar is indexed once and never unpacked; a name matches a member in any of its subfolders. Several threads may
-    read at once.
-
-    Args:
-        folder: the folder's name, if it is not "images".
-
-    Raises:
-        InputError: the folder is missing or has several tars, or the tar is compressed, damaged, or has members that
-            are links or would leave the folder.
+    A tar is indexed once and never unpacked; a name matches a member in any of its subfolders. Several threads may read
+    at once. An `InputError` if there are several tars, or the tar is compressed, damaged, or has members that are links
+    or would leave the folder.
     """
 
     def __init__(self, root: str | Path, folder: str = "images") -> None:
@@ -94,8 +88,7 @@ class ImageSource:
     def read(self, file: str) -> Image.Image:
         """One image as 8-bit RGB. Transparency becomes white; 16-bit levels keep their upper 8 bits.
 
-        Raises:
-            InputError: the image is missing, truncated, damaged, too large or of an unknown format.
+        An `InputError` if the image is missing, truncated, damaged, too large or of an unknown format.
         """
         fix = "restore this image, or drop it from the dataset"
         return _decoded(self.content(file), self.path, f"image {file!r} ", fix)

@@ -1,7 +1,6 @@
 """Karpathy's layout: `dataset_<name>.json` beside the images, as for Flickr8k, Flickr30k, COCO and generated scenes.
 
-The splits are those of Karpathy and Fei-Fei, "Deep visual-semantic alignments for generating image descriptions", CVPR
-2015.
+Karpathy & Fei-Fei, "Deep visual-semantic alignments for generating image descriptions", CVPR 2015 (the splits).
 """
 
 from __future__ import annotations
@@ -55,17 +54,11 @@ def read(root: Path, name: str) -> tuple[Rows, Rows]:
     """Reads captions and splits, and checks that every image exists (images are not decoded).
 
     Captions become one line (2,296 of COCO's 616,767 have line breaks), tokens lower-case. Only images of the split
-    "server" may have no captions: those of COCO's test2014 are not public.
+    "server" may have no captions: those of COCO's test2014 are not public. `root` has the images (see `ImageSource`);
+    COCO's key `filepath` (train2014, val2014) is a subfolder of it.
 
-    Args:
-        root: folder with `dataset_<name>.json` and the images (see `ImageSource`). COCO's key `filepath` (train2014,
-            val2014) is a subfolder of it.
-
-    Returns:
-        Rows of `schemas.IMAGES` and of `schemas.REFERENCES`, in the file's order.
-
-    Raises:
-        InputError: an image's record is wrong, or an image is missing.
+    Returns rows of `schemas.IMAGES` and of `schemas.REFERENCES`, in the file's order. An `InputError` names the first
+    image that is missing or whose record is wrong.
     """
     path = root / f"dataset_{name}.json"
     if not path.is_file():

@@ -53,10 +53,8 @@ def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
     """Reads a corpus; writes `pairs.parquet` (`schemas.PAIRS`), the vocabularies and any subword merges into `folder`.
 
     Vocabularies and merges come from the training text alone. Pairs with an empty line and training pairs that are too
-    long are left out, and their numbers printed.
-
-    Raises:
-        InputError: a file is missing, damaged or not UTF-8, two files differ in length, or a split has no pairs.
+    long are left out, and their numbers printed. An `InputError` if a file is missing, damaged or not UTF-8, two files
+    differ in length, or a split has no pairs.
     """
     read = {split: _read_split(Path(root), config, split) for split in SPLITS}
     training = read["train"].select(["source", "target"])

@@ -22,19 +22,13 @@ FIX = "re-download or mend the file"
 def read(root: Path) -> tuple[Rows, Rows]:
     """Reads captions and splits, and checks that every clip exists (clips are not decoded).
 
-    A url may have any number of captions: TGIF has one in training and validation and three in test. COCO's tokeniser
-    gives their words. Clips of no split are left out.
+    `root` has `tgif-v1.0.tsv` (a url, a tab and a caption a line), `splits/train.txt`, `val.txt` and `test.txt` (a url
+    a line), and the clips (see `ClipSource`), named like the ends of the urls. A url may have any number of captions:
+    TGIF has one in training and validation and three in test. COCO's tokeniser gives their words. Clips of no split are
+    left out.
 
-    Args:
-        root: folder with `tgif-v1.0.tsv` (a url, a tab and a caption a line), `splits/train.txt`, `val.txt` and
-            `test.txt` (a url a line), and the clips (see `ClipSource`), named like the ends of the urls.
-
-    Returns:
-        Rows of `schemas.IMAGES`, one per clip, and of `schemas.REFERENCES`, in the table's order. An item's id counts
-        the table's urls, a caption's id its lines, both from 0.
-
-    Raises:
-        InputError: a line of a file is wrong, or a clip is missing.
+    Returns rows of `schemas.IMAGES` and of `schemas.REFERENCES`, in the table's order. An item's id counts the table's
+    urls, a caption's id its lines, both from 0. An `InputError` names the first wrong line or missing clip.
     """
     captions = _captions(root / CAPTIONS_FILE)
     split_of = _splits(root / SPLITS_FOLDER, captions)

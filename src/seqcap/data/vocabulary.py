@@ -18,11 +18,9 @@ SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 
 
 class Vocabulary:
-    """Words and their ids: the four specials first, then words by descending count.
+    """Words and their ids: `SPECIALS` first, then words by descending count. A word's id is its position.
 
-    Args:
-        words: all words without duplicates, `SPECIALS` first; a word's id is its position.
-        min_count: how often a word had to occur in the training captions.
+    `min_count`: how often a word had to occur in the training captions.
     """
 
     def __init__(self, words: Sequence[str], min_count: int = 1) -> None:
@@ -39,10 +37,8 @@ class Vocabulary:
 
     @classmethod
     def build(cls, token_lists: Iterable[Sequence[str]], min_count: int) -> Self:
-        """The words that occur at least `min_count` times, by descending count, then alphabetically.
-
-        `token_lists` must come from training captions only, or test words leak into the model.
-        """
+        """The words that occur at least `min_count` times, by descending count, then alphabetically. Give it training
+        captions only, or test words leak into the model."""
         return cls.from_counts(Counter(token for tokens in token_lists for token in tokens), min_count)
 
     @classmethod
@@ -60,8 +56,7 @@ class Vocabulary:
         return [UNK if (i := self._ids.get(token, UNK)) < len(SPECIALS) else i for token in tokens]
 
     def encode_reference(self, tokens: Iterable[str]) -> list[int]:
-        """Like `encode`, but unknown words become `len(self)`: no captioner can produce this id, so no reward pays for
-        "<unk>"."""
+        """Like `encode`, but unknown words become `len(self)`, which no captioner says: no reward pays for "<unk>"."""
         return [len(self) if i == UNK else i for i in self.encode(tokens)]
 
     def decode(self, ids: Iterable[int]) -> list[str]:

@@ -101,11 +101,9 @@ def normal_flow(frame: Tensor, following: Tensor) -> Tensor:
 class Encoder(nn.Module):
     """A backbone, one of `BACKBONES`, from 8-bit images to its last convolutional map, with preprocessing.
 
-    Attributes:
-        smallest: side of the smallest image that it can map, in pixels.
-        channels: of the map, and of a grid cell.
-        dim: of a pooled feature.
-        frames: how many consecutive frames of a clip it reads as one image, their channels concatenated.
+    `smallest` is the side of the smallest image that it can map, in pixels; `channels` those of the map and of a grid
+    cell; `dim` the size of a pooled feature. It reads so many consecutive `frames` of a clip as one image, their
+    channels concatenated.
     """
 
     mean: Tensor
@@ -142,11 +140,8 @@ class Encoder(nn.Module):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> Tensor:
-        """The last convolutional map [n, channels, h, w], float32; for a clip, the mean over its frames.
-
-        Args:
-            images: [n, 3, height, width] uint8, or clips [n, m, 3, height, width].
-        """
+        """The last convolutional map [n, channels, h, w], float32; for a clip, the mean over its frames. `images`:
+        uint8 [n, 3, height, width], or clips [n, m, 3, height, width]."""
         if images.dim() == 5:
             read = images.unfold(1, self.frames, 1).permute(0, 1, 5, 2, 3, 4).flatten(2, 3)
             maps = self._map(read.flatten(0, 1))
@@ -186,12 +181,9 @@ class Encoder(nn.Module):
 def with_weights(backbone: str, weights: str, seed: int) -> Encoder:
     """An encoder with weights that are not trained here.
 
-    Args:
-        weights: "imagenet" (torchvision's IMAGENET1K_V1, as in the papers' time, found in or downloaded to TORCH_HOME),
-            "random", or the path of a .safetensors or .pth checkpoint with torchvision's names.
-
-    Raises:
-        InputError: the weights are missing and cannot be downloaded, are damaged, or belong to another backbone.
+    `weights`: "imagenet" (torchvision's IMAGENET1K_V1, as in the papers' time, found in or downloaded to TORCH_HOME),
+    "random", or the path of a .safetensors or .pth checkpoint with torchvision's names. An `InputError` if they are
+    missing and cannot be downloaded, are damaged, or belong to another backbone.
     """
     torch.manual_seed(seed)
     encoder = Encoder(backbone)

@@ -76,10 +76,8 @@ def extract(
 
     Parts of `PART` images stay in `kept/<key of the job>` (`system.scratch`), and later calls use them. No batch spans
     two parts, so the bytes do not depend on where a run was killed. Under torchrun, each rank extracts every `world`-th
-    part and rank 0 merges them; torch.distributed must be initialised.
-
-    Raises:
-        InputError: an image is damaged (names it) or too small for the encoder, or a feature is not finite.
+    part and rank 0 merges them; torch.distributed must be initialised. An `InputError` names a damaged image; others
+    are for images too small for the encoder and for features that are not finite.
     """
     if job.image_size < encoder.smallest:
         fix = f"{encoder.backbone} needs at least {encoder.smallest} pixels"

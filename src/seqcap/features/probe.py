@@ -51,14 +51,10 @@ def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
 def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Groups) -> list[dict[str, Any]]:
     """Fits a logistic regression per label on train, with a penalty chosen on val, and measures it on test.
 
-    Args:
-        features: split -> [n, dim].
-        labels: split -> [n, labels], 0 or 1.
-        groups: name -> the columns of its labels.
+    `features`: split -> [n, dim]; `labels`: split -> [n, labels], 0 or 1; `groups`: name -> columns of its labels.
 
-    Returns:
-        For each group with labels that occur in test: their number `labels`; `mean_average_precision`, 0-1, over them;
-        `chance`, the precision of a guess: their mean share of the test images.
+    Returns, for each group with labels that occur in test, their number `labels`, their `mean_average_precision`, 0-1,
+    and `chance`, the precision of a guess: their mean share of the test images.
     """
     mean, deviation = features["train"].mean(0), features["train"].std(0) + 1e-6
     inputs = {split: torch.from_numpy((values - mean) / deviation) for split, values in features.items()}

@@ -25,7 +25,8 @@ FIX = "delete it and run `dvc repro features`"
 
 
 class FeatureStore:
-    """The features of one Parquet file (`schemas.features_schema`).
+    """The features of one Parquet file (`schemas.features_schema`). An `InputError` if it is no feature file, or a
+    feature is NaN or infinite, which may show only in `get`.
 
     Args:
         memory_limit_bytes: up to this size, as stored, all features stay in memory; of a larger file, the row groups
@@ -33,11 +34,7 @@ class FeatureStore:
 
     Attributes:
         image_ids: [n] int64, in the file's order.
-        shape: of one image's features, (channels,) or (height, width, channels).
-        dim: the last of `shape`.
-
-    Raises:
-        InputError: the file is no feature file, or a feature is NaN or infinite, which may show only in `get`.
+        shape: of one image's features, (channels,) or (height, width, channels); `dim` is its last.
     """
 
     def __init__(self, path: str | Path, memory_limit_bytes: int = MEMORY_LIMIT) -> None:

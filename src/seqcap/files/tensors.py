@@ -31,11 +31,8 @@ def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Reads what `save_weights` wrote: tensors on the CPU, and the metadata.
-
-    Raises:
-        InputError: the file is no safetensors file, its metadata are no JSON object, or a weight is NaN or infinite.
-    """
+    """Reads the tensors, on the CPU, and the metadata of a safetensors file; an `InputError` for a weight that is NaN
+    or infinite."""
     from safetensors import SafetensorError, safe_open
 
     try:

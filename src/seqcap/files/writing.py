@@ -46,11 +46,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 
 def check_output(path: Path, read: Collection[Path] = ()) -> os.stat_result | None:
-    """The status of the file at `path`, with links followed; None if there is none.
-
-    Raises:
-        InputError: `path` is a folder, write-protected, out of reach, or one of the files `read` by the program.
-    """
+    """The status of the file at `path`, with links followed; None if there is none. An `InputError` if `path` is a
+    folder, write-protected, out of reach, or one of the files `read` by the program."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -20,15 +20,8 @@ T = TypeVar("T")
 
 
 def side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], processes: int) -> list[T]:
-    """Calls a function with the arguments of each job and returns the results in the order of the jobs.
-
-    Args:
-        function: one that pickle finds by name.
-        processes: with 1, this process does the work.
-
-    Raises:
-        InputError: a worker was killed.
-    """
+    """Calls a function, which pickle finds by name, with the arguments of each job. Returns the results in the order of
+    the jobs; an `InputError` if a worker was killed. With one process, this process does the work."""
     if processes == 1:
         return [function(*job) for job in jobs]
     start_server(function.__module__)

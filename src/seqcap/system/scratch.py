@@ -31,9 +31,7 @@ def checkpoints(stage: str) -> Path:
 @contextmanager
 def alone(stage: str) -> Iterator[None]:
     """Waits until no other process runs a stage, and keeps others out: it may still run although its DVC was killed.
-
-    Under a launcher, the processes of one command do not wait for each other.
-    """
+    Under a launcher, the processes of one command do not wait for each other."""
     with locked(_lock_file(stage, os.environ.get("RANK", "0")), f"runs stage {stage}"):
         yield
 
@@ -57,10 +55,7 @@ def forget(folder: Path, stage: str) -> None:
 @contextmanager
 def locked(path: Path, does: str) -> Iterator[None]:
     """Holds a lock file until the block or the process ends, even if killed; waits while another process holds it.
-
-    Args:
-        does: what the other process is doing, for the message.
-    """
+    `does`: what that process is doing, for the message."""
     with _held(path, does):
         yield
 

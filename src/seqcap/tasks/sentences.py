@@ -28,10 +28,8 @@ POOL = 50
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences as ids, each with EOS, in one array, since a corpus has millions.
-
-    Sentence i is tokens[bounds[i] : bounds[i + 1]]; tokens are int32, bounds int64 [n + 1].
-    """
+    """Sentences as ids, each with EOS, in one array, since a corpus has millions. Sentence i is
+    tokens[bounds[i] : bounds[i + 1]]; tokens are int32, bounds int64 [n + 1]."""
 
     tokens: NDArray[np.int32]
     bounds: Ids

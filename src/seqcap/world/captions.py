@@ -86,12 +86,8 @@ _WAY_LEFT_OUT = 0.6
 
 
 def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Generator) -> Plan:
-    """Decides what one annotator says about a scene. All of it is true, except wrong colours.
-
-    Args:
-        wrong_colours: the probability that a colour is named wrong.
-        rng: the annotator's.
-    """
+    """Decides what one annotator, `rng`, says about a scene. All of it is true, but colours are wrong with probability
+    `wrong_colours`."""
     habits = _HABITS[detail]
     groups = _groups(scene, rng)
     number = min(pick(rng, (1, 2, 3), habits.mentions), len(groups))

@@ -25,10 +25,8 @@ class Statement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a caption says about its scene.
-
-    A true statement may tell no fact: "an animal" does not tell that it is a dog.
-    """
+    """What a caption says about its scene. A true statement may tell no fact: "an animal" does not tell that it is a
+    dog."""
 
     statements: tuple[Statement, ...]  # distinct ones
     facts: frozenset[str]  # those of `Scene.facts` that the true statements tell
@@ -61,16 +59,13 @@ def recall_of_set(verdicts: Sequence[Verdict]) -> float:
 
 
 def check(tokens: Sequence[str], scene: Scene) -> Verdict:
-    """Judges a caption of a scene, or of a clip, in which relations must hold throughout.
+    """Judges a caption, words without end marks, of a scene, or of a clip, in which relations must hold throughout.
 
     Each phrase stands for one object of its kind (a plural phrase for several), and no object belongs to two phrases.
     Of all such assignments, the best makes the most statements true; ties go to the one that tells the most facts,
     then to the first in the order of the objects. What is said of a phrase must be true of its object; without an
     object, nothing is true. A number is right if there are so many things of the kind, or so many that fit the whole
     phrase ("two red balls"). A maximal run of words that cannot be parsed, such as "<unk>", is one false statement.
-
-    Args:
-        tokens: the caption's words, without end marks.
     """
     parsed = parse(tuple(tokens))
     best: tuple[int, int, list[_Judged]] | None = None
@@ -101,10 +96,8 @@ class _Judged:
 
 
 def _assignments(parsed: Parsed, scene: Scene) -> Iterable[tuple[_Objects, ...]]:
-    """All assignments of objects to phrases, no object twice; () for a phrase without an object.
-
-    A phrase has no object only if none fits it, or if another phrase may need the object.
-    """
+    """All assignments of objects to phrases, no object twice. A phrase has none, (), only if none fits it, or if
+    another phrase may need the object."""
     phrases = parsed.phrases
     options: list[list[_Objects]] = []
     for phrase in phrases:

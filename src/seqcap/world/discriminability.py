@@ -28,11 +28,7 @@ _Option = tuple[tuple[int, ...], _Scenes]
 
 
 class Matcher:
-    """Finds the scenes that captions are true of, and caches them.
-
-    Args:
-        scenes: item -> scene, at least one.
-    """
+    """Finds the scenes (item -> scene, at least one) that captions are true of, and caches them."""
 
     def __init__(self, scenes: Mapping[int, Scene]) -> None:
         self._numbers = {item: n for n, item in enumerate(scenes)}
@@ -86,8 +82,8 @@ class Matcher:
     def _search(self, parsed: Parsed) -> _Scenes:
         """The scenes in which some assignment of objects to phrases makes all statements true.
 
-        `check` takes the assignment with the most true statements. All assignments have the same number of statements,
-        since no two phrases share an object: if one makes all of them true, `check` takes such a one.
+        `check` takes the assignment with the most true statements, and all assignments have the same number of
+        statements, since no two phrases share an object. So `check` takes such a one.
         """
         if parsed.unparsed or not (parsed.phrases or parsed.backgrounds):
             return 0

@@ -68,7 +68,6 @@ class _Pen:
         self.draw.ellipse(box, None, self.outline, self.edge)
 
     def polygon(self, points: Sequence[Point], fill: RGB | None = None) -> None:
-        """A polygon in `fill`, or in the object's colour and texture."""
         corners = [self.at(x, y) for x, y in points]
         self.draw.polygon(corners, fill or self.paint)
         if fill is None:
@@ -119,10 +118,7 @@ class _Pen:
 
 
 def draw(scene: Scene, size: int, noise: int, rng: np.random.Generator) -> Image.Image:
-    """Draws a scene as an RGB image of size x size pixels.
-
-    `noise` is the largest change of a pixel's channel, uniform over whole numbers; `rng` is used for it only.
-    """
+    """Draws a scene as an RGB image of size x size pixels; `noise` is the largest change of a pixel's channel."""
     image = _background(scene.background, size * _OVERSAMPLING).copy()
     outline = (205, 205, 215) if scene.background == "night" else (24, 24, 28)
     # What stands lower is nearer, so it is drawn later.

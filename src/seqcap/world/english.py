@@ -15,21 +15,14 @@ from seqcap.world.words import ENGLISH, PEOPLE, UNCOUNTED, finite_form
 
 
 def realise(what: Plan, rng: np.random.Generator) -> list[str]:
-    """Says a plan in one English sentence of at most `wording.MAX_WORDS` lower-case words.
-
-    Plans that take more words are said in other words, then lose their least important statements.
-    """
+    """Says a plan in one English sentence of at most `wording.MAX_WORDS` lower-case words: if it needs more, in other
+    words, then without its least important statements."""
     return fit(English.sentence, what, rng)
 
 
 def annotate(scene: Scene, detail: DetailWeights, wrong_colours: float, rng: np.random.Generator) -> list[str]:
-    """One annotator's caption of a scene or a clip, as words.
-
-    Args:
-        detail: the ratio of generic : medium : detailed captions.
-        wrong_colours: the probability that a colour is named wrong.
-        rng: the annotator's.
-    """
+    """The words of one annotator's caption of a scene or a clip. `detail`: the ratio of generic : medium : detailed
+    captions; `wrong_colours`: the probability that a colour is named wrong."""
     return realise(plan(scene, pick(rng, DETAILS, detail), wrong_colours, rng), rng)
 
 

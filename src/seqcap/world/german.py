@@ -159,10 +159,8 @@ class German(Grammar):
     def _main(self, front: str, where: str, finite: bool) -> str:
         """A main clause with its verb second, or a phrase without a verb where English has none.
 
-        Args:
-            front: what precedes the verb: a place, "da", or "" for the subject.
-            where: a place for the middle of the clause, or "".
-            finite: whether English has a finite verb besides "there is".
+        `front`: a place or "da" before the verb, or "" for the subject; `where`: a place in the middle of the clause,
+        or ""; `finite`: whether English has a finite verb besides "there is".
         """
         mentions, relation = self.plan.mentions, self.plan.relation
         # Times of the day and year do not locate anything, so they take no verb of position.
@@ -304,10 +302,7 @@ class German(Grammar):
         return NOUNS[self.wording.noun(mention)[0]]
 
     def _noun_phrase(self, mention: Mention, case: Case, with_action: bool = False) -> _Phrase:
-        """ "einem kleinen roten hund mit flecken", ("ein mann", "der ein rotes hemd trägt").
-
-        `with_action`: also say the action, as an attribute or in the relative clause.
-        """
+        """ "einem kleinen roten hund mit flecken", ("ein mann", "der ein rotes hemd trägt")."""
         plural = len(mention.objects) > 1
         noun = self._noun(mention)
         determiner = self.wording.determiner(mention)

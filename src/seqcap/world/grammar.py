@@ -16,10 +16,7 @@ def joined(*parts: str) -> str:
 
 
 class Grammar(ABC):
-    """Builds one sentence from a plan and an annotator's choices of words.
-
-    Noun phrases are made in reading order, because "another" depends on it.
-    """
+    """Builds one sentence. Noun phrases are made in reading order, because "another" depends on it."""
 
     # English words -> those of the language, by kind.
     tables: ClassVar[Mapping[str, Any]]
@@ -51,12 +48,8 @@ class Grammar(ABC):
 
     @abstractmethod
     def open(self, opening: Opening, lead: str, where: str) -> str:
-        """The sentence.
-
-        Args:
-            lead: the setting, place or introduction at the beginning, or "".
-            where: the place elsewhere in the sentence, or "".
-        """
+        """The sentence. `lead`: the setting, place or introduction at its beginning, if any; `where`: the place
+        elsewhere, if any."""
 
     def say(self, table: str, word: str) -> str:
         """Translates an English word or phrase."""
@@ -98,8 +91,7 @@ class SubjectFirst(Grammar):
         return joined(lead, self._statement(opening in ("sentence", "place_sentence"), where))
 
     def _statement(self, finite: bool, where: str) -> str:
-        """Mentions, actions and relation, with the place `where` at the end; `finite`: "a dog is running", else "a dog
-        running"."""
+        """Mentions, actions, relation and place. `finite`: "a dog is running" rather than "a dog running"."""
         mentions, relation = self.plan.mentions, self.plan.relation
         if len(mentions) == 1:
             place_only = mentions[0].action is None and self.plan.background in TIMES
@@ -174,10 +166,8 @@ class SubjectFirst(Grammar):
 
     @abstractmethod
     def noun_phrase(self, mention: Mention, with_action: bool = False) -> str:
-        """ "a small red ball", "a tall man in a striped shirt", "a sleeping cat", "two dogs".
-
-        `with_action`: also say the action, beside the noun or in a relative clause.
-        """
+        """ "a small red ball", "a tall man in a striped shirt", "two dogs". `with_action`: with the action beside the
+        noun, or in a relative clause: "a sleeping cat"."""
 
     @abstractmethod
     def finite_verb(self, subjects: Sequence[Mention]) -> str:

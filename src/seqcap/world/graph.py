@@ -125,7 +125,6 @@ class Scene:
 
     @cached_property
     def counts(self) -> Mapping[Kind, int]:
-        """Number of objects of each kind."""
         return {kind: sum(thing.kind == kind for thing in self.objects) for kind in KINDS}
 
     @cached_property
@@ -171,7 +170,6 @@ class Scene:
         return False
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, which `from_json` reads."""
         return {"background": self.background, "objects": [asdict(thing) for thing in self.objects]}
 
     @staticmethod
@@ -308,8 +306,6 @@ def sample(rng: np.random.Generator) -> Scene:
 
 @dataclass(frozen=True)
 class Look:
-    """An object without a place; width and height in grid units."""
-
     kind: Kind
     colour: Colour
     size: Size

@@ -104,7 +104,6 @@ def object_labels(thing: SceneObject) -> npt.NDArray[np.float32]:
 
 
 def _motion_names(clip: Clip, i: int) -> set[str]:
-    """What object i does in a clip."""
     change = clip.changes[i]
     if change is None:
         return set()

@@ -96,26 +96,21 @@ class Clip(Scene):
         return super().relation_fact(name, i, j)
 
     def deed(self, i: int) -> Action | Motion | None:
-        """What people say that object i does: its motion, if it has one."""
         change = self.changes[i]
         return self.objects[i].action if change is None else change.motion
 
     def does(self, i: int, deed: str) -> str | None:
-        """The fact that object i does something; None if it does not."""
         change = self.changes[i]
         return f"motion:{i}" if change is not None and change.motion == deed else super().does(i, deed)
 
     def moves(self, i: int) -> bool:
-        """Whether object i moves or changes."""
         return self.changes[i] is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, which `from_json` reads."""
         return {**super().to_json(), "changes": [None if change is None else asdict(change) for change in self.changes]}
 
     @staticmethod
     def from_json(text: str) -> Clip:
-        """As `Scene.from_json`."""
         return _READER.validate_json(text)
 
     def _passing(self, i: int, j: int) -> frozenset[str]:
@@ -149,7 +144,6 @@ def _shown(thing: SceneObject, change: Change) -> Motion | None:
 
 
 def _at(thing: SceneObject, change: Change | None, number: int) -> SceneObject:
-    """An object in frame `number`."""
     if change is None:
         return thing
     if change.motion == "turning":

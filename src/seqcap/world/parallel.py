@@ -41,7 +41,7 @@ class ParallelConfig(BaseModel):
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 500
     wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05  # both languages then name the same wrong colour
     detail: DetailWeights = (1, 4, 5)
-    own_words: Annotated[float, Field(ge=0, le=1)] = 0.4
+    own_words: Annotated[float, Field(ge=0, le=1)] = 0.4  # probability that languages choose a word or an order alone
 
 
 def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source: Language, target: Language) -> None:
@@ -68,10 +68,10 @@ def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source
 
 
 def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language], own_words: float) -> list[list[str]]:
-    """Says a plan in each of `languages`, partly in the same words and order. Returns the words of each sentence.
+    """The words of a sentence in each of `languages` that says a plan, partly in the same words and order.
 
-    A plan that takes more than `MAX_WORDS` words in one language is said in other words, then shortened, in all.
-    Otherwise a sentence does not depend on the other languages.
+    If one has more than `MAX_WORDS` words, the plan is said in other words, then shortened, in all. Otherwise a
+    sentence does not depend on the other languages.
     """
     tries = 0
     while True:

@@ -1,9 +1,8 @@
 """Scenes: a generated dataset of small images with scene graphs and five captions each.
 
 It replaces COCO where there are no photographs, and shows what COCO cannot: whether a caption is true (`checker`).
-Images of the split "server" have forty captions, like some of COCO's test images (c5 and c40 of Chen et al.,
-"Microsoft COCO Captions: data collection and evaluation server", 2015). The same configuration and seed give the same
-bytes.
+Images of the split "server" have forty captions, as c40 of Chen et al., "Microsoft COCO Captions: data collection and
+evaluation server", 2015. The same configuration and seed give the same bytes.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "
 
 
 class Config(BaseModel):
-    """Size and difficulty of the dataset."""
+    """Size and difficulty of the dataset. With `detail` 4 : 4 : 2, self-critical training makes captions generic, as on
+    COCO; with 1 : 4 : 5 it does not; with 8 : 1 : 1 those of cross-entropy are generic already."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     train: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
@@ -131,10 +131,8 @@ def read_scenes(path: str | Path) -> dict[int, Scene]:
 
 
 def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]:
-    """Item -> scene or clip of a generated dataset, in the file's order.
-
-    `from_json`: `Scene.from_json` or `motion.Clip.from_json`. A damaged graph is an `InputError`.
-    """
+    """Item -> scene or clip, in the file's order. `from_json`: of `Scene` or `motion.Clip`; an `InputError` for a
+    damaged graph."""
     table = parquet.read_table(path, SCENES)
     scenes: dict[int, S] = {}
     for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):

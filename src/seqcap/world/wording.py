@@ -132,7 +132,6 @@ class Wording:
         return bool(self._draws(f"simple {mention.objects}").random() < _SIMPLE)
 
     def manner(self, mention: Mention) -> str | None:
-        """How the action is done, or None."""
         if self._draws(f"has manner {mention.objects}").random() >= _MANNERS or not self.participle(mention).isalpha():
             return None
         # The speed of a motion could be false.
@@ -163,7 +162,6 @@ class Wording:
         return self.choose(f"opinion {mention.objects}", ENGLISH["opinions"][sort])
 
     def colour(self, mention: Mention) -> str | None:
-        """A word for its colour, or None if the plan has none."""
         if mention.colour is None:
             return None
         return self.choose(f"colour {mention.objects}", ENGLISH["colours"][mention.colour])
@@ -190,12 +188,10 @@ class Wording:
         return self.choose(f"texture {mention.objects}", ENGLISH["textures"][str(mention.texture)])
 
     def noun(self, mention: Mention) -> tuple[str, str]:
-        """The English noun, singular and plural."""
         singular, plural = self.choose(f"noun {mention.objects}", ENGLISH["nouns"][mention.noun]).split()
         return singular, plural
 
     def clothes(self, mention: Mention) -> Clothes | None:
-        """How a person's colour and texture are said, or None if neither is."""
         texture = None if mention.texture is None else self.texture(mention)
         colour = self.colour(mention)
         if texture is None and colour is None:

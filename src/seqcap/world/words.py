@@ -1,7 +1,6 @@
 """The words of captions: the tables in words/*.yaml, and what follows from the English ones.
 
-Annotators choose among English words by weight; a choice has its English name in every language, and the tables of
-the other languages translate it.
+Annotators choose among English words by weight; the tables of the other languages translate these.
 """
 
 from __future__ import annotations
