@@ -86,8 +86,8 @@ _WAY_LEFT_OUT = 0.6
 
 
 def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Generator) -> Plan:
-    """Decides what one annotator, `rng`, says about a scene. All of it is true, but colours are wrong with probability
-    `wrong_colours`."""
+    """Decides what an annotator says about a scene: only what is true, except for colours, which are wrong with
+    probability `wrong_colours`."""
     habits = _HABITS[detail]
     groups = _groups(scene, rng)
     number = min(pick(rng, (1, 2, 3), habits.mentions), len(groups))

@@ -59,7 +59,7 @@ def recall_of_set(verdicts: Sequence[Verdict]) -> float:
 
 
 def check(tokens: Sequence[str], scene: Scene) -> Verdict:
-    """Judges a caption, words without end marks, of a scene, or of a clip, in which relations must hold throughout.
+    """Judges a caption (words without end marks) of a scene, or of a clip, where relations must hold throughout.
 
     Each phrase stands for one object of its kind (a plural phrase for several), and no object belongs to two phrases.
     Of all such assignments, the best makes the most statements true; ties go to the one that tells the most facts,

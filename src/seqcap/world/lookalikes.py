@@ -90,7 +90,7 @@ def _actions(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 
 
 def _where_it_is(scene: Scene, i: int, looks: list[SceneObject]) -> list[Scene]:
-    """The scenes in which an object of another size stands on the same spot, with the same relations."""
+    """The scenes in which an object of another extent stands on the same spot, with the same relations."""
     thing = scene.objects[i]
     if any({"on", "carries"} & names for (first, _), names in scene.relations.items() if first == i):
         return []
