@@ -80,7 +80,7 @@ def cooccurrences(
     ends = np.searchsorted(caption, np.arange(len(captions)), side="right")
     words, caption = np.insert(words, ends, EOS), np.insert(caption, ends, np.arange(len(captions)))
     size = len(vocabulary)
-    # One pass for each distance: the pairs of all distances would not fit into memory before they are counted.
+    # One pass for each distance, so that only its pairs are in memory before they are counted.
     keys, counts = [], []
     for distance in range(1, window + 1):
         together = caption[distance:] == caption[:-distance]

@@ -1,4 +1,4 @@
-"""Foreign text files, plain or gzipped, line by line."""
+"""Text files, plain or gzipped, line by line."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ DATA = Path("artifacts/image/data")
 SOURCE_VOCABULARY, VOCABULARY = "source_vocabulary.json", "vocabulary.json"
 SOURCE_SUBWORDS, SUBWORDS = "source_subwords.json", "subwords.json"
 SPLITS = ("train", "val", "test")
-# An extra split of some datasets: images with many references, or with secret ones as on COCO's server. It is never
-# used for training, standardisation or selection.
+# An extra split of some datasets: images with many references, or without public ones, as on COCO's server. It is
+# never used for training, standardisation or selection.
 SERVER = "server"
 # COCO's own splits; its server takes captions of a whole split.
 COCO_SPLITS = ("test2014", "val2014")

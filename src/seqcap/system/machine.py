@@ -1,6 +1,6 @@
 """The device, the number of processes and the launcher, from artifacts/machine.json.
 
-torch is imported inside functions, so that other processes can start meanwhile.
+torch is imported inside functions, so that other processes can start while it loads.
 """
 
 from __future__ import annotations
