@@ -392,10 +392,10 @@ def find_matches(
     Args:
         mine, theirs: [n, 3] phrases of both captions, from `find_phrases`.
         matches: rows (start in the hypothesis, length there, length in the reference, matcher, rank).
-        first_match: [reference + 1], filled with where the matches of each reference position begin. Their order decides
-            between equally good alignments: matchers in turn, each by position in the hypothesis; then paraphrases with
-            the reference's phrase on the left of the table, by its length and the table's order; then those with the
-            hypothesis's phrase on the left, by its position and length.
+        first_match: [reference + 1], filled with where the matches of each reference position begin. Their order
+            decides between equally good alignments: matchers in turn, each by position in the hypothesis; then
+            paraphrases with the reference's phrase on the left of the table, by its length and the table's order;
+            then those with the hypothesis's phrase on the left, by its position and length.
         ranks: [mine, theirs at one position, 2] scratch.
     """
     count = 0

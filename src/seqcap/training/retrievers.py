@@ -1,7 +1,7 @@
-"""Trains dual encoders on people's captions: one caption of every image a step, drawn at random.
+"""Trains dual encoders on people's captions: each step reads one random caption of each image.
 
-All that is drawn depends on seed and step alone. A seed is one process, also on many GPUs: a batch's negatives are not
-spread over them.
+Random draws depend only on seed and step. A seed runs in one process, even on many GPUs, because negatives come from
+the whole batch.
 """
 
 from __future__ import annotations
@@ -38,10 +38,8 @@ Curves = list[dict[str, Any]]
 
 
 def make(config: RetrieverConfig) -> Curves:
-    """Trains a retriever with each of its seeds. Weights go to <weights>/seed<k>.safetensors.
-
-    Returns:
-        rows of `schemas.CURVES`.
+    """Trains a retriever with each of its seeds; returns rows of `schemas.CURVES`. Weights go to
+    <weights>/seed<k>.safetensors.
 
     Raises:
         InputError: malformed inputs, or a loss, gradient or recall that is not finite.
@@ -57,20 +55,20 @@ def train(config: RetrieverConfig, seed: int, kept: Path) -> Curves:
 
 
 def checkpoint_folder(config: RetrieverConfig) -> Path:
-    """The folder of a retriever's checkpoints. Its name changes with everything that the weights depend on."""
+    """The folder of a retriever's checkpoints, named after all that the weights depend on."""
     settings = config.model_dump(mode="json", exclude=OTHER_FIELDS)
     return checkpoints(f"retriever@{config.name}") / fingerprint(settings, tasks.files(config.task))
 
 
 class RetrieverLearner(Learner):
-    """A dual encoder and its loss, of one caption [b, time] of each image."""
+    """A dual encoder and its loss on one caption [b, time] of each image."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """Logs the share of the loss's terms above zero, too: hinges that are all zero teach nothing."""
+        """Also logs the share of loss terms above zero: hinges that are all zero teach nothing."""
         images, captions = self.model.embed_images(batch.features), self.model.embed_captions(batch.captions)
         terms = torch.stack(self.model.loss(images, captions))
         loss = terms.sum(0).mean()
@@ -81,7 +79,7 @@ class RetrieverLearner(Learner):
 
 
 class Job(loop.Job[RetrieverLearner]):
-    """A retriever with one seed, and what it works with."""
+    """A retriever with one seed."""
 
     decisive = "val_recall_sum"
 
@@ -114,7 +112,6 @@ class Job(loop.Job[RetrieverLearner]):
             yield replace(batch, captions=draw(batch.captions, np.random.default_rng([self.seed, at, 1])))
 
     def validate(self, state: State[RetrieverLearner]) -> float:
-        """Measures the recalls over val."""
         found = recalls(state.learner.model, self.validation, self.device)
         for direction, values in found.items():
             for name, value in values.items():
@@ -130,7 +127,7 @@ class Job(loop.Job[RetrieverLearner]):
 
 
 def draw(captions: Tensor, rng: np.random.Generator) -> Tensor:
-    """One caption of each image, ids [b, time], of captions [b, references, time]; each is as likely."""
+    """One random caption [b, time] of each image, from captions [b, references, time]."""
     present = (captions[:, :, 0] != PAD).cpu().numpy()
     chosen = np.where(present, rng.random(present.shape), -1).argmax(1)
     return captions[torch.arange(len(captions)), torch.from_numpy(chosen)]
