@@ -1,8 +1,5 @@
-"""SPICE (spaCy) of captions made of words (Anderson et al., ECCV 2016).
-
-The metric is SPICE's, the parser is not: numbers are near the published ones (.132 for .133 on COCO's example
-captions), not equal to them.
-"""
+"""SPICE (spaCy) of captions as words (Anderson et al., ECCV 2016). With another parser than SPICE's, numbers are near
+the published ones (.132 for .133 on COCO's example captions), not equal to them."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ def spice(references: References, captions: Sequence[ImageCaption], parser: Cach
     index = {image_id: place for place, image_id in enumerate(references)}
     graphs = ReferenceGraphs([[" ".join(tokens) for tokens in texts] for texts in references.values()], parser)
     texts = [" ".join(tokens) for _, tokens in captions]
-    # Decoders often agree: a caption's graph is built once.
+    # Captions repeat, so each graph is built once.
     said = {text: build_graph(tuples) for text, tuples in parser.parse(texts).items()}
     pairs = zip(captions, texts, strict=True)
     return np.array([match(said[text], graphs.graph(index[image_id])).f for (image_id, _), text in pairs], np.float64)
