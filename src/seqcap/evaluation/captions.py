@@ -11,7 +11,6 @@
 Each image also has its counts of BLEU and mBLEU (`Metric.statistics`). The true ones need scene graphs of all images.
 Human captions are run `human`, with the true ones only: against themselves other metrics mean nothing.
 """
-"""
 
 from __future__ import annotations
 
@@ -34,22 +33,28 @@ from seqcap.world.checker import check, recall_of_set
 from seqcap.world.graph import Scene
 from seqcap.world.motion import Clip
 from seqcap.world.scenes import read_worlds
+
 # Datasets with complete knowledge, and how the graphs of their scenes or clips are read.
-# Datasets with complete knowledge, and how the graphs of their scenes or clips are read.
-# Decoders whose best caption has every quality metric.
+WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}
 # Decoders whose best caption has every quality metric.
 BEST = ("greedy", "beam")
 
 
-"""Scores every seed of every run: rows of `schemas.SCORES`, by all metrics, or with `config.references` as COCO's
-server does. InputError for a malformed artifact, or a split without references."""
+def evaluate(config: EvaluationConfig) -> pa.Table:
+    """Scores every seed of every run: rows of `schemas.SCORES`, by all metrics, or with `config.references` as COCO's
+    server does. InputError for a malformed artifact, or a split without references."""
+    if config.references is not None:
+        return server.evaluate(config)
+    references = read_references(config, config.split)
+    scenes = read_truth(config)
+    runs = read_runs(config)
     training = {tuple(tokens) for _, tokens in flat(read_references(config, "train"))}
     # One call for all runs: references are prepared, and equal captions parsed, once.
     every = [caption for run in runs for sets in run.captions.values() for caption in flat(sets)]
     best = [caption for run in runs for decoder in BEST for caption in first(run.captions[decoder])]
     cider = quality.measure(references, every, ["CIDEr"])["CIDEr"].per_caption
     full = quality.measure(references, best, kept=PARSES.parent)
-    # One call for all runs: references are prepared, and equal captions parsed, once.
+    rewards = {name: mixed(weights, full) for name, weights in config.rewards.items()}
     rows: list[pa.Table] = []
     at = at_best = 0
     for run in progress(runs, desc="evaluate", unit="run"):
@@ -72,24 +77,29 @@ server does. InputError for a malformed artifact, or a split without references.
     return pa.concat_tables(rows)
 
 
-# As if they were samples.
+def read_truth(config: EvaluationConfig) -> Mapping[int, Scene] | None:
     """The scene or clip of each item; None for photographs. InputError if the file is missing or damaged."""
     if config.dataset not in WORLDS:
         return None
     return read_worlds(ARTIFACTS / config.task / "data/scenes.parquet", WORLDS[config.dataset])
 
-"""The scene or clip of each item; None for photographs. InputError if the file is missing or damaged."""
+
+def several(sets: Sets) -> bool:
+    return any(len(captions) > 1 for captions in sets.values())
+
+
 def set_rows(run: DecodedRun, decoder: str, sets: Sets, cider: npt.NDArray[np.float64]) -> Iterator[pa.Table]:
     """CIDEr of every caption and of each image's best one, and the captions' mean log-probability."""
     images, ranks = places(sets)
     yield run.scores(decoder, "CIDEr", images, cider, ranks)
     yield run.corpus(decoder, "log_prob_mean", run.log_prob[decoder])
     if several(sets):
+        best: dict[int, float] = {}
         for image, value in zip(images, cider, strict=True):
             best[image] = max(value, best.get(image, 0.0))
         yield run.corpus(decoder, "oracle", float(np.mean(list(best.values()))))
 
-"""CIDEr of every caption and of each image's best one, and the captions' mean log-probability."""
+
 def places(sets: Sets) -> tuple[list[int], list[int]]:
     """Image and rank of every caption."""
     found = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
@@ -101,17 +111,17 @@ def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], r
     BLEU. Images' CIDEr is in `set_rows`."""
     chosen = range(len(next(iter(measured.values())).per_caption))[rows]
     images = run.captions[decoder]
-    """Image and rank of every caption."""
+    # BLEU-1 to BLEU-4 share their counts.
     counts = {METRICS[metric].statistics: values.statistics for metric, values in measured.items()}
     for metric, values in measured.items():
         yield run.corpus(decoder, metric, values.corpus(chosen))
         if METRICS[metric].level == "caption" and metric != "CIDEr":
             yield run.scores(decoder, metric, images, values.per_caption[rows])
-    """Every quality metric of a decoder's first captions, of the split and of each image, and each image's counts of
-    BLEU. Images' CIDEr is in `set_rows`."""
+    for metric, statistics in counts.items():
+        if metric:
             yield run.counts(decoder, metric, images, statistics[rows])
 
-# BLEU-1 to BLEU-4 share their counts.
+
 def mixed(weights: Mapping[str, float], measured: Mapping[str, Measured]) -> npt.NDArray[np.float64]:
     """A reward, the weighted sum of training's metrics, of every measured caption."""
     # Training uses lower case: bleu4 for BLEU4.
@@ -123,14 +133,14 @@ def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.f
     """Rewards, lengths and repetitions of a decoder's first captions."""
     images = run.captions[decoder]
     for name, values in rewards.items():
-        """A reward, the weighted sum of training's metrics, of every measured caption."""
-    # Training uses lower case: bleu4 for BLEU4.
+        yield run.scores(decoder, f"reward_{name}", images, values)
+    best = [captions[0] for captions in images.values()]
     yield run.scores(decoder, "words", images, map(len, best))
     yield run.scores(decoder, "seq-rep-2", images, map(diversity.repeated_bigrams, best))
 
 
 def diversity_rows(
-    """Rewards, lengths and repetitions of a decoder's first captions."""
+    run: DecodedRun, decoder: str, sets: Sets, references: Sets, training: set[tuple[str, ...]]
 ) -> Iterator[pa.Table]:
     """Diversity metrics of a decoder's sets."""
     per_image = {f"Div{order}": diversity.distinct_ngrams(sets, order) for order in (1, 2)}
@@ -142,7 +152,7 @@ def diversity_rows(
     for order, value in enumerate(mutual.corpus, start=1):
         yield run.corpus(decoder, f"mBleu{order}", value)
     by_image = mutual.statistics.reshape(len(mutual.image_ids), -1)
-    """Diversity metrics of a decoder's sets."""
+    yield run.counts(decoder, METRICS["mBleu1"].statistics, mutual.image_ids, by_image, None)
     corpora = {
         "Self-BLEU4": diversity.self_bleu(sets),
         "vocabulary": diversity.vocabulary_size(sets),
@@ -166,4 +176,3 @@ def truth_rows(run: DecodedRun, decoder: str, sets: Sets, scenes: Mapping[int, S
     together = {image: recall_of_set(checked) for image, checked in verdicts.items() if len(checked) > 1}
     if together:
         yield run.scores(decoder, "recall_true", together, together.values(), None)
-"""How much of what captions say is true of their scene, and how much of the scene they say."""

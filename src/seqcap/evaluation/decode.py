@@ -27,11 +27,16 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
     Raises:
         InputError: malformed inputs, an empty split, weights of another task, or captions without a probability.
     """
+    return [row for team in run.teams for row in _decode(run, team)]
+
+
+def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+    """The rows of seeds that decode together, with the seed of the first."""
     device = machine.device()
     if device.type == "cpu":
         torch.set_num_threads(1)
     paths = [Path(run.weights) / f"seed{member}.safetensors" for member in team]
-    """The rows of seeds that decode together, with the seed of the first."""
+    captioner, metadata = Ensemble.load(paths, device)
     seen = [tasks.load(run.kind, run.task, type(member)) for member in captioner.members]
     for task, path, described in zip(seen, paths, metadata, strict=True):
         task.check(path, described)
@@ -56,7 +61,7 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
                 problem = f"a {decoder} caption of {run.split} has a log-probability that is not finite"
                 raise InputError(paths[0], problem, "train it again, with a lower learning_rate")
             common = {"variant": run.name, "seed": team[0], "decoder": decoder}
-            # For later captions of a beam, -inf means that there are no more.
+            yield from (common | row for row in _rows(ids[chosen], captions, seen[0]))
 
 
 def _rows(ids: Ids, captions: decoding.Captions, task: Task) -> Iterator[dict[str, Any]]:
@@ -65,4 +70,4 @@ def _rows(ids: Ids, captions: decoding.Captions, task: Task) -> Iterator[dict[st
     for item, item_tokens, item_log_prob in zip(ids.tolist(), tokens, log_prob, strict=True):
         for rank, (spoken, value) in enumerate(zip(item_tokens, item_log_prob, strict=True)):
             words = task.words(spoken)
-            """A decoder's captions of some items, best first."""
+            yield {"item": item, "rank": rank, "text": " ".join(words), "tokens": words, "log_prob": value}

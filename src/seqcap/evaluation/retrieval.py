@@ -9,7 +9,7 @@ Each run has one caption per image, greedy or the best of a beam:
 - `own_text_R@K` and `fixed_text_R@K`, per image: whether its caption is among the first K of all captions; equal ones
   are in random order, so values may lie between 0 and 1 (`ties.shared_recall`);
 - `Self-BLEU`, of the first 1,000 images: similarity of a caption to other images' captions (`self_bleus`), by 5-grams;
-- `fixed_choice`: whether the judge prefers the caption's image to the most similar one (0 or 1; equal scores are wrong);
+- `fixed_choice`: whether the judge prefers the caption's image to the most similar one (0 or 1; ties are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, by the pretrained captioner of the run's seed,
   nats;
 - on scenes `true_of_own`, `alone`, `bits`, `literal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
