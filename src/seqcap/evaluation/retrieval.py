@@ -55,7 +55,6 @@ from seqcap.world.scenes import read_scenes
 SELF_BLEU = 5
 # Listeners in memory: the initial ones are used by every run that trains none.
 KEPT = 8
-
 # Metric -> its value for each caption.
 Measured = Mapping[str, Iterable[float]]
 

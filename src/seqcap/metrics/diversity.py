@@ -22,7 +22,6 @@ from seqcap.rewards.corpus import mutual_bleu_from_totals
 
 # Per image, its captions (samples, or ranks of a beam); their places are slots.
 Sets = Mapping[int, Sequence[Caption]]
-
 # A caption with one of these as its last word was cut off (list of the field's self-critical code).
 BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to", "for", "this", "his", "her", "that"])
 

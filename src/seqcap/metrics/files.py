@@ -29,7 +29,6 @@ from seqcap.metrics.captions import Caption
 ImageId = int | str
 Captions = dict[ImageId, list[Caption]]
 Named = Iterable[tuple[ImageId, Caption]]
-
 FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"
 TEXT = ".txt"
 STDIN = Path("-")

@@ -49,10 +49,8 @@ class Metric:
 
 
 SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
-
 # Retrievers that find images by captions or captions by images: a run's own listener, or one that no run has seen.
 _LISTENERS = {"own": "own listener", "fixed": "judge"}
-
 _ALL = (
     *(
         Metric(f"BLEU{order}", f"BLEU-{order}", scale=100, level="corpus", statistics="BLEU1-4")
@@ -113,7 +111,6 @@ _ALL = (
     Metric("seq-rep-2", "seq-rep-2", "lower"),
 )
 METRICS = {metric.name: metric for metric in _ALL}
-
 # The metrics of `seqcap.metrics.quality`, and the same in the order of the quality tables.
 QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 QUALITY_TABLE = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
@@ -124,7 +121,6 @@ DIVERSITY = (
     *("Div1", "Div2", "mBleu1", "mBleu2", "mBleu3", "mBleu4", "self-CIDEr", "Self-BLEU4", "oracle"),
     *("vocabulary", "novel", "unique", "length", "bad_endings"),
 )
-
 _REWARD = "reward_"
 
 

@@ -20,10 +20,8 @@ from seqcap.data.vocabulary import BOS, PAD
 
 # As a logit it has probability zero in float32, but it is finite: 0 * log 0 gives 0, not NaN.
 IMPOSSIBLE = -1e4
-
 # Memory (the encoded images) or the decoder's state: tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -69,7 +67,6 @@ class Captioner(nn.Module, ABC):
     kinds: ClassVar[tuple[str, ...]]
     # `token_outputs` unrolls captions in this many groups of similar length: half of a whole batch would be padding.
     parts: ClassVar[int] = 1
-
     impossible: Tensor
 
     def __init_subclass__(cls, **arguments: Any) -> None:
@@ -196,7 +193,6 @@ class ImageCaptioner(Captioner):
     kinds = ("images", "clips")
     # The feature file that the captioner reads: "pooled" or "grid".
     features: ClassVar[str]
-
     feature_mean: Tensor
     feature_scale: Tensor
 

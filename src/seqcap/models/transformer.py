@@ -90,7 +90,6 @@ class Model(ImageCaptioner):
 
     features = "grid"
     parts = 2
-
     waves: Tensor
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:

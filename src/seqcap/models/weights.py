@@ -25,7 +25,6 @@ class ModelMetadata(BaseModel):
     """The metadata of every captioner and retriever; `vocabulary` is the hash of the words (`vocabulary.digest`)."""
 
     model_config = ConfigDict(strict=True)
-
     architecture: str = Field(pattern="^[a-z0-9_]+$")
     model: dict[str, Any]
     vocabulary_size: int = Field(gt=len(SPECIALS))

@@ -69,7 +69,6 @@ class ListenerObjective(Objective):
     reads = (LISTENER,)
     # With a small w, the epoch with the best R@10 on val is the first, in which the speaker has hardly learned.
     keeps_last = True
-
     steps: Tensor
 
     def __init__(self, config: BaseModel, context: Context) -> None:

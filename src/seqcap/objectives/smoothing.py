@@ -23,7 +23,6 @@ from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.objectives.base import Batch, Context
 
 FIRST_WORD = len(SPECIALS)
-
 Pool = Literal["vocabulary", "batch", "references"]
 
 

@@ -22,7 +22,6 @@ from seqcap.retrieval.losses import info_nce
 DAMAGED, INTACT = range(2)
 # Most words of a damaged n-gram, and most repetitions of it.
 MOST = 3
-
 Words = list[int]
 
 

@@ -29,7 +29,6 @@ from seqcap.tasks import ARTIFACTS
 
 # One row per image and rank (from 1): the mined image, and the cosine between the image and its nearest caption.
 MINED = pa.schema([("item", pa.int64()), ("rank", pa.int64()), ("mined", pa.int64()), ("cosine", pa.float32())])
-
 # Scores in memory at once: 64 MB.
 SCORES = 1 << 24
 # Captions in the first search, times the neighbours: images have several captions, and some are the query's own.

@@ -19,7 +19,6 @@ from seqcap.tasks.base import Inputs, Split
 
 KS = (1, 5, 10)
 CHUNK = 500
-
 # Direction -> R@1, R@5, R@10 (0 to 1) and median rank.
 Recalls = dict[str, dict[str, float]]
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from seqcap.errors import InputError
 
 Floats = npt.NDArray[np.float64]
-
 ORDERS = 4
 # Matches and guesses of orders 1-4, the length, the closest reference length.
 STATISTICS = 2 * ORDERS + 2

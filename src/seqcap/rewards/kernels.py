@@ -18,7 +18,6 @@ import numpy.typing as npt
 ORDERS = 4
 # BLEU counts of one caption: matches of orders 1-4, guesses of orders 1-4, its length, the closest reference length.
 STATISTICS = 2 * ORDERS + 2
-
 P = ParamSpec("P")
 R = TypeVar("R")
 Floats = npt.NDArray[np.float64]
@@ -26,7 +25,6 @@ Ints = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 Slots = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.uint16]
-
 # Explicit types: numba turns uint64 mixed with a signed integer into float64.
 EMPTY = np.uint64(0)
 BITS = np.uint64(16)

@@ -18,7 +18,6 @@ Slots = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
-
 # For ranking English (Denkowski and Lavie, WMT 2014, table 1); weights of exact, stem, synonym, paraphrase.
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
@@ -28,12 +27,10 @@ BEAM = 40
 # matcher, matched content words and matched function words of both; chunks; matched words of both.
 STATISTICS = 23
 LENGTH, FUNCTION, MATCHED, CHUNKS, COVERED = 0, 2, 4, 20, 21
-
 # A token that matches nothing, not even itself: a word outside the vocabulary.
 UNKNOWN = -1
 FIRST_WORD = 4
 FORMS = 3
-
 EMPTY = np.uint64(0)
 HALF = np.uint64(32)
 ONE = np.uint64(1)

@@ -20,7 +20,6 @@ PAD = 0
 EOS = 2
 # Four ids are packed into one 64-bit n-gram. The largest id stands for words outside the vocabulary.
 LARGEST_ID = 2**16 - 1
-
 Ints = npt.NDArray[np.int64]
 
 

@@ -41,7 +41,6 @@ TRAIN_PER_VAL = 12
 NOISE = 6
 # Images per call of a drawing process.
 CHUNK = 200
-
 Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
 # Pixels, labels of the image, labels of each object, and the objects.

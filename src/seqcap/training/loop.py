@@ -38,7 +38,6 @@ from seqcap.training.checkpoint import L, State
 
 CHECKPOINT_SECONDS = 60
 LOG_STEPS = 10
-
 T = TypeVar("T")
 
 

@@ -33,7 +33,6 @@ from seqcap.training.optimizer import Adam
 # Configuration fields that do not affect the weights.
 OTHER_FIELDS = {"name", "seeds", "evaluate_on", "weights"}
 RETRIEVER = "retriever"
-
 Curves = list[dict[str, Any]]
 
 
