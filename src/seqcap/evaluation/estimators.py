@@ -80,10 +80,8 @@ class Setup:
 
 def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
     """Draws independent gradients by every estimator: rows of `ESTIMATES`, the reference's first. It takes 3 x
-    `replicates` x parameters x 4 bytes of memory.
-
-    Raises:
-        InputError: malformed inputs, a listener of another task, or a gradient that is not finite.
+    `replicates` x parameters x 4 bytes of memory. InputError for malformed inputs, a listener of another task, or a
+    gradient that is not finite.
     """
     setup = read_setup(config)
     torch.manual_seed(config.seed)

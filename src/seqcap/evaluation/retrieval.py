@@ -85,10 +85,8 @@ class Said:
 
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
-    """Scores every seed of every run, and people's captions: rows of `schemas.SCORES`.
-
-    Raises:
-        InputError: a malformed artifact, or missing weights of a listener, judge or captioner.
+    """Scores every seed of every run, and people's captions: rows of `schemas.SCORES`. InputError for a malformed
+    artifact, or missing weights of a listener, judge or captioner.
     """
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
@@ -147,10 +145,8 @@ def judge_weights(folder: str) -> Path:
 
 
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
-    """Image of a split -> the image that the judge, with its weights in a folder, finds most similar.
-
-    Raises:
-        InputError: there are no weights, or they belong to another task.
+    """Image of a split -> the image that the judge, with its weights in a folder, finds most similar. InputError if
+    there are no weights, or they belong to another task.
     """
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
@@ -169,10 +165,8 @@ def listener_weights(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bo
 
 
 class Finder:
-    """A retriever, and its embeddings of all images of the split.
-
-    Raises:
-        InputError: the file is missing, holds no retriever, or belongs to another task.
+    """A retriever, and its embeddings of all images of the split. InputError if the file is missing, holds no
+    retriever, or belongs to another task.
     """
 
     def __init__(self, path: Path, task: str, split: str) -> None:
@@ -218,10 +212,8 @@ class Finder:
 
 
 class Speakers:
-    """The initial captioners of runs, one per seed, and what they read of the split.
-
-    Raises:
-        InputError: a file is missing, holds no captioner, or belongs to another task.
+    """The initial captioners of runs, one per seed, and what they read of the split. InputError if a file is missing,
+    holds no captioner, or belongs to another task.
     """
 
     def __init__(self, seeds: Sequence[int], config: RetrievalConfig) -> None:

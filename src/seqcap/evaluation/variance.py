@@ -30,10 +30,8 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
 
     The baseline is fitted first, with the policy frozen and the most rollouts, and is the same for all settings.
     `squared_mean` is the squared norm of the mean of all settings' gradients (they share their expectation), minus what
-    noise adds to it. It takes `replicates` x parameters x 4 bytes of memory.
-
-    Raises:
-        InputError: malformed inputs, or a gradient that is not finite.
+    noise adds to it. It takes `replicates` x parameters x 4 bytes of memory. InputError for malformed inputs, or a
+    gradient that is not finite.
     """
     device = machine.device()
     if device.type == "cpu":

@@ -41,10 +41,8 @@ def joined(image_id: int, tokens: Caption) -> str:
 
 
 def joined_references(references: References) -> dict[int, list[str]]:
-    """Every image's captions as strings, images ascending.
-
-    Raises:
-        InputError: there is no image, an image has no captions, or a token is empty or holds white space.
+    """Every image's captions as strings, images ascending. InputError if there is no image, an image has no captions,
+    or a token is empty or holds white space.
     """
     _check_references(references)
     return {image_id: [joined(image_id, tokens) for tokens in references[image_id]] for image_id in sorted(references)}

@@ -1,7 +1,5 @@
-"""How different the captions of an image are, and how many captions and words a captioner has.
-
-All functions raise `InputError` if there is no image, an image has no captions, or a token is empty or holds spaces.
-"""
+"""How different the captions of an image are, and how many captions and words a captioner has. All functions raise
+`InputError` if there is no image, an image has no captions, or a token is empty or holds spaces."""
 
 from __future__ import annotations
 
@@ -50,10 +48,8 @@ def distinct_ngrams(sets: Sets, order: int) -> Scores:
 
 def mutual_bleu(sets: Sets) -> MutualBleu:
     """mBLEU-n: for slot i, corpus BLEU-n of caption i against the same image's other captions; mean over slots. Lower
-    is more diverse. (Wang and Chan, CVPR 2019, and Shetty et al., ICCV 2017.)
-
-    Raises:
-        InputError: images have different numbers of captions, or fewer than 2.
+    is more diverse. (Wang and Chan, CVPR 2019, and Shetty et al., ICCV 2017.) InputError if images have different
+    numbers of captions, or fewer than 2.
     """
     image_ids, ids = _same_slots(sets)
     statistics = multi_reference_statistics(ids, eos=False)
@@ -65,10 +61,8 @@ def self_cider(sets: Sets, references: References) -> Scores:
 
     K is the k x k matrix of CIDEr-D between an image's captions (/ 10), l its eigenvalues: -ln(sqrt(l_max) / sum
     sqrt(l)) / ln k. Identical captions have 0, captions with nothing in common 1. (Wang and Chan, CVPR 2019, section
-    3.3, with the square roots of their code.) Document frequencies are those of `references`.
-
-    Raises:
-        InputError: images have different numbers of captions, or fewer than 2.
+    3.3, with the square roots of their code.) Document frequencies are those of `references`. InputError if images have
+    different numbers of captions, or fewer than 2.
     """
     coder = Coder()
     frequencies = DocumentFrequencies(coder.cook(references.values()))

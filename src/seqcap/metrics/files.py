@@ -74,14 +74,9 @@ def _references(path: Path, split: str) -> Named:
 
 
 def read_candidates(path: Path) -> dict[str, Captions]:
-    """The captions to score, tokenized: system -> image -> its captions, best first.
-
-    A JSON or text file is one system with the file's name. A Parquet file of decoded captions holds one system per run,
-    seed and decoder.
-
-    Raises:
-        InputError: the file cannot be read, has another layout, or has no caption.
-    """
+    """The captions to score, tokenized: system -> image -> its captions, best first. A JSON or text file is one system
+    with the file's name. A Parquet file of decoded captions holds one system per run, seed and decoder. InputError if
+    the file cannot be read, has another layout, or has no caption."""
     with _readable(path) as readable:
         systems: dict[str, Captions] = {}
         # A file's name need not be valid text.

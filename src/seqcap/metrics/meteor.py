@@ -1,8 +1,6 @@
-"""METEOR 1.5 (Denkowski and Lavie, WMT 2014) by the Java program inside pycocoevalcap.
-
-pycocoevalcap's own wrapper breaks under some locales, blocks for ever if Java hangs or fills its standard error, and
-leaves it running. This one gives the same numbers, or says why it cannot.
-"""
+"""METEOR 1.5 (Denkowski and Lavie, WMT 2014) by the Java program inside pycocoevalcap. pycocoevalcap's own wrapper
+breaks under some locales, blocks for ever if Java hangs or fills its standard error, and leaves it running. This one
+gives the same numbers, or says why it cannot."""
 
 from __future__ import annotations
 

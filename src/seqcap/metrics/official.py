@@ -1,7 +1,5 @@
-"""pycocoevalcap's own scorers and METEOR's jar, for `seqcap score --official` and for tests.
-
-Captions must be tokenized. "CIDEr" means CIDEr-D here, as in pycocoevalcap.
-"""
+"""pycocoevalcap's own scorers and METEOR's jar, for `seqcap score --official` and for tests. Captions must be
+tokenized. "CIDEr" means CIDEr-D here, as in pycocoevalcap."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Quality of captions against references, by the code that also rewards training, without Java.
-
-BLEU, ROUGE-L and CIDEr are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE is "SPICE (spaCy)": its parser
-is not the official one. Captions must be tokenized.
-"""
+"""Quality of captions against references, by the code that also rewards training, without Java. BLEU, ROUGE-L and CIDEr
+are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE is "SPICE (spaCy)": its parser is not the official one.
+Captions must be tokenized."""
 
 from __future__ import annotations
 

@@ -17,11 +17,7 @@ EPSILON = 0.1
 def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[int, float]]:
     """(image, sentence BLEU) of each of the first 1,000 captions against those of all other images. Lower means that
     captions tell images apart; a single image has 0. (Zhu et al., SIGIR 2018, as NLTK's `sentence_bleu` with smoothing
-    method 1.)
-
-    Raises:
-        InputError: there is no image, an image has no captions, or a token is empty or holds white space.
-    """
+    method 1.) InputError if there is no image, an image has no captions, or a token is empty or holds white space."""
     texts = joined_references(sets)
     every = [(image, text.split()) for image, captions in texts.items() for text in captions]
     captions = every[:SELF_BLEU_CAPTIONS]

@@ -24,10 +24,8 @@ def model_class(architecture: str) -> type[Captioner]:
 
 
 def build(architecture: str, config: dict[str, Any], vocabulary_size: int, feature_shape: tuple[int, ...]) -> Captioner:
-    """Builds a captioner with fresh weights.
-
-    `feature_shape` of an image: (channels,) or (height, width, channels); of a sentence: (source words,).
-    """
+    """Builds a captioner with fresh weights. `feature_shape` of an image: (channels,) or (height, width, channels); of
+    a sentence: (source words,)."""
     module: Any = find_module(__name__, architecture)
     return module.Model(module.Config(**config), vocabulary_size, feature_shape)  # type: ignore[no-any-return]
 

@@ -1,8 +1,6 @@
 """The interface of every captioner: `encode`, `start`, `step`, `teacher_force`. Decoders and objectives use only these.
-
 Tokens are ids: PAD 0, BOS 1, EOS 2, UNK 3, words from 4. A caption tensor [n, time] holds words, EOS, then PAD, and no
-BOS: the captioner feeds BOS itself. PAD and BOS have probability zero, so p(y|x) sums to one over captions.
-"""
+BOS: the captioner feeds BOS itself. PAD and BOS have probability zero, so p(y|x) sums to one over captions."""
 
 from __future__ import annotations
 
@@ -134,10 +132,8 @@ class Captioner(nn.Module, ABC):
         return torch.stack(outputs, dim=1)
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:
-        """The decoder's states before it reads m tokens of captions [n, time]: tensors [m, ...].
-
-        `rows` [m] is each token's caption, `places` [m] its position. Before position 0, the decoder has read BOS.
-        """
+        """The decoder's states before it reads m tokens of captions [n, time]: tensors [m, ...]. `rows` [m] is each
+        token's caption, `places` [m] its position. Before position 0, the decoder has read BOS."""
         embedded = self.embedding(self.shifted(captions))
         state = self.start(memory)
         states = []

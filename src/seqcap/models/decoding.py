@@ -1,8 +1,6 @@
-"""Greedy decoding, random sampling and beam search, by `start` and `step` of any captioner.
-
-Captions are ids [n, time]: words, EOS, then PAD; a caption of `max_length` tokens may lack EOS. Log-probabilities are
-sums over tokens, EOS included, in nats.
-"""
+"""Greedy decoding, random sampling and beam search, by `start` and `step` of any captioner. Captions are ids [n, time]:
+words, EOS, then PAD; a caption of `max_length` tokens may lack EOS. Log-probabilities are sums over tokens, EOS
+included, in nats."""
 
 from __future__ import annotations
 
@@ -40,11 +38,9 @@ class Captions:
 
 @torch.no_grad()
 def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor) -> Captions:
-    """Draws captions from p(y|x) (temperature 1, no top-k), greedily in rows where `greedy` [n] is true.
-
-    `memory` has one row per caption, `max_length` counts EOS. Greedy rows share the batch of sampled rows: a
-    self-critical baseline needs no second pass.
-    """
+    """Draws captions from p(y|x) (temperature 1, no top-k), greedily in rows where `greedy` [n] is true. `memory` has
+    one row per caption, `max_length` counts EOS. Greedy rows share the batch of sampled rows: a self-critical baseline
+    needs no second pass."""
     inputs = torch.full((len(greedy),), BOS, dtype=torch.long, device=greedy.device)
     room = torch.full_like(inputs, max_length)
     return continuations(captioner, memory, captioner.start(memory), inputs, room, greedy)

@@ -1,7 +1,5 @@
-"""Ensembles of captioners: the mean of their next-token distributions.
-
-Elbayad et al., ACL 2018, submit ensembles of five seeds to COCO's server (Table 2).
-"""
+"""Ensembles of captioners: the mean of their next-token distributions. Elbayad et al., ACL 2018, submit ensembles of
+five seeds to COCO's server (Table 2)."""
 
 from __future__ import annotations
 
@@ -20,12 +18,9 @@ from seqcap.models.base import Captioner, Tensors
 
 
 class Ensemble:
-    """p(y_t | y_<t, x) = 1/k sum_i p_i(y_t | y_<t, x) over k captioners with one vocabulary.
-
-    Members are in evaluation mode; their architectures and features may differ. Memory and state are the members'
-    tensors one after the other, so decoding works as for one captioner. A single member gives the same bytes as without
-    ensemble.
-    """
+    """p(y_t | y_<t, x) = 1/k sum_i p_i(y_t | y_<t, x) over k captioners with one vocabulary. Members are in evaluation
+    mode; their architectures and features may differ. Memory and state are the members' tensors one after the other, so
+    decoding works as for one captioner. A single member gives the same bytes as without ensemble."""
 
     def __init__(self, members: Sequence[Captioner]) -> None:
         self.members = tuple(members)
@@ -35,10 +30,8 @@ class Ensemble:
 
     @classmethod
     def load(cls, paths: Sequence[Path], device: torch.device) -> tuple[Self, list[dict[str, Any]]]:
-        """Loads an ensemble and the metadata of each member.
-
-        Raises:
-            InputError: a file is missing or holds no captioner, or the vocabularies differ.
+        """Loads an ensemble and the metadata of each member. InputError if a file is missing or holds no captioner, or
+        the vocabularies differ.
         """
         loaded = [models.load(path) for path in paths]
         for path, (_, metadata) in zip(paths, loaded, strict=True):

@@ -42,10 +42,8 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Relaxed captions `passed` [n, time, V] with gradient, and the drawn indices `tokens` [n, time].
-
-    `soft`: at what share of the words, EOS excluded, the distribution was passed on.
-    """
+    """Relaxed captions `passed` [n, time, V] with gradient, and the drawn indices `tokens` [n, time]. `soft`: at what
+    share of the words, EOS excluded, the distribution was passed on."""
 
     passed: Tensor
     tokens: Tensor

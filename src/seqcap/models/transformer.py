@@ -1,9 +1,6 @@
-"""A Transformer encoder-decoder over grid features (Vaswani et al. 2017), pre-LayerNorm with GELU.
-
-Chaffin et al. 2024 fine-tune OFA-tiny (Wang et al., ICML 2022). This model has its sizes and kind of layer, but not its
-further LayerNorms and head scales (NormFormer), relative positions, shared embeddings, trained ResNet or pretrained
-weights.
-"""
+"""A Transformer encoder-decoder over grid features (Vaswani et al. 2017), pre-LayerNorm with GELU. Chaffin et al. 2024
+fine-tune OFA-tiny (Wang et al., ICML 2022). This model has its sizes and kind of layer, but not its further LayerNorms
+and head scales (NormFormer), relative positions, shared embeddings, trained ResNet or pretrained weights."""
 
 from __future__ import annotations
 

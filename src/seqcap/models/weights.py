@@ -36,9 +36,7 @@ def load_model(
     path: Path, build: Callable[[str, dict[str, Any], int, tuple[int, ...]], N], what: str
 ) -> tuple[N, dict[str, Any]]:
     """A trained model in evaluation mode, and the metadata of its file; an InputError if the file holds no such model.
-
-    `build` takes architecture, settings, vocabulary size and feature shape; `what` is "captioner" or "retriever".
-    """
+    `build` takes architecture, settings, vocabulary size and feature shape; `what` is "captioner" or "retriever"."""
     tensors, metadata = load_weights(path)
     about = check_metadata(ModelMetadata, path, metadata, what)
     arguments = about.architecture, about.model, about.vocabulary_size, tuple(about.feature_shape)

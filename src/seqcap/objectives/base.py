@@ -58,11 +58,9 @@ class Context:
 
 @dataclass(frozen=True)
 class Partner:
-    """A sub-module with a learning rate of its own: a listener, a critic.
-
-    Its gradients are clipped apart from the captioner's, so its pace does not depend on the weight of the captioner's
-    loss. If it has `metadata`, its weights are kept with the captioner's, as seed<k>.<name>.safetensors.
-    """
+    """A sub-module with a learning rate of its own: a listener, a critic. Its gradients are clipped apart from the
+    captioner's, so its pace does not depend on the weight of the captioner's loss. If it has `metadata`, its weights
+    are kept with the captioner's, as seed<k>.<name>.safetensors."""
 
     module: nn.Module
     pace: float  # learning rate as a multiple of the captioner's

@@ -61,9 +61,7 @@ class Candidates:
 
 class ListenerObjective(Objective):
     """An objective with a listener that starts from a trained retriever. It learns if `Config` is a `ListenerConfig`.
-
-    Raises:
-        InputError: the retriever is missing or damaged, or it was trained on another task.
+    InputError if the retriever is missing or damaged, or it was trained on another task.
     """
 
     reads = (LISTENER,)

@@ -1,7 +1,5 @@
-"""Distinctive objectives with a discriminator that keeps captions human-like (Chaffin et al., 2024):
-
-r(x) = alpha r_sim(x) + (1 - alpha) P_D(human | x)                                        (eq. 1)
-"""
+"""Distinctive objectives with a discriminator that keeps captions human-like (Chaffin et al., 2024): r(x) = alpha
+r_sim(x) + (1 - alpha) P_D(human | x)                                        (eq. 1)"""
 
 from __future__ import annotations
 
@@ -77,11 +75,9 @@ class Discriminator(nn.Module):
 
 
 class DiscriminatorObjective(ListenerObjective):
-    """An objective with a fixed retriever and a discriminator that learns.
-
-    In the first `pretraining_steps` only the discriminator learns, from captions of the initial captioner. Later both
-    learn in every step, and the reward uses the discriminator before the step.
-    """
+    """An objective with a fixed retriever and a discriminator that learns. In the first `pretraining_steps` only the
+    discriminator learns, from captions of the initial captioner. Later both learn in every step, and the reward uses
+    the discriminator before the step."""
 
     config: DiscriminatorConfig
     # Captions that get a reward, keys of `CANDIDATES`.
@@ -176,10 +172,8 @@ class DiscriminatorObjective(ListenerObjective):
 
 
 class BicontrastiveObjective(DiscriminatorObjective):
-    """An objective with the reward r_bicont. Its negatives include the images that stage `mine` found.
-
-    Raises:
-        InputError: the retriever or the mined images are missing or damaged.
+    """An objective with the reward r_bicont. Its negatives include the images that stage `mine` found. InputError if
+    the retriever or the mined images are missing or damaged.
     """
 
     config: BicontrastiveConfig

@@ -61,10 +61,7 @@ class TokenTargets(nn.Module):
 
     e are the embeddings [V, d] of the context, f its frequencies [V]. r is normalised over the tokens that have an
     embedding: words and EOS. A token without embedding keeps its own hard target: PAD, BOS, <unk>, words that are not
-    in the embeddings file, and EOS if the file lacks it.
-
-    Raises:
-        InputError: the context has no embeddings.
+    in the embeddings file, and EOS if the file lacks it. InputError if the context has no embeddings.
     """
 
     embeddings: Tensor

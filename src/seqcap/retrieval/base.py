@@ -1,8 +1,5 @@
-"""The interface of retrievers.
-
-Captions are ids [n, time] (words, EOS, then PAD), or *relaxed*, [n, time, V]: at each position a one-hot vector or a
-distribution, up to a constant one-hot EOS, then zeros.
-"""
+"""The interface of retrievers. Captions are ids [n, time] (words, EOS, then PAD), or *relaxed*, [n, time, V]: at each
+position a one-hot vector or a distribution, up to a constant one-hot EOS, then zeros."""
 
 from __future__ import annotations
 
@@ -58,10 +55,8 @@ class Retriever(nn.Module, ABC):
         """The features file that it reads, for the task in artifacts/<task>."""
 
     def load_task(self, task_folder: Path) -> RetrievalTask:
-        """The task in artifacts/<task> as this retriever reads it.
-
-        Raises:
-            InputError: a file is missing or damaged, or the retriever was trained on other features or words.
+        """The task in artifacts/<task> as this retriever reads it. InputError if a file is missing or damaged, or the
+        retriever was trained on other features or words.
         """
         path = self.features(task_folder)
         task = RetrievalTask(task_folder, path)

@@ -1,7 +1,5 @@
-"""CLIP (Radford et al., ICML 2021) as a retriever, from a folder of the user's. It is never trained.
-
-It reads words, not relaxed captions. Embeddings of images are stored (`make`).
-"""
+"""CLIP (Radford et al., ICML 2021) as a retriever, from a folder of the user's. It is never trained. It reads words,
+not relaxed captions. Embeddings of images are stored (`make`)."""
 
 from __future__ import annotations
 
@@ -46,10 +44,8 @@ class Config(Frozen):
 
 
 class Model(Retriever):
-    """CLIP's text tower and stored embeddings of images.
-
-    Raises:
-        InputError: transformers is not installed, or the folder lacks a file or holds no CLIP.
+    """CLIP's text tower and stored embeddings of images. InputError if transformers is not installed, or the folder
+    lacks a file or holds no CLIP.
     """
 
     config: Config

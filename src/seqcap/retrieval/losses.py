@@ -1,7 +1,5 @@
-"""Losses of retrievers, with two terms per item, image -> text and text -> image.
-
-A batch must hold each image once: a second caption of it would be a false negative.
-"""
+"""Losses of retrievers, with two terms per item, image -> text and text -> image. A batch must hold each image once: a
+second caption of it would be a false negative."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Mines similar training images before training, as negatives of captions (Chaffin et al., 2024).
-
-The query is an image, the index all captions of other training images, as in the released code. An image is as near as
-its nearest caption. The search is exact. A copy of the retriever's weights goes beside its mined images.
-"""
+"""Mines similar training images before training, as negatives of captions (Chaffin et al., 2024). The query is an
+image, the index all captions of other training images, as in the released code. An image is as near as its nearest
+caption. The search is exact. A copy of the retriever's weights goes beside its mined images."""
 
 from __future__ import annotations
 
@@ -42,10 +40,8 @@ def mined_file(folder: Path, seed: int) -> Path:
 
 
 def make(config: MiningConfig) -> None:
-    """For each seed of a retriever, writes <mined>/seed<k>.mined.parquet and a copy of the weights.
-
-    Raises:
-        InputError: the retriever is missing, damaged or from another task, or the task has too few images.
+    """For each seed of a retriever, writes <mined>/seed<k>.mined.parquet and a copy of the weights. InputError if the
+    retriever is missing, damaged or from another task, or the task has too few images.
     """
     device = machine.device()
     for seed in config.seeds:
@@ -129,9 +125,7 @@ def _others(
 
 def read(path: Path, items: NDArray[np.int64], ranks: Sequence[int]) -> NDArray[np.int64]:
     """The mined images of these ranks, as rows of `items`, the ids of all training images: int64 [n, len(ranks)].
-
-    Raises:
-        InputError: the file is missing or damaged, lacks an image or rank, or names the image itself or an unknown one.
+    InputError if the file is missing or damaged, lacks an image or rank, or names the image itself or an unknown one.
     """
     table = read_table(path, MINED)
     rows = {item: row for row, item in enumerate(items.tolist())}

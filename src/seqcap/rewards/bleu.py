@@ -44,11 +44,7 @@ def build(material: Material) -> Bleu:
 def pairwise_bleu(hypotheses: npt.ArrayLike) -> Floats:
     """BLEU-1..4 between samples, ids [b, s, time]: entry [i, j, k] of [b, s, s, 4] scores sample j of image i with
     sample k as its only reference. EOS is a token. The diagonal is 1, up to smoothing, for captions of at least n
-    tokens.
-
-    Raises:
-        InputError: wrong shape, or ids out of range.
-    """
+    tokens. InputError for wrong shape, or ids out of range."""
     return bleu_from_statistics(_among(hypotheses, pairwise=True, eos=True))
 
 

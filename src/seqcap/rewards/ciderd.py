@@ -18,11 +18,8 @@ SIGMA = 6.0
 
 class DocumentFrequencies:
     """For each n-gram, the number of images with a reference that contains it, from the references of the training set
-    (for rewards) or of the scored split (for evaluation).
-
-    `table` [capacity] holds n-grams, `shift` belongs to its hash function, `idf` [capacity] is log(images / frequency),
-    and log(images) for an n-gram that no reference has.
-    """
+    (for rewards) or of the scored split (for evaluation). `table` [capacity] holds n-grams, `shift` belongs to its hash
+    function, `idf` [capacity] is log(images / frequency), and log(images) for an n-gram that no reference has."""
 
     def __init__(self, references: References) -> None:
         self.table, frequency = count_documents(*references.flat)
@@ -31,11 +28,8 @@ class DocumentFrequencies:
 
 
 class CiderD:
-    """CIDEr-D as a reward; see `mixture.Metric`.
-
-    `frequencies` None counts document frequencies over `references`, of which one image alone would give all zeros:
-    never count them over a batch.
-    """
+    """CIDEr-D as a reward; see `mixture.Metric`. `frequencies` None counts document frequencies over `references`, of
+    which one image alone would give all zeros: never count them over a batch."""
 
     def __init__(self, references: References, frequencies: DocumentFrequencies | None = None) -> None:
         frequencies = frequencies or DocumentFrequencies(references)

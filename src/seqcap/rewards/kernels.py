@@ -191,10 +191,8 @@ def cook_cider(
     idf: Floats,
 ) -> tuple[Counts, Floats]:
     """How often each n-gram of an image's union occurs in each of its captions, and the norms of the captions' vectors.
-
     `idf` [capacity] is log(images / document frequency) of each slot of `table`; `cells` [images + 1] tells where each
-    image's (n-gram, caption) counts begin. Returns counts [cells], caption fastest, and norms [captions, 4].
-    """
+    image's (n-gram, caption) counts begin. Returns counts [cells], caption fastest, and norms [captions, 4]."""
     counts = np.zeros(cells[-1], dtype=np.uint16)
     norms = np.zeros((len(captions) - 1, ORDERS))
     longest = 0

@@ -1,8 +1,6 @@
-"""The compiled inner loops of METEOR: looking up words and phrases, finding matches, searching the best alignment.
-
-All are in this file, because numba's on-disk cache checks only the file of the outermost function.
-`tests/plain_meteor.py` holds the same computations as readable Python.
-"""
+"""The compiled inner loops of METEOR: looking up words and phrases, finding matches, searching the best alignment. All
+are in this file, because numba's on-disk cache checks only the file of the outermost function. `tests/plain_meteor.py`
+holds the same computations as readable Python."""
 
 from __future__ import annotations
 

@@ -58,11 +58,7 @@ class Metric(Protocol):
 
 class Mixture:
     """The weighted sum of metrics, each in the scale of its definition (x1): r(y) = sum_m w_m m(y). Weights may be
-    negative.
-
-    Raises:
-        InputError: malformed references, or a file that METEOR or SPICE needs is missing.
-    """
+    negative. InputError for malformed references, or a file that METEOR or SPICE needs is missing."""
 
     def __init__(self, weights: Mapping[str, float], material: Material) -> None:
         wanted = set(modules(weights))

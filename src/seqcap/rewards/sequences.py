@@ -1,8 +1,6 @@
-"""Decides which ids of a caption are tokens for rewards.
-
-EOS is a token of references, hypotheses and document frequencies (self-critical training, Rennie et al., CVPR 2017, as
-its authors implement it). Otherwise a captioner could gain reward by stopping in the middle of a phrase ("a man on a").
-"""
+"""Decides which ids of a caption are tokens for rewards. EOS is a token of references, hypotheses and document
+frequencies (self-critical training, Rennie et al., CVPR 2017, as its authors implement it). Otherwise a captioner could
+gain reward by stopping in the middle of a phrase ("a man on a")."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""SPICE (spaCy) on token ids, the reward of PG-SPICE (Liu, Zhu, Ye, Guadarrama and Murphy, ICCV 2017).
-
-SPICE counts distinct tuples, so repetition costs nothing: captions trained on it alone ramble, as published there.
-"""
+"""SPICE (spaCy) on token ids, the reward of PG-SPICE (Liu, Zhu, Ye, Guadarrama and Murphy, ICCV 2017). SPICE counts
+distinct tuples, so repetition costs nothing: captions trained on it alone ramble, as published there."""
 
 from __future__ import annotations
 

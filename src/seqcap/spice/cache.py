@@ -45,11 +45,7 @@ class CachedParser:
 
     def parse(self, texts: Iterable[str]) -> dict[str, Tuples]:
         """The tuples of every caption, by its text as given; none for a caption without words (empty, punctuation,
-        emoji).
-
-        Raises:
-            InputError: the file is damaged or cannot be written.
-        """
+        emoji). InputError if the file is damaged or cannot be written."""
         spelled = {text: normalised(text) for text in texts}
         wanted = dict.fromkeys(text for text in spelled.values() if text)
         parsed = {"": (), **self._stored(wanted)}

@@ -1,8 +1,6 @@
-"""Scene-graph tuples matched up to WordNet synonyms, and the F-score of the match (SPICE, section 3.2-3.3).
-
-Anderson, Fernando, Johnson and Gould, "SPICE: Semantic Propositional Image Caption Evaluation", ECCV 2016. Synsets and
-morphology are METEOR 1.5's (Denkowski and Lavie, WMT 2014), as in SPICE itself.
-"""
+"""Scene-graph tuples matched up to WordNet synonyms, and the F-score of the match (SPICE, section 3.2-3.3). Anderson,
+Fernando, Johnson and Gould, "SPICE: Semantic Propositional Image Caption Evaluation", ECCV 2016. Synsets and morphology
+are METEOR 1.5's (Denkowski and Lavie, WMT 2014), as in SPICE itself."""
 
 from __future__ import annotations
 

@@ -64,11 +64,7 @@ class Examples:
 
 def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
     """Trains an encoder in place on scenes or clips; returns its mean average precision of image labels on validation
-    data of its own, 0-1.
-
-    Raises:
-        InputError: the loss or a gradient is not finite.
-    """
+    data of its own, 0-1. InputError if the loss or a gradient is not finite."""
     # Several threads would be many times slower beside another stage, and the bytes would depend on their number.
     torch.set_num_threads(1)
     cores = len(os.sched_getaffinity(0))

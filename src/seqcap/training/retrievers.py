@@ -1,8 +1,5 @@
-"""Trains dual encoders on people's captions: each step reads one random caption of each image.
-
-Random draws depend only on seed and step. A seed runs in one process, even on many GPUs, because negatives come from
-the whole batch.
-"""
+"""Trains dual encoders on people's captions: each step reads one random caption of each image. Random draws depend only
+on seed and step. A seed runs in one process, even on many GPUs, because negatives come from the whole batch."""
 
 from __future__ import annotations
 
@@ -38,11 +35,7 @@ Curves = list[dict[str, Any]]
 
 def make(config: RetrieverConfig) -> Curves:
     """Trains a retriever with each of its seeds; returns rows of `schemas.CURVES`. Weights go to
-    <weights>/seed<k>.safetensors.
-
-    Raises:
-        InputError: malformed inputs, or a loss, gradient or recall that is not finite.
-    """
+    <weights>/seed<k>.safetensors. InputError for malformed inputs, or a loss, gradient or recall that is not finite."""
     kept = checkpoint_folder(config)
     trained = loop.train_side_by_side(train, [(config, seed, kept) for seed in config.seeds])
     return [row for curves in trained for row in curves]
