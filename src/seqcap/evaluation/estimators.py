@@ -63,7 +63,7 @@ class Setup:
     max_length: int  # tokens of a caption, EOS included
 
     def embed(self, captions: Tensor) -> Tensor:
-        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V], sorted by
+        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V], image by
         image."""
         embedded = self.listener.embed_captions(captions)
         return embedded.view(len(self.pictures), -1, embedded.shape[1]).transpose(0, 1)
@@ -81,8 +81,7 @@ class Setup:
 def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
     """Draws independent gradients by every estimator: rows of `ESTIMATES`, the reference's first. It takes 3 x
     `replicates` x parameters x 4 bytes of memory. InputError for malformed inputs, a listener of another task, or a
-    gradient that is not finite.
-    """
+    gradient that is not finite."""
     setup = read_setup(config)
     torch.manual_seed(config.seed)
     found: list[dict[str, Any]] = []
@@ -97,8 +96,8 @@ def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
 
 
 def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
-    """The reference, then the others: for each distribution, rho 0 without gradient through the fed-back words, and all
-    `rhos` with it."""
+    """The reference, then for each distribution rho 0 without gradient through the fed-back words, and all `rhos` with
+    it."""
     found = [Estimator(REFERENCE, draws), Estimator(OWN_HINGE, draws)]
     for name in DISTRIBUTIONS:
         relaxations = [Relaxation(name, 0.0, feedback_grad=False), *(Relaxation(name, rho) for rho in rhos)]
@@ -162,8 +161,7 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
 
 
 def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
-    """What each caption adds to the batch's hinges [draws, captions]: H(y) - H(y with another caption of its image
-    instead).
+    """What each caption adds to the batch's hinges [draws, captions]: H(y) - H(y with another caption of its image).
 
     H is the sum of all items' hinges, both directions. Given the captions of the other images, the second term does not
     depend on the caption: it is a baseline, and gradients of score functions stay unbiased. (Anything else that does

@@ -86,8 +86,7 @@ class Said:
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
     """Scores every seed of every run, and people's captions: rows of `schemas.SCORES`. InputError for a malformed
-    artifact, or missing weights of a listener, judge or captioner.
-    """
+    artifact, or missing weights of a listener, judge or captioner."""
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
     references = read_references(config, config.split)
@@ -146,8 +145,7 @@ def judge_weights(folder: str) -> Path:
 
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
     """Image of a split -> the image that the judge, with its weights in a folder, finds most similar. InputError if
-    there are no weights, or they belong to another task.
-    """
+    there are no weights, or they belong to another task."""
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
     finder = Finder(judge_weights(judge), task, split)
@@ -166,8 +164,7 @@ def listener_weights(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bo
 
 class Finder:
     """A retriever, and its embeddings of all images of the split. InputError if the file is missing, holds no
-    retriever, or belongs to another task.
-    """
+    retriever, or belongs to another task."""
 
     def __init__(self, path: Path, task: str, split: str) -> None:
         self.device = machine.device()
@@ -213,8 +210,7 @@ class Finder:
 
 class Speakers:
     """The initial captioners of runs, one per seed, and what they read of the split. InputError if a file is missing,
-    holds no captioner, or belongs to another task.
-    """
+    holds no captioner, or belongs to another task."""
 
     def __init__(self, seeds: Sequence[int], config: RetrievalConfig) -> None:
         self.device = machine.device()

@@ -2,8 +2,7 @@
 
 Per run, seed and decoder (greedy, and the best of the beam), metric `BLEU` has one row of the corpus (item and rank
 null), and one of each sentence (rank 0) with its counts: matches and guesses of orders 1-4, its length and its
-reference's. Text is compared as trained on: lower-cased, and tokenised by the corpus or by Moses's rules, not by
-sacrebleu's.
+reference's. Text is lower-cased and tokenised as in training, by the corpus or by Moses's rules.
 """
 
 from __future__ import annotations

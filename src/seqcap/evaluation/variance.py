@@ -25,8 +25,7 @@ from seqcap.training.optimizer import Adam
 
 
 def measure(config: VarianceConfig) -> list[dict[str, Any]]:
-    """Draws independent policy gradients of one batch under every setting: rows of `schemas.VARIANCE`, one per
-    replicate.
+    """Draws independent policy gradients of a batch under every setting: rows of `schemas.VARIANCE`, one per replicate.
 
     The baseline is fitted first, with the policy frozen and the most rollouts, and is the same for all settings.
     `squared_mean` is the squared norm of the mean of all settings' gradients (they share their expectation), minus what

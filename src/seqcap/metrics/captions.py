@@ -32,8 +32,7 @@ def mean_scores(image_ids: list[int], per_image: Iterable[float]) -> Scores:
 
 
 def joined(image_id: int, tokens: Caption) -> str:
-    """Tokens joined by spaces. InputError if a token is empty or holds white space: a newline would shift later
-    captions."""
+    """Tokens joined by spaces. InputError if a token is empty or holds white space, such as a newline."""
     for token in tokens:
         if token.split() != [token]:
             raise InputError("captions", f"image {image_id} has the token {token!r}", "use tokens without white space")
@@ -42,8 +41,7 @@ def joined(image_id: int, tokens: Caption) -> str:
 
 def joined_references(references: References) -> dict[int, list[str]]:
     """Every image's captions as strings, images ascending. InputError if there is no image, an image has no captions,
-    or a token is empty or holds white space.
-    """
+    or a token is empty or holds white space."""
     _check_references(references)
     return {image_id: [joined(image_id, tokens) for tokens in references[image_id]] for image_id in sorted(references)}
 

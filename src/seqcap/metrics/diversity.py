@@ -34,8 +34,7 @@ class MutualBleu(NamedTuple):
 
 def distinct_ngrams(sets: Sets, order: int) -> Scores:
     """Div-n: distinct n-grams of an image's captions / number of their *words* (for every n), mean over images. Higher
-    is more diverse; an image with only empty captions has 0. (Shetty et al., ICCV 2017, as the field's code computes
-    it.)"""
+    is more diverse; an image with only empty captions has 0. (Shetty et al., ICCV 2017, by the field's code.)"""
 
     def value(captions: Sequence[str]) -> float:
         words = [caption.split() for caption in captions]
@@ -49,8 +48,7 @@ def distinct_ngrams(sets: Sets, order: int) -> Scores:
 def mutual_bleu(sets: Sets) -> MutualBleu:
     """mBLEU-n: for slot i, corpus BLEU-n of caption i against the same image's other captions; mean over slots. Lower
     is more diverse. (Wang and Chan, CVPR 2019, and Shetty et al., ICCV 2017.) InputError if images have different
-    numbers of captions, or fewer than 2.
-    """
+    numbers of captions, or fewer than 2."""
     image_ids, ids = _same_slots(sets)
     statistics = multi_reference_statistics(ids, eos=False)
     return MutualBleu(image_ids, mutual_bleu_from_totals(statistics.sum(axis=0)), statistics)

@@ -1,6 +1,5 @@
 """Selects METEOR's paraphrases for scoring: of 5 million pairs, those whose phrases both occur in the captions.
-METEOR's file holds 2.6 million phrases. Unpacking and numbering them takes seconds, so the numbers are kept in a
-file."""
+Unpacking and numbering all phrases takes seconds, so the numbers are kept in a file."""
 
 from __future__ import annotations
 

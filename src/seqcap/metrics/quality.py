@@ -66,8 +66,7 @@ class Coder:
         return [self._ids.setdefault(token, FIRST_ID + len(self._ids)) for token in tokens]
 
     def rows(self, captions: Sequence[Caption]) -> Ints:
-        """Ids [n, time], padded, without EOS, because evaluation scores words. InputError if there are more words than
-        ids."""
+        """Ids [n, time], padded, without EOS; InputError if there are more words than ids."""
         encoded = [self.encode(tokens) for tokens in captions]
         if len(self._ids) > LARGEST_ID - FIRST_ID:
             raise InputError(
@@ -96,8 +95,7 @@ def measure(
 ) -> dict[str, Measured]:
     """Scores captions, any number per image and in any order; returns metric -> values, x1 scale, in their order.
 
-    CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. An empty caption scores
-    0.
+    CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. Empty captions score 0.
 
     Args:
         metrics: of `registry.QUALITY`; METEOR and SPICE are imported only if they are among them.

@@ -54,8 +54,7 @@ class Model(ImageCaptioner):
         return output * memory[3], state
 
     def advance(self, word_gates: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """State plus context [n, hidden], and the next state. `word_gates` [n, 4 hidden]: the gates' part of the last
-        word."""
+        """State plus context [n, hidden], and the next state. `word_gates` [n, 4 hidden]: gates from the last word."""
         cells, keys = memory[:2]
         hidden, cell = state
         size = hidden.shape[1]

@@ -115,8 +115,7 @@ class Captioner(nn.Module, ABC):
         return nn.functional.linear(hidden, self.output.weight, bias)
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """One step: the previous tokens, ids [n] or distributions [n, V] -> logits [n, V] of the next token, next
-        state."""
+        """Previous tokens, ids [n] or distributions [n, V] -> logits [n, V] of the next tokens, and the next state."""
         hidden, state = self.recur(self.embed(inputs), state, memory)
         return self.logits(hidden), state
 

@@ -1,6 +1,6 @@
-"""Greedy decoding, random sampling and beam search, by `start` and `step` of any captioner. Captions are ids [n, time]:
-words, EOS, then PAD; a caption of `max_length` tokens may lack EOS. Log-probabilities are sums over tokens, EOS
-included, in nats."""
+"""Greedy decoding, random sampling and beam search, by any captioner's `start` and `step`. Captions are ids [n, time]:
+words, EOS, then PAD; one of `max_length` tokens may lack EOS. Log-probabilities are sums over tokens with EOS, in
+nats."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ class Captions:
 @torch.no_grad()
 def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor) -> Captions:
     """Draws captions from p(y|x) (temperature 1, no top-k), greedily in rows where `greedy` [n] is true. `memory` has
-    one row per caption, `max_length` counts EOS. Greedy rows share the batch of sampled rows: a self-critical baseline
-    needs no second pass."""
+    one row per caption, `max_length` counts EOS. So a self-critical baseline needs no second pass."""
     inputs = torch.full((len(greedy),), BOS, dtype=torch.long, device=greedy.device)
     room = torch.full_like(inputs, max_length)
     return continuations(captioner, memory, captioner.start(memory), inputs, room, greedy)
@@ -127,8 +126,7 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_re
     A hypothesis may end only if its end is among the best `width` continuations of the step; the best `width`
     unfinished ones fill the beam again. Without this rule the search finds the most probable caption of a captioner
     with few training images: "a girl". It stops when no unfinished hypothesis can enter the best `width` finished ones.
-    If `width` exceeds the number of captions, the search is exhaustive. `no_repeat_ngram`: see `forbid_repeats`; 0
-    allows repetition.
+    A `width` above the number of captions makes it exhaustive. `no_repeat_ngram`: see `forbid_repeats`; 0: no limit.
 
     Returns tokens [n, width, time] and log_prob [n, width], best first (-inf where fewer captions exist).
     """

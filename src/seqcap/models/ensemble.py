@@ -20,7 +20,7 @@ from seqcap.models.base import Captioner, Tensors
 class Ensemble:
     """p(y_t | y_<t, x) = 1/k sum_i p_i(y_t | y_<t, x) over k captioners with one vocabulary. Members are in evaluation
     mode; their architectures and features may differ. Memory and state are the members' tensors one after the other, so
-    decoding works as for one captioner. A single member gives the same bytes as without ensemble."""
+    decoding works as for one captioner. One member gives the same bytes as alone."""
 
     def __init__(self, members: Sequence[Captioner]) -> None:
         self.members = tuple(members)
@@ -30,9 +30,8 @@ class Ensemble:
 
     @classmethod
     def load(cls, paths: Sequence[Path], device: torch.device) -> tuple[Self, list[dict[str, Any]]]:
-        """Loads an ensemble and the metadata of each member. InputError if a file is missing or holds no captioner, or
-        the vocabularies differ.
-        """
+        """Loads an ensemble and the metadata of each member. InputError for missing or wrong files, or different
+        vocabularies."""
         loaded = [models.load(path) for path in paths]
         for path, (_, metadata) in zip(paths, loaded, strict=True):
             if metadata["vocabulary"] != loaded[0][1]["vocabulary"]:

@@ -21,8 +21,7 @@ def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "no
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Cross-entropy of bfloat16 logits in chunks: float32 copies of all logits would take a quarter of a step's
-    time."""
+    """Cross-entropy of bfloat16 logits in chunks: float32 copies of all would take a quarter of a step's time."""
 
     @staticmethod
     def forward(context: Any, logits: Tensor, tokens: Tensor) -> Tensor:

@@ -49,8 +49,7 @@ class Model(ImageCaptioner):
         return h * output_mask, (h, c)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """See the base class; one call of the LSTM. On a CPU, a loop over steps or a packed sequence takes twice the
-        time."""
+        """See the base class; one call. On a CPU, a loop over steps or a packed sequence takes twice the time."""
         image, input_mask, output_mask = memory
         inputs = self.embedding(self.shifted(captions)) * input_mask[:, None]
         if self.every_step:

@@ -106,8 +106,7 @@ def gumbel_noise(like: Tensor) -> Tensor:
 
 
 def pass_on(distribution: Tensor, index: Tensor, soft: Tensor) -> Tensor:
-    """Distributions [n, V] where `soft` [n], else one-hot vectors of the indices [n]; both have the distributions'
-    gradient."""
+    """Distributions [n, V] where `soft` [n], else one-hot vectors of indices [n], with the distributions' gradient."""
     value = distribution.detach()
     hard = torch.zeros_like(value).scatter(1, index[:, None], 1.0)
     # The difference is exactly zero: one-hot vectors stay one-hot.

@@ -1,6 +1,6 @@
 """A Transformer encoder-decoder over grid features (Vaswani et al. 2017), pre-LayerNorm with GELU. Chaffin et al. 2024
 fine-tune OFA-tiny (Wang et al., ICML 2022). This model has its sizes and kind of layer, but not its further LayerNorms
-and head scales (NormFormer), relative positions, shared embeddings, trained ResNet or pretrained weights."""
+and head scales (NormFormer), relative positions, shared embeddings, ResNet or pretrained weights."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ class Config(CaptionerConfig):
 
 
 class Layer(nn.Module):
-    """A decoder layer: attention over words, attention over cells, feed-forward; each adds mask * f(LayerNorm(x)) to
-    x."""
+    """A decoder layer: attention over words and over cells, feed-forward; each adds mask * f(LayerNorm(x)) to x."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -169,8 +168,7 @@ def split_heads(x: Tensor, kinds: int, heads: int) -> Tensor:
 
 
 def attend(query: Tensor, keys_values: Tensor, allowed: Tensor | None) -> Tensor:
-    """Queries [n, 1, heads, time, size] attend to keys and values [n, 2, heads, there, size]: [n, time, heads x
-    size]."""
+    """Attention of queries [n, 1, heads, time, size] to keys and values [n, 2, heads, there, size]."""
     keys, values = keys_values.unbind(1)
     found = scaled_dot_product_attention(query.squeeze(1), keys, values, attn_mask=allowed)
     return found.transpose(1, 2).flatten(2)

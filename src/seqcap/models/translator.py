@@ -52,8 +52,7 @@ class Model(Captioner):
 
     def encode(self, features: Tensor) -> Tensors:
         """Source ids [n, time] -> memory. Annotations [n, time, 2 hidden]; keys [n, time, hidden]; scores [n, time],
-        very low at padding, else 0; s_0 [n, hidden]; dropout masks of target embeddings [n, embedding] and of decoder
-        outputs [n, readout]."""
+        low at padding, else 0; s_0; dropout masks of target embeddings and decoder outputs."""
         n, size = len(features), self.embedding.embedding_dim
         valid = features != PAD
         lengths = valid.sum(1).clamp(min=1)

@@ -5,8 +5,8 @@ The captioner is the speaker. Its loss has two terms, both means over images; w 
     discriminative: the listener's hinge, both directions, against the hardest negatives of the batch (VSE++)
     reward:         -(CIDEr-D(y) - CIDEr-D(greedy)) log p(y), log p summed over the caption
 
-The authors' code sums the hinge over the batch and divides the other term by the number of tokens. Its lambda is w / (w
-+ tokens of a batch), w / (w + 1,340) at its sizes.
+The authors' code sums the hinge over the batch and divides the other term by the batch's tokens, about 1,340. Its
+lambda is w / (w + tokens).
 
 A listener that learns gets the gradient of the hinge itself, without w. Negatives come from the process's own part of
 the batch, so several GPUs have fewer of them.
@@ -61,8 +61,7 @@ class Candidates:
 
 class ListenerObjective(Objective):
     """An objective with a listener that starts from a trained retriever. It learns if `Config` is a `ListenerConfig`.
-    InputError if the retriever is missing or damaged, or it was trained on another task.
-    """
+    InputError if the retriever is missing or damaged, or it was trained on another task."""
 
     reads = (LISTENER,)
     # With a small w, the epoch with the best R@10 on val is the first, in which the speaker has hardly learned.
@@ -127,8 +126,7 @@ class ListenerObjective(Objective):
 
             -(CIDEr-D(y) - CIDEr-D(greedy)) log p(y) + w (hinge(y) - hinge(baseline)) log p(y)
 
-        `baseline`: captions, ids [b, time], which are each other's negatives. `distractors`: embeddings [m, d] of
-        images.
+        `baseline` captions [b, time] are each other's negatives; `distractors` are embeddings [m, d] of images.
         """
         samples = candidates.samples
         with torch.no_grad():

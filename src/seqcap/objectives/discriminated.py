@@ -173,8 +173,7 @@ class DiscriminatorObjective(ListenerObjective):
 
 class BicontrastiveObjective(DiscriminatorObjective):
     """An objective with the reward r_bicont. Its negatives include the images that stage `mine` found. InputError if
-    the retriever or the mined images are missing or damaged.
-    """
+    the retriever or the mined images are missing or damaged."""
 
     config: BicontrastiveConfig
 

@@ -10,7 +10,6 @@ class Config(BicontrastiveConfig):
 
 
 class Model(BicontrastiveObjective):
-    """Loss -r(x_bs) log p(x_bs), mean over images. x_bs is not a sample, so this is not the gradient of an
-    expectation."""
+    """Loss -r(x_bs) log p(x_bs), mean over images. x_bs is not a sample: this is no gradient of an expectation."""
 
     rewarded = ("beam",)

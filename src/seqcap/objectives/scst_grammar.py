@@ -1,6 +1,5 @@
-"""Self-critical training on a retriever's cosine, with a grammar head: SCST-Grammar of Chaffin et al., 2024, which is
-Cho et al., NAACL 2022, by their released code. The text encoder is tuned in the run itself: no other objective reads
-it."""
+"""Self-critical training on a retriever's cosine, with a grammar head: SCST-Grammar of Chaffin et al., 2024, that is,
+Cho et al., NAACL 2022, by their released code. The run itself tunes the text encoder."""
 
 from __future__ import annotations
 
@@ -48,8 +47,8 @@ class Model(ListenerObjective):
         r = 2 [CLIP-S(x_bs) - CLIP-S(x_gs)] + g(x_bs) - g(x_gs),   CLIP-S = 2.5 max(cosine, 0)
 
     g is the probability that a caption is intact. Cosine and g come from a text encoder that is tuned together with its
-    head on people's captions in the first `tuning_steps`, and then fixed. Images and all measures of the captioner use
-    the retriever as it was.
+    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the original
+    retriever.
     """
 
     config: Config

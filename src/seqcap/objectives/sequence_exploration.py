@@ -37,8 +37,8 @@ class Model(Objective):
     `estimator: leave_one_out` divides by s - 1 and takes b2 over the pairs without j, so it is unbiased.
 
     `distance: pairwise` is d = 2 - (BLEU-3 + BLEU-4), averaged over both directions, and 0 between identical captions;
-    `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against the other s -
-    1 as references, minus the mean over the samples, without the factor 2/s.
+    `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against all others as
+    references, minus the mean over the samples, without the factor 2/s.
     """
 
     def __init__(self, config: Config, context: Context) -> None:

@@ -76,8 +76,7 @@ class Model(Objective):
         return loss, {"smoothed_loss": loss.item(), **logs}
 
     def sequences(self, captioner: Captioner, batch: Batch) -> tuple[Scored, dict[str, float]]:
-        """The batch's captions, weighted by 1 - alpha, and sequences around them, weighted by alpha; and numbers to
-        log."""
+        """The batch's captions (weight 1 - alpha), sequences around them (weight alpha), and numbers to log."""
         # First, so that dropout masks are the same as with cross-entropy.
         memory = caption_memory(captioner, batch)
         drawn, weights, logs = self.draw(batch, captioner.vocabulary_size)
@@ -87,8 +86,8 @@ class Model(Objective):
         return scored, {"train_loss": loss, **logs}
 
     def draw(self, batch: Batch, vocabulary_size: int) -> tuple[Sequences, Tensor, dict[str, float]]:
-        """Sequences around the batch's n captions, their weights [n, L], and numbers to log. A missing caption has
-        weights, but no tokens to weigh."""
+        """Sequences around the batch's n captions, their weights [n, L], and numbers to log. Weights of missing
+        captions have no effect."""
         config = self.config
         present = (batch.captions != PAD).any(2).flatten()
         around = batch.captions, vocabulary_size, config.tau, config.samples, config.substitutes

@@ -120,8 +120,7 @@ def draw_sequences(
 
         q(y | y*) = exp(-d(y, y*) / tau) / Z  *  ((V - 1) / V if EOS is substituted, else 1)
 
-    which is the paper's exp(-d / tau) / Z except for that factor. <unk> and PAD are never substituted; nothing is if V
-    = 1.
+    which is the paper's exp(-d / tau) / Z except for that factor. <unk> and PAD are never substituted.
 
     The L distances of a caption are strata of one inverse CDF, at (u + l / L) mod 1 with a single uniform u: each has
     exactly the distribution p(d), and together they cover it evenly.
@@ -256,7 +255,7 @@ def pool_share(substitutes: Substitutes, present: Tensor, vocabulary_size: int) 
 def score_sequences(
     captioner: Captioner, memory: Tensors, captions: Tensor, sequences: Sequences, weights: Tensor, lazy: bool
 ) -> tuple[Scored, float]:
-    """Scores captions [n, time] and the sequences drawn around them, with weights [n, 1 + L] of each caption and its
+    """Scores captions [n, time] and the sequences drawn around them; weights [n, 1 + L] of each caption and its
     samples.
 
     `lazy` takes log p(y_t | y*_<t, x) for log p(y_t | y_<t, x) (eq. 19), which needs one pass over the ground truth.

@@ -13,8 +13,7 @@ class Config(ContrastiveConfig):
 
 
 class Model(DiscriminatorObjective):
-    """Loss -r(x_bs) log p(x_bs), mean over images; r_sim is the first half of r_bicont: other images are not
-    negatives."""
+    """Loss -r(x_bs) log p(x_bs), mean over images; r_sim is the first half of r_bicont, without negative images."""
 
     config: ContrastiveConfig
     rewarded = ("beam",)

@@ -10,7 +10,6 @@ class Config(BicontrastiveConfig):
 
 
 class Model(BicontrastiveObjective):
-    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code uses r(x_bs) instead: where that is 0,
-    nothing is learned."""
+    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code uses r(x_bs), which may be 0."""
 
     rewarded = ("truth",)

@@ -25,8 +25,7 @@ def build(architecture: str, config: dict[str, Any], vocabulary_size: int, featu
 
 
 def load(path: Path) -> tuple[Retriever, dict[str, Any]]:
-    """A trained retriever and the metadata of its file; an InputError if the file is missing, damaged or no
-    retriever's."""
+    """A trained retriever and the metadata of its file; an InputError if the file has none."""
     retriever, metadata = load_model(path, build, "retriever")
     retriever.vocabulary = metadata["vocabulary"]
     return retriever, metadata

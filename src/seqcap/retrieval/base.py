@@ -56,8 +56,7 @@ class Retriever(nn.Module, ABC):
 
     def load_task(self, task_folder: Path) -> RetrievalTask:
         """The task in artifacts/<task> as this retriever reads it. InputError if a file is missing or damaged, or the
-        retriever was trained on other features or words.
-        """
+        retriever was trained on other features or words."""
         path = self.features(task_folder)
         task = RetrievalTask(task_folder, path)
         if task.feature_shape != self.feature_shape:

@@ -45,8 +45,7 @@ class Config(Frozen):
 
 class Model(Retriever):
     """CLIP's text tower and stored embeddings of images. InputError if transformers is not installed, or the folder
-    lacks a file or holds no CLIP.
-    """
+    lacks a file or holds no CLIP."""
 
     config: Config
 

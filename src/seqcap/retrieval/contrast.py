@@ -11,8 +11,8 @@ from seqcap.retrieval.ranking import TIE
 def contrast(own: Tensor, scores: Tensor, left_out: Tensor, temperature: float, cap: float | None = None) -> Tensor:
     """tau log [ e^{s(own)/tau} / sum over the others of e^{s/tau} ] [n], one direction of eq. 2; 0 without negatives.
 
-    Unlike InfoNCE, the denominator excludes the positive pair, so values may be above zero. As tau -> 0, the value goes
-    to s(own) - max s(others).
+    Unlike InfoNCE, the denominator excludes the positive pair, so values may be above zero. The limit tau -> 0 is
+    s(own) - max s(others).
 
     Args:
         own: cosines [n] of the positive pairs.

@@ -52,8 +52,7 @@ class Model(Retriever):
         self.feature_scale.copy_(1 / values.std(0).clamp(min=1e-3))
 
     def train(self, mode: bool = True) -> Self:
-        """Stays in training mode, which changes nothing here: in evaluation mode cuDNN has no gradient through a
-        GRU."""
+        """Stays in training mode, without effect here: in evaluation mode cuDNN has no gradient through a GRU."""
         return super().train()
 
     def features(self, task_folder: Path) -> Path:

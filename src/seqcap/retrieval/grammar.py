@@ -110,8 +110,7 @@ class Grammar(nn.Module):
 
 def damage(captions: Tensor, vocabulary_size: int, rng: np.random.Generator) -> Tensor:
     """Damages each caption [b, time]: repeats an n-gram of 1 to 3 words 1 to 3 times at random places or removes it,
-    inserts 1 to 3 random words or replaces others by them, or shuffles all words. Repeats this for unchanged
-    captions."""
+    inserts or replaces 1 to 3 words at random, or shuffles all. Repeats this for unchanged captions."""
     rows = []
     for caption in captions.tolist():
         words = [word for word in caption if word not in (EOS, PAD)]

@@ -41,8 +41,7 @@ def mined_file(folder: Path, seed: int) -> Path:
 
 def make(config: MiningConfig) -> None:
     """For each seed of a retriever, writes <mined>/seed<k>.mined.parquet and a copy of the weights. InputError if the
-    retriever is missing, damaged or from another task, or the task has too few images.
-    """
+    retriever is missing, damaged or from another task, or the task has too few images."""
     device = machine.device()
     for seed in config.seeds:
         weights = Path(config.retriever) / f"seed{seed + config.seed_offset}.safetensors"

@@ -15,8 +15,7 @@ TIE = 1e-6
 def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = None) -> Tensor:
     """The rank, from 1, of every query's own target: int64 [n] on the CPU. Ties and NaN count against it.
 
-    If a query has several own targets, as an image has several captions, the best one counts and the others are left
-    out.
+    If a query has several own targets, like an image's captions, the best one counts and the others are left out.
 
     Args:
         queries: embeddings [n, d].

@@ -1,5 +1,4 @@
-"""Corpus metrics from counts that add up over captions, for a corpus or a resample of it. Plain NumPy, so reports need
-no compiled rewards."""
+"""Corpus metrics from counts that add up over captions, in plain NumPy, so that reports need no compiled rewards."""
 
 from __future__ import annotations
 
@@ -35,8 +34,8 @@ def mutual_bleu_from_totals(totals: Floats) -> Floats:
 
 def translation_bleu(totals: Floats) -> Floats:
     """sacrebleu's BLEU-4 [...] in 0 .. 1, from counts [..., 10] summed over sentences. An order without matches counts
-    as half a match, the next as a quarter (Chen and Cherry, WMT 2014, smoothing 3). It is 0 without any match, or where
-    no text has four words."""
+    as half a match, the next as a quarter (Chen and Cherry, WMT 2014, smoothing 3). 0 without a match, or without a
+    text of four words."""
     matches, guesses = totals[..., :ORDERS], totals[..., ORDERS : 2 * ORDERS]
     length, reference = totals[..., -2], totals[..., -1]
     none = matches == 0

@@ -1,6 +1,5 @@
-"""METEOR 1.5 on token ids (Denkowski and Lavie, WMT 2011 and WMT 2014), equal to the Java program's scores: all four
-matchers (exact, stem, synonym, paraphrase), parameters for ranking English, as pycocoevalcap calls it (`-l en
--norm`)."""
+"""METEOR 1.5 on token ids (Denkowski and Lavie, WMT 2011 and WMT 2014), equal to the Java program's scores: with exact,
+stem, synonym and paraphrase matchers and pycocoevalcap's options (`-l en -norm`)."""
 
 from __future__ import annotations
 

@@ -645,8 +645,8 @@ def meteor(
     words: Words,
     longest: int,
 ) -> tuple[Floats, Floats]:
-    """METEOR of each hypothesis against its image's references: scores [n], and counts [n, 23] of the best reference,
-    the first of several."""
+    """METEOR of each hypothesis against its image's references: scores [n], counts [n, 23] of the first best
+    reference."""
     n, time = hypotheses.shape
     scores = np.zeros(n)
     statistics = np.zeros((n, STATISTICS))

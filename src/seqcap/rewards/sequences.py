@@ -22,8 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def scored_lengths(hypotheses: Ints, eos: bool = True) -> Ints:
-    """How many leading tokens of each row [n, time] are scored: the words before the first EOS or PAD, and that EOS if
-    `eos` is true."""
+    """How many leading tokens of each row [n, time] are scored: words before the first EOS or PAD, and EOS if `eos`."""
     n, time = hypotheses.shape
     if time == 0:
         return np.zeros(n, dtype=np.int64)
@@ -35,8 +34,7 @@ def scored_lengths(hypotheses: Ints, eos: bool = True) -> Ints:
 
 
 def checked_hypotheses(hypotheses: npt.ArrayLike, dimensions: int) -> Ints:
-    """Hypotheses as a contiguous int64 array; InputError unless they are integers in 0 .. 65,535 of these
-    dimensions."""
+    """Hypotheses as a contiguous int64 array; InputError for other dimensions, or ids outside 0 .. 65,535."""
     array = np.asarray(hypotheses)
     if array.ndim != dimensions or not np.issubdtype(array.dtype, np.integer):
         raise InputError(

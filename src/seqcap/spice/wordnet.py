@@ -1,5 +1,4 @@
-"""METEOR 1.5's WordNet: which words share a meaning, inflected forms included. Its files are read from the installed
-pycocoevalcap."""
+"""METEOR 1.5's WordNet, from the installed pycocoevalcap: which words share a meaning, inflected forms included."""
 
 from __future__ import annotations
 

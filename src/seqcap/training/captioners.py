@@ -107,8 +107,7 @@ class CaptionerLearner(Learner):
         return modules
 
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """Parameters that are clipped together and share a learning rate: those of captioner and objective, then those
-        of each partner."""
+        """Parameters that share clipping and learning rate: captioner and objective together, then each partner."""
         partners = self.objective.partners().values()
         apart = {id(parameter) for partner in partners for parameter in partner.module.parameters()}
         own = {"params": [parameter for parameter in self.parameters() if id(parameter) not in apart], "pace": 1.0}

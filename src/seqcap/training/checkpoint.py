@@ -52,8 +52,7 @@ class State(Generic[L]):
     seconds: list[float] = field(default_factory=list)  # of each step of this process; not saved
 
     def keep(self, value: float) -> None:
-        """Keeps the current weights if their validation score `value` is the best so far, or if the last weights are
-        kept."""
+        """Keeps the weights if their validation score `value` is the best so far, or if the last ones are kept."""
         if self.best_value is None or value > self.best_value or self.learner.keeps_last:
             self.best_value = value
             self.best = {
@@ -113,8 +112,7 @@ def _generator_states() -> Tensors:
 
 
 def fingerprint(settings: Any, files: Iterable[Path]) -> str:
-    """A name for a checkpoint's folder, which depends on the settings and on names and contents of the files, not on
-    their ages."""
+    """A name for a checkpoint's folder, from the settings and the names and contents of the files."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for path in files:
         status = path.stat() if path.exists() else None

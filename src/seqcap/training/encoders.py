@@ -87,8 +87,7 @@ class EncoderLearner(Learner):
     A linear classifier predicts the image's labels from the pooled feature. In each cell of the map, the first channels
     predict the labels of the object whose middle is there, one channel per label: their maximum over cells tells
     whether some object has the label, their mean how many have it. The other channels are free. Both losses are sums
-    divided by the number of labels that hold, as most labels of most cells do not. Batches are shifted by up to 1/32 of
-    the side.
+    divided by the number of labels that hold: most do not. Batches are shifted by up to 1/32 of the side.
     """
 
     keeps_last = True
@@ -119,8 +118,7 @@ class EncoderLearner(Learner):
 
 
 class Job(loop.Job[EncoderLearner]):
-    """An encoder and its images, AdamW, a one-cycle learning rate. A seed gives the same weights on the same
-    machine."""
+    """An encoder and its images; AdamW, one-cycle learning rate. Equal seeds give equal weights on a machine."""
 
     decisive = "val_mean_average_precision"
 
@@ -184,9 +182,8 @@ def _cosine(start: float, end: float, share: float) -> float:
 def draw_examples(
     entropy: Sequence[int], pictures: int, side: int, processes: int, frames: int | None = None
 ) -> Examples:
-    """Draws `pictures` scenes of side x side pixels, or with `frames` clips of so many frames, two consecutive ones of
-    each. The random numbers come from (*entropy, number of the image), so they do not depend on the number of
-    processes."""
+    """Draws scenes of side x side pixels, or two consecutive frames of clips of so many `frames`. Random numbers come
+    from (*entropy, number of the image), whatever the number of processes."""
     starts = range(0, pictures, CHUNK)
     jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side, frames) for start in starts]
     drawn = side_by_side(_draw, jobs, min(processes, len(jobs)))

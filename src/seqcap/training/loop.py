@@ -8,8 +8,8 @@
 The initial weights are kept only if there is no epoch, so reported results are always the objective's own.
 
 A run can be killed at any moment. Every minute and after every epoch it writes a checkpoint to scratch/: weights,
-Adam's moments, random generators, curves. The same command resumes it, and gives the same bytes as an uninterrupted run
-on the same device.
+Adam's moments, random generators, curves. The same command resumes it, to the same bytes as an uninterrupted run on the
+device.
 """
 
 from __future__ import annotations
@@ -61,8 +61,7 @@ class Job(ABC, Generic[L]):
 
     @abstractmethod
     def read(self, state: State[L]) -> Iterator[Any]:
-        """The batches from step `state.at` to the last. Each has a `weight`, that of its loss in the mean over
-        processes."""
+        """The batches from step `state.at` to the last. Each has a `weight` in the mean over processes."""
 
     @abstractmethod
     def validate(self, state: State[L]) -> float:
@@ -86,8 +85,7 @@ class Job(ABC, Generic[L]):
 
 
 def train_side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]]) -> list[T]:
-    """Trains several runs and seeds: in processes of one thread each on a CPU, one after the other on a GPU or under a
-    launcher."""
+    """Trains runs and seeds: side by side on a CPU, in one-thread processes; in turn on a GPU or under a launcher."""
     return side_by_side(function, jobs, 1 if machine.device().type == "cuda" else min(machine.workers(), len(jobs)))
 
 
@@ -173,9 +171,8 @@ def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
 
 
 def check_finite(job: Job[L], state: State[L]) -> None:
-    """Checks the losses and gradients of the last steps; InputError for the first that is not finite. It looks at
-    several steps at once, since reading a number waits for the GPU, and at sums, which are finite if all their parts
-    are."""
+    """Checks the losses and gradients of the last steps; InputError for the first that is not finite. Reading a number
+    waits for the GPU, so it reads several steps' sums at once."""
     totals = torch.stack(state.unchecked).tolist()
     state.unchecked.clear()
     for step, total in enumerate(totals, state.at - len(totals) + 1):

@@ -12,9 +12,8 @@ from seqcap.training.validation import Criteria, Criterion
 
 
 def criteria(task: Task, run: TrainingRun, validation: Split) -> Criteria:
-    """Scores as in evaluation: EOS is not a token, and document frequencies are the split's own. A run with a reward
-    keeps the epoch with the highest reward, other runs that with the highest CIDEr. InputError if the reward cannot be
-    built."""
+    """Scores as in evaluation: EOS is not a token, document frequencies are the split's. A run with a reward keeps the
+    epoch with the highest reward, other runs the one with the highest CIDEr."""
     material = Material(validation.references, task.vocabulary.words, run.reads.get("paraphrases"), eos=False)
     measured = {"val_cider": _mean(CiderD(material.plain))}
     if run.reward in ({}, {"cider": 1.0}):
