@@ -101,7 +101,6 @@ def set_rows(run: DecodedRun, decoder: str, sets: Sets, cider: npt.NDArray[np.fl
 
 
 def places(sets: Sets) -> tuple[list[int], list[int]]:
-    """Image and rank of every caption."""
     found = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
     return [image for image, _ in found], [rank for _, rank in found]
 
@@ -130,7 +129,6 @@ def mixed(weights: Mapping[str, float], measured: Mapping[str, Measured]) -> npt
 
 
 def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.float64]]) -> Iterator[pa.Table]:
-    """Rewards, lengths and repetitions of a decoder's first captions."""
     images = run.captions[decoder]
     for name, values in rewards.items():
         yield run.scores(decoder, f"reward_{name}", images, values)
@@ -142,7 +140,6 @@ def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.f
 def diversity_rows(
     run: DecodedRun, decoder: str, sets: Sets, references: Sets, training: set[tuple[str, ...]]
 ) -> Iterator[pa.Table]:
-    """Diversity metrics of a decoder's sets."""
     per_image = {f"Div{order}": diversity.distinct_ngrams(sets, order) for order in (1, 2)}
     per_image["self-CIDEr"] = diversity.self_cider(sets, references)
     for metric, scores in per_image.items():

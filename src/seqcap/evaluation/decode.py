@@ -63,7 +63,6 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
 
 
 def _rows(ids: Ids, captions: decoding.Captions, task: Task) -> Iterator[dict[str, Any]]:
-    """A decoder's captions of some items, best first."""
     tokens, log_prob = captions.tokens.tolist(), captions.log_prob.tolist()
     for item, item_tokens, item_log_prob in zip(ids.tolist(), tokens, log_prob, strict=True):
         for rank, (spoken, value) in enumerate(zip(item_tokens, item_log_prob, strict=True)):

@@ -63,8 +63,7 @@ class Setup:
     max_length: int  # tokens of a caption, EOS included
 
     def embed(self, captions: Tensor) -> Tensor:
-        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V], image by
-        image."""
+        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V], by image."""
         embedded = self.listener.embed_captions(captions)
         return embedded.view(len(self.pictures), -1, embedded.shape[1]).transpose(0, 1)
 
@@ -96,7 +95,7 @@ def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
 
 
 def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
-    """The reference, then for each distribution rho 0 without gradient through the fed-back words, and all `rhos` with
+    """The reference, then for each distribution rho 0 without gradient through fed-back words, and all `rhos` with
     it."""
     found = [Estimator(REFERENCE, draws), Estimator(OWN_HINGE, draws)]
     for name in DISTRIBUTIONS:

@@ -25,8 +25,6 @@ Ranks = Sequence[int] | int | None
 
 @dataclass
 class DecodedRun:
-    """The captions of one run and seed."""
-
     name: str
     seed: int
     captions: dict[str, Sets]  # decoder -> item, ascending -> captions by rank
@@ -107,7 +105,6 @@ def read_references(config: EvaluationConfig, split: str) -> Sets:
 
 
 def flat(sets: Sets) -> list[tuple[int, Caption]]:
-    """(item, caption) of every caption."""
     return [(item, tokens) for item, captions in sets.items() for tokens in captions]
 
 

@@ -69,7 +69,6 @@ class Said:
 
     @property
     def items(self) -> list[int]:
-        """The image of each caption."""
         return [item for item, _ in flat(self.sets)]
 
     def scores(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
@@ -253,7 +252,6 @@ def read_matcher(config: RetrievalConfig, items: Iterable[int]) -> Matcher | Non
 
 
 def truth(said: Said, matcher: Matcher | None) -> Measured:
-    """What captions tell of their scenes; nothing for photographs."""
     if matcher is None:
         return {}
     measured = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]

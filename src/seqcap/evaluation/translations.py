@@ -44,7 +44,6 @@ def read_references(config: EvaluationConfig) -> dict[int, str]:
 
 
 def scored(run: DecodedRun, decoder: str, references: dict[int, str]) -> list[pa.Table]:
-    """The rows of one decoder's first translations."""
     best = first(run.captions[decoder])
     texts = [" ".join(tokens) for _, tokens in best]
     expected = [references[item] for item, _ in best]

@@ -18,8 +18,6 @@ References = Mapping[int, Sequence[Caption]]
 
 
 class Scores(NamedTuple):
-    """A metric over images."""
-
     image_ids: list[int]  # ascending
     per_image: Floats  # [images]
     corpus: float  # the metric's own aggregate, not always the mean

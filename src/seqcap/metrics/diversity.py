@@ -25,8 +25,6 @@ BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to",
 
 
 class MutualBleu(NamedTuple):
-    """mBLEU-1..4 over images."""
-
     image_ids: list[int]  # ascending
     corpus: Floats  # [4] mBLEU-1..4
     statistics: Floats  # [images, slots, 10]; `mutual_bleu_from_totals` of their sum over images gives `corpus`
@@ -113,17 +111,14 @@ def unique(sets: Sets) -> float:
 
 
 def vocabulary_size(sets: Sets) -> int:
-    """Number of distinct words in all captions of all images."""
     return len({token for captions in sets.values() for caption in captions for token in caption})
 
 
 def mean_length(sets: Sets) -> float:
-    """Words per caption."""
     return float(np.mean([len(tokens) for image_id in joined_references(sets) for tokens in sets[image_id]]))
 
 
 def _same_slots(sets: Sets, coder: Coder | None = None) -> tuple[list[int], npt.NDArray[np.int64]]:
-    """Images ascending, and their captions as ids [images, slots, time]."""
     image_ids = list(joined_references(sets))
     slots = len(sets[image_ids[0]])
     for image_id in image_ids:

@@ -91,7 +91,6 @@ class Meteor:
         return np.array(values), corpus, np.array([self._numbers(answers[question]) for question in questions])
 
     def _align(self, references: References, captions: Sequence[ImageCaption]) -> tuple[list[str], dict[str, str]]:
-        """The question about each caption, and METEOR's answer to each distinct question."""
         if not captions:
             raise InputError("captions", "hold none to score", "pass at least one")
         check_captions(references, captions)
@@ -165,7 +164,6 @@ class Meteor:
 
 
 def _spoken(tokens: Caption) -> str:
-    """The caption without METEOR's separator."""
     return " ".join(" ".join(tokens).replace(SEPARATOR, "").split())
 
 

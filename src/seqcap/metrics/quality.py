@@ -43,7 +43,6 @@ class Measured:
 
     @classmethod
     def mean(cls, per_caption: Floats) -> Measured:
-        """A metric whose corpus value is the mean over captions."""
         return cls(per_caption, np.stack([per_caption, np.ones_like(per_caption)], axis=1), _ratio)
 
 
@@ -62,7 +61,6 @@ class Coder:
         self._ids: dict[str, int] = {}
 
     def encode(self, tokens: Caption) -> list[int]:
-        """Ids of the tokens, from `FIRST_ID` on."""
         return [self._ids.setdefault(token, FIRST_ID + len(self._ids)) for token in tokens]
 
     def rows(self, captions: Sequence[Caption]) -> Ints:
@@ -83,7 +81,6 @@ class Coder:
 
     @property
     def words(self) -> list[str]:
-        """All words so far; the first has id `FIRST_ID`."""
         return list(self._ids)
 
 

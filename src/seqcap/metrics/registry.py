@@ -16,8 +16,6 @@ Level = Literal["caption", "set", "corpus"]
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric."""
-
     name: str  # in scores, and in the columns of this package's tables
     label: str  # in text
     direction: Direction = "higher"  # which values are better; "" if neither

@@ -19,7 +19,6 @@ def config_class(architecture: str) -> type[BaseModel]:
 
 
 def model_class(architecture: str) -> type[Captioner]:
-    """The captioner class of `seqcap.models.<architecture>`."""
     return find_module(__name__, architecture).Model  # type: ignore[no-any-return]
 
 

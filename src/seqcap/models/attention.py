@@ -14,8 +14,6 @@ class Config(CaptionerConfig):
 
 
 class Model(ImageCaptioner):
-    """One LSTM layer reads words and an attended summary of the image's cells."""
-
     features = "grid"
     parts = 2
 
@@ -45,7 +43,6 @@ class Model(ImageCaptioner):
         return cells, self.keys(cells), self.mask(n, hidden), self.mask(n, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
-        """h0 from the mean cell, c0 = 0, each [n, hidden]."""
         h = torch.tanh(self.first(memory[0].mean(1)))
         return h, torch.zeros_like(h)
 

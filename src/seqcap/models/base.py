@@ -25,7 +25,6 @@ T = TypeVar("T")
 
 
 def select(tensors: Tensors, rows: Tensor) -> Tensors:
-    """Selects rows of every tensor."""
     return tuple(tensor[rows] for tensor in tensors)
 
 

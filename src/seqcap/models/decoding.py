@@ -1,6 +1,5 @@
 """Greedy decoding, random sampling and beam search, by any captioner's `start` and `step`. Captions are ids [n, time]:
-words, EOS, then PAD; one of `max_length` tokens may lack EOS. Log-probabilities are sums over tokens with EOS, in
-nats."""
+words, EOS, then PAD; one of `max_length` tokens may lack EOS. Log-probabilities sum over tokens and EOS, in nats."""
 
 from __future__ import annotations
 
@@ -15,16 +14,12 @@ from seqcap.models.base import Tensors, repeat, select
 
 
 class Decoder(Protocol):
-    """A captioner or an ensemble."""
-
     def start(self, memory: Tensors) -> Tensors: ...
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]: ...
 
 
 class PrefixDecoder(Decoder, Protocol):
-    """A decoder that can continue a prefix."""
-
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors: ...
 
 
@@ -198,6 +193,5 @@ def forbid_repeats(log_p: Tensor, prefix: Tensor, size: int) -> Tensor:
 
 
 def _best(scores: Tensor, tokens: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """The `width` best scores of [n, m], best first, with their tokens [n, m, time]."""
     top, choice = scores.topk(width, dim=1)
     return top, tokens.gather(1, choice[:, :, None].expand(-1, -1, tokens.shape[2]))

@@ -30,8 +30,7 @@ class Ensemble:
 
     @classmethod
     def load(cls, paths: Sequence[Path], device: torch.device) -> tuple[Self, list[dict[str, Any]]]:
-        """Loads an ensemble and the metadata of each member. InputError for missing or wrong files, or different
-        vocabularies."""
+        """Loads an ensemble and the metadata of each member. InputError if files are wrong or vocabularies differ."""
         loaded = [models.load(path) for path in paths]
         for path, (_, metadata) in zip(paths, loaded, strict=True):
             if metadata["vocabulary"] != loaded[0][1]["vocabulary"]:
@@ -46,7 +45,6 @@ class Ensemble:
         return tuple(chain.from_iterable(memories))
 
     def start(self, memory: Tensors) -> Tensors:
-        """The members' states before the first token."""
         parts = _split(memory, self._memories)
         states = [member.start(part) for member, part in zip(self.members, parts, strict=True)]
         self._states = [len(state) for state in states]
@@ -65,6 +63,5 @@ class Ensemble:
 
 
 def _split(tensors: Tensors, sizes: list[int]) -> list[Tensors]:
-    """Splits tensors into consecutive groups of the given sizes."""
     rest = iter(tensors)
     return [tuple(next(rest) for _ in range(size)) for size in sizes]

@@ -48,6 +48,5 @@ class _CrossEntropy(torch.autograd.Function):
 
 
 def _parts(logits: Tensor) -> list[slice]:
-    """Chunks of rows; one chunk on a GPU."""
     size = ROWS if logits.device.type == "cpu" else max(1, len(logits))
     return [slice(start, start + size) for start in range(0, len(logits), size)]

@@ -19,8 +19,6 @@ class Config(CaptionerConfig):
 
 
 class Model(ImageCaptioner):
-    """One LSTM layer over words; its initial state comes from the pooled image feature."""
-
     features = "pooled"
     parts = 3
 
@@ -37,7 +35,6 @@ class Model(ImageCaptioner):
         return projected, self.mask(n, hidden), self.mask(n, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
-        """h0 = projected feature, c0 = 0, each [n, hidden]."""
         return memory[0], torch.zeros_like(memory[0])
 
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:

@@ -100,7 +100,6 @@ def draw(logits: Tensor, relaxation: Relaxation) -> tuple[Tensor, Tensor]:
 
 
 def gumbel_noise(like: Tensor) -> Tensor:
-    """Independent standard Gumbel noise."""
     # On a CPU four times as fast as `exponential_`. The rare 0 becomes -inf, which softmax accepts.
     return torch.rand_like(like).log_().neg_().log_().neg_()
 

@@ -125,7 +125,6 @@ class Model(ImageCaptioner):
         return *read, self.mask(n, masks * hidden).view(n, masks, 1, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
-        """An empty cache."""
         cells = memory[:-1]
         return cells[0].new_ones(len(cells[0]), 0, dtype=torch.bool), *(part[:, :, :, :0] for part in cells)
 
@@ -134,7 +133,6 @@ class Model(ImageCaptioner):
         return output[:, 0], state
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """See the base class; reads all words at once."""
         return self.read(self.embedding(self.shifted(captions)), self.start(memory), memory)[0]
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:

@@ -67,7 +67,6 @@ class Model(Captioner):
         return annotations, self.keys(annotations), padding, start, self.mask(n, size), output_mask
 
     def start(self, memory: Tensors) -> Tensors:
-        """s_0 and a zero cell, each [n, hidden]."""
         return memory[3], torch.zeros_like(memory[3])
 
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:

@@ -51,7 +51,6 @@ def load_model(
 
 @contextmanager
 def report_wrong_content(path: Path, what: str) -> Iterator[None]:
-    """Turns errors from a file that does not hold `what` into an `InputError`."""
     try:
         yield
     except (ArithmeticError, LookupError, ModuleNotFoundError, RuntimeError, TypeError, ValueError) as error:

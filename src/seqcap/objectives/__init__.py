@@ -18,11 +18,9 @@ def config_class(name: str) -> type[BaseModel]:
 
 
 def model_class(name: str) -> type[Objective]:
-    """The `Model` of `seqcap.objectives.<name>`."""
     return find_module(__name__, name).Model  # type: ignore[no-any-return]
 
 
 def build(name: str, config: dict[str, Any], context: Context) -> Objective:
-    """Builds an objective from its settings."""
     module = find_module(__name__, name)
     return module.Model(module.Config(**config), context)  # type: ignore[no-any-return]

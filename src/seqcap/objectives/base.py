@@ -28,8 +28,6 @@ from seqcap.tasks.base import Inputs
 
 
 class Reward(Protocol):
-    """A reward on token ids."""
-
     def score(self, hypotheses: NDArray[np.int64], image: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rewards [n] of hypotheses [n, time], given their training images [n]."""
         ...
@@ -70,8 +68,6 @@ class Partner:
 
 @dataclass(frozen=True)
 class Batch:
-    """The data of one training step."""
-
     features: Tensor  # [b, *feature shape]
     images: NDArray[np.int64]  # rows among the training images, int64 [b]; on the CPU, where rewards need them
     captions: Tensor  # ids [b, references, time]; a missing reference is all PAD
@@ -108,8 +104,6 @@ class Objective(nn.Module, ABC):
 
 @dataclass(frozen=True)
 class Samples:
-    """Captions drawn from the captioner."""
-
     tokens: Tensor  # ids [b * samples, time], the samples of an image side by side
     memory: Tensors  # they were drawn under it; one row per caption, with gradient
     reward: Tensor  # [b, samples]

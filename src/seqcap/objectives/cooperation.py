@@ -5,8 +5,8 @@ The captioner is the speaker. Its loss has two terms, both means over images; w 
     discriminative: the listener's hinge, both directions, against the hardest negatives of the batch (VSE++)
     reward:         -(CIDEr-D(y) - CIDEr-D(greedy)) log p(y), log p summed over the caption
 
-The authors' code sums the hinge over the batch and divides the other term by the batch's tokens, about 1,340. Its
-lambda is w / (w + tokens).
+The authors sum the hinge over the batch and divide the other term by the batch's tokens (1,340), so its lambda is w /
+(w + tokens).
 
 A listener that learns gets the gradient of the hinge itself, without w. Negatives come from the process's own part of
 the batch, so several GPUs have fewer of them.
@@ -39,8 +39,6 @@ LISTENER = "listener"
 
 
 class HingeConfig(Frozen):
-    """Settings of a hinge in the speaker's loss."""
-
     weight: float = Field(ge=0, description="of the hinge against CIDEr-D (w)")
     margin: float = Field(0.2, gt=0, le=2, description="of the hinge, a cosine (the paper's eq. 2 has 1, its code .2)")
 
@@ -192,7 +190,6 @@ def hinge_logs(hinge: Tensor) -> dict[str, float]:
 
 
 def scale_gradient(tensor: Tensor, factor: float) -> Tensor:
-    """Multiplies the gradient of a tensor by a factor."""
     tensor.register_hook(lambda gradient: gradient * factor)  # type: ignore[no-untyped-call]
     return tensor
 

@@ -56,5 +56,4 @@ class Model(ListenerObjective):
         return generator + evaluator, logs
 
     def logits(self, images: Tensor, captions: Tensor) -> Tensor:
-        """The argument of sigma [b] from embeddings [b, d]."""
         return self.config.scale * (images * captions).sum(1)

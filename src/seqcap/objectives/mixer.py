@@ -44,7 +44,6 @@ class Model(Objective):
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def schedule(self, step: int) -> tuple[int, float]:
-        """Length of the cross-entropy prefix and weight of its loss."""
         stage = step // (self.config.epochs_per_stage * self.context.steps_per_epoch) + 1
         longest = self.context.max_length
         prefix = max(0, longest - self.config.shrink * stage)

@@ -47,8 +47,7 @@ class Model(ListenerObjective):
         r = 2 [CLIP-S(x_bs) - CLIP-S(x_gs)] + g(x_bs) - g(x_gs),   CLIP-S = 2.5 max(cosine, 0)
 
     g is the probability that a caption is intact. Cosine and g come from a text encoder that is tuned together with its
-    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the original
-    retriever.
+    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the retriever.
     """
 
     config: Config

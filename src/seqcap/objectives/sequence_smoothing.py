@@ -86,8 +86,8 @@ class Model(Objective):
         return scored, {"train_loss": loss, **logs}
 
     def draw(self, batch: Batch, vocabulary_size: int) -> tuple[Sequences, Tensor, dict[str, float]]:
-        """Sequences around the batch's n captions, their weights [n, L], and numbers to log. Weights of missing
-        captions have no effect."""
+        """Sequences around the n captions, their weights [n, L] (without effect for missing ones), and numbers to
+        log."""
         config = self.config
         present = (batch.captions != PAD).any(2).flatten()
         around = batch.captions, vocabulary_size, config.tau, config.samples, config.substitutes
@@ -123,7 +123,6 @@ class Model(Objective):
 
 
 def distance_logs(drawn: Sequences, present: Tensor) -> dict[str, float]:
-    """Mean distance and pool size, over captions that are `present` [n]."""
     return {
         "hamming_distance": drawn.distances[present].double().mean().item(),
         "pool_share": drawn.pool_share,

@@ -28,19 +28,15 @@ Pool = Literal["vocabulary", "batch", "references"]
 
 @dataclass(frozen=True)
 class Scored:
-    """Log-probabilities and target tokens."""
-
     log_p: Tensor  # [m, V]
     tokens: Tensor  # ids [m, k], k alternatives at each of m places
     weights: Tensor  # [m, k], such that losses are means over the captions' tokens
 
     def negative_log_likelihood(self) -> Tensor:
-        """The weighted sum of -log p of the tokens."""
         return -(self.log_p.gather(1, self.tokens) * self.weights).sum()
 
 
 def caption_memory(captioner: Captioner, batch: Batch) -> Tensors:
-    """The memory of the images, one row per caption."""
     return repeat(captioner.encode(batch.features), batch.captions.shape[1])
 
 
@@ -101,8 +97,6 @@ class TokenTargets(nn.Module):
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences drawn around n captions."""
-
     tokens: Tensor  # ids [n, L, time], L samples for each caption
     distances: Tensor  # [n, L], Hamming distances to the caption
     pool_share: float  # mean size of the captions' pools, as a share of all words
@@ -212,8 +206,6 @@ def distance_log_probs(places: Tensor, alternatives: Tensor, tau: float, longest
 
 @dataclass(frozen=True)
 class Substitutes:
-    """The pools of substitutes of n captions."""
-
     words: Tensor  # ids of all pools' words, pool after pool, each ascending; one more entry at the end
     start: Tensor  # [n], where each caption's pool begins in `words`
     size: Tensor  # [n], number of words V in it
@@ -255,8 +247,7 @@ def pool_share(substitutes: Substitutes, present: Tensor, vocabulary_size: int) 
 def score_sequences(
     captioner: Captioner, memory: Tensors, captions: Tensor, sequences: Sequences, weights: Tensor, lazy: bool
 ) -> tuple[Scored, float]:
-    """Scores captions [n, time] and the sequences drawn around them; weights [n, 1 + L] of each caption and its
-    samples.
+    """Scores captions [n, time] and the sequences drawn around them; weights [n, 1 + L] for all of them.
 
     `lazy` takes log p(y_t | y*_<t, x) for log p(y_t | y_<t, x) (eq. 19), which needs one pass over the ground truth.
     Then the result has 1 + L alternatives at each of the captions' m tokens; else one at each of the m (1 + L) tokens

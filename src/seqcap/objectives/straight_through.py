@@ -47,7 +47,6 @@ class Model(ListenerObjective):
     config: Config
 
     def temperature(self) -> float:
-        """The next step's temperature."""
         rate = self.config.anneal_rate
         return anneal(int(self.steps), rate) if rate else self.config.temperature
 

@@ -57,7 +57,6 @@ class Model(Retriever):
         self._vocabulary = Vocabulary.read(config.vocabulary)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Also moves CLIP."""
         self._clip[0]._apply(fn, recurse)
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self

@@ -158,12 +158,10 @@ FAULTS: tuple[Callable[[Words, int, np.random.Generator], Words], ...] = (repeat
 
 
 def ngram(words: Words, rng: np.random.Generator) -> tuple[int, int]:
-    """Start and end of a random n-gram of 1 to 3 words, or of all words if there are fewer."""
     length = min(int(rng.integers(1, MOST + 1)), len(words))
     start = int(rng.integers(len(words) - length + 1))
     return start, start + length
 
 
 def any_word(vocabulary_size: int, rng: np.random.Generator) -> int:
-    """A random word, special tokens excluded."""
     return int(rng.integers(UNK + 1, vocabulary_size))

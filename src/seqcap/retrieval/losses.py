@@ -14,8 +14,7 @@ def hinges(images: Tensor, captions: Tensor, margin: float, distractors: Tensor 
         [margin + max_{j != i} s(i, c_j) - s(i, c_i)]_+   and   [margin + max_{j != i} s(j, c_i) - s(i, c_i)]_+
 
     Images and captions are embeddings [n, d] of length 1, row by row; distractors [m, d] are further images, negatives
-    of captions. Equally hard negatives share the gradient. Returns image -> text [n], text -> image [n]; 0 without a
-    negative.
+    of captions. Equally hard negatives share the gradient. Returns image -> text [n], text -> image [n].
     """
     scores = images @ captions.T
     own = scores.diagonal()

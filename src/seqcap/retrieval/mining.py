@@ -110,7 +110,6 @@ def nearest(
 def _others(
     images: Tensor, query: int, cosines: NDArray[np.float32], owners: list[NDArray[np.int64]], neighbours: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The first distinct images of captions [k] and their cosines, without the query and its copies."""
     row = np.concatenate(owners)
     cosine = np.repeat(cosines, [len(some) for some in owners])
     order = np.lexsort((row, -cosine))

@@ -27,7 +27,6 @@ ENGLISH = ("meteor", "spice")
 
 
 def modules(weights: Mapping[str, float]) -> Iterator[str]:
-    """The modules of metrics that have a weight."""
     yield from dict.fromkeys(MODULES[metric] for metric, weight in weights.items() if weight)
 
 

@@ -20,8 +20,6 @@ Floats = npt.NDArray[np.float64]
 
 
 class Bleu:
-    """BLEU-1..4 as rewards; see `mixture.Metric`."""
-
     def __init__(self, references: References) -> None:
         self._references = references
         self._limits = cook_bleu(*references.flat, references.union, references.grams)

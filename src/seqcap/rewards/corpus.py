@@ -34,8 +34,8 @@ def mutual_bleu_from_totals(totals: Floats) -> Floats:
 
 def translation_bleu(totals: Floats) -> Floats:
     """sacrebleu's BLEU-4 [...] in 0 .. 1, from counts [..., 10] summed over sentences. An order without matches counts
-    as half a match, the next as a quarter (Chen and Cherry, WMT 2014, smoothing 3). 0 without a match, or without a
-    text of four words."""
+    as half a match, the next as a quarter (Chen and Cherry, WMT 2014, smoothing 3). 0 without any match or any four
+    words."""
     matches, guesses = totals[..., :ORDERS], totals[..., ORDERS : 2 * ORDERS]
     length, reference = totals[..., -2], totals[..., -1]
     none = matches == 0

@@ -105,7 +105,6 @@ class Meteor:
 
 
 def build(material: Material) -> Meteor:
-    """InputError if the material has no paraphrases, or the file cannot be read."""
     if material.paraphrases is None:
         fix = "let the group read words/<task>/paraphrases.parquet"
         raise InputError("paraphrases", "are not read, but the reward has meteor", fix)

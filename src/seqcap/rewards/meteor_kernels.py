@@ -581,7 +581,6 @@ def count_statistics(
     words: Words,
     statistics: Floats,
 ) -> None:
-    """Fills one row of counts from an alignment."""
     statistics[:] = 0
     statistics[LENGTH] = len(hypothesis)
     statistics[LENGTH + 1] = len(reference)
@@ -627,7 +626,6 @@ def score_statistics(statistics: Floats) -> float:
 
 @kernel
 def score_rows(statistics: Floats) -> Floats:
-    """METEOR [n] of rows of counts [n, 23]."""
     scores = np.empty(len(statistics))
     for row in range(len(statistics)):
         scores[row] = score_statistics(statistics[row])
@@ -645,8 +643,7 @@ def meteor(
     words: Words,
     longest: int,
 ) -> tuple[Floats, Floats]:
-    """METEOR of each hypothesis against its image's references: scores [n], counts [n, 23] of the first best
-    reference."""
+    """METEOR of each hypothesis against its image's references: scores [n], counts [n, 23] of the best one."""
     n, time = hypotheses.shape
     scores = np.zeros(n)
     statistics = np.zeros((n, STATISTICS))

@@ -48,8 +48,6 @@ SUBSTITUTIONS = [
 
 
 class Resources(NamedTuple):
-    """METEOR's word lists."""
-
     function_words: frozenset[str]  # words that count less than content words
     prefixes: dict[str, bool]  # abbreviations that keep their period; True: only before digits
 
@@ -100,7 +98,6 @@ def stems_of(tokens: Iterable[str]) -> list[str]:
 
 
 def byte_strings(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Words as UTF-8 bytes one after the other, and [words + 1] where each begins."""
     encoded = [word.encode() for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), np.concatenate([[0], ends])

@@ -21,8 +21,6 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Material:
-    """What metrics are built from."""
-
     references: Sequence[Sequence[Sequence[int]]]  # per image, captions as lists of ids without EOS
     words: Sequence[str]  # the vocabulary; a word's id is its position
     paraphrases: str | Path | None = None  # file of the stage `paraphrases`, for METEOR
@@ -36,7 +34,6 @@ class Material:
 
     @cached_property
     def ended(self) -> References:
-        """With EOS, if it counts."""
         return References(self.references, eos=True) if self.eos else self.plain
 
 

@@ -18,8 +18,6 @@ BETA = 1.2
 
 
 class RougeL:
-    """ROUGE-L as a reward; see `mixture.Metric`."""
-
     def __init__(self, references: References) -> None:
         self._references = references
 

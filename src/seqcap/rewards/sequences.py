@@ -106,7 +106,6 @@ class References:
 
     @property
     def flat(self) -> tuple[Ints, Ints, Ints]:
-        """tokens, captions, images."""
         return self.tokens, self.captions, self.images
 
     @property
@@ -118,7 +117,6 @@ class References:
         return np.delete(self.tokens, self.captions[1:] - 1), self.captions - shift, self.images
 
     def captions_of(self, image: int) -> list[list[int]]:
-        """An image's captions as ids without EOS."""
         bounds = self.captions[self.images[image] : self.images[image + 1] + 1]
         end = 1 if self.eos else 0
         return [self.tokens[a : b - end].tolist() for a, b in pairwise(bounds)]

@@ -64,7 +64,6 @@ class CachedParser:
         return {text: parsed[spelling] for text, spelling in spelled.items()}
 
     def _read(self) -> pa.Table:
-        """The rows of this version of the parser."""
         if self._path is None or not self._path.exists():
             return SCENE_GRAPHS.empty_table()
         table = read_table(self._path, SCENE_GRAPHS)

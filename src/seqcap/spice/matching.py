@@ -25,8 +25,6 @@ class Graph(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Numbers of tuples."""
-
     matched: int  # candidate tuples that equal some reference tuple up to synonyms
     candidate: int  # of the candidate
     reference: int  # of all references together
@@ -95,7 +93,6 @@ def build_graph(tuples: Iterable[tuple[str, ...]]) -> Graph:
 
 
 def _merged(words: Iterable[str]) -> dict[str, Concept]:
-    """Each word's group of synonyms, as one concept."""
     groups: list[tuple[Concept, list[str]]] = []
     for word in words:
         concept, members = find_concept(word), [word]

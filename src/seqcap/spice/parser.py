@@ -69,7 +69,6 @@ class Parser:
         self.version = f"spacy {__version__}, {MODEL} {self._nlp.meta['version']}, rules {rules.VERSION}"
 
     def parse(self, texts: Sequence[str]) -> Iterator[Tuples]:
-        """The tuples of `normalised` captions, in their order."""
         # Words repeat, so each tuple is kept in memory once.
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
         for found in self._parse(texts):

@@ -57,8 +57,6 @@ SHARED = word_set("acl acomp advcl advmod agent amod ccomp conj oprd pcomp prep 
 
 
 class Token(NamedTuple):
-    """One word of a dependency parse."""
-
     word: str  # in lower case
     lemma: str
     tag: str  # Penn Treebank part of speech
@@ -173,7 +171,6 @@ class _Parse:
         return []
 
     def _subjects(self, i: int) -> list[int]:
-        """The objects that a word describes."""
         token = self.tokens[i]
         if token.tag in NOUNS or token.tag in RELATIVES or token.word in PRONOUNS:
             return self._noun(i)
@@ -200,7 +197,6 @@ class _Parse:
         return token.word in ADVERBS and token.tag not in NOUNS and bool(self._labelled(i, "prep"))
 
     def _prepositional(self, i: int) -> Iterator[tuple[str, int]]:
-        """The relations of a preposition, each with its object."""
         token = self.tokens[i]
         if token.word == "of" and self._counted(token.head):
             return

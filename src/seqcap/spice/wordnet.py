@@ -20,8 +20,6 @@ ENDINGS = [
 
 
 class WordNet(NamedTuple):
-    """METEOR's tables."""
-
     synsets: dict[str, str]  # word -> the numbers of its synsets, separated by spaces
     exceptions: dict[str, list[str]]  # irregular form -> its base forms
 

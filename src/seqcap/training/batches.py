@@ -26,7 +26,6 @@ class Batches:
     world: int = 1  # number of processes
 
     def __len__(self) -> int:
-        """Batches per epoch."""
         return -(-len(self.split) // self.size)
 
     def read(self, start: int, stop: int, device: torch.device) -> Iterator[Batch]:
@@ -51,7 +50,6 @@ class Batches:
                 yield Batch(batch.features.to(device), batch.images, batch.captions.to(device), batch.weight)
 
     def _share(self, chosen: Ids) -> Batch:
-        """This process's share of a batch."""
         share = chosen[self.rank :: self.world]
         weight = self.world * len(share) / len(chosen)
         # In a last batch smaller than the group, some ranks have no share; they take part in the gradient with weight

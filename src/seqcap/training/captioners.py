@@ -38,8 +38,6 @@ OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}
 
 @dataclass(frozen=True)
 class Trained:
-    """The results of a run besides its weights."""
-
     curves: list[dict[str, Any]]  # rows of `schemas.CURVES`
     seconds_per_epoch: float | None  # median over training steps, as measured; None without steps
 
@@ -115,8 +113,6 @@ class CaptionerLearner(Learner):
 
 
 class Job(loop.Job[CaptionerLearner]):
-    """A run with one seed."""
-
     def __init__(self, run: TrainingRun, seed: int) -> None:
         self.run, self.name, self.seed, self.settings = run, run.name, seed, run.training
         self.clip = run.training.clip
@@ -158,7 +154,6 @@ class Job(loop.Job[CaptionerLearner]):
         return State(learner, parallel, optimizer)
 
     def context(self, captioner: Captioner) -> Context:
-        """What the objective may use."""
         reads = {name: Path(path) for name, path in self.run.reads.items()}
         vectors = None
         if "embeddings" in reads:
@@ -198,7 +193,6 @@ class Job(loop.Job[CaptionerLearner]):
         return self.order.read(state.at, self.steps, self.device)
 
     def validate(self, state: State[CaptionerLearner]) -> float:
-        """Scores greedy captions of val."""
         inputs = self.validation.inputs
         captions = self.short_captions(state, inputs, len(self.validation), greedy=True)
         values = {name: criterion(captions) for name, criterion in self.criteria.measured.items()}

@@ -39,8 +39,6 @@ L = TypeVar("L", bound=Learner)
 
 @dataclass
 class State(Generic[L]):
-    """Everything that the rest of a run depends on."""
-
     learner: L
     parallel: nn.Module  # `learner`; under a launcher, its DistributedDataParallel
     optimizer: torch.optim.Optimizer  # clips each parameter group apart; its "pace" multiplies the learning rate
@@ -96,7 +94,6 @@ class State(Generic[L]):
 
 
 def _nested(tensors: Tensors) -> dict[str, Tensors]:
-    """Groups tensors by the part of their name before its first dot."""
     groups: dict[str, Tensors] = defaultdict(dict)
     for name, tensor in tensors.items():
         group, rest = name.split(".", 1)

@@ -224,8 +224,6 @@ def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: in
 
 
 class Evidence(nn.Module):
-    """Logits of labels, each from its own channel."""
-
     def __init__(self, labels: int) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.full((labels,), 2.0))

@@ -8,8 +8,7 @@
 The initial weights are kept only if there is no epoch, so reported results are always the objective's own.
 
 A run can be killed at any moment. Every minute and after every epoch it writes a checkpoint to scratch/: weights,
-Adam's moments, random generators, curves. The same command resumes it, to the same bytes as an uninterrupted run on the
-device.
+Adam's moments, random generators, curves. The same command resumes it, to the bytes of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -197,7 +196,6 @@ def record(job: Job[L], state: State[L], quantity: str, value: float) -> None:
 
 
 def first_process_wants(job: Job[Any], wanted: bool) -> bool:
-    """What the first process wants: the clocks of the processes differ."""
     if job.world == 1:
         return wanted
     flag = torch.tensor(int(wanted), device=job.device)
@@ -206,7 +204,6 @@ def first_process_wants(job: Job[Any], wanted: bool) -> bool:
 
 
 def mean_over_processes(job: Job[Any], numbers: list[float]) -> list[float]:
-    """The mean of each number over the processes."""
     if job.world == 1:
         return numbers
     sums = torch.tensor(numbers, device=job.device, dtype=torch.float64)

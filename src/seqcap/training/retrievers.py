@@ -42,7 +42,6 @@ def make(config: RetrieverConfig) -> Curves:
 
 
 def train(config: RetrieverConfig, seed: int, kept: Path) -> Curves:
-    """Trains one seed; see `loop.train`."""
     return loop.train(Job(config, seed), kept).curves
 
 
@@ -53,8 +52,6 @@ def checkpoint_folder(config: RetrieverConfig) -> Path:
 
 
 class RetrieverLearner(Learner):
-    """A dual encoder and its loss on one caption [b, time] of each image."""
-
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
@@ -71,8 +68,6 @@ class RetrieverLearner(Learner):
 
 
 class Job(loop.Job[RetrieverLearner]):
-    """A retriever with one seed."""
-
     decisive = "val_recall_sum"
 
     def __init__(self, config: RetrieverConfig, seed: int) -> None:
