@@ -68,6 +68,8 @@ class Partner:
 
 @dataclass(frozen=True)
 class Batch:
+    """The data of one training step."""
+
     features: Tensor  # [b, *feature shape]
     images: NDArray[np.int64]  # rows among the training images, int64 [b]; on the CPU, where rewards need them
     captions: Tensor  # ids [b, references, time]; a missing reference is all PAD
@@ -104,6 +106,8 @@ class Objective(nn.Module, ABC):
 
 @dataclass(frozen=True)
 class Samples:
+    """Captions drawn from the captioner, with their rewards."""
+
     tokens: Tensor  # ids [b * samples, time], the samples of an image side by side
     memory: Tensors  # they were drawn under it; one row per caption, with gradient
     reward: Tensor  # [b, samples]

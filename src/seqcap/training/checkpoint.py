@@ -39,6 +39,8 @@ L = TypeVar("L", bound=Learner)
 
 @dataclass
 class State(Generic[L]):
+    """Everything that the rest of a run depends on."""
+
     learner: L
     parallel: nn.Module  # `learner`; under a launcher, its DistributedDataParallel
     optimizer: torch.optim.Optimizer  # clips each parameter group apart; its "pace" multiplies the learning rate
