@@ -1,6 +1,9 @@
 """Training objectives: captioner and batch in, loss and numbers to log out; may import all rooms below, such as models,
-tasks, rewards, metrics and retrieval. To add an objective, write `seqcap/objectives/<name>.py` with its `Config` and
-its `Model`, and name it in a run of papers/<paper>.yaml."""
+tasks, rewards, metrics and retrieval.
+
+To add an objective, write `seqcap/objectives/<name>.py` with its `Config` and its `Model`, and name it in a run of
+papers/<paper>.yaml.
+"""
 
 from __future__ import annotations
 
