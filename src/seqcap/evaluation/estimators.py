@@ -63,7 +63,8 @@ class Setup:
     max_length: int  # tokens of a caption, EOS included
 
     def embed(self, captions: Tensor) -> Tensor:
-        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V], by image."""
+        """Embeddings [draws, b, d] of captions grouped by image, ids [b * draws, time] or relaxed [b * draws, time,
+        V]."""
         embedded = self.listener.embed_captions(captions)
         return embedded.view(len(self.pictures), -1, embedded.shape[1]).transpose(0, 1)
 
@@ -95,8 +96,7 @@ def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
 
 
 def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
-    """The reference, then for each distribution rho 0 without gradient through fed-back words, and all `rhos` with
-    it."""
+    """The reference; then for each distribution, rho 0 without gradient through fed-back words, and all `rhos` with."""
     found = [Estimator(REFERENCE, draws), Estimator(OWN_HINGE, draws)]
     for name in DISTRIBUTIONS:
         relaxations = [Relaxation(name, 0.0, feedback_grad=False), *(Relaxation(name, rho) for rho in rhos)]

@@ -55,10 +55,12 @@ def mutual_bleu(sets: Sets) -> MutualBleu:
 def self_cider(sets: Sets, references: References) -> Scores:
     """Self-CIDEr: how evenly an image's captions spread over the directions of their CIDEr kernel.
 
-    K is the k x k matrix of CIDEr-D between an image's captions (/ 10), l its eigenvalues: -ln(sqrt(l_max) / sum
-    sqrt(l)) / ln k. Identical captions have 0, captions with nothing in common 1. (Wang and Chan, CVPR 2019, section
-    3.3, with the square roots of their code.) Document frequencies are those of `references`. InputError if images have
-    different numbers of captions, or fewer than 2.
+        -ln(sqrt(l_max) / sum sqrt(l)) / ln k
+
+    with l the eigenvalues of the k x k matrix of CIDEr-D between an image's captions (/ 10). Identical captions have 0,
+    captions with nothing in common 1. (Wang and Chan, CVPR 2019, section 3.3, with the square roots of their code.)
+    Document frequencies are those of `references`. InputError if images have different numbers of captions, or fewer
+    than 2.
     """
     coder = Coder()
     frequencies = DocumentFrequencies(coder.cook(references.values()))

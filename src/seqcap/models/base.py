@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, PAD
 
-# As a logit it has probability zero in float32, but it is finite: 0 * log 0 gives 0, not NaN.
+# A logit this low has probability zero in float32 but is finite: 0 * log 0 gives 0, not NaN.
 IMPOSSIBLE = -1e4
 # Memory (the encoded images) or the decoder's state: tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]

@@ -41,7 +41,7 @@ class Layer(nn.Module):
         hidden = config.hidden
         self.heads = config.heads
         self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(3))
-        # Of the words; keys and values of the cells are in the memory.
+        # Queries, keys and values of the words; keys and values of the cells are in the memory.
         self.words = nn.Linear(hidden, 3 * hidden)
         self.from_words = nn.Linear(hidden, hidden)
         self.query = nn.Linear(hidden, hidden)

@@ -109,7 +109,7 @@ class Samples:
     """Captions drawn from the captioner, with their rewards."""
 
     tokens: Tensor  # ids [b * samples, time], the samples of an image side by side
-    memory: Tensors  # they were drawn under it; one row per caption, with gradient
+    memory: Tensors  # that they were drawn under, one row per caption, with gradient
     reward: Tensor  # [b, samples]
 
 

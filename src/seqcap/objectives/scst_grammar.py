@@ -30,7 +30,7 @@ from seqcap.retrieval.recalls import CHUNK
 from seqcap.tasks.base import Inputs
 
 GRAMMAR = "grammar"
-# Factor of the cosine in CLIP-S (Hessel et al., EMNLP 2021), and of CLIP-S in the reward.
+# Factors of the cosine in CLIP-S (Hessel et al., EMNLP 2021), and of CLIP-S in the reward.
 CLIP_S, WEIGHT = 2.5, 2.0
 
 

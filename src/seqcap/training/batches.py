@@ -52,7 +52,6 @@ class Batches:
     def _share(self, chosen: Ids) -> Batch:
         share = chosen[self.rank :: self.world]
         weight = self.world * len(share) / len(chosen)
-        # In a last batch smaller than the group, some ranks have no share; they take part in the gradient with weight
-        # 0.
+        # Ranks without a share of a small last batch take part in the gradient with weight 0.
         share = share if len(share) > 0 else chosen[:1]
         return Batch(self.split.inputs.get(share), share, self.split.captions(share), weight)
