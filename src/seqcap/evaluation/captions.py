@@ -1,14 +1,15 @@
-"""Scores of captions of images or clips: one row per caption, metric and run.
+"""Scores of captions of images or clips: one row per caption, metric and run (metrics: `seqcap.metrics.registry`).
 
-Metrics (`seqcap.metrics.registry` says what each is): `CIDEr`, `precision_true`, `recall_true` and `all_true` (1 where
-a caption says something, all of it true) of every caption; of greedy captions and the best of the beam the others of
-`registry.QUALITY`, `reward_<name>` for every reward that a run of the paper is paid, `words` (how many) and
-`seq-rep-2`; `Div1`, `Div2`, `self-CIDEr` and `recall_true` of the set of captions a decoder gives for an image (rank
-null); and over the split (item null) all of `registry.QUALITY`, `mBleu1`-`mBleu4`, `Self-BLEU4`, `oracle` (CIDEr of
-each image's best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings`
-(percent). What an image adds to BLEU and mBLEU has a row, too (`Metric.statistics`). The true ones exist where every
-image has a scene graph. Human captions are scored as run `human` by what their scene says; against themselves nothing
-else would mean anything.
+- every caption: `CIDEr`, `precision_true`, `recall_true` and `all_true` (1 for a caption that says something and
+  nothing false);
+- greedy captions and the best of the beam: the others of `registry.QUALITY`, `reward_<name>` for every reward of the
+  paper's runs, `words` (how many) and `seq-rep-2`;
+- a decoder's set of captions of an image (rank null): `Div1`, `Div2`, `self-CIDEr` and `recall_true`;
+- the split (item null): all of `registry.QUALITY`, `mBleu1`-`mBleu4`, `Self-BLEU4`, `oracle` (CIDEr of each image's
+  best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings` (percent).
+
+Each image also has its counts of BLEU and mBLEU (`Metric.statistics`). The true ones need scene graphs of all images.
+Human captions are run `human`, with the true ones only: against themselves other metrics mean nothing.
 """
 
 from __future__ import annotations
@@ -33,28 +34,22 @@ from seqcap.world.graph import Scene
 from seqcap.world.motion import Clip
 from seqcap.world.scenes import read_worlds
 
-# Datasets of which everything is known, and how the graphs of their scenes or clips are read.
+# Datasets with complete knowledge, and how the graphs of their scenes or clips are read.
 WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}
-# Decoders with a best caption, which every quality metric scores.
+# Decoders whose best caption has every quality metric.
 BEST = ("greedy", "beam")
 
 
 def evaluate(config: EvaluationConfig) -> pa.Table:
-    """Scores every seed of every run: by all metrics, or with `config.references` as COCO's server does.
-
-    Returns:
-        rows of `schemas.SCORES`.
-
-    Raises:
-        InputError: a malformed artifact, or a split without references.
-    """
+    """Scores every seed of every run: rows of `schemas.SCORES`, by all metrics, or with `config.references` as COCO's
+    server does. InputError for a malformed artifact, or a split without references."""
     if config.references is not None:
         return server.evaluate(config)
     references = read_references(config, config.split)
     scenes = read_truth(config)
     runs = read_runs(config)
     training = {tuple(tokens) for _, tokens in flat(read_references(config, "train"))}
-    # One call for all runs: references are cooked, and equal captions parsed, once.
+    # One call for all runs: references are prepared, and equal captions parsed, once.
     every = [caption for run in runs for sets in run.captions.values() for caption in flat(sets)]
     best = [caption for run in runs for decoder in BEST for caption in first(run.captions[decoder])]
     cider = quality.measure(references, every, ["CIDEr"])["CIDEr"].per_caption
@@ -83,23 +78,18 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
 
 
 def read_truth(config: EvaluationConfig) -> Mapping[int, Scene] | None:
-    """The scene or clip of each item; None for photographs.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """The scene or clip of each item; None for photographs. InputError if the file is missing or damaged."""
     if config.dataset not in WORLDS:
         return None
     return read_worlds(ARTIFACTS / config.task / "data/scenes.parquet", WORLDS[config.dataset])
 
 
 def several(sets: Sets) -> bool:
-    """Whether a decoder gave more than one caption of an image."""
     return any(len(captions) > 1 for captions in sets.values())
 
 
 def set_rows(run: DecodedRun, decoder: str, sets: Sets, cider: npt.NDArray[np.float64]) -> Iterator[pa.Table]:
-    """CIDEr of every caption and of each image's best one, and how probable captions are."""
+    """CIDEr of every caption and of each image's best one, and the captions' mean log-probability."""
     images, ranks = places(sets)
     yield run.scores(decoder, "CIDEr", images, cider, ranks)
     yield run.corpus(decoder, "log_prob_mean", run.log_prob[decoder])
@@ -111,14 +101,13 @@ def set_rows(run: DecodedRun, decoder: str, sets: Sets, cider: npt.NDArray[np.fl
 
 
 def places(sets: Sets) -> tuple[list[int], list[int]]:
-    """Image and rank of every caption."""
     found = [(image, rank) for image, captions in sets.items() for rank in range(len(captions))]
     return [image for image, _ in found], [rank for _, rank in found]
 
 
 def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], rows: slice) -> Iterator[pa.Table]:
-    """Every quality metric of a decoder's first captions: of the split and of each image, and what images add to BLEU.
-    Images' CIDEr is there already."""
+    """Every quality metric of a decoder's first captions, of the split and of each image, and each image's counts of
+    BLEU. Images' CIDEr is in `set_rows`."""
     chosen = range(len(next(iter(measured.values())).per_caption))[rows]
     images = run.captions[decoder]
     # BLEU-1 to BLEU-4 share their counts.
@@ -133,14 +122,13 @@ def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], r
 
 
 def mixed(weights: Mapping[str, float], measured: Mapping[str, Measured]) -> npt.NDArray[np.float64]:
-    """A reward, the weighted sum of metrics that training pays, of every measured caption."""
-    # Training writes them small: bleu4 for BLEU4.
+    """A reward, the weighted sum of training's metrics, of every measured caption."""
+    # Training uses lower case: bleu4 for BLEU4.
     values = {name.lower(): found.per_caption for name, found in measured.items()}
     return np.sum([weight * values[name] for name, weight in weights.items()], axis=0)  # type: ignore[no-any-return]
 
 
 def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.float64]]) -> Iterator[pa.Table]:
-    """What a decoder's first captions would be paid, how long they are and how much they repeat themselves."""
     images = run.captions[decoder]
     for name, values in rewards.items():
         yield run.scores(decoder, f"reward_{name}", images, values)
@@ -152,7 +140,6 @@ def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.f
 def diversity_rows(
     run: DecodedRun, decoder: str, sets: Sets, references: Sets, training: set[tuple[str, ...]]
 ) -> Iterator[pa.Table]:
-    """The diversity suite of a decoder's sets."""
     per_image = {f"Div{order}": diversity.distinct_ngrams(sets, order) for order in (1, 2)}
     per_image["self-CIDEr"] = diversity.self_cider(sets, references)
     for metric, scores in per_image.items():

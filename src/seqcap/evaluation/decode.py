@@ -1,4 +1,4 @@
-"""Captions for whole splits: every decoder over every item, as rows of `schemas.DECODED`."""
+"""Captions for whole splits, by every decoder: rows of `schemas.DECODED`."""
 
 from __future__ import annotations
 
@@ -20,23 +20,16 @@ from seqcap.tasks.base import Ids, Task
 
 
 def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
-    """Greedy, beam and sampled captions of a split's images, or translations of its sentences.
-
-    Args:
-        run: its split may be one of ours or one of COCO's own (`COCO_SPLITS`). The seeds of a team decode together
-            (`Ensemble`).
-
-    Returns:
-        Rows of `schemas.DECODED`: per item one greedy caption, the beam's best and the samples, if any are wanted.
-
-    Raises:
-        InputError: malformed inputs, an empty split, weights of another task, or captions without a probability.
+    """Greedy, beam and sampled captions of a split's images, or translations of its sentences: rows of
+    `schemas.DECODED`, per item one greedy caption, the beam's best, and the samples if wanted. The split may be one of
+    COCO's own (`COCO_SPLITS`). Seeds of a team decode together (`Ensemble`). InputError for malformed inputs, an empty
+    split, weights of another task, or captions without a probability.
     """
     return [row for team in run.teams for row in _decode(run, team)]
 
 
 def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    """The rows of seeds that decode together. They have the first one's seed."""
+    """The rows of seeds that decode together, with the seed of the first."""
     device = machine.device()
     if device.type == "cpu":
         torch.set_num_threads(1)
@@ -61,7 +54,7 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
         if run.samples > 0:
             found["sample"] = decoding.sample(captioner, memory, run.max_length, run.samples)
         for decoder, captions in found.items():
-            # Of the other captions of a beam, -inf says that there are no more.
+            # For later captions of a beam, -inf means that there are no more.
             if not bool(captions.log_prob[:, 0].isfinite().all()) or bool(captions.log_prob.isnan().any()):
                 problem = f"a {decoder} caption of {run.split} has a log-probability that is not finite"
                 raise InputError(paths[0], problem, "train it again, with a lower learning_rate")
@@ -70,7 +63,6 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
 
 
 def _rows(ids: Ids, captions: decoding.Captions, task: Task) -> Iterator[dict[str, Any]]:
-    """A decoder's captions of some items, the best first."""
     tokens, log_prob = captions.tokens.tolist(), captions.log_prob.tolist()
     for item, item_tokens, item_log_prob in zip(ids.tolist(), tokens, log_prob, strict=True):
         for rank, (spoken, value) in enumerate(zip(item_tokens, item_log_prob, strict=True)):

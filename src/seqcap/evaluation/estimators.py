@@ -1,14 +1,13 @@
-"""How noisy and how biased gradients through a listener are, on a fixed batch with a frozen captioner and listener.
+"""Noise and bias of gradients through a listener, on a fixed batch with a frozen captioner and listener.
 
-What they estimate is the gradient, on the captioner's parameters, of the discriminative term of Vered et al.
-(ICCV 2019):
+They estimate the gradient, on the captioner's parameters, of the discriminative term of Vered et al. (ICCV 2019):
 
     F = E mean_i hinge_i(y),  y_1 .. y_b drawn from the captioner,
 
-with the hinges of `seqcap.retrieval.losses`, both directions. The other items' captions are negatives: a caption
-changes their hinges, too. The reference is right on average: the score function, paid for what a caption adds to all
-of the batch's hinges. Straight-through and PSST differentiate the hinge of what `seqcap.models.relaxation` passes on:
-less noise, but a bias. The paper argues with both and shows no numbers.
+with the hinges of `seqcap.retrieval.losses`, both directions. The other items' captions are negatives, so a caption
+changes their hinges, too. The reference is unbiased: the score function, with what a caption adds to all of the batch's
+hinges as its reward. Straight-through and PSST differentiate the hinge of relaxed captions
+(`seqcap.models.relaxation`): less noise, but a bias. The paper argues with both and shows no numbers.
 """
 
 from __future__ import annotations
@@ -35,75 +34,54 @@ from seqcap.retrieval.losses import hinges
 from seqcap.system import machine
 from seqcap.system.progress import progress
 
-# Right on average: paid for what a caption adds to the batch's hinges, over the greedy caption.
+# Unbiased: its reward is what a caption adds to the batch's hinges, over the greedy caption.
 REFERENCE = "score_function"
-# Paid for the caption's own hinge, over a random reference's: `joint_reinforce`.
+# Its reward is the caption's own hinge, over a random reference's: `joint_reinforce`.
 OWN_HINGE = "own_hinge"
 DISTRIBUTIONS: tuple[Distribution, ...] = ("multinomial", "gumbel")
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """A way to estimate the gradient.
+    """A way to estimate the gradient."""
 
-    Attributes:
-        name: `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`.
-        draws: captions of each image that one estimate is the mean over.
-        relaxation: what passes captions on; None: a score function.
-    """
-
-    name: str
-    draws: int = 1
-    relaxation: Relaxation | None = None
+    name: str  # `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`
+    draws: int = 1  # captions of each image over which one estimate is the mean
+    relaxation: Relaxation | None = None  # None: a score function
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A batch, and who speaks and listens.
-
-    Attributes:
-        features: what the captioner reads of b images, [b, *feature shape].
-        pictures: the listener's embeddings of them [b, d].
-        references: people's captions, ids [b, references, time]; a missing one is all PAD.
-        margin: of the hinge, a cosine.
-        max_length: tokens of a caption, EOS included.
-    """
+    """A batch of b images, a captioner and a listener."""
 
     captioner: Captioner
     listener: Retriever
-    features: Tensor
-    pictures: Tensor
-    references: Tensor
-    margin: float
-    max_length: int
+    features: Tensor  # for the captioner, [b, *feature shape]
+    pictures: Tensor  # the listener's embeddings [b, d]
+    references: Tensor  # people's captions, ids [b, references, time]; a missing one is all PAD
+    margin: float  # of the hinge, a cosine
+    max_length: int  # tokens of a caption, EOS included
 
     def embed(self, captions: Tensor) -> Tensor:
-        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V]; an image's are
-        next to each other."""
+        """Embeddings [draws, b, d] of captions grouped by image, ids [b * draws, time] or relaxed [b * draws, time,
+        V]."""
         embedded = self.listener.embed_captions(captions)
         return embedded.view(len(self.pictures), -1, embedded.shape[1]).transpose(0, 1)
 
     def cosines(self, captions: Tensor) -> Tensor:
-        """Those of each image and each caption [draws, images, captions]."""
+        """Cosines [draws, images, captions] of each image with each caption."""
         return torch.einsum("id,kjd->kij", self.pictures, self.embed(captions))
 
     def hinge(self, captions: Tensor) -> Tensor:
-        """Each item's own hinge [draws, b], both directions, of captions as `embed` takes them."""
+        """Each item's own hinge [draws, b], both directions; captions as in `embed`."""
         both = [hinges(self.pictures, some, self.margin) for some in self.embed(captions)]
         return torch.stack([to_text + to_picture for to_text, to_picture in both])
 
 
 def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
-    """Draws independent gradients by every estimator.
-
-    It takes 3 x `replicates` x parameters x 4 bytes of memory.
-
-    Returns:
-        Rows of `ESTIMATES`, those of the reference first.
-
-    Raises:
-        InputError: malformed inputs, a listener of another task, or a gradient that is not finite.
-    """
+    """Draws independent gradients by every estimator: rows of `ESTIMATES`, the reference's first. It takes 3 x
+    `replicates` x parameters x 4 bytes of memory. InputError for malformed inputs, a listener of another task, or a
+    gradient that is not finite."""
     setup = read_setup(config)
     torch.manual_seed(config.seed)
     found: list[dict[str, Any]] = []
@@ -118,8 +96,7 @@ def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
 
 
 def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
-    """The reference, then the others: of each distribution rho 0 without a gradient through what is fed back, and all
-    `rhos` with it."""
+    """The reference; then for each distribution, rho 0 without gradient through fed-back words, and all `rhos` with."""
     found = [Estimator(REFERENCE, draws), Estimator(OWN_HINGE, draws)]
     for name in DISTRIBUTIONS:
         relaxations = [Relaxation(name, 0.0, feedback_grad=False), *(Relaxation(name, rho) for rho in rhos)]
@@ -128,11 +105,7 @@ def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
 
 
 def read_setup(config: EstimatorsConfig) -> Setup:
-    """A random batch of the task's training images.
-
-    Raises:
-        InputError: malformed inputs, or a listener of another task.
-    """
+    """A random batch of the task's training images; InputError for malformed inputs or a listener of another task."""
     device = machine.device()
     if device.type == "cpu":
         torch.set_num_threads(1)
@@ -169,7 +142,7 @@ def gradient(setup: Setup, estimator: Estimator) -> Tensor:
 
 
 def score_function(setup: Setup, estimator: Estimator) -> Tensor:
-    """A scalar whose gradient is the estimate: mean over draws and images of what a caption is paid x its log p."""
+    """A scalar whose gradient is the estimate: mean over draws and images of a caption's reward x its log p."""
     b = len(setup.pictures)
     once = setup.captioner.encode(setup.features)
     memory = repeat(once, estimator.draws)
@@ -187,23 +160,20 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
 
 
 def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
-    """What each caption adds to the batch's hinges: H(y) - H(y with another caption of its image in its place).
+    """What each caption adds to the batch's hinges [draws, captions]: H(y) - H(y with another caption of its image).
 
-    H is the sum of all items' hinges, both directions. The second term does not depend on the caption, given those of
-    the other pictures: it is a baseline, and the gradient by score functions stays right on average. (Whatever else
-    does not depend on the caption, such as the hinges of the batch without it, would stand in both terms.)
+    H is the sum of all items' hinges, both directions. Given the captions of the other images, the second term does not
+    depend on the caption: it is a baseline, and gradients of score functions stay unbiased. (Anything else that does
+    not depend on the caption, such as the hinges of the batch without it, would be in both terms.)
 
     Args:
         drawn: cosines [draws, images, captions] of drawn captions, caption i of image i.
-        other: [1, images, captions] of the captions that each stands against.
-
-    Returns:
-        [draws, captions].
+        other: [1, images, captions] of the captions that replace them.
     """
     same = torch.eye(drawn.shape[-1], dtype=torch.bool, device=drawn.device)
     fits, fits_other = drawn.diagonal(dim1=1, dim2=2), other.diagonal(dim1=1, dim2=2)
     rivals, rivals_other = drawn.masked_fill(same, -torch.inf), other.masked_fill(same, -torch.inf)
-    # Of image j: the hardest negative, and without caption i, in place of which stands the other: [draws, j, i].
+    # The hardest negative of image j, and that with caption i replaced by the other: [draws, j, i].
     hardest, place = rivals.topk(2, dim=2)
     is_hardest = place[..., :1] == torch.arange(len(same), device=drawn.device)
     without = torch.where(is_hardest, hardest[..., 1:], hardest[..., :1])
@@ -216,7 +186,7 @@ def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
 
 
 def rows(estimator: Estimator, gradients: Tensor, reference: Tensor) -> Iterator[dict[str, Any]]:
-    """Rows of `ESTIMATES` of an estimator's gradients and the reference's, each [replicates, parameters]."""
+    """Rows of `ESTIMATES` from an estimator's gradients and the reference's, each [replicates, parameters]."""
     relaxation = estimator.relaxation
     own, across = (_products(gradients, others).tolist() for others in (gradients, reference))
     for replicate, (mine, theirs) in enumerate(zip(own, across, strict=True)):
@@ -232,6 +202,6 @@ def rows(estimator: Estimator, gradients: Tensor, reference: Tensor) -> Iterator
 
 
 def _products(left: Tensor, right: Tensor) -> Tensor:
-    """left @ right.T in double precision, some columns at a time."""
+    """left @ right.T in double precision, in blocks of columns."""
     parts = zip(torch.split(left, 1_000_000, dim=1), torch.split(right, 1_000_000, dim=1), strict=True)
     return torch.stack([some.double() @ others.double().T for some, others in parts]).sum(0)

@@ -1,4 +1,4 @@
-"""What is scored: the captions that each run decoded, and the references."""
+"""The captions that are scored, and their references."""
 
 from __future__ import annotations
 
@@ -17,41 +17,34 @@ from seqcap.files.schemas import DECODED, REFERENCES, SCORES
 from seqcap.tasks import ARTIFACTS
 
 Caption = list[str]
-# Item -> its captions, the best first.
+# Item -> its captions, best first.
 Sets = dict[int, list[Caption]]
-# Rank of each caption, or of all of them; None: the values are of sets.
+# Rank of each caption, or of all of them; None: values of sets.
 Ranks = Sequence[int] | int | None
 
 
 @dataclass
 class DecodedRun:
-    """What one run decoded with one seed.
-
-    Attributes:
-        captions: decoder -> item, ascending -> captions by rank.
-        log_prob: decoder -> the mean over its captions, nats.
-    """
-
     name: str
     seed: int
-    captions: dict[str, Sets]
-    log_prob: dict[str, float] = field(default_factory=dict)
+    captions: dict[str, Sets]  # decoder -> item, ascending -> captions by rank
+    log_prob: dict[str, float] = field(default_factory=dict)  # decoder -> mean over its captions, nats
 
     def corpus(self, decoder: str, metric: str, value: float) -> pa.Table:
-        """A row of `schemas.SCORES`: what a decoder's captions are worth together."""
+        """A row of `schemas.SCORES` for all captions of a decoder together."""
         return self._rows(decoder, metric, 1, value=pa.array([float(value)]))
 
     def scores(
         self, decoder: str, metric: str, items: Iterable[int], values: Iterable[float], ranks: Ranks = 0
     ) -> pa.Table:
-        """A row for each value: of an item's caption of some rank, or with `ranks` None of its set of captions."""
+        """A row for each value: of an item's caption of some rank, or of its set of captions if `ranks` is None."""
         column = pa.array(np.fromiter(values, dtype=np.float64))
         return self._rows(decoder, metric, len(column), items, ranks, value=column)
 
     def counts(
         self, decoder: str, metric: str, items: Iterable[int], statistics: npt.NDArray[np.float64], ranks: Ranks = 0
     ) -> pa.Table:
-        """A row for each item with what it adds to a corpus metric, [items, k]; `metric` as `Metric.statistics`."""
+        """A row for each item with its counts [items, k] for a corpus metric; `metric` as in `Metric.statistics`."""
         number, k = statistics.shape
         starts = np.arange(number + 1, dtype=np.int32) * k
         lists = pa.ListArray.from_arrays(starts, statistics.ravel())
@@ -78,11 +71,8 @@ class DecodedRun:
 
 
 def read_runs(config: EvaluationConfig) -> list[DecodedRun]:
-    """The captions of every run with every seed, runs in the order of the configuration.
-
-    Raises:
-        InputError: a file is missing or malformed.
-    """
+    """The captions of every run with every seed, in the configuration's order; InputError for missing or wrong
+    files."""
     return [run for name, path in config.decoded.items() for run in _read_run(name, path)]
 
 
@@ -102,11 +92,7 @@ def _read_run(name: str, path: str) -> Iterator[DecodedRun]:
 
 
 def read_references(config: EvaluationConfig, split: str) -> Sets:
-    """Item, ascending -> the tokens of its captions by people, in the order of the file.
-
-    Raises:
-        InputError: the split has none.
-    """
+    """Item, ascending -> the tokens of its references, in the file's order; InputError if the split has none."""
     path = ARTIFACTS / config.task / "data/references.parquet"
     table = read_table(path, REFERENCES)
     table = table.filter(pc.equal(table["split"], split))
@@ -119,7 +105,6 @@ def read_references(config: EvaluationConfig, split: str) -> Sets:
 
 
 def flat(sets: Sets) -> list[tuple[int, Caption]]:
-    """(item, caption) of every caption."""
     return [(item, tokens) for item, captions in sets.items() for tokens in captions]
 
 

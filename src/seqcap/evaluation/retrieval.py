@@ -1,26 +1,24 @@
-"""Scores of captions by what they are for: to tell their image from all others of the split.
+"""Scores how well captions tell their image from all others of the split.
 
-Of every run's captions, one for each image, greedy or the best of a beam:
+Each run has one caption per image, greedy or the best of a beam:
 
 - `own_rank`, `own_R@1`, `own_R@5`, `own_R@10`: the rank of the caption's image among all images of the split, and
-  whether it is within K (0 or 1), by the run's own listener (Vered et al., ICCV 2019); for a run that trains none, by
-  the one that listeners start from;
-- `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective ever sees;
-- `own_text_R@K` and `fixed_text_R@K`, a value for each image: whether its caption is among the first K of all captions,
-  by the image; of equal ones the order is random, so that values may lie between 0 and 1 (`ties.shared_recall`);
-- `Self-BLEU`, of the first 1,000 images: how like the other captions a caption is (`self_bleus`), by 5-grams;
-- `fixed_choice`: whether that retriever prefers the caption's image to the one that it holds for the most similar (0 or
-  1; equal scores are wrong);
-- `xe_log_prob`: the mean log p of a caption's tokens, EOS included, under the pretrained captioner of the run's seed,
+  whether it is within K (0 or 1), by the run's own listener (Vered et al., ICCV 2019), or if the run trains none, by
+  the listener that others start from;
+- `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective uses, the judge;
+- `own_text_R@K` and `fixed_text_R@K`, per image: whether its caption is among the first K of all captions; equal ones
+  are in random order, so values may lie between 0 and 1 (`ties.shared_recall`);
+- `Self-BLEU`, of the first 1,000 images: similarity of a caption to other images' captions (`self_bleus`), by 5-grams;
+- `fixed_choice`: whether the judge prefers the caption's image to the most similar one (0 or 1; ties are wrong);
+- `xe_log_prob`: the mean log p of a caption's tokens, EOS included, by the pretrained captioner of the run's seed,
   nats;
 - on scenes `true_of_own`, `alone`, `bits`, `literal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
 
-A language that only speaker and listener understand raises the first alone: the gap to the others is its drift.
+A language that only speaker and listener understand raises only the own scores: the gap to the others is its drift.
 
-People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the mean over the runs' seeds. How well they
-are found by the own listener of a run that trains one is run `human:<run>`, by the listeners that runs start from
-`human:<their folder>`. How well these and the judge find the captions by an image is `own_text_R@K` and
-`fixed_text_R@K`, a value for each image: whether one of its captions is among the first K of all.
+People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the mean over the runs' seeds. Run
+`human:<run>` has their scores by that run's own listener, `human:<folder>` by the initial listeners in a folder. Here
+`own_text_R@K` and `fixed_text_R@K` tell whether one of an image's captions is among the first K of all.
 """
 
 from __future__ import annotations
@@ -53,59 +51,47 @@ from seqcap.tasks.base import Inputs
 from seqcap.world.discriminability import Matcher
 from seqcap.world.scenes import read_scenes
 
-# Longest n-grams of Self-BLEU (Chaffin et al., 2024, by their code).
+# Order of Self-BLEU's n-grams (Chaffin et al., 2024, by their code).
 SELF_BLEU = 5
-# How many listeners are kept in memory: the initial ones come again with every run that trains none.
+# Listeners in memory: the initial ones are used by every run that trains none.
 KEPT = 8
-
-# Metric -> its value of each caption.
+# Metric -> its value for each caption.
 Measured = Mapping[str, Iterable[float]]
 
 
 @dataclass(frozen=True)
 class Said:
-    """Captions of a split's images by one decoder, or by people.
-
-    Attributes:
-        ids: [n, time], of all captions of `sets`, one after the other.
-    """
+    """Captions of a split's images by one decoder, or by people."""
 
     decoder: str
     sets: Sets
-    ids: Tensor
+    ids: Tensor  # [n, time], of all captions of `sets`, one after the other
 
     @property
     def items(self) -> list[int]:
-        """The image of each caption."""
         return [item for item, _ in flat(self.sets)]
 
     def scores(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
-        """Rows of `schemas.SCORES`: one for each caption and metric."""
+        """Rows of `schemas.SCORES`, one per caption and metric."""
         positions = [rank for captions in self.sets.values() for rank in range(len(captions))]
         for metric, values in measured.items():
             yield run.scores(self.decoder, metric, self.items, values, positions)
 
     def scores_of_sets(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
-        """The same with a row for each image and metric."""
+        """Rows of `schemas.SCORES`, one per image and metric."""
         for metric, values in measured.items():
             yield run.scores(self.decoder, metric, self.sets, values, None)
 
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
-    """Scores every seed of every run, and what people said.
-
-    Returns:
-        rows of `schemas.SCORES`.
-
-    Raises:
-        InputError: a malformed artifact, or weights of a listener, judge or captioner that are missing.
-    """
+    """Scores every seed of every run, and people's captions: rows of `schemas.SCORES`. InputError for a malformed
+    artifact, or missing weights of a listener, judge or captioner."""
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
     references = read_references(config, config.split)
     runs = read_runs(config)
     vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
-    # Cut as in training, which gives every caption of people its EOS.
+    # Cut as in training, where every reference has its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
     people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
     matcher = read_matcher(config, references)
@@ -151,20 +137,14 @@ def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int
 
 
 def judge_weights(folder: str) -> Path:
-    """The judge's weights, of its first seed: one judge for every run and seed."""
+    """The judge's weights, of its first seed, for all runs and seeds."""
     found = Path(folder).glob("seed*.safetensors")
     return min(found, key=lambda path: (len(path.name), path.name), default=Path(folder) / "seed1.safetensors")
 
 
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
-    """Image of a split -> which other one a judge holds for the most similar to it.
-
-    Args:
-        judge: folder of its weights.
-
-    Raises:
-        InputError: there are none, or the task is not what it was trained on.
-    """
+    """Image of a split -> the image that the judge, with its weights in a folder, finds most similar. InputError if
+    there are no weights, or they belong to another task."""
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
     finder = Finder(judge_weights(judge), task, split)
@@ -173,10 +153,8 @@ def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
 
 
 def listener_weights(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bool]:
-    """The listener of a run's seed, and whether the run trained it.
-
-    If it trained those of other seeds only, the file does not exist: reading the initial one instead would go unseen.
-    """
+    """The listener of a run's seed, and whether the run trained it. If the run trained other seeds only, the file does
+    not exist, which is an error; the initial listener is no substitute."""
     weights = Path(config.weights[run.name])
     if any(weights.glob("seed*.listener.safetensors")):
         return weights / f"seed{run.seed}.listener.safetensors", True
@@ -184,11 +162,8 @@ def listener_weights(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bo
 
 
 class Finder:
-    """A retriever, and its embeddings of all images of the split.
-
-    Raises:
-        InputError: the file is missing or no retriever's, or the task is not what it was trained on.
-    """
+    """A retriever, and its embeddings of all images of the split. InputError if the file is missing, holds no
+    retriever, or belongs to another task."""
 
     def __init__(self, path: Path, task: str, split: str) -> None:
         self.device = machine.device()
@@ -198,14 +173,14 @@ class Finder:
         self.images = embed_images(self.retriever, inputs, self.device)
 
     def find(self, said: Said, name: str) -> Measured:
-        """The rank of each caption's image: `<name>_rank`, and `<name>_R@<k>`."""
+        """The rank of each caption's image: `<name>_rank` and `<name>_R@<k>`."""
         own = torch.tensor([self.rows[item] for item in said.items])
         found = ranks(embed_captions(self.retriever, said.ids, self.device), self.images, own).numpy()
         return {f"{name}_R@{k}": found <= k for k in KS} | {f"{name}_rank": found}
 
     def find_captions(self, said: Said, name: str) -> Measured:
-        """The rank of the first of each image's own captions among all captions of other images: `<name>_text_R@<k>`;
-        a value for each image, in the order of `said.sets`."""
+        """The best rank of each image's own captions among all captions of other images: `<name>_text_R@<k>` per image,
+        in the order of `said.sets`."""
         rows = {item: row for row, item in enumerate(said.sets)}
         owners = torch.tensor([rows[item] for item in said.items], device=self.device)
         images = self.images[[self.rows[item] for item in rows]]
@@ -214,7 +189,7 @@ class Finder:
         return {f"{name}_text_R@{k}": found <= k for k in KS}
 
     def find_one(self, said: Said, name: str) -> Measured:
-        """The same where every image has one caption: many images' may be the same, and their order is random."""
+        """As `find_captions`, for one caption per image; equal captions are in random order."""
         images = self.images[[self.rows[item] for item in said.items]]
         texts = embed_captions(self.retriever, said.ids, self.device)
         return {f"{name}_text_R@{k}": shared_recall(images, texts, k).numpy() for k in KS}
@@ -224,7 +199,7 @@ class Finder:
         return (self.images @ self.images.T).fill_diagonal_(-torch.inf).argmax(1)
 
     def choose(self, said: Said) -> NDArray[np.bool_]:
-        """Whether the own image of each caption [n] scores higher than the image that is most similar to it."""
+        """Whether each caption [n] scores its own image higher than the most similar one."""
         own = torch.tensor([self.rows[item] for item in said.items], device=self.device)
         other = self.similar()[own]
         texts = embed_captions(self.retriever, said.ids, self.device)
@@ -233,18 +208,15 @@ class Finder:
 
 
 class Speakers:
-    """The captioners that runs start with, one a seed, and what they read of the split.
-
-    Raises:
-        InputError: a file is missing, no captioner's or of another task.
-    """
+    """The initial captioners of runs, one per seed, and what they read of the split. InputError if a file is missing,
+    holds no captioner, or belongs to another task."""
 
     def __init__(self, seeds: Sequence[int], config: RetrievalConfig) -> None:
         self.device = machine.device()
         paths = {seed: Path(config.captioner) / f"seed{seed}.safetensors" for seed in seeds}
         loaded = {seed: models.load(path) for seed, path in paths.items()}
         self.captioners = {seed: captioner.to(self.device) for seed, (captioner, _) in loaded.items()}
-        # The seeds of one captioner read the same: its features are in memory once.
+        # All seeds read the same features, which are in memory once.
         task = tasks.load(config.kind, config.task, type(self.captioners[seeds[0]]))
         for seed, (_, metadata) in loaded.items():
             task.check(paths[seed], metadata)
@@ -268,7 +240,6 @@ class Speakers:
 
 
 def rows_by_item(inputs: Inputs) -> dict[int, int]:
-    """Item -> which of the inputs it is."""
     return {item: row for row, item in enumerate(inputs.ids.tolist())}
 
 
@@ -281,7 +252,6 @@ def read_matcher(config: RetrievalConfig, items: Iterable[int]) -> Matcher | Non
 
 
 def truth(said: Said, matcher: Matcher | None) -> Measured:
-    """What the captions tell of their scenes; nothing of photographs."""
     if matcher is None:
         return {}
     measured = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]

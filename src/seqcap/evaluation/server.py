@@ -1,9 +1,9 @@
 """Beam captions scored as COCO's server does: against few and against many references.
 
-BLEU, METEOR, ROUGE-L, CIDEr and SPICE, as coco-caption computes them (Chen et al., "Microsoft COCO Captions: data
-collection and evaluation server", 2015), SPICE with our parser. CIDEr's document frequencies are counted, as there, in
-the very references that are scored against: for c40 in forty references an image, for c5 in five of them. SPICE is
-lower with more references, unlike the others: recall is of all that any of them says.
+BLEU, METEOR, ROUGE-L, CIDEr and SPICE as in coco-caption (Chen et al., "Microsoft COCO Captions: data collection and
+evaluation server", 2015), SPICE with spaCy's parser. CIDEr's document frequencies are those of the references scored
+against: for c40 forty references per image, for c5 five. Unlike the others, SPICE falls with more references: its
+recall is of all that they say.
 """
 
 from __future__ import annotations
@@ -20,18 +20,11 @@ from seqcap.rewards import PARSES
 
 
 def evaluate(config: EvaluationConfig) -> pa.Table:
-    """Scores every seed of every run.
+    """Scores every seed of every run: rows of `schemas.SCORES` with metrics "<metric> c<number of references>", of the
+    split and of each image's best caption, and each image's counts of BLEU.
 
-    Args:
-        config: `references` are the numbers of references to score against (COCO: 5 and 40), the first of each image.
-
-    Returns:
-        rows of `schemas.SCORES` with the metrics "<metric> c<number of references>", of the split and of each
-        image's best caption; of BLEU what each image adds to it. A number that some image has fewer references than
-        has no rows.
-
-    Raises:
-        InputError: a malformed artifact, or a split without references.
+    `config.references` are the numbers of references to score against (COCO: 5 and 40), the first of each image. A
+    number above that of some image has no rows. InputError for a malformed artifact, or a split without references.
     """
     references = read_references(config, config.split)
     runs = read_runs(config)

@@ -1,9 +1,8 @@
 """Scores of decoded translations: tokenised BLEU-4 by sacrebleu.
 
-Per run, seed and decoder (greedy, and the best of the beam) the metric `BLEU` has one row of the corpus (item and rank
-null), and one for each sentence (rank 0) with what it adds to it: matches and guesses of orders 1-4, its length and its
-reference's. Text is compared as it was trained on: lower-cased, and tokenised by the corpus or by Moses's rules, not by
-sacrebleu's.
+Per run, seed and decoder (greedy, and the best of the beam), metric `BLEU` has one row of the corpus (item and rank
+null), and one of each sentence (rank 0) with its counts: matches and guesses of orders 1-4, its length and its
+reference's. Text is lower-cased and tokenised as in training, by the corpus or by Moses's rules.
 """
 
 from __future__ import annotations
@@ -27,22 +26,14 @@ DECODERS = ("greedy", "beam")
 
 
 def evaluate(config: EvaluationConfig) -> pa.Table:
-    """Scores every seed of every run: rows of `schemas.SCORES`.
-
-    Raises:
-        InputError: an artifact is missing or malformed.
-    """
+    """Scores every seed of every run: rows of `schemas.SCORES`; InputError for a missing or malformed artifact."""
     references = read_references(config)
     runs = read_runs(config)
     return pa.concat_tables(rows for run in runs for decoder in DECODERS for rows in scored(run, decoder, references))
 
 
 def read_references(config: EvaluationConfig) -> dict[int, str]:
-    """Item -> its translation by people, words separated by spaces.
-
-    Raises:
-        InputError: the split has none.
-    """
+    """Item -> its reference translation, words separated by spaces; InputError if the split has none."""
     path = ARTIFACTS / config.task / "data/pairs.parquet"
     table = read_table(path, PAIRS)
     table = table.filter(pc.equal(table["split"], config.split))
@@ -53,7 +44,6 @@ def read_references(config: EvaluationConfig) -> dict[int, str]:
 
 
 def scored(run: DecodedRun, decoder: str, references: dict[int, str]) -> list[pa.Table]:
-    """The rows of one decoder's first translations."""
     best = first(run.captions[decoder])
     texts = [" ".join(tokens) for _, tokens in best]
     expected = [references[item] for item, _ in best]
@@ -70,7 +60,7 @@ def corpus_bleu(translations: list[str], references: list[str]) -> float:
 
 
 def bleu_statistics(translations: list[str], references: list[str]) -> npt.NDArray[np.float64]:
-    """What corpus BLEU is computed from, [n, 10]: the sum gives it (`metrics.corpus.translation_bleu`)."""
+    """The counts [n, 10] whose sum gives corpus BLEU (`rewards.corpus.translation_bleu`)."""
     metric = BLEU(tokenize="none", force=True)
     scores = [
         metric.sentence_score(text, [reference]) for text, reference in zip(translations, references, strict=True)

@@ -1,7 +1,5 @@
-"""How noisy the policy gradient is: its variance with K rollouts, with and without the baseline, on a fixed batch.
-
-Liu et al. 2017 argue with it for Monte-Carlo rollouts and for a learned baseline, but they show no numbers.
-"""
+"""The variance of the policy gradient with K rollouts, with and without the baseline, on a fixed batch. Liu et al. 2017
+argue with it for Monte-Carlo rollouts and a learned baseline, without numbers."""
 
 from __future__ import annotations
 
@@ -27,17 +25,12 @@ from seqcap.training.optimizer import Adam
 
 
 def measure(config: VarianceConfig) -> list[dict[str, Any]]:
-    """Draws independent policy gradients of one batch under every setting.
+    """Draws independent policy gradients of a batch under every setting: rows of `schemas.VARIANCE`, one per replicate.
 
-    The baseline is fitted first, with the policy frozen and the most rollouts, and is the same for all settings. It
-    takes `replicates` x parameters x 4 bytes of memory.
-
-    Returns:
-        Rows of `schemas.VARIANCE`, one per replicate. `squared_mean` is the squared norm of the mean of all
-        settings' gradients (they share their expectation), less what noise adds to it.
-
-    Raises:
-        InputError: malformed inputs, or a gradient that is not finite.
+    The baseline is fitted first, with the policy frozen and the most rollouts, and is the same for all settings.
+    `squared_mean` is the squared norm of the mean of all settings' gradients (they share their expectation), minus what
+    noise adds to it. It takes `replicates` x parameters x 4 bytes of memory. InputError for malformed inputs, or a
+    gradient that is not finite.
     """
     device = machine.device()
     if device.type == "cpu":
@@ -69,11 +62,10 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
     shown = progress(batches, total=steps, desc="fit the baseline", unit="step")
     fit_baseline(fitted, captioner, shown, config.learning_rate)
     batch = next(Batches(training, config.images, config.seed).read(0, 1, device))
-
     drawn: dict[tuple[int, bool], Tensor] = {}
     for setting in progress(settings, desc="gradient variance", unit="setting"):
         for with_baseline in (False, True):
-            # A new baseline is zero everywhere, which means no baseline.
+            # A new baseline is zero everywhere, that is, none.
             objective = Model(setting, context).to(device).eval()
             if with_baseline:
                 objective.load_state_dict(fitted.state_dict())
@@ -87,11 +79,11 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
 
 
 def rows(drawn: Mapping[tuple[int, bool], Tensor]) -> Iterator[dict[str, Any]]:
-    """Rows of `schemas.VARIANCE` of gradients [replicates, parameters], by rollouts and whether with a baseline."""
+    """Rows of `schemas.VARIANCE` from gradients [replicates, parameters], by rollouts and whether with a baseline."""
     distances = {key: (g - g.mean(0)).double().square().sum(1).cpu().numpy() for key, g in drawn.items()}
     replicates = len(next(iter(drawn.values())))
     mean = torch.stack([g.mean(0) for g in drawn.values()]).mean(0)
-    # The mean of n draws is off by a squared distance of variance / n on average.
+    # On average, the mean of n draws is off by a squared distance of variance / n.
     noise = np.mean([d.sum() / (replicates - 1) for d in distances.values()]) / (replicates * len(drawn))
     squared_mean = mean.double().square().sum().item() - noise
     for (rollouts, with_baseline), found in distances.items():
@@ -107,7 +99,7 @@ def rows(drawn: Mapping[tuple[int, bool], Tensor]) -> Iterator[dict[str, Any]]:
 
 
 def fit_baseline(objective: Model, captioner: Captioner, batches: Iterable[Batch], learning_rate: float) -> None:
-    """Fits the objective's baseline to a frozen policy; the objective is still in its first `baseline_steps`."""
+    """Fits the baseline to a frozen policy; the objective is still in its first `baseline_steps`."""
     captioner.requires_grad_(False)
     optimizer = Adam(objective.parameters(), lr=learning_rate)
     for batch in batches:

@@ -1,3 +1,2 @@
-"""Captions as words and their references come in, quality and diversity of captions go out; and the list of all metrics
-(`registry`). Imports rewards, spice, data, files and errors, and never torch.
-"""
+"""Captions as words and their references come in, quality and diversity of captions go out; may import errors, files,
+data, spice and rewards, and never torch. `registry` lists all metrics."""

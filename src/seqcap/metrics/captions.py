@@ -1,4 +1,4 @@
-"""Captions as the scorers take them, and the checks of strangers' captions."""
+"""Captions as scorers take them, and checks of strangers' captions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,15 @@ from seqcap.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Caption = Sequence[str]
-# (image id, tokens): one caption to score.
+# (image id, tokens)
 ImageCaption = tuple[int, Caption]
 References = Mapping[int, Sequence[Caption]]
 
 
 class Scores(NamedTuple):
-    """A metric over images.
-
-    Attributes:
-        image_ids: ascending.
-        per_image: [images].
-        corpus: the metric's own aggregate, which need not be the mean.
-    """
-
-    image_ids: list[int]
-    per_image: Floats
-    corpus: float
+    image_ids: list[int]  # ascending
+    per_image: Floats  # [images]
+    corpus: float  # the metric's own aggregate, not always the mean
 
 
 def mean_scores(image_ids: list[int], per_image: Iterable[float]) -> Scores:
@@ -38,11 +30,7 @@ def mean_scores(image_ids: list[int], per_image: Iterable[float]) -> Scores:
 
 
 def joined(image_id: int, tokens: Caption) -> str:
-    """The tokens with a space between.
-
-    Raises:
-        InputError: a token is empty or holds white space. It would be split, and a newline would shift later captions.
-    """
+    """Tokens joined by spaces. InputError if a token is empty or holds white space, such as a newline."""
     for token in tokens:
         if token.split() != [token]:
             raise InputError("captions", f"image {image_id} has the token {token!r}", "use tokens without white space")
@@ -50,21 +38,14 @@ def joined(image_id: int, tokens: Caption) -> str:
 
 
 def joined_references(references: References) -> dict[int, list[str]]:
-    """Every image's captions as strings, images ascending.
-
-    Raises:
-        InputError: there is no image, an image has no captions, or a token is empty or holds white space.
-    """
+    """Every image's captions as strings, images ascending. InputError if there is no image, an image has no captions,
+    or a token is empty or holds white space."""
     _check_references(references)
     return {image_id: [joined(image_id, tokens) for tokens in references[image_id]] for image_id in sorted(references)}
 
 
 def check_captions(references: References, captions: Sequence[ImageCaption]) -> None:
-    """Checks that captions can be scored against references.
-
-    Raises:
-        InputError: there are no references, an image has none, or a token is empty or holds white space.
-    """
+    """Checks that captions can be scored; InputError as in `joined_references`."""
     _check_references(references)
     for image_id, tokens in captions:
         if image_id not in references:

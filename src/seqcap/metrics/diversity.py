@@ -1,7 +1,5 @@
-"""How different the captions of an image are, and how many captions and words a captioner has.
-
-All functions raise `InputError` if there is no image, an image has no captions, or a token is empty or holds spaces.
-"""
+"""How different the captions of an image are, and how many captions and words a captioner has. All functions raise
+`InputError` if there is no image, an image has no captions, or a token is empty or holds spaces."""
 
 from __future__ import annotations
 
@@ -20,33 +18,21 @@ from seqcap.rewards.bleu import multi_reference_statistics
 from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
 from seqcap.rewards.corpus import mutual_bleu_from_totals
 
-# Per image, the captions of its slots (samples, or ranks of a beam).
+# Per image, its captions (samples, or ranks of a beam); their places are slots.
 Sets = Mapping[int, Sequence[Caption]]
-
-# A caption that ends in one of these was cut off (the list of the field's self-critical code).
+# A caption with one of these as its last word was cut off (list of the field's self-critical code).
 BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to", "for", "this", "his", "her", "that"])
 
 
 class MutualBleu(NamedTuple):
-    """mBLEU-1..4 over images.
-
-    Attributes:
-        image_ids: ascending.
-        corpus: [4] mBLEU-1..4.
-        statistics: [images, slots, 10]; their sum over images gives `corpus`, by `mutual_bleu_from_totals`.
-    """
-
-    image_ids: list[int]
-    corpus: Floats
-    statistics: Floats
+    image_ids: list[int]  # ascending
+    corpus: Floats  # [4] mBLEU-1..4
+    statistics: Floats  # [images, slots, 10]; `mutual_bleu_from_totals` of their sum over images gives `corpus`
 
 
 def distinct_ngrams(sets: Sets, order: int) -> Scores:
-    """Div-n: distinct n-grams of an image's captions / number of their *words* (whatever n), mean over images.
-
-    Source: Shetty et al., ICCV 2017 (as the field's code computes it). Higher is more diverse. An image whose captions
-    are all empty has 0.
-    """
+    """Div-n: distinct n-grams of an image's captions / number of their *words* (for every n), mean over images. Higher
+    is more diverse; an image with only empty captions has 0. (Shetty et al., ICCV 2017, by the field's code.)"""
 
     def value(captions: Sequence[str]) -> float:
         words = [caption.split() for caption in captions]
@@ -58,13 +44,9 @@ def distinct_ngrams(sets: Sets, order: int) -> Scores:
 
 
 def mutual_bleu(sets: Sets) -> MutualBleu:
-    """mBLEU-n: for slot i, corpus BLEU-n of caption i against the same image's other captions; mean over slots.
-
-    Source: Wang and Chan, CVPR 2019, and Shetty et al., ICCV 2017. Lower is more diverse.
-
-    Raises:
-        InputError: images have different numbers of captions, or fewer than 2.
-    """
+    """mBLEU-n: for slot i, corpus BLEU-n of caption i against the same image's other captions; mean over slots. Lower
+    is more diverse. (Wang and Chan, CVPR 2019, and Shetty et al., ICCV 2017.) InputError if images have different
+    numbers of captions, or fewer than 2."""
     image_ids, ids = _same_slots(sets)
     statistics = multi_reference_statistics(ids, eos=False)
     return MutualBleu(image_ids, mutual_bleu_from_totals(statistics.sum(axis=0)), statistics)
@@ -73,22 +55,18 @@ def mutual_bleu(sets: Sets) -> MutualBleu:
 def self_cider(sets: Sets, references: References) -> Scores:
     """Self-CIDEr: how evenly an image's captions spread over the directions of their CIDEr kernel.
 
-    K is the k x k matrix of CIDEr-D between an image's captions (/ 10), l its eigenvalues:
-    -ln(sqrt(l_max) / sum sqrt(l)) / ln k. Identical captions have 0, captions with nothing in common 1.
-    Source: Wang and Chan, CVPR 2019, section 3.3 (their code's square roots).
+        -ln(sqrt(l_max) / sum sqrt(l)) / ln k
 
-    Args:
-        sets: the same number of captions, at least 2, of each image.
-        references: document frequencies are counted over these.
-
-    Raises:
-        InputError: images have different numbers of captions, or fewer than 2.
+    with l the eigenvalues of the k x k matrix of CIDEr-D between an image's captions (/ 10). Identical captions have 0,
+    captions with nothing in common 1. (Wang and Chan, CVPR 2019, section 3.3, with the square roots of their code.)
+    Document frequencies are those of `references`. InputError if images have different numbers of captions, or fewer
+    than 2.
     """
     coder = Coder()
     frequencies = DocumentFrequencies(coder.cook(references.values()))
     image_ids, ids = _same_slots(sets, coder)
     b, k, time = ids.shape
-    # Every caption is the only reference of an image of its own.
+    # Every caption becomes the only reference of an image.
     lone = coder.cook([[tokens] for image_id in image_ids for tokens in sets[image_id]])
     against = np.arange(b * k).reshape(b, 1, k).repeat(k, axis=1)
     rows = ids.repeat(k, axis=1).reshape(-1, time)
@@ -99,7 +77,7 @@ def self_cider(sets: Sets, references: References) -> Scores:
     total = roots.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = -np.log(roots[:, -1] / total) / math.log(k)
-    # Captions without any weight (all empty) are all the same.
+    # Captions without any weight (all empty) count as equal.
     return mean_scores(image_ids, np.where(total > 0, spread, 0.0).clip(min=0.0).tolist())
 
 
@@ -110,20 +88,20 @@ def self_bleu(sets: Sets, order: int = 4) -> float:
 
 
 def repeated_bigrams(caption: Caption) -> float:
-    """seq-rep-2 of Welleck et al., ICLR 2020: the share of a caption's bigrams that occurred earlier in it."""
+    """seq-rep-2 (Welleck et al., ICLR 2020): the share of a caption's bigrams that occurred earlier in it."""
     bigrams = ngrams(caption, 2)
     total = sum(bigrams.values())
     return 1 - len(bigrams) / total if total else 0.0
 
 
 def bad_endings(sets: Sets) -> float:
-    """Percentage of captions that stop in the middle of a phrase: their last word is one of `BAD_ENDINGS`."""
+    """Percentage of captions whose last word is one of `BAD_ENDINGS`."""
     captions = [caption.split() for captions in joined_references(sets).values() for caption in captions]
     return 100 * sum(bool(words) and words[-1] in BAD_ENDINGS for words in captions) / len(captions)
 
 
 def novel(sets: Sets, training: Collection[tuple[str, ...]]) -> float:
-    """Percentage of captions that are no training caption; `training` is a set of tuples of tokens."""
+    """Percentage of captions that are not in `training`, a set of tuples of tokens."""
     image_ids = list(joined_references(sets))
     return 100 * float(np.mean([tuple(tokens) not in training for image_id in image_ids for tokens in sets[image_id]]))
 
@@ -135,17 +113,14 @@ def unique(sets: Sets) -> float:
 
 
 def vocabulary_size(sets: Sets) -> int:
-    """Number of distinct words in all captions of all images."""
     return len({token for captions in sets.values() for caption in captions for token in caption})
 
 
 def mean_length(sets: Sets) -> float:
-    """Words per caption."""
     return float(np.mean([len(tokens) for image_id in joined_references(sets) for tokens in sets[image_id]]))
 
 
 def _same_slots(sets: Sets, coder: Coder | None = None) -> tuple[list[int], npt.NDArray[np.int64]]:
-    """Images ascending and their captions as ids [images, slots, time]."""
     image_ids = list(joined_references(sets))
     slots = len(sets[image_ids[0]])
     for image_id in image_ids:

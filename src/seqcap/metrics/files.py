@@ -1,9 +1,9 @@
-"""Reads strangers' captions and references from the file formats of the field.
+"""Reads strangers' captions and references from the field's file formats.
 
 COCO: `{"annotations": [{"image_id": 1, "caption": "a dog"}]}`, or the bare list that the COCO server takes;
 coco-caption: `{"1": ["a dog"]}`; Karpathy: `{"images": [{"imgid": 1, "split": "test", "sentences": [{"raw": "A
-dog."}]}]}`; plain text (`.txt`), a caption a line: the first line is of image 1; and this package's own Parquet files.
-`-` is standard input, JSON or plain text.
+dog."}]}]}`; plain text (`.txt`) with one caption per line, the first for image 1; and this package's Parquet files. `-`
+is standard input, JSON or plain text.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from seqcap.files.parquet import read_table
 from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.captions import Caption
 
-# COCO's ids are integers; other datasets name images by their files.
+# Integers in COCO; other datasets use file names.
 ImageId = int | str
 Captions = dict[ImageId, list[Caption]]
 Named = Iterable[tuple[ImageId, Caption]]
-
 FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"
 TEXT = ".txt"
 STDIN = Path("-")
@@ -39,12 +38,11 @@ def read_references(paths: Sequence[Path], split: str) -> Captions:
     """Each image's references, tokenized.
 
     Args:
-        paths: one file; or several of plain text, each with a reference of every image or an empty line.
-        split: of a Karpathy or Parquet file; the others hold one split each.
+        paths: one file, or several of plain text, each with a reference or an empty line for every image.
+        split: of a Karpathy or Parquet file; other files hold one split.
 
     Raises:
-        InputError: a file cannot be read, has another layout or another number of lines, or holds no captions of that
-            split.
+        InputError: a file cannot be read, has another layout or number of lines, or has no captions of the split.
     """
     if len(paths) == 1:
         with _readable(paths[0]) as path:
@@ -76,17 +74,12 @@ def _references(path: Path, split: str) -> Named:
 
 
 def read_candidates(path: Path) -> dict[str, Captions]:
-    """The captions to score, tokenized: system -> image -> its captions, the best first.
-
-    A JSON or text file is one system with the file's name. A Parquet file of decoded captions holds one system for each
-    run, seed and decoder.
-
-    Raises:
-        InputError: the file cannot be read, has another layout, or holds no caption.
-    """
+    """The captions to score, tokenized: system -> image -> its captions, best first. A JSON or text file is one system
+    with the file's name. A Parquet file of decoded captions holds one system per run, seed and decoder. InputError if
+    the file cannot be read, has another layout, or has no caption."""
     with _readable(path) as readable:
         systems: dict[str, Captions] = {}
-        # A file's name may be no text.
+        # A file's name need not be valid text.
         name = os.fsencode(readable.stem).decode(errors="replace")
         if readable.suffix == TEXT:
             systems[name] = _collected(_lines(readable))
@@ -104,7 +97,7 @@ def read_candidates(path: Path) -> dict[str, Captions]:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[Path]:
-    """The file itself; for standard input a copy whose suffix tells its format."""
+    """The file itself; for standard input, a copy whose suffix tells its format."""
     if path != STDIN:
         yield path
         return
@@ -121,13 +114,13 @@ def _readable(path: Path) -> Iterator[Path]:
 
 
 def _lines(path: Path) -> list[tuple[int, Caption]]:
-    """The captions of a text file: the number of the line, from 1 on, and its tokens."""
+    """The number, from 1 on, and the tokens of each line of a text file."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         problem = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is not UTF-8 text"
         raise InputError(path, problem, "check the path, and write a caption a line") from None
-    # Not `splitlines`, which also splits at characters that a caption may hold.
+    # `splitlines` would also split at characters that a caption may hold.
     return [(number, tokenize(line)) for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
 
 
@@ -141,7 +134,7 @@ def _collected(captions: Named) -> Captions:
 def _json_captions(path: Path, value: Any) -> Named:
     """Captions in COCO's layouts, or in coco-caption's: image -> its captions, each a text or `{"caption": text}`."""
     if isinstance(value, dict) and value and "annotations" not in value:
-        # A key is always a text.
+        # JSON keys are always strings.
         numbers = all(re.fullmatch(r"0|[1-9]\d{0,18}", key) for key in value)
         for key, captions in value.items():
             if not isinstance(captions, list) or not captions:
@@ -166,7 +159,7 @@ def _karpathy_captions(path: Path, images: list[Any], split: str) -> Named:
         if not isinstance(named, str) or named not in SPLIT_OF:
             raise InputError(path, f"image {number}: split {named!r}", f"use one of {', '.join(SPLIT_OF)}")
         if SPLIT_OF[named] == split:
-            # COCO's results name images by COCO's ids.
+            # COCO's results use COCO's ids.
             image_id = _image_id(path, f"image {number}", image, "cocoid" if "cocoid" in image else "imgid")
             for sentence in image["sentences"]:
                 yield image_id, _tokens(path, f"entry {number}", sentence, "raw")

@@ -1,8 +1,6 @@
-"""METEOR 1.5 (Denkowski and Lavie, WMT 2014) by the Java program inside pycocoevalcap.
-
-pycocoevalcap's own wrapper breaks under some locales, blocks for ever when Java hangs or fills its standard error, and
-leaves it running. This one gives the same numbers, and either answers or says why it cannot.
-"""
+"""METEOR 1.5 (Denkowski and Lavie, WMT 2014) by the Java program inside pycocoevalcap. pycocoevalcap's own wrapper
+breaks under some locales, blocks for ever if Java hangs or fills its standard error, and leaves it running. This one
+gives the same numbers, or says why it cannot."""
 
 from __future__ import annotations
 
@@ -36,14 +34,14 @@ class MeteorUnavailable(Exception):  # noqa: N818 (a state of the machine, not a
 
 
 class Meteor:
-    """One METEOR process, to be used in a `with` block: it takes about 10 seconds to start.
+    """One METEOR process, for a `with` block; it takes about 10 seconds to start.
 
     Args:
-        timeout: seconds without any answer after which METEOR counts as hung; starting takes part of them.
+        timeout: seconds without an answer, start included, after which METEOR counts as hung.
 
     Raises:
-        MeteorUnavailable: on entering or scoring, if Java is missing, too old, crashes, hangs or does not answer in
-            METEOR's protocol. The process has ended by then, and later calls raise again.
+        MeteorUnavailable: on entering or scoring, if Java is missing, too old, crashes, hangs or breaks METEOR's
+            protocol. By then the process has ended, and later calls raise again.
     """
 
     def __init__(self, timeout: float = 120.0) -> None:
@@ -65,9 +63,9 @@ class Meteor:
                 env={**os.environ, "LC_ALL": "C"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                # A pipe would block Java when it is full.
+                # Java would block on a full pipe.
                 stderr=self._complaints,
-                # `java` may be a script that starts the real one: the whole group is ended.
+                # `java` may be a script that starts the real one, so the whole group is ended.
                 start_new_session=True,
             )
         except OSError as error:
@@ -80,10 +78,8 @@ class Meteor:
         self._complaints.close()
 
     def score_captions(self, references: References, captions: Sequence[ImageCaption]) -> tuple[Floats, float, Floats]:
-        """METEOR of at least one caption. Bars "|||", METEOR's separator, are dropped from tokens.
-
-        Returns:
-            scores [captions]; the corpus score of all of them together; the counts [captions, 23] that METEOR prints.
+        """METEOR of at least one caption: scores [captions], the corpus score of all of them, and the counts [captions,
+        23] that METEOR prints. Bars "|||", METEOR's separator, are dropped from tokens.
 
         Raises:
             InputError: no caption, an image without references, or a token with white space.
@@ -95,21 +91,20 @@ class Meteor:
         return np.array(values), corpus, np.array([self._numbers(answers[question]) for question in questions])
 
     def _align(self, references: References, captions: Sequence[ImageCaption]) -> tuple[list[str], dict[str, str]]:
-        """The question about each caption, and METEOR's answer to each distinct question."""
         if not captions:
             raise InputError("captions", "hold none to score", "pass at least one")
         check_captions(references, captions)
         bar = f" {SEPARATOR} "
         texts = {image_id: bar.join(map(_spoken, captions)) for image_id, captions in references.items()}
         questions = [bar.join(["SCORE", texts[image_id], _spoken(tokens)]) for image_id, tokens in captions]
-        # Decoders often agree. Alignment with the references takes time, so each distinct caption is aligned once.
+        # Captions repeat, and aligning them takes time.
         distinct = list(dict.fromkeys(questions))
         return questions, dict(zip(distinct, self._ask(distinct, answers=len(distinct)), strict=True))
 
     def _ask(self, questions: list[str], answers: int) -> list[str]:
         if self._process is None:
             raise MeteorUnavailable("METEOR: is not running (it failed before, or was not entered with `with`)")
-        # Writing and reading at once: one after the other, the pipes would fill up and block both sides.
+        # Writes and reads at the same time; otherwise full pipes would block both sides.
         self._start(_write, self._process.stdin, questions)
         received: list[str] = []
         while len(received) < answers:
@@ -162,19 +157,18 @@ class Meteor:
         process.wait()
         for thread in self._threads:
             thread.join(timeout=5)
-        # Closing flushes what a dead reader will never take.
+        # Closing flushes data that a dead reader never takes.
         with contextlib.suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
 
 
 def _spoken(tokens: Caption) -> str:
-    """The caption as METEOR reads it, without its separator."""
     return " ".join(" ".join(tokens).replace(SEPARATOR, "").split())
 
 
 def _write(stream: IO[bytes], lines: list[str]) -> None:
-    # When Java has died, the reader of its answers says so.
+    # If Java has died, the reader of its answers reports it.
     with contextlib.suppress(OSError, ValueError):
         stream.write("".join(f"{line}\n" for line in lines).encode(errors="replace"))
         stream.flush()

@@ -1,7 +1,5 @@
-"""pycocoevalcap's own scorers and METEOR's jar, for `seqcap score --official` and the tests of the engine.
-
-Captions must be tokenized already. "CIDEr" means CIDEr-D here, as in pycocoevalcap.
-"""
+"""pycocoevalcap's own scorers and METEOR's jar, for `seqcap score --official` and for tests. Captions must be
+tokenized. "CIDEr" means CIDEr-D here, as in pycocoevalcap."""
 
 from __future__ import annotations
 
@@ -25,10 +23,8 @@ NO_SPICE = "the official SPICE needs Stanford's parser models, which no package 
 def measure(
     references: References, captions: Sequence[ImageCaption], metrics: Collection[str] = QUALITY
 ) -> tuple[dict[str, Measured], dict[str, str]]:
-    """As `quality.measure`, by the official programs; and why a metric has no value.
-
-    METEOR needs Java. SPICE and SPIDEr have no value.
-    """
+    """As `quality.measure`, by the official programs; and the reasons why metrics have no value. METEOR needs Java;
+    SPICE and SPIDEr never have a value."""
     check_captions(references, captions)
     check_quality(metrics)
     texts = joined_references(references)
@@ -78,14 +74,14 @@ class _Frequencies(dict[tuple[str, ...], float]):
 
 
 def cider(references: dict[int, list[str]], captions: Sequence[tuple[int, str]]) -> Floats:
-    """CIDEr of any number of captions per image, with the document frequencies of all references."""
+    """CIDEr of any number of captions per image, with document frequencies of all references."""
     cooked = {image_id: cook_refs(texts) for image_id, texts in references.items()}
     images = list(cooked.values())
     scorer = CiderScorer()
     scorer.crefs = images
     scorer.compute_doc_freq()
     frequencies = _Frequencies(scorer.document_frequency)
-    # Decoders often agree: the same caption of the same image is scored once.
+    # Captions repeat: the same caption of the same image is scored once.
     distinct = dict.fromkeys(captions, 0.0)
     todo = list(distinct)
     for start in range(0, len(todo), len(images)):
@@ -93,7 +89,7 @@ def cider(references: dict[int, list[str]], captions: Sequence[tuple[int, str]])
         scorer = CiderScorer()
         scorer.document_frequency = frequencies
         scorer.ctest = [cook_test(text) for _, text in part]
-        # The scorer takes the number of images from the length of this list and reads only as far as ctest.
+        # The scorer takes the number of images from the length of this list, and reads only as far as ctest.
         scorer.crefs = [cooked[image_id] for image_id, _ in part] + images[len(part) :]
         distinct.update(zip(part, scorer.compute_cider(), strict=True))
     return np.array([distinct[caption] for caption in captions], dtype=np.float64)

@@ -1,7 +1,5 @@
-"""METEOR's paraphrases for scoring: of 5 million pairs, those whose phrases stand in the captions at hand.
-
-METEOR's file holds 2.6 million phrases. To unpack and number them takes seconds, so the numbers are kept in a file.
-"""
+"""Selects METEOR's paraphrases for scoring: of 5 million pairs, those whose phrases both occur in the captions.
+Unpacking and numbering all phrases takes seconds, so the numbers are kept in a file."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ from seqcap.rewards.meteor_kernels import (
 from seqcap.rewards.meteor_resources import byte_strings, vocabulary_of
 from seqcap.spice.wordnet import INSTALL, meteor_file
 
-# A row per phrase, with the rows of its paraphrases, in METEOR's order.
+# One row per phrase, with the rows of its paraphrases, in METEOR's order.
 NUMBERED = pa.schema([("phrase", pa.string()), ("right", pa.list_(pa.int32()))])
 # Words of METEOR's longest phrases.
 LONGEST = 7
@@ -45,10 +43,10 @@ BITS = np.uint64(26)
 
 
 def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None) -> Lexicon:
-    """METEOR's lexicon of some captions, with the paraphrases whose two phrases stand in them. No other can match.
+    """METEOR's lexicon of some captions, with all paraphrases that can match: both phrases occur in the captions.
 
     Args:
-        words: the word of each id, as `Lexicon` takes them.
+        words: the word of each id, as for `Lexicon`.
         tokens: ids of all captions, hypotheses and references, flat.
         captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
         kept: folder of the numbered phrases; None keeps none.
@@ -73,17 +71,17 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
 
 
 def numbered(kept: Path | None) -> pa.Table:
-    """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own; errors as of `lexicon_of`."""
+    """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own; errors as in `lexicon_of`."""
     source = meteor_file("data/paraphrase-en.gz")
     if kept is None:
         return _number(source)
-    # A gzip file ends with the checksum and the size of what is packed.
+    # A gzip file ends with the checksum and the size of its content.
     with source.open("rb") as file:
         file.seek(-min(8, source.stat().st_size), os.SEEK_END)
         path = kept / f"meteor_phrases_{file.read().hex()}.parquet"
     if not path.exists():
         table = _number(source)
-        # Without the file, the next scoring takes longer.
+        # Without the file, only the next scoring takes longer.
         with contextlib.suppress(InputError):
             write_table(path, table, NUMBERED)
         return table
@@ -133,7 +131,7 @@ def mark(tokens: Slots, captions: Ints, data: Bytes, starts: Ints) -> Keys:
 
 @kernel
 def marked(data: Bytes, starts: Ints, bits: Keys) -> npt.NDArray[np.bool_]:
-    """[phrases] which have their bit; phrase p is data[starts[p] : starts[p + 1]]."""
+    """[phrases] whether each has its bit; phrase p is data[starts[p] : starts[p + 1]]."""
     found = np.zeros(len(starts) - 1, dtype=np.bool_)
     for phrase in range(len(starts) - 1):
         mixed = FNV_BASIS

@@ -1,8 +1,6 @@
-"""Quality of captions against references, by the engine that also rewards training; no Java.
-
-BLEU, ROUGE-L and CIDEr are pycocoevalcap's (`official.py`), METEOR is the jar's, and SPICE is "SPICE (spaCy)": its
-parser is not the official one. Captions must be tokenized already.
-"""
+"""Quality of captions against references, by the code that also rewards training, without Java. BLEU, ROUGE-L and CIDEr
+are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE is "SPICE (spaCy)": its parser is not the official one.
+Captions must be tokenized."""
 
 from __future__ import annotations
 
@@ -32,26 +30,19 @@ FIRST_ID = 4
 
 @dataclass(frozen=True)
 class Measured:
-    """One metric of a list of captions.
+    """One metric of n captions."""
 
-    Attributes:
-        per_caption: [n].
-        statistics: [n, k] counts; their sums over captions give corpus values.
-        aggregate: sums of statistics [..., k] -> corpus values [...].
-    """
-
-    per_caption: Floats
-    statistics: Floats
-    aggregate: Callable[[Floats], Floats]
+    per_caption: Floats  # [n]
+    statistics: Floats  # [n, k] counts, whose sums over captions give corpus values
+    aggregate: Callable[[Floats], Floats]  # sums [..., k] -> corpus values [...]
 
     def corpus(self, rows: npt.ArrayLike | None = None) -> float:
-        """The metric's corpus value over the given captions (indices or a mask; all): not always their mean."""
+        """The corpus value, not always the mean, of all captions or of some (indices or a mask)."""
         chosen = self.statistics if rows is None else self.statistics[np.asarray(rows)]
         return float(self.aggregate(chosen.sum(axis=0)))
 
     @classmethod
     def mean(cls, per_caption: Floats) -> Measured:
-        """A metric whose corpus value is the mean over captions."""
         return cls(per_caption, np.stack([per_caption, np.ones_like(per_caption)], axis=1), _ratio)
 
 
@@ -64,21 +55,16 @@ def _bleu_order(totals: Floats, order: int) -> Floats:
 
 
 class Coder:
-    """Numbers words in the order in which they come: the engine scores ids."""
+    """Numbers words in order of appearance, because the rewards score ids."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
 
     def encode(self, tokens: Caption) -> list[int]:
-        """Ids of the tokens, from `FIRST_ID` on."""
         return [self._ids.setdefault(token, FIRST_ID + len(self._ids)) for token in tokens]
 
     def rows(self, captions: Sequence[Caption]) -> Ints:
-        """Ids [n, time], padded, without EOS: evaluation scores words.
-
-        Raises:
-            InputError: there are more distinct words than ids.
-        """
+        """Ids [n, time], padded, without EOS; InputError if there are more words than ids."""
         encoded = [self.encode(tokens) for tokens in captions]
         if len(self._ids) > LARGEST_ID - FIRST_ID:
             raise InputError(
@@ -95,7 +81,6 @@ class Coder:
 
     @property
     def words(self) -> list[str]:
-        """All words so far; the first has id `FIRST_ID`."""
         return list(self._ids)
 
 
@@ -105,22 +90,16 @@ def measure(
     metrics: Collection[str] = QUALITY,
     kept: Path | None = None,
 ) -> dict[str, Measured]:
-    """Scores captions, any number per image and in any order.
+    """Scores captions, any number per image and in any order; returns metric -> values, x1 scale, in their order.
 
-    CIDEr's document frequencies are those of all references given. With one image every weight is log 1, and CIDEr 0.
-    METEOR and SPICE, with all that they read, are imported only if they are asked for.
+    CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. Empty captions score 0.
 
     Args:
-        references: image id -> tokens of its references.
-        captions: an empty caption scores 0.
-        metrics: of `registry.QUALITY`.
+        metrics: of `registry.QUALITY`; METEOR and SPICE are imported only if they are among them.
         kept: folder that keeps SPICE's parses and METEOR's numbered phrases; None keeps none.
 
-    Returns:
-        metric -> its values, x1 scale, in the order of `captions`.
-
     Raises:
-        InputError: an unknown metric, or as `check_captions`.
+        InputError: an unknown metric, or as in `check_captions`.
     """
     check_captions(references, captions)
     check_quality(metrics)
@@ -164,7 +143,7 @@ def bleu_orders(statistics: Floats) -> dict[str, Measured]:
 
 
 def chosen(measured: dict[str, Measured], metrics: Collection[str]) -> dict[str, Measured]:
-    """The wanted metrics in the order of `QUALITY`, with SPIDEr as the sum of CIDEr and SPICE."""
+    """The given metrics in the order of `QUALITY`, with SPIDEr as the sum of CIDEr and SPICE."""
     if "SPIDEr" in metrics and {"CIDEr", "SPICE"} <= set(measured):
         measured["SPIDEr"] = Measured.mean(measured["CIDEr"].per_caption + measured["SPICE"].per_caption)
     return {metric: measured[metric] for metric in QUALITY if metric in metrics and metric in measured}

@@ -1,4 +1,4 @@
-"""The one list of metrics. Light, because everything that names a metric imports it."""
+"""The list of all metrics. It imports little, because everything that names a metric imports it."""
 
 from __future__ import annotations
 
@@ -16,30 +16,15 @@ Level = Literal["caption", "set", "corpus"]
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric.
-
-    Attributes:
-        name: in the scores, and the columns of our own tables.
-        label: in text.
-        direction: which values are better; "" if neither.
-        scale: by which our own tables multiply it, 1 or 100.
-        decimals: digits after the point in CSV files, unscaled.
-        level: whether each caption has a value, each item's set of captions, or only all captions together.
-        unit: "%", "words", "nats" or "bits"; "" for a score or a share.
-        spacy: whether it uses our parser instead of the official one.
-        statistics: the name under which the scores hold the counts of a corpus metric that is computed from sums over
-            items. Metrics of the same counts share the name.
-    """
-
-    name: str
-    label: str
-    direction: Direction = "higher"
-    scale: float = 1
-    decimals: int = 4
-    level: Level = "caption"
-    unit: str = ""
-    spacy: bool = False
-    statistics: str = ""
+    name: str  # in scores, and in the columns of this package's tables
+    label: str  # in text
+    direction: Direction = "higher"  # which values are better; "" if neither
+    scale: float = 1  # of tables, 1 or 100
+    decimals: int = 4  # of unscaled values in CSV files
+    level: Level = "caption"  # what has a value: each caption, each item's set of captions, or all captions together
+    unit: str = ""  # "%", "words", "nats" or "bits"; "" for a score or a share
+    spacy: bool = False  # whether it uses spaCy's parser instead of the official one
+    statistics: str = ""  # name of the counts from which a corpus metric is computed; metrics may share them
 
     @property
     def shown(self) -> str:
@@ -53,19 +38,17 @@ class Metric:
 
     @property
     def curve(self) -> str:
-        """Its quantity in learning curves, of greedy captions of the validation split."""
+        """Its name in learning curves, of greedy captions of the validation split."""
         return f"val_{self.name.lower()}"
 
     def digits(self, scale: float) -> int:
-        """Digits after the point of values that are multiplied with `scale`, 1 or 100."""
+        """Digits after the point of values times `scale`, 1 or 100."""
         return self.decimals - 2 if scale == 100 else self.decimals
 
 
 SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
-
-# Who finds an image by its caption or a caption by its image: a run's own listener, or one that no run has seen.
+# Retrievers that find images by captions or captions by images: a run's own listener, or one that no run has seen.
 _LISTENERS = {"own": "own listener", "fixed": "judge"}
-
 _ALL = (
     *(
         Metric(f"BLEU{order}", f"BLEU-{order}", scale=100, level="corpus", statistics="BLEU1-4")
@@ -111,7 +94,7 @@ _ALL = (
         Metric(f"{listener}_rank", f"rank of the own picture ({who})", "lower", decimals=2)
         for listener, who in _LISTENERS.items()
     ),
-    # By NLTK's sentence BLEU of 5-grams, each caption against others'; Self-BLEU4 is over the captions of a set.
+    # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.
     Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),
     Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
     # By a checker that knows generated scenes exactly.
@@ -126,27 +109,22 @@ _ALL = (
     Metric("seq-rep-2", "seq-rep-2", "lower"),
 )
 METRICS = {metric.name: metric for metric in _ALL}
-
 # The metrics of `seqcap.metrics.quality`, and the same in the order of the quality tables.
 QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 QUALITY_TABLE = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
 # The metrics of COCO's server.
 SERVER = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE")
-# How different a decoder's captions are, and how good the best of them is.
+# Diversity of a decoder's captions, and the quality of the best of them.
 DIVERSITY = (
     *("Div1", "Div2", "mBleu1", "mBleu2", "mBleu3", "mBleu4", "self-CIDEr", "Self-BLEU4", "oracle"),
     *("vocabulary", "novel", "unique", "length", "bad_endings"),
 )
-
 _REWARD = "reward_"
 
 
 def find(name: str) -> Metric:
-    """The metric of a name in the scores: one of `METRICS`, `reward_<name>`, or "<metric> c<number of references>".
-
-    Raises:
-        InputError: there is no such metric.
-    """
+    """Finds a metric by its name in the scores: one of `METRICS`, `reward_<name>`, or "<metric> c<number of
+    references>". InputError if there is none."""
     if name in METRICS:
         return METRICS[name]
     if name.startswith(_REWARD) and name != _REWARD:
@@ -160,26 +138,19 @@ def find(name: str) -> Metric:
 
 
 def check_quality(names: Iterable[str]) -> None:
-    """Checks that metrics are among `QUALITY`.
-
-    Raises:
-        InputError: names the first that is not.
-    """
+    """InputError for the first metric that is not among `QUALITY`."""
     for name in names:
         if name not in QUALITY:
             raise InputError("metrics", f"{name!r} is not known", f"choose among {', '.join(QUALITY)}")
 
 
-# Other names that people write, in lower case and without marks.
+# Other names that people use, in lower case and without marks.
 _SPELLINGS = {"bleu": QUALITY[:4], "rouge": ("ROUGE_L",), "ciderd": ("CIDEr",)}
 
 
 def find_metrics(names: Iterable[str]) -> list[str]:
     """Metrics of `QUALITY` by names in any case and spelling: `cider`, `BLEU-4`, `rouge`; `bleu` is all four.
-
-    Raises:
-        InputError: there is no such metric.
-    """
+    InputError for an unknown name."""
     known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in QUALITY} | _SPELLINGS
     found: list[str] = []
     for name in names:

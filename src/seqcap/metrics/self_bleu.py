@@ -1,4 +1,4 @@
-"""How similar the captions of different images are, by their n-grams."""
+"""Similarity of captions of different images, by their n-grams."""
 
 from __future__ import annotations
 
@@ -8,26 +8,21 @@ from collections.abc import Mapping, Sequence
 
 from seqcap.metrics.captions import Caption, joined_references
 
-# Only so many captions are compared: the cost grows with the square of their number.
+# Only the first captions are compared: the cost grows with the square of their number.
 SELF_BLEU_CAPTIONS = 1000
-# NLTK's smoothing method 1: a precision of zero matches counts as this many.
+# NLTK's smoothing method 1: zero matches count as this many.
 EPSILON = 0.1
 
 
 def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[int, float]]:
-    """(image, sentence BLEU) of each of the first 1,000 captions against those of all other images.
-
-    Source: Zhu et al., SIGIR 2018, computed as NLTK's `sentence_bleu` with its smoothing method 1. Lower means that
-    captions tell images apart. A single image has 0.
-
-    Raises:
-        InputError: there is no image, an image has no captions, or a token is empty or holds white space.
-    """
+    """(image, sentence BLEU) of each of the first 1,000 captions against those of all other images. Lower means that
+    captions tell images apart; a single image has 0. (Zhu et al., SIGIR 2018, as NLTK's `sentence_bleu` with smoothing
+    method 1.) InputError if there is no image, an image has no captions, or a token is empty or holds white space."""
     texts = joined_references(sets)
     every = [(image, text.split()) for image, captions in texts.items() for text in captions]
     captions = every[:SELF_BLEU_CAPTIONS]
     counts = [[ngrams(words, n) for n in range(1, order + 1)] for _, words in captions]
-    # The two largest counts of an n-gram with their images: the larger one of another image is what clips.
+    # The two largest counts of an n-gram with their images; the larger one of another image clips.
     largest: dict[tuple[str, ...], list[tuple[int, int]]] = {}
     lengths: dict[int, Counter[int]] = {}
     for (image, words), orders in zip(captions, counts, strict=True):
@@ -62,5 +57,4 @@ def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[
 
 
 def ngrams(words: Caption, order: int) -> Counter[tuple[str, ...]]:
-    """How often each n-gram of one order occurs."""
     return Counter(tuple(words[start : start + order]) for start in range(len(words) - order + 1))

@@ -1,8 +1,5 @@
-"""SPICE (spaCy) of captions made of words (Anderson et al., ECCV 2016).
-
-The metric is SPICE's, the parser is not: numbers are near the published ones (.132 for .133 on COCO's example
-captions), not equal to them.
-"""
+"""SPICE (spaCy) of captions as words (Anderson et al., ECCV 2016). With another parser than SPICE's, numbers are near
+the published ones (.132 for .133 on COCO's example captions), not equal to them."""
 
 from __future__ import annotations
 
@@ -17,15 +14,12 @@ from seqcap.spice.references import ReferenceGraphs
 
 
 def spice(references: References, captions: Sequence[ImageCaption], parser: CachedParser) -> Floats:
-    """F-score [captions] of each caption against its image's references. A caption without tuples scores 0.
-
-    Raises:
-        InputError: METEOR's synsets are missing, or the parser's file is damaged.
-    """
+    """F-score [captions] of each caption against its image's references. A caption without tuples scores 0. InputError
+    if METEOR's synsets are missing, or the parser's file is damaged."""
     index = {image_id: place for place, image_id in enumerate(references)}
     graphs = ReferenceGraphs([[" ".join(tokens) for tokens in texts] for texts in references.values()], parser)
     texts = [" ".join(tokens) for _, tokens in captions]
-    # Decoders often agree: a caption's graph is built once.
+    # Captions repeat, so each graph is built once.
     said = {text: build_graph(tuples) for text, tuples in parser.parse(texts).items()}
     pairs = zip(captions, texts, strict=True)
     return np.array([match(said[text], graphs.graph(index[image_id])).f for (image_id, _), text in pairs], np.float64)

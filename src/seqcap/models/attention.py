@@ -1,7 +1,5 @@
-"""An LSTM that attends to grid or region features: the rows marked * of Chen & Jin 2020 (Table 2).
-
-Attention is Xu et al. 2015's additive one, its context entering the LSTM's input as in Att2in (Rennie et al. 2017).
-"""
+"""An LSTM that attends to grid or region features: rows marked * of Chen & Jin 2020 (Table 2). Additive attention (Xu
+et al. 2015); its context enters the LSTM's input as in Att2in (Rennie et al. 2017)."""
 
 from __future__ import annotations
 
@@ -12,12 +10,10 @@ from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
 
 
 class Config(CaptionerConfig):
-    """The paper: hidden 512, bottom-up regions; on data without regions the cells of the CNN's grid."""
+    """The paper uses hidden 512 and bottom-up regions. Without regions, the cells are those of the CNN's grid."""
 
 
 class Model(ImageCaptioner):
-    """One LSTM layer over words and an attended summary of the image's cells."""
-
     features = "grid"
     parts = 2
 
@@ -25,7 +21,7 @@ class Model(ImageCaptioner):
         super().__init__(config, vocabulary_size, feature_shape)
         hidden = config.hidden
         self.cells = nn.Linear(feature_shape[-1], hidden)
-        # A cell's features do not say where it lies. Its learnt position tells "above" from "below".
+        # Features do not tell a cell's position, so it is learnt.
         number = 1
         for extent in feature_shape[:-1]:
             number *= extent
@@ -33,13 +29,13 @@ class Model(ImageCaptioner):
         self.keys = nn.Linear(hidden, hidden, bias=False)
         self.score = nn.Linear(hidden, 1, bias=False)
         self.first = nn.Linear(hidden, hidden)
-        # One matrix for all that the last state enters: the attention's query and the four gates.
+        # One matrix for the attention's query and the four gates.
         self.recurrent = nn.Linear(hidden, 5 * hidden)
         self.word_gates = nn.Linear(hidden, 4 * hidden, bias=False)
         self.context_gates = nn.Linear(hidden, 4 * hidden, bias=False)
 
     def encode(self, features: Tensor) -> Tensors:
-        """Features [n, height, width, channels] -> (cells, keys, each [n, cells, hidden]; two masks [n, hidden])."""
+        """Features [n, height, width, channels] -> (cells, keys: [n, cells, hidden]; two dropout masks [n, hidden])."""
         n, channels = len(features), features.shape[-1]
         flat = self.standardise(features).reshape(n, -1, channels)
         cells = torch.relu(self.cells(flat) + self.position)
@@ -47,7 +43,6 @@ class Model(ImageCaptioner):
         return cells, self.keys(cells), self.mask(n, hidden), self.mask(n, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
-        """h0 from the mean cell, c0 = 0, each [n, hidden]."""
         h = torch.tanh(self.first(memory[0].mean(1)))
         return h, torch.zeros_like(h)
 
@@ -56,7 +51,7 @@ class Model(ImageCaptioner):
         return output * memory[3], state
 
     def advance(self, word_gates: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """State plus context [n, hidden], and the next state; `word_gates`: what the last word adds, [n, 4 hidden]."""
+        """State plus context [n, hidden], and the next state. `word_gates` [n, 4 hidden]: gates from the last word."""
         cells, keys = memory[:2]
         hidden, cell = state
         size = hidden.shape[1]
@@ -69,7 +64,7 @@ class Model(ImageCaptioner):
         return hidden + context, (hidden, cell)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """As the base class; the words' part of the gates is computed for all steps at once."""
+        """See the base class; computes the words' part of the gates for all steps at once."""
         gates = self.word_gates(self.embedding(self.shifted(captions)) * memory[2][:, None])
         state = self.start(memory)
         outputs = []

@@ -1,9 +1,6 @@
-"""What every captioner offers: `encode`, `start`, `step`, `teacher_force`. Decoders and objectives use nothing else.
-
-Tokens are ids: PAD 0, BOS 1, EOS 2, UNK 3, words from 4. A caption tensor [n, time] holds words, EOS, then PAD; BOS is
-never stored, the captioner feeds it itself. PAD and BOS have probability zero under every captioner, so that p(y|x)
-sums to one over the captions that can be written.
-"""
+"""The interface of every captioner: `encode`, `start`, `step`, `teacher_force`. Decoders and objectives use only these.
+Tokens are ids: PAD 0, BOS 1, EOS 2, UNK 3, words from 4. A caption tensor [n, time] holds words, EOS, then PAD, and no
+BOS: the captioner feeds BOS itself. PAD and BOS have probability zero, so p(y|x) sums to one over captions."""
 
 from __future__ import annotations
 
@@ -19,30 +16,27 @@ from torch import Tensor, nn
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, PAD
 
-# A logit this low has probability exactly zero in float32, yet stays finite: 0 * log 0 gives 0, not NaN.
+# A logit this low has probability zero in float32 but is finite: 0 * log 0 gives 0, not NaN.
 IMPOSSIBLE = -1e4
-
-# Memory (what is known of the images) and state (where the decoder stands): tensors whose first axis is the caption.
+# Memory (the encoded images) or the decoder's state: tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def select(tensors: Tensors, rows: Tensor) -> Tensors:
-    """The given rows of every tensor."""
     return tuple(tensor[rows] for tensor in tensors)
 
 
 def repeat(tensors: Tensors, times: int) -> Tensors:
-    """Each row `times` times: the memory for `times` captions of each image."""
+    """Repeats each row `times` times, for `times` captions of each image."""
     if times == 1:
         return tensors
     return tuple(tensor.repeat_interleave(times, dim=0) for tensor in tensors)
 
 
 def in_precision(method: Callable[P, T]) -> Callable[P, T]:
-    """Makes a method compute in the captioner's precision while it trains."""
+    """Makes a method compute in the captioner's precision during training."""
 
     @wraps(method)
     def rounded(*arguments: P.args, **named: P.kwargs) -> T:
@@ -56,31 +50,24 @@ def in_precision(method: Callable[P, T]) -> Callable[P, T]:
 
 
 class Captioner(nn.Module, ABC):
-    """A model of p(y|x), one token at a time: of captions given an image, or of translations given a sentence.
+    """A model of p(y|x), token by token, for captions of images or translations of sentences.
 
-    Dropout masks are drawn once per input in `encode` and are part of the memory. A caption sampled and scored with the
-    same memory has the same masks; otherwise policy gradients would be biased.
+    `encode` draws one dropout mask per input and puts it into the memory. Captions must be sampled and scored with the
+    same memory, that is, the same masks; otherwise policy gradients are biased.
 
-    Attributes:
-        dropout: rate on word embeddings and on the decoder's output while training; the training loop sets it.
-        precision: float32 or bfloat16, for the factors of matrix products while training; the training loop sets it.
-            Sums and weights stay float32, but logits and the outputs of LSTMs are rounded.
-
-    Args:
-        vocabulary_size: number of words V, special tokens included.
-        embedding: size of word embeddings.
-        hidden: size of the decoder's output.
+    The training loop sets `dropout`, the rate on word embeddings and decoder outputs, and `precision`, float32 or
+    bfloat16, of the factors of matrix products. With bfloat16, sums and weights stay float32; logits and outputs of
+    LSTMs are rounded. `vocabulary_size` V counts the special tokens.
     """
 
-    # The kinds of tasks that it can read, keys of `seqcap.tasks.KINDS`.
+    # Kinds of tasks that the captioner can read, keys of `seqcap.tasks.KINDS`.
     kinds: ClassVar[tuple[str, ...]]
-    # Number of parts, by length, in which captions are unrolled: half of a batch is padding.
+    # `token_outputs` unrolls captions in this many groups of similar length: half of a whole batch would be padding.
     parts: ClassVar[int] = 1
-
     impossible: Tensor
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Wraps an architecture's methods so that they compute in the captioner's precision."""
+        """Makes the methods of an architecture compute in the captioner's precision."""
         super().__init_subclass__(**arguments)
         for name in ("encode", "start", "recur", "unroll", "states"):
             if name in vars(cls):
@@ -102,7 +89,7 @@ class Captioner(nn.Module, ABC):
 
     @abstractmethod
     def encode(self, features: Tensor) -> Tensors:
-        """Features [n, *feature_shape] or sentences, ids [n, time] -> memory; n is the first axis of every tensor."""
+        """Features [n, *feature_shape] or sentences, ids [n, time] -> memory; the first axis of every tensor is n."""
 
     @abstractmethod
     def start(self, memory: Tensors) -> Tensors:
@@ -122,40 +109,29 @@ class Captioner(nn.Module, ABC):
     @in_precision
     def logits(self, hidden: Tensor) -> Tensor:
         """Decoder output [..., hidden] -> logits [..., V]; PAD and BOS are impossible."""
-        # Masking the bias costs V operations, masking the logits n x V.
+        # Masking the bias takes V operations, masking the logits n x V.
         bias = self.output.bias.masked_fill(self.impossible, IMPOSSIBLE)
         return nn.functional.linear(hidden, self.output.weight, bias)
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """Logits [n, V] of the next token, and the next state.
-
-        Args:
-            inputs: the previous tokens, ids [n] or distributions [n, V].
-            state: from `start` or the last `step`.
-            memory: from `encode`, one row per caption.
-        """
+        """Previous tokens, ids [n] or distributions [n, V] -> logits [n, V] of the next tokens, and the next state."""
         hidden, state = self.recur(self.embed(inputs), state, memory)
         return self.logits(hidden), state
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """Decoder outputs [n, time, hidden] when the captions' own tokens [n, time] are fed (BOS first)."""
+        """Decoder outputs [n, time, hidden] for captions [n, time] as inputs, after BOS."""
         embedded = self.embedding(self.shifted(captions))
         state = self.start(memory)
         outputs = []
         for t in range(captions.shape[1]):
             hidden, state = self.recur(embedded[:, t], state, memory)
             outputs.append(hidden)
-        # Writing into a preallocated tensor would make autograd copy the whole of it at every step.
+        # With a preallocated tensor, autograd would copy all of it at every step.
         return torch.stack(outputs, dim=1)
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:
-        """The decoder's states before it reads m tokens of captions [n, time]: tensors [m, ...].
-
-        Args:
-            memory: one row per caption.
-            rows: the caption of each token, [m].
-            places: its position in the caption, [m]; before position 0, BOS has been read.
-        """
+        """The decoder's states before it reads m tokens of captions [n, time]: tensors [m, ...]. `rows` [m] is each
+        token's caption, `places` [m] its position. Before position 0, the decoder has read BOS."""
         embedded = self.embedding(self.shifted(captions))
         state = self.start(memory)
         states = []
@@ -169,7 +145,7 @@ class Captioner(nn.Module, ABC):
         return self.logits(self.unroll(captions, self.encode(features)))
 
     def token_outputs(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """Decoder outputs [m, hidden] at the m tokens of captions [n, time] that are not PAD, row by row."""
+        """Decoder outputs [m, hidden] at the m tokens other than PAD of captions [n, time], row by row."""
         valid = captions != PAD
         lengths = valid.sum(1)
         number = valid.flatten().cumsum(0).view_as(captions) - 1
@@ -182,7 +158,7 @@ class Captioner(nn.Module, ABC):
         return torch.cat(outputs)[torch.cat(numbers).argsort()]
 
     def token_logits(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """Logits [m, V] at the m tokens of captions [n, time] that are not PAD, row by row."""
+        """Logits [m, V] at the m tokens other than PAD of captions [n, time], row by row."""
         return self.logits(self.token_outputs(captions, memory))
 
     @staticmethod
@@ -192,7 +168,7 @@ class Captioner(nn.Module, ABC):
         return torch.cat([start, captions[:, :-1]], dim=1)
 
     def mask(self, rows: int, size: int) -> Tensor:
-        """A dropout mask [rows, size], scaled; ones when not training."""
+        """A scaled dropout mask [rows, size]; ones outside training."""
         weight = self.embedding.weight
         if not self.training or self.dropout == 0:
             return weight.new_ones(rows, size)
@@ -200,37 +176,36 @@ class Captioner(nn.Module, ABC):
 
 
 class CaptionerConfig(Frozen):
-    """Settings shared by all captioners of images and clips."""
+    """Settings of all captioners of images and clips."""
 
     hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
 
 
 class ImageCaptioner(Captioner):
-    """A captioner of images, or of clips, whose features have the same form [..., channels]."""
+    """A captioner of images or clips, whose features have the form [..., channels]."""
 
     kinds = ("images", "clips")
-    # Which feature file the captioner reads: "pooled" or "grid".
+    # The feature file that the captioner reads: "pooled" or "grid".
     features: ClassVar[str]
-
     feature_mean: Tensor
     feature_scale: Tensor
 
     def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, config.hidden, config.hidden)
-        # Without standardisation all captions become the same. The statistics are part of the model.
+        # Without standardisation all captions become the same.
         self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
         self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
 
     def standardise(self, features: Tensor) -> Tensor:
-        """Features [n, ..., channels] with mean 0 and variance 1 per channel over the training images."""
+        """Scales features [n, ..., channels] to mean 0 and variance 1 per channel over the training images."""
         return (features.float() - self.feature_mean) * self.feature_scale
 
     def fit_standardisation(self, features: Tensor) -> None:
-        """Sets mean and scale from the channels of features [n, ..., channels]."""
-        # Some channels at a time: as doubles they take twice the memory.
+        """Computes mean and scale of each channel from features [n, ..., channels]."""
+        # In blocks of channels: as doubles they take twice the memory.
         for start in range(0, features.shape[-1], 512):
             here = slice(start, start + 512)
             flat = features[..., here].double().flatten(0, -2)
             self.feature_mean[here] = flat.mean(0)
-            # A constant channel is centred, not divided by zero.
+            # A constant channel is not divided by zero.
             self.feature_scale[here] = 1 / flat.std(0).clamp(min=1e-3)

@@ -1,8 +1,5 @@
-"""Greedy decoding, random sampling and beam search, for every captioner.
-
-All three use only `start` and `step` of a captioner. Captions are ids [n, time]: words, EOS, then PAD; a caption of
-`max_length` tokens may lack EOS. Log-probabilities are sums over tokens, EOS included, in nats.
-"""
+"""Greedy decoding, random sampling and beam search, by any captioner's `start` and `step`. Captions are ids [n, time]:
+words, EOS, then PAD; one of `max_length` tokens may lack EOS. Log-probabilities sum over tokens and EOS, in nats."""
 
 from __future__ import annotations
 
@@ -17,16 +14,12 @@ from seqcap.models.base import Tensors, repeat, select
 
 
 class Decoder(Protocol):
-    """A captioner, or an ensemble, as decoding uses it."""
-
     def start(self, memory: Tensors) -> Tensors: ...
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]: ...
 
 
 class PrefixDecoder(Decoder, Protocol):
-    """A decoder that can continue any prefix."""
-
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors: ...
 
 
@@ -40,15 +33,8 @@ class Captions:
 
 @torch.no_grad()
 def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor) -> Captions:
-    """Captions, by sampling from p(y|x) itself (no top-k, temperature 1) or greedily.
-
-    Greedy rows may share the batch of sampled ones: a self-critical baseline costs one row, not one more pass.
-
-    Args:
-        memory: one row per caption.
-        max_length: number of tokens, EOS included, after which a caption is cut.
-        greedy: bool [n], true for rows that take the most probable token.
-    """
+    """Draws captions from p(y|x) (temperature 1, no top-k), greedily in rows where `greedy` [n] is true. `memory` has
+    one row per caption, `max_length` counts EOS. So a self-critical baseline needs no second pass."""
     inputs = torch.full((len(greedy),), BOS, dtype=torch.long, device=greedy.device)
     room = torch.full_like(inputs, max_length)
     return continuations(captioner, memory, captioner.start(memory), inputs, room, greedy)
@@ -58,14 +44,12 @@ def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor
 def continuations(
     captioner: Decoder, memory: Tensors, state: Tensors, inputs: Tensor, room: Tensor, greedy: Tensor
 ) -> Captions:
-    """Continuations of prefixes until EOS, by sampling or greedily as in `rollout`, without the prefixes.
+    """Continues captions until EOS, by sampling or greedily as in `rollout`; returns the new tokens only.
 
     Args:
-        memory: one row per caption.
-        state: the decoder's state before it reads `inputs`.
-        inputs: the last token so far, ids [n].
-        room: number of tokens, EOS included, that a row may still have, int [n], at least 1.
-        greedy: bool [n], true for rows that take the most probable token.
+        state: before the decoder reads `inputs`.
+        inputs: the last token of each caption so far, ids [n].
+        room: how many tokens each caption may still get, EOS included, int [n], at least 1.
     """
     n, device = len(greedy), greedy.device
     longest = int(room.max())
@@ -76,7 +60,7 @@ def continuations(
     for t in range(longest):
         logits, state = captioner.step(inputs, state, memory)
         probabilities = torch.softmax(logits.float(), dim=1)
-        # Inverse of the cumulative distribution: one random number per row, where Categorical draws V.
+        # Inverts the cumulative distribution: one random number per row, where Categorical draws V.
         cumulative = probabilities.cumsum(1)
         threshold = torch.rand(len(alive), 1, device=device) * cumulative[:, -1:]
         sampled = torch.searchsorted(cumulative, threshold, right=True).squeeze(1).clamp(max=logits.shape[1] - 1)
@@ -86,7 +70,7 @@ def continuations(
         length = t + 1
         going = (inputs != EOS) & (room[alive] > length)
         if not bool(going.all()):
-            # Finished rows are dropped, which saves over a third of the work on real captions.
+            # Only unfinished rows go on: this saves over a third of the work.
             rows = going.nonzero().squeeze(1)
             if len(rows) == 0:
                 break
@@ -99,14 +83,11 @@ def continuations(
 def complete(
     captioner: PrefixDecoder, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
 ) -> Tensor:
-    """Random completions of m prefixes of captions, ids [m, max_length], prefixes included.
+    """Random completions of m prefixes of captions [n, time]: ids [m, max_length], prefixes included.
 
     Args:
-        memory: one row per caption.
-        captions: ids [n, time].
         rows: the caption of each prefix, [m].
-        lengths: tokens of each prefix, [m]; at least 1, less than `max_length`, and without EOS.
-        max_length: number of tokens, EOS and prefix included, after which a caption is cut.
+        lengths: tokens of each prefix, [m]; from 1 to `max_length` - 1, without EOS.
     """
     last = lengths - 1
     state = captioner.states(captions, memory, rows, last)
@@ -116,12 +97,12 @@ def complete(
     time = torch.arange(captions.shape[1], device=rows.device)
     whole[:, : len(time)] = captions[rows].masked_fill(time >= lengths[:, None], PAD)
     place = lengths[:, None] + torch.arange(found.tokens.shape[1], device=rows.device)
-    # Continuations fit: only padding is cut off.
+    # This cuts off padding only.
     return whole.scatter(1, place, found.tokens)[:, :max_length]
 
 
 def greedy(captioner: Decoder, memory: Tensors, max_length: int) -> Captions:
-    """The most probable token at every step: one caption per row of `memory`."""
+    """The most probable token at every step: one caption for each row of `memory`."""
     return rollout(captioner, memory, max_length, torch.ones(len(memory[0]), dtype=torch.bool, device=memory[0].device))
 
 
@@ -135,23 +116,20 @@ def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -
 
 @torch.no_grad()
 def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_repeat_ngram: int = 0) -> Captions:
-    """The `width` best captions of a beam search, ranked by log p(y|x) without length normalisation.
+    """The `width` best captions of a beam search by log p(y|x), without length normalisation.
 
-    At each step a hypothesis may end only if its ending ranks among the best `width` continuations; the best `width`
-    that continue fill the beam again. Without this pruning the search finds the most probable caption of a captioner
-    with few training images: "a girl". The search for an image ends when no live hypothesis can enter its best `width`
-    finished ones. A beam wider than the number of captions is exhaustive search.
+    A hypothesis may end only if its end is among the best `width` continuations of the step; the best `width`
+    unfinished ones fill the beam again. Without this rule the search finds the most probable caption of a captioner
+    with few training images: "a girl". It stops when no unfinished hypothesis can enter the best `width` finished ones.
+    A `width` above the number of captions makes it exhaustive. `no_repeat_ngram`: see `forbid_repeats`; 0: no limit.
 
-    With `no_repeat_ngram` n > 0 no hypothesis may repeat an n-gram (`forbid_repeats`).
-
-    Returns:
-        tokens [n, width, time], log_prob [n, width] in descending order (-inf where fewer captions exist).
+    Returns tokens [n, width, time] and log_prob [n, width], best first (-inf where fewer captions exist).
     """
     n, device = len(memory[0]), memory[0].device
     memory = repeat(memory, width)
     state = captioner.start(memory)
     inputs = torch.full((n * width,), BOS, dtype=torch.long, device=device)
-    # At first all beams of an image are the same empty prefix: only one continues.
+    # At first all beams of an image are the same empty prefix, so only one continues.
     live = torch.full((n, width), -torch.inf, device=device)
     live[:, 0] = 0
     prefix = torch.full((n, width, max_length), PAD, dtype=torch.long, device=device)
@@ -165,17 +143,17 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_re
         log_p = torch.log_softmax(logits.float(), dim=1).view(b, width, -1)
         if no_repeat_ngram > 0:
             log_p = forbid_repeats(log_p, prefix[:, :, :t], no_repeat_ngram)
-        # The best of each beam first, then the best of those (a full sort costs far more): at most `width` end.
+        # At most `width` hypotheses end. The best of each beam, then the best of those: a full sort is far slower.
         k = min(width + 1, log_p.shape[2])
         top, token = log_p.topk(k, dim=2)
         best, place = (live[:, :, None] + top).flatten(1).topk(min(2 * width, width * k), dim=1)
         ends = token.flatten(1).gather(1, place) == EOS
-        # Hypotheses that end here.
+        # Finished hypotheses.
         ended = prefix.gather(1, (place[:, :width] // k)[:, :, None].expand(-1, -1, max_length))
         ended[:, :, t] = EOS
         score = best[:, :width].masked_fill(~ends[:, :width], -torch.inf)
         done_score, done = _best(torch.cat([done_score, score], 1), torch.cat([done, ended], 1), width)
-        # Hypotheses that go on.
+        # Unfinished hypotheses.
         live, choice = best.masked_fill(ends, -torch.inf).topk(width, dim=1)
         choice = place.gather(1, choice)
         parent, inputs = choice // k, token.flatten(1).gather(1, choice)
@@ -202,20 +180,18 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_re
 
 
 def forbid_repeats(log_p: Tensor, prefix: Tensor, size: int) -> Tensor:
-    """Sets log p [..., V] of every next token that would repeat an n-gram of the prefix [..., t] to -inf, n = `size`
-    (Paulus et al., ICLR 2018: 3). The other tokens keep their probabilities.
-    """
+    """Sets log p [..., V] of tokens that would repeat an n-gram of the prefix [..., t] to -inf, with n = `size` (Paulus
+    et al., ICLR 2018: n = 3). Other tokens keep their probabilities."""
     if prefix.shape[-1] < size:
         return log_p
     said = prefix.unfold(-1, size, 1)
     last = prefix[..., None, prefix.shape[-1] - size + 1 :]
     again = (said[..., :-1] == last).all(-1)
-    # Added, not assigned: a token may end several n-grams, and not all of them are about to be repeated.
+    # Added, not assigned: one token may end several n-grams, not all of which would be repeated.
     forbidden = torch.zeros_like(again, dtype=log_p.dtype).masked_fill(again, -torch.inf)
     return log_p.scatter_add(-1, said[..., -1], forbidden)
 
 
 def _best(scores: Tensor, tokens: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """The `width` best of scores [n, m] in descending order, with their tokens [n, m, time]."""
     top, choice = scores.topk(width, dim=1)
     return top, tokens.gather(1, choice[:, :, None].expand(-1, -1, tokens.shape[2]))

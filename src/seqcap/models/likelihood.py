@@ -1,4 +1,4 @@
-"""Cross-entropy of logits in either precision (`precision` in params.yaml)."""
+"""Cross-entropy of float32 or bfloat16 logits."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# Rows of logits per chunk on a CPU: with COCO's vocabulary they fit into its cache.
+# Rows of logits per chunk on a CPU: they fit into its cache with COCO's vocabulary.
 ROWS = 64
 
 
 def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "none"] = "mean") -> Tensor:
-    """-log p of tokens [m], in float32 nats, of logits [m, V], float32 or bfloat16: [m], or their mean."""
+    """-log p of tokens [m] in nats, float32, from logits [m, V], float32 or bfloat16: [m], or their mean."""
     if logits.dtype != torch.bfloat16:
         return F.cross_entropy(logits.float(), tokens, reduction=reduction)
     losses = cast(Tensor, _CrossEntropy.apply(logits, tokens))  # type: ignore[no-untyped-call]
@@ -21,8 +21,7 @@ def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "no
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Cross-entropy of bfloat16 logits by chunks of rows: float32 copies of all logits, of their log-softmax and of its
-    gradient would take a quarter of a training step."""
+    """Cross-entropy of bfloat16 logits in chunks: float32 copies of all would take a quarter of a step's time."""
 
     @staticmethod
     def forward(context: Any, logits: Tensor, tokens: Tensor) -> Tensor:
@@ -42,13 +41,12 @@ class _CrossEntropy(torch.autograd.Function):
         weight = weights[0][:, None]
         gradient = torch.empty_like(logits)
         for some in _parts(logits):
-            # The probabilities, less 1 at the token itself.
+            # The probabilities, minus 1 at the token itself.
             single = logits[some].float().sub_(normaliser[some]).exp_().mul_(weight[some])
             gradient[some] = single.scatter_add_(1, target[some], -weight[some])
         return gradient, None
 
 
 def _parts(logits: Tensor) -> list[slice]:
-    """Chunks of rows; on a GPU a single one."""
     size = ROWS if logits.device.type == "cpu" else max(1, len(logits))
     return [slice(start, start + size) for start in range(0, len(logits), size)]

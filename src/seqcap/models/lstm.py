@@ -12,15 +12,13 @@ from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
 
 
 class Config(CaptionerConfig):
-    """The paper: hidden 512 and h0 = projected feature (`initial_state`). A small decoder on few images learns to
-    ignore an h0 it must remember; `every_step` also adds the projected feature to every input."""
+    """The paper uses hidden 512 and `initial_state`: h0 is the projected feature. With few images, a small decoder
+    learns to ignore h0; `every_step` also adds the projected feature to every input."""
 
     image_input: Literal["initial_state", "every_step"] = Field(description="where the image enters")
 
 
 class Model(ImageCaptioner):
-    """One LSTM layer over words, started from the pooled image feature."""
-
     features = "pooled"
     parts = 3
 
@@ -31,13 +29,12 @@ class Model(ImageCaptioner):
         self.every_step = config.image_input == "every_step"
 
     def encode(self, features: Tensor) -> Tensors:
-        """Features [n, channels] -> (projected feature, mask on inputs, mask on outputs), each [n, hidden]."""
+        """Features [n, channels] -> (projected feature, masks of inputs and outputs), each [n, hidden]."""
         projected = self.image(self.standardise(features))
         n, hidden = projected.shape
         return projected, self.mask(n, hidden), self.mask(n, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
-        """h0 = projected feature, c0 = 0, each [n, hidden]."""
         return memory[0], torch.zeros_like(memory[0])
 
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
@@ -49,8 +46,7 @@ class Model(ImageCaptioner):
         return h * output_mask, (h, c)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """As the base class, in one call. On a CPU a loop over steps takes twice the time, and so does a packed
-        sequence, which bypasses oneDNN's LSTM."""
+        """See the base class; one call. On a CPU, a loop over steps or a packed sequence takes twice the time."""
         image, input_mask, output_mask = memory
         inputs = self.embedding(self.shifted(captions)) * input_mask[:, None]
         if self.every_step:

@@ -1,11 +1,11 @@
-"""Rollouts with a gradient through the words themselves (Vered et al., ICCV 2019, section 4).
+"""Rollouts with a gradient through the words (Vered et al., ICCV 2019, section 4).
 
-A caption is passed on, to a listener and to the captioner's own next step, as vectors over the vocabulary. At every
-step an index is drawn from p_t. With probability rho p_t itself is passed on, else the one-hot vector of the index with
-the gradient of p_t. This is partial-sampling straight-through, PSST; rho = 0 is plain straight-through.
+The listener and the captioner's next step read vectors over the vocabulary. At every step an index is drawn from p_t.
+With probability rho the vector is p_t itself, else the one-hot vector of the index with the gradient of p_t. This is
+partial-sampling straight-through, PSST; rho = 0 is plain straight-through.
 
-A caption ends where EOS is drawn, also at a step whose distribution would have been passed on. That position is a
-constant one-hot EOS without gradient, and the positions after it are zero: a *relaxed caption* of `seqcap.retrieval`.
+A caption ends where EOS is drawn, whichever vector the step passes on. The vector there is a constant one-hot EOS, and
+zero after it: a *relaxed caption* of `seqcap.retrieval`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ Distribution = Literal["multinomial", "gumbel"]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """How a step's distribution p_t becomes the vector that is passed on.
+    """How a step turns its distribution p_t into a vector.
 
     Attributes:
-        distribution: whose gradient is taken: of p_t ("multinomial"), or of softmax((log p_t + g) / temperature) with
-            Gumbel noise g, whose argmax is the drawn index ("gumbel").
-        rho: probability that the distribution itself is passed on, per caption and step.
-        temperature: of "gumbel".
-        feedback_grad: whether the gradient also flows through what the captioner reads next.
+        distribution: "multinomial": the gradient is that of p_t; "gumbel": that of softmax((log p_t + g) / temperature)
+            with Gumbel noise g, whose argmax is the drawn index.
+        rho: probability, per caption and step, of passing on the distribution itself.
+        feedback_grad: whether the gradient also flows through the captioner's next input.
     """
 
     distribution: Distribution
@@ -43,13 +42,8 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Relaxed captions.
-
-    Attributes:
-        passed: float [n, time, V], with gradient.
-        tokens: ids [n, time], the drawn indices.
-        soft: share of the words, EOS excluded, at which the distribution was passed on.
-    """
+    """Relaxed captions `passed` [n, time, V] with gradient, and the drawn indices `tokens` [n, time]. `soft`: at what
+    share of the words, EOS excluded, the distribution was passed on."""
 
     passed: Tensor
     tokens: Tensor
@@ -57,7 +51,7 @@ class Relaxed:
 
 
 def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, relaxation: Relaxation) -> Relaxed:
-    """One random caption for every row of `memory`, of at most `max_length` tokens, with gradient."""
+    """One random caption for each row of `memory`, of at most `max_length` tokens, with gradient."""
     n, device = len(memory[0]), memory[0].device
     alive = torch.arange(n, device=device)
     inputs = torch.full((n,), BOS, dtype=torch.long, device=device)
@@ -72,7 +66,7 @@ def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, rela
         length = t + 1
         going = index != EOS
         if not bool(going.all()):
-            # Finished rows are dropped, as in `decoding`.
+            # Only unfinished rows go on, as in `decoding`.
             rows = going.nonzero().squeeze(1)
             alive, index, distribution = alive[rows], index[rows], distribution[rows]
             state, memory = select(state, rows), select(memory, rows)
@@ -93,12 +87,12 @@ def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, rela
 
 
 def draw(logits: Tensor, relaxation: Relaxation) -> tuple[Tensor, Tensor]:
-    """The distributions [n, V] that carry the gradient, and indices [n], drawn from softmax(logits)."""
+    """The distributions [n, V] that carry the gradient, and indices [n] drawn from softmax(logits)."""
     if relaxation.distribution == "gumbel":
         scores = logits + gumbel_noise(logits)
         return torch.softmax(scores / relaxation.temperature, dim=1), scores.detach().argmax(1)
     probabilities = torch.softmax(logits, dim=1)
-    # Inverse of the cumulative distribution: one random number a row.
+    # Inverts the cumulative distribution: one random number per row.
     cumulative = probabilities.detach().cumsum(1)
     threshold = torch.rand(len(logits), 1, device=logits.device) * cumulative[:, -1:]
     index = torch.searchsorted(cumulative, threshold, right=True).squeeze(1).clamp(max=logits.shape[1] - 1)
@@ -106,20 +100,18 @@ def draw(logits: Tensor, relaxation: Relaxation) -> tuple[Tensor, Tensor]:
 
 
 def gumbel_noise(like: Tensor) -> Tensor:
-    """Independent standard Gumbel noise."""
-    # Four times as fast as by `exponential_`, on a CPU. The rare 0 becomes -inf, which no softmax minds.
+    # On a CPU four times as fast as `exponential_`. The rare 0 becomes -inf, which softmax accepts.
     return torch.rand_like(like).log_().neg_().log_().neg_()
 
 
 def pass_on(distribution: Tensor, index: Tensor, soft: Tensor) -> Tensor:
-    """Distributions [n, V] where `soft` [n], else one-hot vectors of the indices [n], both with the distributions'
-    gradient."""
+    """Distributions [n, V] where `soft` [n], else one-hot vectors of indices [n], with the distributions' gradient."""
     value = distribution.detach()
     hard = torch.zeros_like(value).scatter(1, index[:, None], 1.0)
-    # The difference is exactly zero: one-hot vectors stay exactly one-hot.
+    # The difference is exactly zero: one-hot vectors stay one-hot.
     return torch.where(soft[:, None], value, hard) + (distribution - value)
 
 
 def anneal(step: int, rate: float) -> float:
-    """Temperature max(.5, exp(-rate step)), as printed. (The released code multiplies the last one by it: to 0.)"""
+    """Temperature max(.5, exp(-rate step)), as printed. (The released code multiplies the last temperature by it.)"""
     return max(0.5, math.exp(-rate * step))

@@ -1,9 +1,6 @@
-"""A Transformer encoder-decoder over grid features (Vaswani et al. 2017), pre-LayerNorm with GELU.
-
-Chaffin et al. 2024 fine-tune OFA-tiny (Wang et al., ICML 2022). Of OFA, these are the sizes and the kind of layer, not
-the rest: no further LayerNorms and head scales within layers (NormFormer), no relative positions, no weights shared by
-embeddings and output, no ResNet that is trained along, and no pretrained weights.
-"""
+"""A Transformer encoder-decoder over grid features (Vaswani et al. 2017), pre-LayerNorm with GELU. Chaffin et al. 2024
+fine-tune OFA-tiny (Wang et al., ICML 2022). This model has its sizes and kind of layer, but not its further LayerNorms
+and head scales (NormFormer), relative positions, shared embeddings, ResNet or pretrained weights."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
 
-# Wavelengths of position encodings go from 2 pi to this many times 2 pi (Vaswani et al. 2017).
+# The wavelengths of position encodings go from 2 pi to 2 pi times this (Vaswani et al. 2017).
 LONGEST_WAVE = 10_000
 
 
@@ -37,17 +34,14 @@ class Config(CaptionerConfig):
 
 
 class Layer(nn.Module):
-    """One layer of the decoder: it reads the words so far, then the image's cells, then each word by itself.
-
-    Each part adds mask * f(LayerNorm(x)) to x.
-    """
+    """A decoder layer: attention over words and over cells, feed-forward; each adds mask * f(LayerNorm(x)) to x."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         hidden = config.hidden
         self.heads = config.heads
         self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(3))
-        # Queries, keys and values of the words. Keys and values of the cells are part of the memory.
+        # Queries, keys and values of the words; keys and values of the cells are in the memory.
         self.words = nn.Linear(hidden, 3 * hidden)
         self.from_words = nn.Linear(hidden, hidden)
         self.query = nn.Linear(hidden, hidden)
@@ -62,9 +56,9 @@ class Layer(nn.Module):
         """Reads further words; returns x for the next layer, and `past` with these words.
 
         Args:
-            x: the words, [n, time, hidden].
-            past: keys and values of the words before them, [n, 2, heads, before, hidden / heads].
-            allowed: which words each of them may attend to, bool [n, 1, time, before + time].
+            x: words, [n, time, hidden].
+            past: keys and values of earlier words, [n, 2, heads, before, hidden / heads].
+            allowed: words that each word may attend to, bool [n, 1, time, before + time].
             cells: keys and values of the image's cells, [n, 2, heads, cells, hidden / heads].
             masks: dropout masks of the three parts, [n, 1, hidden].
         """
@@ -77,23 +71,21 @@ class Layer(nn.Module):
 
 
 class Model(ImageCaptioner):
-    """A Transformer encoder over the image's cells, and a decoder that keeps the keys and values of what it has read.
+    """A Transformer encoder over the image's cells, and a decoder that caches keys and values.
 
-    A word's input is its embedding, times sqrt(hidden), plus sinusoids of its position (Vaswani et al. 2017, section
-    3.4): a caption may have any length. A cell's position is learnt, as the attention captioner's is.
+    A word's input is its embedding times sqrt(hidden), plus sinusoids of its position (Vaswani et al. 2017, section
+    3.4), so captions may have any length. Positions of cells are learnt.
 
-    Dropout is on word embeddings, on the output of each part of a layer, and on the decoder's output. The decoder's
-    masks are one vector per image, the same at every word (Gal & Ghahramani 2016): captions are scored under the masks
-    that they were sampled under, and the number of words is not known when these are drawn. The encoder's dropout is
-    PyTorch's, as it runs only once, in `encode`.
+    Dropout is on word embeddings, on the output of each part of a layer, and on the decoder's output. The decoder has
+    one mask per image for all words (Gal & Ghahramani 2016): captions are scored under the masks that they were sampled
+    under, and their lengths are unknown when the masks are drawn. The encoder runs once, with PyTorch's dropout.
 
-    The state holds bool [n, t], which of the t cached words are the caption's own, and for each layer their keys and
-    values, [n, 2, heads, t, hidden / heads]. Rows may have read fewer words than others (`states`).
+    The state: bool [n, t], which of the t cached words belong to the caption (rows may differ, see `states`), and each
+    layer's keys and values [n, 2, heads, t, hidden / heads].
     """
 
     features = "grid"
     parts = 2
-
     waves: Tensor
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
@@ -109,7 +101,7 @@ class Model(ImageCaptioner):
             for _ in range(config.layers)
         )
         self.encoder_norm = nn.LayerNorm(hidden)
-        # One matrix for the keys and values of the cells in all layers: computed once an image, for all its captions.
+        # One matrix for the cells' keys and values in all layers, computed once per image.
         self.keys_values = nn.Linear(hidden, config.layers * 2 * hidden)
         self.decoder = nn.ModuleList(Layer(config) for _ in range(config.layers))
         self.decoder_norm = nn.LayerNorm(hidden)
@@ -117,16 +109,12 @@ class Model(ImageCaptioner):
         self.register_buffer("waves", waves, persistent=False)
 
     def encode(self, features: Tensor) -> Tensors:
-        """Features [n, height, width, channels] -> memory.
-
-        Returns:
-            for each layer of the decoder, the keys and values of the cells, [n, 2, heads, cells, hidden / heads]; the
-            decoder's dropout masks, [n, 3 layers + 2, 1, hidden].
-        """
+        """Features [n, height, width, channels] -> memory: for each decoder layer, keys and values of the cells [n, 2,
+        heads, cells, hidden / heads]; then the decoder's dropout masks [n, 3 layers + 2, 1, hidden]."""
         n, channels = len(features), features.shape[-1]
         cells = self.cells(self.standardise(features).reshape(n, -1, channels)) + self.position
         for layer in self.encoder:
-            # The training loop sets the rate after the layers are built.
+            # The training loop sets the rate after the model is built.
             for part in layer.modules():
                 if isinstance(part, nn.Dropout):
                     part.p = self.dropout
@@ -137,7 +125,6 @@ class Model(ImageCaptioner):
         return *read, self.mask(n, masks * hidden).view(n, masks, 1, hidden)
 
     def start(self, memory: Tensors) -> Tensors:
-        """Nothing is read yet."""
         cells = memory[:-1]
         return cells[0].new_ones(len(cells[0]), 0, dtype=torch.bool), *(part[:, :, :, :0] for part in cells)
 
@@ -146,19 +133,18 @@ class Model(ImageCaptioner):
         return output[:, 0], state
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """As the base class, but all words at once."""
         return self.read(self.embedding(self.shifted(captions)), self.start(memory), memory)[0]
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:
-        """As the base class. All words of a caption are cached, and those from `places` on are masked: the keys and
-        values of a word do not depend on later words."""
+        """See the base class; caches all words of a caption and masks those from `places` on. A word's keys and values
+        do not depend on later words."""
         _, (own, *cached) = self.read(self.embedding(self.shifted(captions)), self.start(memory), memory)
         time = torch.arange(own.shape[1], device=own.device)
-        # The inputs begin with BOS: place t is word t + 1.
+        # Inputs begin with BOS, so place t is input t + 1.
         return time <= places[:, None], *[part[rows] for part in cached]
 
     def read(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """Reads embedded words [n, time, hidden] at once: outputs [n, time, hidden], and the state after the last."""
+        """Reads embedded words [n, time, hidden] at once: outputs [n, time, hidden], and the next state."""
         own, *past = state
         cells, masks = memory[:-1], memory[-1].unbind(1)
         n, time, hidden = embedded.shape
@@ -180,8 +166,7 @@ def split_heads(x: Tensor, kinds: int, heads: int) -> Tensor:
 
 
 def attend(query: Tensor, keys_values: Tensor, allowed: Tensor | None) -> Tensor:
-    """Attention of queries [n, 1, heads, time, size] over keys and values [n, 2, heads, there, size], where `allowed`:
-    [n, time, heads x size]."""
+    """Attention of queries [n, 1, heads, time, size] to keys and values [n, 2, heads, there, size]."""
     keys, values = keys_values.unbind(1)
     found = scaled_dot_product_attention(query.squeeze(1), keys, values, attn_mask=allowed)
     return found.transpose(1, 2).flatten(2)

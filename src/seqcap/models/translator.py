@@ -1,4 +1,4 @@
-"""The attentive encoder-decoder of Bahdanau, Cho & Bengio (ICLR 2015), with LSTMs in the place of their GRUs."""
+"""The attentive encoder-decoder of Bahdanau, Cho & Bengio (ICLR 2015), with LSTMs instead of GRUs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from seqcap.models.base import IMPOSSIBLE, Captioner, Tensors
 
 
 class Config(Frozen):
-    """Elbayad et al. 2018: embedding 128, hidden 256 for IWSLT'14; 620 and 2000 for WMT'14. They do not print the size
-    of the deep output; Bahdanau et al. use 500 with embeddings of 620."""
+    """Elbayad et al. 2018: embedding 128, hidden 256 for IWSLT'14; 620, 2000 for WMT'14. They print no readout size;
+    Bahdanau et al. use 500 with embeddings of 620."""
 
     embedding: int = Field(gt=0, description="size of the embeddings of either language")
     hidden: int = Field(gt=0, description="size of the decoder, and of the encoder in each direction")
@@ -22,13 +22,13 @@ class Config(Frozen):
 
 
 class Model(Captioner):
-    """A bidirectional LSTM reads the source; an LSTM with additive attention over it writes the target.
+    """A bidirectional LSTM reads the source, an LSTM with additive attention writes the target (appendix A.2):
 
         a_t = softmax_j(v . tanh(W s_{t-1} + U h_j)),  c_t = sum_j a_tj h_j
         s_t = LSTM([y_{t-1}; c_t], s_{t-1})
         o_t = maxout(R [s_t; y_{t-1}; c_t])
 
-    as in their appendix A.2; s_0 comes from both last states of the encoder, not from the backward one alone.
+    s_0 comes from the last states of both directions of the encoder; in the paper, from the backward one alone.
     """
 
     kinds = ("sentences",)
@@ -41,7 +41,7 @@ class Model(Captioner):
         self.first = nn.Linear(2 * hidden, hidden)
         self.keys = nn.Linear(2 * hidden, hidden)
         self.score = nn.Linear(hidden, 1, bias=False)
-        # One matrix for all that the last state enters: the attention's query and the four gates.
+        # One matrix for the attention's query and the four gates.
         self.recurrent = nn.Linear(hidden, 5 * hidden, bias=False)
         self.word_gates = nn.Linear(embedding, 4 * hidden)
         self.context_gates = nn.Linear(2 * hidden, 4 * hidden, bias=False)
@@ -51,12 +51,8 @@ class Model(Captioner):
         nn.init.uniform_(self.source.weight, -0.1, 0.1)
 
     def encode(self, features: Tensor) -> Tensors:
-        """Source ids [n, time] -> memory.
-
-        Returns:
-            annotations [n, time, 2 hidden]; keys [n, time, hidden]; 0 or, at padding, a very low score [n, time];
-            s_0 [n, hidden]; masks on target embeddings [n, embedding] and on decoder outputs [n, readout].
-        """
+        """Source ids [n, time] -> memory. Annotations [n, time, 2 hidden]; keys [n, time, hidden]; scores [n, time],
+        low at padding, else 0; s_0; dropout masks of target embeddings and decoder outputs."""
         n, size = len(features), self.embedding.embedding_dim
         valid = features != PAD
         lengths = valid.sum(1).clamp(min=1)
@@ -71,7 +67,6 @@ class Model(Captioner):
         return annotations, self.keys(annotations), padding, start, self.mask(n, size), output_mask
 
     def start(self, memory: Tensors) -> Tensors:
-        """s_0 and a cell of zeros, each [n, hidden]."""
         return memory[3], torch.zeros_like(memory[3])
 
     def recur(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
@@ -80,7 +75,7 @@ class Model(Captioner):
         return self.read_out(state[0], embedded, context) * memory[5], state
 
     def advance(self, word_gates: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """c_t [n, 2 hidden] and the next state, given what the last word adds to the gates [n, 4 hidden]."""
+        """c_t [n, 2 hidden] and the next state. `word_gates` [n, 4 hidden]: the gates' part of the last word."""
         annotations, keys, padding = memory[:3]
         hidden, cell = state
         recurrent = self.recurrent(hidden)
@@ -93,12 +88,12 @@ class Model(Captioner):
         return context, (torch.sigmoid(o) * torch.tanh(cell), cell)
 
     def read_out(self, hidden: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
-        """The decoder's output [..., readout]: the larger of each two units."""
+        """The decoder's output [..., readout]: a maxout over pairs of units."""
         deep: Tensor = self.state_readout(hidden) + self.word_readout(embedded) + self.context_readout(context)
         return deep.view(*deep.shape[:-1], -1, 2).amax(-1)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """As the base class; what does not depend on the state is computed for all steps at once."""
+        """See the base class; computes what does not depend on the state for all steps at once."""
         embedded = self.embedding(self.shifted(captions)) * memory[4][:, None]
         state = self.start(memory)
         states, contexts = [], []

@@ -1,4 +1,4 @@
-"""Reads models from weights files: builds what the metadata describe, then fills it with the weights."""
+"""Reads a model from its weights file: the metadata say how to build it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,9 @@ N = TypeVar("N", bound=nn.Module)
 
 
 class ModelMetadata(BaseModel):
-    """The metadata of every captioner and retriever.
-
-    Attributes:
-        architecture, model: module, and its settings.
-        vocabulary_size: number of words, special tokens included.
-        vocabulary: hash of these words, see `vocabulary.digest`.
-        feature_shape: shape of an input.
-    """
+    """The metadata of every captioner and retriever; `vocabulary` is the hash of the words (`vocabulary.digest`)."""
 
     model_config = ConfigDict(strict=True)
-
     architecture: str = Field(pattern="^[a-z0-9_]+$")
     model: dict[str, Any]
     vocabulary_size: int = Field(gt=len(SPECIALS))
@@ -43,20 +35,13 @@ class ModelMetadata(BaseModel):
 def load_model(
     path: Path, build: Callable[[str, dict[str, Any], int, tuple[int, ...]], N], what: str
 ) -> tuple[N, dict[str, Any]]:
-    """A trained model, in evaluation mode, and the metadata of its file.
-
-    Args:
-        build: builds it from architecture, settings, vocabulary size and feature shape.
-        what: "captioner" or "retriever", for messages.
-
-    Raises:
-        InputError: the file is missing, damaged or no such model's.
-    """
+    """A trained model in evaluation mode, and the metadata of its file; an InputError if the file holds no such model.
+    `build` takes architecture, settings, vocabulary size and feature shape; `what` is "captioner" or "retriever"."""
     tensors, metadata = load_weights(path)
     about = check_metadata(ModelMetadata, path, metadata, what)
     arguments = about.architecture, about.model, about.vocabulary_size, tuple(about.feature_shape)
     with report_wrong_content(path, what):
-        # A user's CLIP has its weights elsewhere.
+        # Weights of a user's CLIP are in its own folder.
         if tensors:
             _check_shapes(build, arguments, tensors)
         model = build(*arguments)
@@ -66,7 +51,6 @@ def load_model(
 
 @contextmanager
 def report_wrong_content(path: Path, what: str) -> Iterator[None]:
-    """Turns errors from a file that holds something other than `what` into an `InputError`."""
     try:
         yield
     except (ArithmeticError, LookupError, ModuleNotFoundError, RuntimeError, TypeError, ValueError) as error:
@@ -74,7 +58,7 @@ def report_wrong_content(path: Path, what: str) -> Iterator[None]:
 
 
 def check_metadata(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str) -> M:
-    """Validates metadata; an `InputError` names the first field that is missing or wrong."""
+    """Validates metadata; the `InputError` names the first field that is missing or wrong."""
     try:
         return kind.model_validate(metadata)
     except ValidationError as error:
@@ -84,7 +68,7 @@ def check_metadata(kind: type[M], path: Path, metadata: Mapping[str, Any], what:
 
 
 class _SkipNormalInit(TorchFunctionMode):
-    """Skips `normal_`: to fill a tensor on the meta device, torch imports its compiler, which takes a second."""
+    """Skips `normal_`, for which torch would import its compiler on the meta device: that takes a second."""
 
     def __torch_function__(
         self, function: Any, types: Any, arguments: tuple[Any, ...] = (), options: Mapping[str, Any] | None = None
@@ -94,9 +78,9 @@ class _SkipNormalInit(TorchFunctionMode):
 
 
 def _check_shapes(build: Callable[..., nn.Module], arguments: tuple[Any, ...], tensors: Mapping[str, Tensor]) -> None:
-    """Raises ValueError if the weights have other shapes than the model. Nothing is allocated: wrong metadata may
-    describe a model that does not fit into memory."""
-    # The state of the random numbers stays as it was: later training depends on it.
+    """Raises ValueError if shapes of the weights and of the model differ. Allocates nothing: the metadata may describe
+    a model that does not fit into memory."""
+    # Later training depends on the state of the random generator.
     with torch.random.fork_rng(devices=[]), torch.device("meta"), _SkipNormalInit():
         expected = {name: tensor.shape for name, tensor in build(*arguments).state_dict().items()}
     found = {name: tensor.shape for name, tensor in tensors.items()}

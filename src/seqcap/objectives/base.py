@@ -1,10 +1,10 @@
-"""What objectives are given, what they return, and what the policy-gradient ones share.
+"""What objectives get and return, and what policy gradients share.
 
-A run brings its captioner and reward. Whatever else an objective needs it declares itself:
+A run names its captioner and its reward. An objective declares what else it needs:
 
-- files that are made before it, in `Objective.reads`: the pipeline derives from it what the run depends on;
-- networks of its own, as sub-modules: `Context` tells their sizes;
-- a learning rate of their own, or weights that others read later, in `Objective.partners`.
+- files made by earlier stages: in `Objective.reads`, from which the pipeline derives the run's dependencies;
+- networks of its own: as sub-modules, with sizes from `Context`;
+- other learning rates for them, or weights that are kept: in `Objective.partners`.
 """
 
 from __future__ import annotations
@@ -28,122 +28,76 @@ from seqcap.tasks.base import Inputs
 
 
 class Reward(Protocol):
-    """A reward on token ids."""
-
     def score(self, hypotheses: NDArray[np.int64], image: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Rewards [n] of hypotheses [n, time] of training images [n]."""
+        """Rewards [n] of hypotheses [n, time], given their training images [n]."""
         ...
 
 
 @dataclass(frozen=True)
 class Context:
-    """What an objective may use.
+    """What an objective may use."""
 
-    Attributes:
-        reward: the run's reward against the training references.
-        max_length: tokens of a sampled caption, EOS included.
-        hidden: size of the captioner's decoder output, for baselines on it.
-        steps_per_epoch: training steps that an epoch takes, for schedules.
-        embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run does not
-            read them.
-        frequencies: how often each token occurs in the training captions, int64 [V].
-        reads: every file or folder that the run reads, by name: those of `Objective.reads`, and the reward's
-            "paraphrases".
-        seed: the run's. Of a folder with weights of several seeds it reads those of its own.
-        task: the task's folder, artifacts/<task>.
-        items: ids of the training images, int64, in the order that `Batch.images` numbers them.
-        feature_shape: of one image in `Batch.features`, for an encoder of the objective's own; of sentences, the number
-            of source words.
-    """
-
-    reward: Reward
-    max_length: int
-    hidden: int
+    reward: Reward  # against the training references
+    max_length: int  # tokens of a sampled caption, EOS included
+    hidden: int  # size of the decoder's output
     steps_per_epoch: int
-    embeddings: Tensor | None
-    frequencies: Tensor
-    reads: Mapping[str, Path]
-    seed: int
-    task: Path
-    items: NDArray[np.int64]
-    feature_shape: tuple[int, ...]
+    embeddings: Tensor | None  # of the vocabulary's words, float [V, d], zeros for tokens without one; None if not read
+    frequencies: Tensor  # of the tokens in the training captions, int64 [V]
+    reads: Mapping[str, Path]  # paths of `Objective.reads`, and "paraphrases" for the reward
+    seed: int  # of the run; picks the file in a folder with weights of several seeds
+    task: Path  # artifacts/<task>
+    items: NDArray[np.int64]  # ids of the training images, int64, in the order of `Batch.images`
+    feature_shape: tuple[int, ...]  # of an image in `Batch.features`; for sentences, (source words,)
 
     @property
     def vocabulary_size(self) -> int:
-        """V, the number of words, special tokens included."""
         return len(self.frequencies)
 
 
 @dataclass(frozen=True)
 class Partner:
-    """A sub-module that learns beside the captioner at a pace of its own: a listener, a critic.
-
-    Its gradients are clipped apart from the captioner's: how fast it learns does not depend on how the captioner's loss
-    is weighed.
-
-    Attributes:
-        module: one of the objective's own modules.
-        pace: its learning rate as a multiple of the captioner's.
-        metadata: what the file of its weights says of it. They are kept with the captioner's, as
-            seed<k>.<name>.safetensors, for those who read them later. None: it has no file.
-        learns: whether the next step changes it; if not, its gradients are dropped, like the captioner's of
-            `Objective.trains_captioner`.
-    """
+    """A sub-module with a learning rate of its own: a listener, a critic. Its gradients are clipped apart from the
+    captioner's, so its pace does not depend on the weight of the captioner's loss. If it has `metadata`, its weights
+    are kept with the captioner's, as seed<k>.<name>.safetensors."""
 
     module: nn.Module
-    pace: float
-    metadata: Mapping[str, Any] | None = None
-    learns: bool = True
+    pace: float  # learning rate as a multiple of the captioner's
+    metadata: Mapping[str, Any] | None = None  # of its weights file
+    learns: bool = True  # whether the next step updates it; if not, its gradients are dropped
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One training step's data.
+    """The data of one training step."""
 
-    Attributes:
-        features: [b, *feature shape].
-        images: row of each image among the training images, int64 [b] (on the CPU: rewards look it up).
-        captions: ids [b, references, time]; a missing reference is all PAD.
-        weight: under a launcher, what its loss counts in the mean over processes: its share of the step's images, times
-            the number of processes.
-    """
-
-    features: Tensor
-    images: NDArray[np.int64]
-    captions: Tensor
-    weight: float = 1.0
+    features: Tensor  # [b, *feature shape]
+    images: NDArray[np.int64]  # rows among the training images, int64 [b]; on the CPU, where rewards need them
+    captions: Tensor  # ids [b, references, time]; a missing reference is all PAD
+    weight: float = 1.0  # in the mean over processes: share of the step's images x number of processes
 
 
 class Objective(nn.Module, ABC):
-    """Called with captioner and batch; returns the scalar loss and a dict of numbers to log.
+    """Maps captioner and batch to a scalar loss and a dict of numbers to log; `train_reward` is plotted.
 
-    Its sub-modules learn with the captioner, at the same learning rate unless `partners` names another.
-    `train_reward` in the logs is drawn as a curve.
-
-    Attributes:
-        reads: names of what it needs besides the task's data. Each is a path in `Context.reads`:
-            "embeddings", vectors of the task's words, also in `Context.embeddings`;
-            "listener", a folder with a retriever's weights, seed<k>.safetensors. If stage `mine` wrote the folder,
-            seed<k>.mined.parquet beside them tells the images that are similar to each.
-        keeps_last: whether the last epoch's weights are kept; else those of the epoch which the task's criterion finds
-            best.
+    Its sub-modules learn at the captioner's learning rate unless `partners` says otherwise. `reads` may hold
+    "embeddings", vectors of the task's words, and "listener", a folder with a retriever's weights, seed<k>.safetensors.
+    If stage `mine` wrote the folder, seed<k>.mined.parquet lists similar images for each training image.
     """
 
     reads: ClassVar[tuple[str, ...]] = ()
-    keeps_last: ClassVar[bool] = False
+    keeps_last: ClassVar[bool] = False  # keep the last epoch's weights, not those of the best epoch
 
     def partners(self) -> Mapping[str, Partner]:
-        """Those of its sub-modules that have a learning rate of their own, or weights that are kept, by name."""
+        """By name, the sub-modules with their own learning rate or with weights that are kept."""
         return {}
 
     def measures(self, inputs: Inputs, captions: NDArray[np.int64]) -> Mapping[str, float]:
-        """What it measures of greedy captions [n, time] of the validation inputs, beside the task's own criteria."""
+        """Further measures of greedy captions [n, time] of the validation inputs."""
         return {}
 
     def trains_captioner(self) -> bool:
-        """Whether the next step changes the captioner. If not, its gradients are dropped: Adam would remember zeros,
-        divide by too little when the captioner's turn comes, and make its first hundreds of steps several times too
-        large."""
+        """Whether the next step updates the captioner. If not, its gradients are dropped: with zeros in Adam's moments,
+        its first hundreds of steps would be several times too large."""
         return True
 
     @abstractmethod
@@ -152,42 +106,29 @@ class Objective(nn.Module, ABC):
 
 @dataclass(frozen=True)
 class Samples:
-    """Captions drawn from the captioner, ready to be scored and weighted.
+    """Captions drawn from the captioner, with their rewards."""
 
-    Attributes:
-        tokens: ids [b * samples, time], an image's samples next to each other.
-        memory: what they were drawn under, one row per caption, with gradient.
-        reward: of each sample, [b, samples].
-    """
-
-    tokens: Tensor
-    memory: Tensors
-    reward: Tensor
+    tokens: Tensor  # ids [b * samples, time], the samples of an image side by side
+    memory: Tensors  # that they were drawn under, one row per caption, with gradient
+    reward: Tensor  # [b, samples]
 
 
 @dataclass(frozen=True)
 class BaselinedSamples(Samples):
-    """Samples, and what the greedy caption of each image is worth.
+    """Samples, and the reward of each image's greedy caption."""
 
-    Attributes:
-        baseline: reward of the greedy caption, [b] (b1 of Chen & Jin 2020).
-    """
-
-    baseline: Tensor
+    baseline: Tensor  # [b], b1 of Chen & Jin 2020
 
 
 def draw(captioner: Captioner, batch: Batch, context: Context, samples: int) -> Samples:
-    """Draws `samples` captions of each image and rewards them.
-
-    Sampling leaves no graph; `sequence_log_prob` scores the samples again under the same memory, dropout masks
-    included.
-    """
+    """Draws and rewards `samples` captions of each image, without gradient. `sequence_log_prob` scores them again with
+    gradient, under the same memory and dropout masks."""
     drawn, memory, reward = _draw(captioner, batch, context, samples, greedy=0)
     return Samples(drawn, memory, reward)
 
 
 def draw_with_greedy(captioner: Captioner, batch: Batch, context: Context, samples: int) -> BaselinedSamples:
-    """`draw` for objectives with a greedy baseline: the greedy caption of each image is drawn in the same batch."""
+    """As `draw`; also draws each image's greedy caption, in the same batch."""
     drawn, memory, reward = _draw(captioner, batch, context, samples, greedy=1)
     return BaselinedSamples(drawn, memory, reward[:, :-1], reward[:, -1])
 
@@ -195,10 +136,10 @@ def draw_with_greedy(captioner: Captioner, batch: Batch, context: Context, sampl
 def _draw(
     captioner: Captioner, batch: Batch, context: Context, samples: int, greedy: Literal[0, 1]
 ) -> tuple[Tensor, Tensors, Tensor]:
-    """Tokens and memory of the samples, and the rewards of samples and greedy captions, [b, samples + greedy]."""
+    """Tokens and memory of the samples; rewards of samples and greedy captions [b, samples + greedy]."""
     b, each = len(batch.images), samples + greedy
     memory = captioner.encode(batch.features)
-    # The greedy caption runs as the last row of each image.
+    # The last row of each image is greedy.
     most_probable = torch.zeros(b, each, dtype=torch.bool, device=batch.features.device)
     most_probable[:, samples:] = True
     with torch.no_grad():
@@ -211,11 +152,7 @@ def _draw(
 
 
 def sequence_log_prob(captioner: Captioner, samples: Samples) -> tuple[Tensor, Tensor]:
-    """log p(y|x) of the samples, with gradient.
-
-    Returns:
-        log p [b, samples], and the logits [m, V] at the m tokens of the samples.
-    """
+    """log p(y|x) [b, samples] of the samples and the logits [m, V] at their m tokens, with gradient."""
     logits = captioner.token_logits(samples.tokens, samples.memory)
     valid = samples.tokens != PAD
     token = -cross_entropy(logits, samples.tokens[valid], reduction="none")

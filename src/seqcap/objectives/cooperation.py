@@ -1,18 +1,15 @@
-"""What objectives with a listener share. The listener is a retriever that finds images by captions (Vered et al. 2019).
+"""Shared by objectives with a listener, a retriever that finds images by captions (Vered et al. 2019).
 
-The captioner is the speaker. Its loss has two terms:
+The captioner is the speaker. Its loss has two terms, both means over images; w weighs the first:
 
     discriminative: the listener's hinge, both directions, against the hardest negatives of the batch (VSE++)
     reward:         -(CIDEr-D(y) - CIDEr-D(greedy)) log p(y), log p summed over the caption
 
-Both are means over images, and w weighs the first. The authors' code sums the hinge over the batch and divides the
-other term by the number of tokens: their lambda is w / (w + tokens of a batch), w / (w + 1,340) at their sizes.
+The authors sum the hinge over the batch and divide the other term by the batch's tokens (1,340), so its lambda is w /
+(w + tokens).
 
-A listener that learns takes the gradient of the hinge itself, not of w times it. Negatives come from the process's own
-part of the batch: with several GPUs there are fewer of them.
-
-An objective with a critic of its own follows `ListenerObjective` or `objectives.discriminated`: build the network as a
-sub-module, and return it from `partners`, with its learning rate and whether the next step changes it.
+A listener that learns gets the gradient of the hinge itself, without w. Negatives come from the process's own part of
+the batch, so several GPUs have fewer of them.
 """
 
 from __future__ import annotations
@@ -42,8 +39,6 @@ LISTENER = "listener"
 
 
 class HingeConfig(Frozen):
-    """Settings of a hinge that is weighed against CIDEr-D."""
-
     weight: float = Field(ge=0, description="of the hinge against CIDEr-D (w)")
     margin: float = Field(0.2, gt=0, le=2, description="of the hinge, a cosine (the paper's eq. 2 has 1, its code .2)")
 
@@ -56,25 +51,19 @@ class ListenerConfig(Frozen):
 
 @dataclass(frozen=True)
 class Candidates:
-    """A sampled caption of each image, rewarded, and the greedy one, ids [b, time]."""
+    """One sampled caption of each image, with its reward, and the greedy one, ids [b, time]."""
 
     samples: BaselinedSamples
     greedy: Tensor
 
 
 class ListenerObjective(Objective):
-    """An objective with a listener, which starts from a trained retriever.
-
-    The listener learns if the objective's `Config` is a `ListenerConfig`.
-
-    Raises:
-        InputError: the retriever is missing or damaged, or it was trained on another task.
-    """
+    """An objective with a listener that starts from a trained retriever. It learns if `Config` is a `ListenerConfig`.
+    InputError if the retriever is missing or damaged, or it was trained on another task."""
 
     reads = (LISTENER,)
-    # Not the epoch with the best R@10 on val: with a small w that is the first, when the speaker has hardly learned.
+    # With a small w, the epoch with the best R@10 on val is the first, in which the speaker has hardly learned.
     keeps_last = True
-
     steps: Tensor
 
     def __init__(self, config: BaseModel, context: Context) -> None:
@@ -85,7 +74,7 @@ class ListenerObjective(Objective):
         self.listener.requires_grad_(self.pace is not None)
         self.task = self.listener.load_task(context.task)
         self.training_images = self.listener_inputs(context.items)
-        # A buffer, so that checkpoints hold it.
+        # A buffer, so that checkpoints include it.
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def partners(self) -> Mapping[str, Partner]:
@@ -94,39 +83,31 @@ class ListenerObjective(Objective):
         return {LISTENER: Partner(self.listener, self.pace, self.listener.metadata(), self.listener_learns())}
 
     def listener_learns(self) -> bool:
-        """Whether the next step updates a listener that can learn."""
+        """Whether the next step updates the listener, if it learns at all."""
         return True
 
     def measures(self, inputs: Inputs, captions: NDArray[np.int64]) -> Mapping[str, float]:
-        """R@10 of the captions among all inputs, by the objective's own listener, 0 to 1."""
+        """R@10 of the captions among all inputs, 0 to 1, by the objective's own listener."""
         device = self.steps.device
         texts = embed_captions(self.listener, torch.from_numpy(captions), device)
         images = embed_images(self.listener, self.listener_inputs(inputs.ids), device)
         return {"val_R@10": recall(ranks(texts, images, torch.arange(len(texts))), 10)}
 
     def listener_inputs(self, items: NDArray[np.int64]) -> ImageInputs:
-        """The features that the listener reads of images; the captioner may read others."""
+        """The listener's features of images; the captioner may read others."""
         return ImageInputs(items, self.task.store, self.task.store.rows_of(items))
 
     def embed_batch(self, batch: Batch) -> Tensor:
-        """The listener's embeddings [b, d] of a batch's images.
-
-        Raises:
-            ValueError: an image occurs twice. A caption of its twin would be a false negative.
-        """
+        """The listener's embeddings [b, d] of the batch's images. ValueError if an image occurs twice: its second
+        caption would be a false negative."""
         if len(np.unique(batch.images)) < len(batch.images):
             raise ValueError("a batch holds two captions of one image")
         inputs = self.training_images.get(batch.images)
         return self.listener.embed_images(inputs.to(batch.features.device))
 
     def hinge(self, images: Tensor, captions: Tensor, margin: float, distractors: Tensor | None = None) -> Tensor:
-        """Each image's own hinge [b], the sum of both directions.
-
-        Args:
-            images: embeddings [b, d].
-            captions: ids [b, time], or relaxed captions [b, time, V].
-            distractors: embeddings [m, d] of further images.
-        """
+        """The hinge of each image [b], both directions summed, given image embeddings [b, d] and captions, ids [b,
+        time] or relaxed [b, time, V]. `distractors`: embeddings [m, d] of further images."""
         to_text, to_image = hinges(images, self.listener.embed_captions(captions), margin, distractors)
         return to_text + to_image
 
@@ -139,13 +120,11 @@ class ListenerObjective(Objective):
         baseline: Tensor,
         distractors: Tensor | None = None,
     ) -> tuple[Tensor, dict[str, float]]:
-        """The speaker's loss with the hinge as a reward, and what to log; mean over images:
+        """The speaker's loss with the hinge as a reward, and numbers to log. The loss is the mean over images of
 
             -(CIDEr-D(y) - CIDEr-D(greedy)) log p(y) + w (hinge(y) - hinge(baseline)) log p(y)
 
-        Args:
-            baseline: captions, ids [b, time], whose hinges are subtracted; they are each other's negatives.
-            distractors: embeddings [m, d] of further images.
+        `baseline` captions [b, time] are each other's negatives; `distractors` are embeddings [m, d] of images.
         """
         samples = candidates.samples
         with torch.no_grad():
@@ -160,7 +139,7 @@ class ListenerObjective(Objective):
         return cider + discriminative, logs
 
     def listener_loss(self, captioner: Captioner, batch: Batch, margin: float) -> tuple[Tensor, dict[str, float]]:
-        """The mean hinge of a sampled caption of each image, and what to log. The captioner gets no gradient."""
+        """The mean hinge of one sampled caption per image, and numbers to log. The captioner gets no gradient."""
         sampled = torch.zeros(len(batch.images), dtype=torch.bool, device=batch.features.device)
         with torch.no_grad():
             memory = captioner.encode(batch.features)
@@ -170,7 +149,7 @@ class ListenerObjective(Objective):
         return hinge.mean() + zero_loss(captioner), hinge_logs(hinge)
 
     def count_step(self) -> bool:
-        """Counts a training step and tells whether it is the run's first."""
+        """Counts a training step; true for the run's first."""
         first = int(self.steps) == 0
         if self.training:
             self.steps += 1
@@ -180,16 +159,12 @@ class ListenerObjective(Objective):
 def draw_candidates(
     captioner: Captioner, memory: Tensors, batch: Batch, context: Context, tokens: Tensor | None = None
 ) -> Candidates:
-    """One sampled and one greedy caption of each image, rewarded.
-
-    Args:
-        memory: of the images. Captions are drawn and later scored under it, with the same dropout masks.
-        tokens: ids [b, time] of the sampled captions if they are drawn already.
-    """
+    """Draws one sampled and one greedy caption of each image, under the memory of the images, and rewards both.
+    `tokens`: ids [b, time] of the sampled captions if they exist already."""
     b = len(batch.images)
     greedy = torch.ones(b, dtype=torch.bool, device=batch.features.device)
     if tokens is None:
-        # Sampled and greedy captions are drawn in one batch.
+        # Both are drawn in one batch.
         doubled = tuple(torch.cat([part, part]) for part in memory)
         drawn = decoding.rollout(captioner, doubled, context.max_length, torch.cat([~greedy, greedy])).tokens
         tokens, best = drawn[:b], drawn[b:]
@@ -204,29 +179,28 @@ def draw_candidates(
 
 
 def reward_loss(captioner: Captioner, samples: BaselinedSamples) -> tuple[Tensor, Tensor]:
-    """Mean of -(reward - the greedy caption's reward) log p(y); and log p(y) [b], with gradient."""
+    """The mean of -(reward - reward of the greedy caption) log p(y), and log p(y) [b], with gradient."""
     log_prob = sequence_log_prob(captioner, samples)[0][:, 0]
     return -((samples.reward[:, 0] - samples.baseline) * log_prob).mean(), log_prob
 
 
 def hinge_logs(hinge: Tensor) -> dict[str, float]:
-    """The mean of hinges [b] and the share above zero; in small batches all may be zero."""
+    """The mean of hinges [b] and the share above zero, which may be 0 in small batches."""
     return {"hinge": hinge.mean().item(), "hinge_share": (hinge > 0).float().mean().item()}
 
 
 def scale_gradient(tensor: Tensor, factor: float) -> Tensor:
-    """The same tensor; its gradient is multiplied by a factor."""
     tensor.register_hook(lambda gradient: gradient * factor)  # type: ignore[no-untyped-call]
     return tensor
 
 
 def zero_loss(module: nn.Module) -> Tensor:
-    """Zero, with a gradient of zero for every parameter: DistributedDataParallel waits for each gradient."""
+    """Zero, with a zero gradient for every parameter: DistributedDataParallel waits for each gradient."""
     return 0 * torch.stack([parameter.sum() for parameter in module.parameters()]).sum()
 
 
 def gradient_norms(captioner: Captioner, terms: Mapping[str, Tensor]) -> dict[str, float]:
-    """The norm of each term's gradient with respect to the captioner: how much each really weighs."""
+    """The norm of each term's gradient with respect to the captioner."""
     parameters = [parameter for parameter in captioner.parameters() if parameter.requires_grad]
     norms = {}
     for name, term in terms.items():
@@ -236,6 +210,6 @@ def gradient_norms(captioner: Captioner, terms: Mapping[str, Tensor]) -> dict[st
 
 
 def sample_references(captions: Tensor) -> Tensor:
-    """One random reference [b, time] of each image, of ids [b, references, time]; never a missing one."""
+    """One random reference [b, time] of each image from ids [b, references, time]."""
     present = (captions != PAD).any(2).float()
     return captions[torch.arange(len(captions), device=captions.device), torch.multinomial(present, 1).squeeze(1)]

@@ -1,4 +1,4 @@
-"""Cross-entropy (XE, also MLE or teacher forcing): where every sequence-level objective starts from."""
+"""Cross-entropy (XE, also MLE or teacher forcing), the start of every sequence-level objective."""
 
 from __future__ import annotations
 

@@ -10,20 +10,17 @@ from seqcap.objectives.cooperation import HingeConfig, ListenerObjective, draw_c
 
 
 class Config(HingeConfig):
-    """The listener is a trained retriever that does not change."""
+    """The listener is a trained retriever and stays fixed."""
 
 
 class Model(ListenerObjective):
-    """Loss -(r(y) - r(greedy)) log p(y), mean over images, with r = CIDEr-D - w hinge.
-
-    The hinge of a sample, both directions, is against the batch's other samples, that of a greedy caption against the
-    other greedy captions.
-    """
+    """Loss -(r(y) - r(greedy)) log p(y), mean over images, with r = CIDEr-D - w hinge. The hinge has both directions;
+    the negatives of a sample are the batch's other samples, those of a greedy caption the other greedy captions."""
 
     config: HingeConfig
 
     def distractors(self) -> Tensor | None:
-        """Embeddings [m, d] of further images that are negatives of a step's captions."""
+        """Embeddings [m, d] of further negative images for this step."""
         return None
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:

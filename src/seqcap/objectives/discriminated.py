@@ -1,7 +1,5 @@
-"""Distinctive objectives whose discriminator keeps captions human-like (Chaffin et al., 2024):
-
-r(x) = alpha r_sim(x) + (1 - alpha) P_D(human | x)                                        (eq. 1)
-"""
+"""Distinctive objectives with a discriminator that keeps captions human-like (Chaffin et al., 2024): r(x) = alpha
+r_sim(x) + (1 - alpha) P_D(human | x)                                        (eq. 1)"""
 
 from __future__ import annotations
 
@@ -37,12 +35,12 @@ from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.tasks.base import Inputs
 
 DISCRIMINATOR = "discriminator"
-# The discriminator's classes.
+# Classes of the discriminator.
 MACHINE, HUMAN = range(2)
 
 
 class DiscriminatorConfig(Frozen):
-    """Settings of a reward with a discriminator. The paper does not say for how long that learns alone."""
+    """Settings of a reward with a discriminator. The paper does not say how long it learns alone."""
 
     alpha: float = Field(0.94, ge=0, le=1, description="weight of the similarity against P_D; 1: no regularisation")
     discriminator_pace: float = Field(70.0, gt=0, description="its learning rate as a multiple of the captioner's")
@@ -51,23 +49,20 @@ class DiscriminatorConfig(Frozen):
 
 
 class ContrastiveConfig(DiscriminatorConfig):
-    """Settings of a decoupled contrastive reward. Alpha and tau suit CLIP's scale: choose them on val for another
-    retriever."""
+    """Settings of a decoupled contrastive reward. Alpha and tau suit CLIP; choose them on val for another retriever."""
 
     temperature: float = Field(0.01, gt=0, description="tau")
     cap: float | None = Field(None, gt=0, description="upper bound of its logarithms, nats (released code: 16)")
 
 
 class BicontrastiveConfig(ContrastiveConfig):
-    """Settings of r_bicont."""
-
     halve: bool = Field(False, description="half of r_bicont, as in the released code: alpha .94 is .887 of eq. 2")
     mined_ranks: tuple[int, ...] = Field((4, 5), description="mined images that are negatives, 1: the nearest")
 
 
 class Discriminator(nn.Module):
-    """Did a person write this caption of this image? A perceptron on both embeddings, as in the released code: with
-    CLIP's 512 channels 1024 -> 512 -> 256 -> 2."""
+    """Classifies whether a person wrote the caption of an image: a perceptron on both embeddings, as in the released
+    code; with CLIP's 512 channels 1024 -> 512 -> 256 -> 2."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -75,22 +70,17 @@ class Discriminator(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, images: Tensor, texts: Tensor) -> Tensor:
-        """Logits [..., 2] of `MACHINE` and `HUMAN`, of embeddings [b, d] of images and [..., b, d] of captions."""
+        """Logits [..., 2] of `MACHINE` and `HUMAN` from embeddings of images [b, d] and captions [..., b, d]."""
         return self.layers(torch.cat([images.expand_as(texts), texts], -1))  # type: ignore[no-any-return]
 
 
 class DiscriminatorObjective(ListenerObjective):
-    """An objective with a fixed retriever, and a discriminator that learns.
-
-    In the first `pretraining_steps` only the discriminator learns, from the captioner that the run starts from. Later
-    both learn in every step, and the reward is that of the discriminator before the step.
-
-    Raises:
-        InputError: the retriever is missing or damaged, or it was trained on another task.
-    """
+    """An objective with a fixed retriever and a discriminator that learns. In the first `pretraining_steps` only the
+    discriminator learns, from captions of the initial captioner. Later both learn in every step, and the reward uses
+    the discriminator before the step."""
 
     config: DiscriminatorConfig
-    # The captions that are rewarded, keys of `CANDIDATES`.
+    # Captions that get a reward, keys of `CANDIDATES`.
     rewarded: ClassVar[tuple[str, ...]]
 
     def __init__(self, config: DiscriminatorConfig, context: Context) -> None:
@@ -102,10 +92,10 @@ class DiscriminatorObjective(ListenerObjective):
 
     @abstractmethod
     def similarity(self, captioned: CaptionedBatch, which: int) -> tuple[Tensor, dict[str, float]]:
-        """r_sim [b] of the captions in row `which` of a `CaptionedBatch`, and what to log."""
+        """r_sim [b] of captions in row `which`, and numbers to log."""
 
     def embed_candidates(self, batch: Batch, images: Tensor) -> Tensor:
-        """`CaptionedBatch.candidates`, given the embeddings [b, d] of the batch's images: just these."""
+        """`CaptionedBatch.candidates`: here, the embeddings [b, d] of the batch's images."""
         return images
 
     def partners(self) -> Mapping[str, Partner]:
@@ -114,12 +104,11 @@ class DiscriminatorObjective(ListenerObjective):
         return {DISCRIMINATOR: Partner(self.discriminator, self.config.discriminator_pace, metadata, learns)}
 
     def trains_captioner(self) -> bool:
-        """Not in the first `pretraining_steps`."""
         return int(self.steps) >= self.config.pretraining_steps
 
     @torch.no_grad()
     def measures(self, inputs: Inputs, captions: NDArray[np.int64]) -> Mapping[str, float]:
-        """R@10, and the discriminator's accuracy on these captions and as many of people's, for val images."""
+        """R@10, and the discriminator's accuracy on these captions and equally many of people's, for val images."""
         device = self.steps.device
         rows = {item: row for row, item in enumerate(self.held_out.inputs.ids.tolist())}
         people = self.held_out.captions(np.array([rows[item] for item in inputs.ids.tolist()]))[:, 0]
@@ -150,18 +139,14 @@ class DiscriminatorObjective(ListenerObjective):
 
     @torch.no_grad()
     def caption(self, captioner: Captioner, memory: Tensors, batch: Batch) -> CaptionedBatch:
-        """Captions the batch and embeds everything.
-
-        Raises:
-            ValueError: an image occurs twice.
-        """
+        """Draws captions and embeds everything. ValueError if an image occurs twice."""
         images = self.embed_batch(batch)
         captions = draw_captions(captioner, memory, batch, self.context.max_length)
         texts = self.listener.embed_captions(captions.flatten(0, 1)).view(*captions.shape[:2], -1)
         return CaptionedBatch(captions, texts, images, self.embed_candidates(batch, images))
 
     def discriminator_loss(self, captioned: CaptionedBatch) -> tuple[Tensor, Tensor, dict[str, float]]:
-        """The loss on x_bs and x_gt; P_D [3, b] of all captions, without gradient; and what to log: the accuracy
+        """The loss on x_bs and x_gt; P_D [3, b] of all captions, without gradient; and numbers to log: the accuracy
         before this step, and P_D of shuffled words."""
         logits = self.discriminator(captioned.images, captioned.texts)
         author = torch.full(logits.shape[:2], MACHINE, device=logits.device)
@@ -180,18 +165,15 @@ class DiscriminatorObjective(ListenerObjective):
         return loss, logits.detach().softmax(2)[..., HUMAN], logs
 
     def reward(self, captioned: CaptionedBatch, which: int, human: Tensor) -> tuple[Tensor, dict[str, float]]:
-        """r [b] of the captions in row `which`, whose P_D [b] is `human`, and what to log."""
+        """r [b] of captions in row `which` with P_D `human` [b], and numbers to log."""
         similarity, logs = self.similarity(captioned, which)
         reward, more = add_rewards(self.config.alpha * similarity, (1 - self.config.alpha) * human)
         return reward, logs | more | {"human": human.mean().item()}
 
 
 class BicontrastiveObjective(DiscriminatorObjective):
-    """An objective with r_bicont as its reward, whose negatives include the images that stage `mine` found.
-
-    Raises:
-        InputError: as `DiscriminatorObjective`, or the mined images are missing or damaged.
-    """
+    """An objective with the reward r_bicont. Its negatives include the images that stage `mine` found. InputError if
+    the retriever or the mined images are missing or damaged."""
 
     config: BicontrastiveConfig
 
@@ -200,13 +182,13 @@ class BicontrastiveObjective(DiscriminatorObjective):
         self.mined = read(mined_file(context.reads[LISTENER], context.seed), context.items, config.mined_ranks)
 
     def embed_candidates(self, batch: Batch, images: Tensor) -> Tensor:
-        """The batch's images and those mined for each. An image that occurs twice is one negative."""
+        """The batch's images and those mined for each, without duplicates."""
         rows = np.unique(np.concatenate([batch.images, self.mined[batch.images].ravel()]))
         return self.listener.embed_images(self.training_images.get(rows).to(images.device))
 
     def similarity(self, captioned: CaptionedBatch, which: int) -> tuple[Tensor, dict[str, float]]:
-        """r_bicont (eq. 2), and the share above zero of each direction. If that to images is always zero, a caption's
-        own image is among its negatives."""
+        """r_bicont (eq. 2), and the share above zero of each direction. If that of text to image is always zero, a
+        caption's own image is among its negatives."""
         config = self.config
         to_text = image_to_text(captioned, which, config.temperature, config.cap)
         to_image = text_to_image(captioned, which, config.temperature, config.cap)

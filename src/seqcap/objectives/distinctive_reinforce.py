@@ -1,4 +1,4 @@
-"""A distinctive caption of the captioner's own is reinforced: RL of Chaffin et al., 2024 (eq. 3, first term)."""
+"""Reinforcement of the captioner's own distinctive captions: RL of Chaffin et al., 2024 (eq. 3, first term)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveOb
 
 
 class Config(BicontrastiveConfig):
-    """With alpha = 1 the reward is hacked (Figure 1)."""
+    """With alpha = 1 the captioner hacks the reward (Figure 1)."""
 
 
 class Model(BicontrastiveObjective):
-    """Loss -r(x_bs) log p(x_bs), mean over images. x_bs is no sample: this is not the gradient of an expectation."""
+    """Loss -r(x_bs) log p(x_bs), mean over images. x_bs is not a sample: this is no gradient of an expectation."""
 
     rewarded = ("beam",)

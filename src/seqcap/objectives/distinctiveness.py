@@ -1,14 +1,12 @@
-"""Rewards for distinctive captions by a fixed retriever (Chaffin et al., 2024, "WTF-RL"), and the loss on them.
+"""Rewards for distinctive captions by a fixed retriever, and the loss with them (Chaffin et al., 2024, "WTF-RL").
 
     loss = -[r(x_bs) log p(x_bs) + r(x_gt) log p(x_gt)], of one image                         (eq. 3)
 
-x_bs is the best caption of a beam, x_gs the greedy one, x_gt one of people's. log p is the sum over tokens, EOS
-included, the loss the mean over images. The released code divides each term by the padded width of its batch.
+x_bs is the best caption of a beam, x_gs the greedy one, x_gt a reference. log p is the sum over tokens, EOS included;
+the loss is the mean over images. The released code divides each term by the padded width of its batch.
 
-There is no baseline: the negatives in r take its place. Where r is below zero, a caption becomes less likely. No
-gradient flows through r.
-
-An epoch is every image once, with one of its captions at random; the paper's is every caption once.
+There is no baseline: r may be negative, because it has negatives, and then a caption becomes less likely. No gradient
+flows through r. An epoch uses one random reference of each image; in the paper, every reference once.
 """
 
 from __future__ import annotations
@@ -26,41 +24,30 @@ from seqcap.objectives.base import Batch, Samples, sequence_log_prob
 from seqcap.objectives.cooperation import sample_references
 from seqcap.retrieval.contrast import contrast, copies
 
-# Width of the beam whose best caption is x_bs.
+# Width of the beam for x_bs.
 WIDTH = 5
-# No hypothesis of that beam repeats an n-gram of this size; the greedy caption may (released code).
+# The beam's hypotheses repeat no n-gram of this size; the greedy caption may (released code).
 NO_REPEAT = 3
-# Rows of the captions of a batch's images.
+# Rows of `CaptionedBatch.captions`.
 BEAM, GREEDY, TRUTH = range(3)
-# The captions that have a reward, by their names in the logs.
+# Captions that have a reward, by their names in the logs.
 CANDIDATES = {"beam": BEAM, "truth": TRUTH}
 
 
 @dataclass(frozen=True)
 class CaptionedBatch:
-    """Captions of a batch's images, and the retriever's embeddings.
+    """Captions of a batch's images, and the retriever's embeddings."""
 
-    Attributes:
-        captions: ids [3, b, time], of `draw_captions`.
-        texts: their embeddings [3, b, d]; all of them are T in eq. 2.
-        images: embeddings [b, d].
-        candidates: embeddings [m, d] of the images that a caption must tell apart (I in eq. 2), each once. They include
-            those of the batch.
-    """
-
-    captions: Tensor
-    texts: Tensor
-    images: Tensor
-    candidates: Tensor
+    captions: Tensor  # ids [3, b, time], from `draw_captions`
+    texts: Tensor  # embeddings [3, b, d]; all of them are T in eq. 2
+    images: Tensor  # embeddings [b, d]
+    candidates: Tensor  # embeddings [m, d] of the images to tell apart (I in eq. 2), the batch's among them, each once
 
 
 @torch.no_grad()
 def draw_captions(captioner: Captioner, memory: Tensors, batch: Batch, max_length: int) -> Tensor:
-    """x_bs, x_gs and x_gt of each image, ids [3, b, time]: rows `BEAM`, `GREEDY` and `TRUTH`.
-
-    Args:
-        memory: of the images. Captions are searched and later scored under it, with the same dropout masks.
-    """
+    """x_bs, x_gs and x_gt of each image, ids [3, b, time], in rows `BEAM`, `GREEDY` and `TRUTH`. The loss must score
+    them under the same memory, that is, the same dropout masks."""
     found = [
         best_of_beam(captioner, memory, max_length),
         decoding.greedy(captioner, memory, max_length).tokens,
@@ -71,13 +58,13 @@ def draw_captions(captioner: Captioner, memory: Tensors, batch: Batch, max_lengt
 
 
 def best_of_beam(captioner: Captioner, memory: Tensors, max_length: int) -> Tensor:
-    """x_bs, ids [b, time]: the best caption of a beam search, which repeats no trigram."""
+    """x_bs, ids [b, time]: the best caption of a beam search without repeated trigrams."""
     return decoding.beam(captioner, memory, max_length, WIDTH, NO_REPEAT).tokens[:, 0]
 
 
 def image_to_text(captioned: CaptionedBatch, which: int, temperature: float, cap: float | None) -> Tensor:
-    """The first half of eq. 2, [b], for the captions in row `which`. Every caption of the batch but the candidate
-    itself is a negative, also the other two of its image."""
+    """The first half of eq. 2, [b], for captions in row `which`. All other captions of the batch are negatives, also
+    the other two of the same image."""
     b, texts = len(captioned.images), captioned.texts.flatten(0, 1)
     place = which * b + torch.arange(b, device=texts.device)
     left_out = place[:, None] == torch.arange(len(texts), device=texts.device)
@@ -86,15 +73,15 @@ def image_to_text(captioned: CaptionedBatch, which: int, temperature: float, cap
 
 
 def text_to_image(captioned: CaptionedBatch, which: int, temperature: float, cap: float | None) -> Tensor:
-    """The second half of eq. 2, [b]. Copies of the caption's own image are no negatives."""
+    """The second half of eq. 2, [b]. Copies of the caption's own image are not negatives."""
     texts = captioned.texts[which]
     left_out = copies(captioned.images, captioned.candidates)
     return contrast((texts * captioned.images).sum(1), texts @ captioned.candidates.T, left_out, temperature, cap)
 
 
 def add_rewards(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """The sum of a reward's two weighted parts, [b] each, and what to log: its mean, the share above zero, and the
-    spread of each part over images, which shows what alpha really weighs."""
+    """The sum of two weighted parts of a reward [b], and numbers to log: its mean, the share above zero, and each
+    part's spread over images, which shows the real weight of alpha."""
     reward = similarity + regular
     return reward, {
         "reward": reward.mean().item(),
@@ -105,14 +92,8 @@ def add_rewards(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, 
 
 
 def reward_term(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Tensor) -> tuple[Tensor, float]:
-    """One term of eq. 3, the mean of -r log p over images; and the mean entropy of the captioner along the captions,
-    nats per token.
-
-    Args:
-        memory: of the images.
-        captions: ids [b, time].
-        reward: [b], without gradient.
-    """
+    """The mean of -r log p over images (one term of eq. 3), and the captioner's mean entropy along the captions, nats
+    per token. Captions are ids [b, time], `reward` [b] has no gradient."""
     samples = Samples(captions, memory, reward[:, None])
     log_prob, logits = sequence_log_prob(captioner, samples)
     log_p = logits.detach().float().log_softmax(1)
@@ -121,7 +102,7 @@ def reward_term(captioner: Captioner, memory: Tensors, captions: Tensor, reward:
 
 
 def shuffle_words(captions: Tensor) -> Tensor:
-    """Captions, ids [b, time], with their words in random order; EOS and PAD stay behind them."""
+    """Shuffles the words of captions [b, time]; EOS and PAD keep their places."""
     keys = torch.rand(captions.shape, device=captions.device)
     keys = keys.masked_fill(captions == EOS, 2).masked_fill(captions == PAD, 3)
     return captions.gather(1, keys.argsort(1))

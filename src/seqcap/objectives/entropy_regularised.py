@@ -12,13 +12,13 @@ from seqcap.objectives.smoothing import score_ground_truth
 
 
 class Config(Frozen):
-    """The authors' code on COCO: gamma .1 without attention, .05 with."""
+    """The authors' code on COCO uses gamma .1 without attention, .05 with attention."""
 
     gamma: float = Field(0.1, ge=0, description="weight of the entropy of the token distributions, in nats")
 
 
 class Model(Objective):
-    """Mean over the captions' tokens, EOS included, of -log p_t - gamma H(p_t), H the entropy over the vocabulary."""
+    """Mean of -log p_t - gamma H(p_t) over the captions' tokens, EOS included; H is the entropy over the vocabulary."""
 
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A listener that learns to understand a fixed captioner: "frozen speaker" of Vered et al., Table 3."""
+"""A listener that learns from a fixed captioner: "frozen speaker" of Vered et al., Table 3."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective
 
 
 class Config(ListenerConfig):
-    """The speaker is the captioner that the run starts from: trained by cross-entropy, or by `discriminability`."""
+    """The speaker is the captioner that the run starts from, trained by cross-entropy or `discriminability`."""
 
     margin: float = Field(0.2, gt=0, le=2, description="of the hinge, a cosine")
 
@@ -22,7 +22,6 @@ class Model(ListenerObjective):
     config: Config
 
     def trains_captioner(self) -> bool:
-        """Never."""
         return False
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:

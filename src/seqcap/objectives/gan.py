@@ -13,8 +13,7 @@ from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective, dra
 
 
 class Config(ListenerConfig):
-    """The paper does not bound the length of its embeddings. Ours have length 1, and `scale` stands for the product of
-    both lengths."""
+    """The paper does not bound the lengths of its embeddings. Ours are 1; `scale` stands for the product of both."""
 
     generated: float = Field(1.0, ge=0, description="weight of generated captions in the evaluator's loss (alpha)")
     mismatched: float = Field(1.0, ge=0, description="weight of other images' captions in it (beta)")
@@ -22,14 +21,13 @@ class Config(ListenerConfig):
 
 
 class Model(ListenerObjective):
-    """The generator's loss, -(r(y) - r(greedy)) log p(y), plus the evaluator's; both means over images.
+    """The generator's loss, -(r(y) - r(greedy)) log p(y), plus the evaluator's; both are means over images.
 
-    r(I, S) = sigma(<f(I), h(S)>) is the evaluator's output, by the listener's embeddings f and h. Its own loss is
-        -log r(I, true) - alpha log(1 - r(I, generated)) - beta log(1 - r(I, another image's))
-    Both learn in every step, from the same samples.
+        r(I, S) = sigma(<f(I), h(S)>), with the listener's embeddings f and h
+        evaluator: -log r(I, true) - alpha log(1 - r(I, generated)) - beta log(1 - r(I, another image's))
 
-    The paper's generator also reads noise, and is rewarded for prefixes by rollouts. Ours varies by its sampling, and
-    is rewarded for whole captions.
+    Both learn in every step, from the same samples. The paper's generator also reads noise and is rewarded for prefixes
+    by rollouts. Ours varies by sampling and is rewarded for whole captions.
     """
 
     config: Config
@@ -42,7 +40,7 @@ class Model(ListenerObjective):
         with torch.no_grad():
             greedy = self.logits(images, self.listener.embed_captions(candidates.greedy))
         right, fake = self.logits(images, true), self.logits(images, generated)
-        # The batch's order is random: the next image's caption is a random other image's.
+        # Batches are in random order, so the next image's caption is a random other image's.
         wrong = self.logits(images, true.roll(1, 0))
         evaluator = (
             -logsigmoid(right) - self.config.generated * logsigmoid(-fake) - self.config.mismatched * logsigmoid(-wrong)
@@ -58,5 +56,4 @@ class Model(ListenerObjective):
         return generator + evaluator, logs
 
     def logits(self, images: Tensor, captions: Tensor) -> Tensor:
-        """The argument of sigma, [b], of embeddings [b, d] each."""
         return self.config.scale * (images * captions).sum(1)

@@ -17,24 +17,20 @@ from seqcap.objectives.cooperation import (
 
 
 class Config(HingeConfig, ListenerConfig):
-    """Speaker and listener take turns, as in the released code: each learns in half of an epoch's steps."""
+    """Speaker and listener take turns, as in the released code. Each learns in half of the steps."""
 
 
 class Model(ListenerObjective):
     """Even steps train the speaker by `ListenerObjective.reinforce`, odd steps the listener on the speaker's samples.
-
-    The baseline of CIDEr-D is the greedy caption's. That of the hinge is the hinge of a random reference, against the
-    other images' references (released code).
-    """
+    The baseline of CIDEr-D is that of the greedy caption, the baseline of the hinge that of a random reference, against
+    the other images' references (released code)."""
 
     config: Config
 
     def trains_captioner(self) -> bool:
-        """At even steps."""
         return int(self.steps) % 2 == 0
 
     def listener_learns(self) -> bool:
-        """At odd steps."""
         return not self.trains_captioner()
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:

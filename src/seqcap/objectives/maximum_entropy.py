@@ -13,8 +13,8 @@ from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, 
 
 
 class Config(Frozen):
-    """The paper tried weights of 1e-1, 1e-2 and 1e-3 and reports 1e-2. It does not say what the entropy is averaged
-    over. Here it is summed over a caption's tokens, like log p(y)."""
+    """The paper tried weights of 1e-1, 1e-2 and 1e-3 and reports 1e-2. It does not say how the entropy is averaged.
+    Here it is summed over a caption's tokens, like log p(y)."""
 
     samples: int = Field(5, ge=1, description="captions drawn per image and step (s)")
     entropy_weight: float = Field(1e-2, ge=0, description="weight of the entropy of the token distributions, in nats")

@@ -15,9 +15,8 @@ from seqcap.objectives.base import Batch, Context, Objective
 
 
 class Config(Frozen):
-    """Liu et al. 2017 compare with a prefix that shrinks by 3 tokens every 5 epochs. While there is a prefix,
-    cross-entropy has a weight of .5. They do not say what their row MIXER-BCMR-A changes: `final_weight: 0` is our
-    reading."""
+    """Liu et al. 2017 shrink the prefix by 3 tokens every 5 epochs. While there is a prefix, cross-entropy has weight
+    .5. They do not say what MIXER-BCMR-A changes; we read it as `final_weight: 0`."""
 
     shrink: int = Field(3, ge=1, description="tokens by which the cross-entropy prefix shrinks at each stage")
     epochs_per_stage: int = Field(5, ge=1, description="epochs between two shrinkings")
@@ -28,11 +27,10 @@ class Config(Frozen):
 class Model(Objective):
     """Loss of a reference y with prefix M: -w sum_{t <= M} log p(y_t) - (1 - w) sum_{t > M} (r - b_t) log p(g_t).
 
-    g continues y_1..y_M with random tokens, r is the reward of the whole, b_t a linear baseline on the detached
-    decoder output, fitted to r by squared error. Each step uses one random reference of each image, as
-    `rollout_policy_gradient` uses one path. A reference of at most M tokens has plain cross-entropy as its loss. M
-    starts at `max_length` - `shrink` (`max_length` would be the cross-entropy that training starts from) and shrinks to
-    0, where w is 0.
+    g continues y_1..y_M with random tokens, r is the reward of the whole caption, and b_t a linear baseline on the
+    detached decoder output, fitted to r by squared error. Each step uses one random reference of each image. A
+    reference of at most M tokens has plain cross-entropy as its loss. M starts at `max_length` - `shrink`, since
+    training starts from cross-entropy (M = `max_length`), and shrinks to 0, where w is 0.
     """
 
     steps: Tensor
@@ -46,7 +44,6 @@ class Model(Objective):
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def schedule(self, step: int) -> tuple[int, float]:
-        """Length of the cross-entropy prefix and the weight of its loss at a training step."""
         stage = step // (self.config.epochs_per_stage * self.context.steps_per_epoch) + 1
         longest = self.context.max_length
         prefix = max(0, longest - self.config.shrink * stage)
@@ -88,6 +85,6 @@ class Model(Objective):
         baseline_loss = advantage.square().sum() / len(tokens)
         logs = {"baseline_loss": baseline_loss.item(), "xe_prefix": float(prefix)}
         if len(rows) > 0:
-            # With a prefix, part of the reward is the reference's.
+            # With a prefix, the reward is partly the reference's.
             logs["prefixed_reward" if prefix > 0 else "train_reward"] = score[rows].mean().item()
         return weight * supervised + (1 - weight) * reinforce + baseline_loss, logs

@@ -17,8 +17,8 @@ from seqcap.objectives.base import Batch, Context, Objective
 
 
 class Config(Frozen):
-    """The paper: one path an image (M = 1), K = 3 rollouts from each of its prefixes. It does not say how large the
-    baseline is, nor for how long it learns alone."""
+    """The paper samples one path per image (M = 1) and K = 3 rollouts from each prefix. It gives neither the size of
+    the baseline nor for how long it learns alone."""
 
     paths: int = Field(1, ge=1, description="captions sampled per image and step (M)")
     rollouts: int = Field(3, ge=1, description="completions sampled of each of their prefixes (K)")
@@ -30,11 +30,11 @@ class Model(Objective):
     """Loss -sum_t (Q_t - B(s_t)) log p(g_t|s_t) + sum_t (Q_t - B(s_t))^2, mean over paths and images.
 
     g is a path sampled from the captioner, s_t its state before token t, and Q_t the mean reward of K random
-    completions of g_1..g_t (of a finished caption: its reward). Q_t has the expectation Q(s_t, g_t) for any K, and
-    B(s_t) does not depend on g_t, so the expected gradient is that of -E[reward] exactly (section 3).
+    completions of g_1..g_t (for a finished caption, its reward). E[Q_t] = Q(s_t, g_t) for any K, and B(s_t) does not
+    depend on g_t, so the expected gradient is exactly that of -E[reward] (section 3).
 
-    B is a perceptron on the decoder's detached output: fitting B does not change the captioner. Its last layer starts
-    at zero, which means no baseline. During the first `baseline_steps` only B learns (algorithm 1).
+    B is a perceptron on the decoder's detached output, so fitting B does not change the captioner. Its last layer
+    starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1).
     """
 
     steps: Tensor
@@ -49,7 +49,6 @@ class Model(Objective):
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def trains_captioner(self) -> bool:
-        """Not in the first `baseline_steps`."""
         return int(self.steps) >= self.config.baseline_steps
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
@@ -63,7 +62,7 @@ class Model(Objective):
         advantage = value - self.baseline(hidden.detach().float()).squeeze(1)
         policy_loss = -(advantage.detach() * log_prob).sum() / len(tokens)
         baseline_loss = advantage.square().sum() / len(tokens)
-        # A factor, not a branch: under DistributedDataParallel every parameter must get a gradient.
+        # A factor instead of a branch: under DistributedDataParallel every parameter must get a gradient.
         learning = float(self.trains_captioner())
         if self.training:
             self.steps += 1
@@ -74,11 +73,11 @@ class Model(Objective):
         self, captioner: Captioner, memory: Tensors, tokens: Tensor, images: NDArray[np.int64]
     ) -> tuple[Tensor, float]:
         """Q_t [m] at the m tokens of paths [n, time], in the order of `tokens[tokens != PAD]`, and the paths' mean
-        reward. `images` [n] are their rows among the training images."""
+        reward. `images` [n] are rows among the training images."""
         k = self.config.rollouts
         valid = tokens != PAD
         final = valid & (torch.arange(tokens.shape[1], device=tokens.device) == valid.sum(1, keepdim=True) - 1)
-        # A finished caption has nothing to complete: its one value is its reward.
+        # The value of a finished caption is its reward.
         rows, last = (valid & ~final).nonzero().T
         paths = nn.functional.pad(tokens, (0, self.context.max_length - tokens.shape[1]), value=PAD)
         scored, scored_images = paths, images

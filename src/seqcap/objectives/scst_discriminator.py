@@ -9,7 +9,7 @@ from seqcap.objectives.distinctiveness import GREEDY, CaptionedBatch
 
 
 class Config(DiscriminatorConfig):
-    """Not released. Whether P_D of the greedy caption is subtracted, too, is not known: eq. 1 does not."""
+    """Not released. Eq. 1 does not subtract P_D of the greedy caption; the code may."""
 
 
 class Model(DiscriminatorObjective):

@@ -1,9 +1,5 @@
-"""Self-critical training on a retriever's cosine, with a grammar head: SCST-Grammar of Chaffin et al., 2024, which is
-Cho et al., NAACL 2022, by their released code.
-
-The text encoder is tuned in the run itself, like the discriminator of the other objectives: no other objective reads
-it, and so it is checkpointed, kept and plotted like everything that a run trains.
-"""
+"""Self-critical training on a retriever's cosine, with a grammar head: SCST-Grammar of Chaffin et al., 2024, that is,
+Cho et al., NAACL 2022, by their released code. The run itself tunes the text encoder."""
 
 from __future__ import annotations
 
@@ -39,7 +35,7 @@ CLIP_S, WEIGHT = 2.5, 2.0
 
 
 class Config(Frozen):
-    """How the text encoder is tuned. Neither paper has captioners of this size: choose on val."""
+    """How the text encoder is tuned. The papers have no captioners of this size: choose on val."""
 
     grammar_pace: float = Field(10.0, gt=0, description="its learning rate as a multiple of the captioner's")
     tuning_steps: int = Field(400, ge=0, description="first steps in which only the text encoder and its head learn")
@@ -50,12 +46,8 @@ class Model(ListenerObjective):
 
         r = 2 [CLIP-S(x_bs) - CLIP-S(x_gs)] + g(x_bs) - g(x_gs),   CLIP-S = 2.5 max(cosine, 0)
 
-    The cosine and g, the probability that a caption is intact, come from a text encoder that is tuned together with its
-    head in the first `tuning_steps`, on people's captions, and then fixed. Images, and every measure of the captioner,
-    use the retriever as it was.
-
-    Raises:
-        InputError: as `ListenerObjective`.
+    g is the probability that a caption is intact. Cosine and g come from a text encoder that is tuned together with its
+    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the retriever.
     """
 
     config: Config
@@ -70,7 +62,6 @@ class Model(ListenerObjective):
         return {GRAMMAR: Partner(self.grammar, self.config.grammar_pace, metadata, learns)}
 
     def trains_captioner(self) -> bool:
-        """Not in the first `tuning_steps`."""
         return int(self.steps) >= self.config.tuning_steps
 
     @torch.no_grad()
@@ -91,16 +82,16 @@ class Model(ListenerObjective):
         return loss, logs
 
     def grammar_loss(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """The text encoder's loss, and what to log. The captioner gets no gradient."""
+        """The text encoder's loss, and numbers to log. The captioner gets no gradient."""
         captions = sample_references(batch.captions)
-        # Seeded by the step, so that a resumed run meets the same faults.
+        # Seeded by the step, so that a resumed run draws the same damage.
         rng = np.random.default_rng([self.context.seed, int(self.steps)])
         faulty = damage(captions, self.listener.vocabulary_size, rng)
         loss, accuracy = self.grammar.loss(self.embed_batch(batch), captions, faulty)
         return loss + zero_loss(captioner), {"grammar_loss": loss.item(), "grammar_accuracy": accuracy.item()}
 
     def captioner_loss(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """The captioner's loss, and what to log. The text encoder gets no gradient."""
+        """The captioner's loss, and numbers to log. The text encoder gets no gradient."""
         memory = captioner.encode(batch.features)
         captions = draw_captions(captioner, memory, batch, self.context.max_length)
         reward, logs = self.reward(self.embed_batch(batch), captions)
@@ -112,7 +103,7 @@ class Model(ListenerObjective):
 
     @torch.no_grad()
     def reward(self, images: Tensor, captions: Tensor) -> tuple[Tensor, dict[str, float]]:
-        """r [b] of x_bs, and what to log, given embeddings [b, d] of images and captions [3, b, time]."""
+        """r [b] of x_bs and numbers to log, from image embeddings [b, d] and captions [3, b, time]."""
         texts, logits = self.grammar(captions.flatten(0, 1))
         clip_s = CLIP_S * (images * texts.view(*captions.shape[:2], -1)).sum(2).relu()
         intact = logits.softmax(1)[:, INTACT].view(captions.shape[:2])

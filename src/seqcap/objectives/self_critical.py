@@ -11,17 +11,15 @@ from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, 
 
 
 class Config(Frozen):
-    """The paper: 5 samples an image."""
+    """The paper draws 5 samples per image."""
 
     samples: int = Field(5, ge=1, description="captions drawn per image and step (s)")
 
 
 class Model(Objective):
-    """Loss -(Delta(y_j) - b1) log p(y_j), mean over samples j and images.
-
-    Chen & Jin 2020, eq. 16 at alpha = 1: Delta is CIDEr-D, b1 that of the greedy caption. log p(y) is the plain sum
-    over tokens, so the expected gradient is exactly that of -E[Delta(y)].
-    """
+    """Loss -(Delta(y_j) - b1) log p(y_j), mean over samples j and images (Chen & Jin 2020, eq. 16 at alpha = 1). Delta
+    is CIDEr-D, b1 that of the greedy caption. log p(y) is the plain sum over tokens, so the expected gradient is
+    exactly that of -E[Delta(y)]."""
 
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__()

@@ -13,15 +13,15 @@ from seqcap.objectives.cooperation import HingeConfig
 
 
 class Config(HingeConfig):
-    """The paper takes moderately hard negatives, the unlabelled images of middle rank among those nearest to the
-    reference. Here a caption meets the hardest of a random part of them: of 128 of 2,000 its rank is about 16."""
+    """The paper's negatives are moderately hard: unlabelled images of middle rank among those nearest to the reference.
+    Here they are the hardest of a random part: among 128 of 2,000, its rank is about 16."""
 
     unlabelled: str = Field("server", description="split whose images are further negatives")
     distractors: int = Field(128, ge=1, description="how many of them a step draws")
 
 
 class Model(discriminability.Model):
-    """As `discriminability`, but images without captions are further negatives of a caption."""
+    """As `discriminability`, with images without captions as further negatives."""
 
     unlabelled: Tensor
 
@@ -31,7 +31,7 @@ class Model(discriminability.Model):
         inputs = self.task.inputs(config.unlabelled)
         with torch.no_grad():
             embedded = self.listener.embed_images(inputs.get(np.arange(len(inputs.ids))))
-        # It follows from the listener and the data: no checkpoint needs it.
+        # It follows from the listener and the data, so checkpoints need not include it.
         self.register_buffer("unlabelled", embedded, persistent=False)
 
     def distractors(self) -> Tensor:

@@ -15,7 +15,7 @@ from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 
 class Config(Frozen):
-    """The paper: s = 5, alpha = .75 (of .25, .5, .75 by validation)."""
+    """The paper: s = 5; alpha = .75, chosen from .25, .5, .75 on validation data."""
 
     samples: int = Field(5, ge=2, description="captions drawn per image and step (s)")
     alpha: float = Field(0.75, ge=0, le=1, description="weight of quality; 1 - alpha weighs exploration")
@@ -26,17 +26,19 @@ class Config(Frozen):
 class Model(Objective):
     """The gradient of alpha E[Delta(y)] + (1 - alpha) E[d(y, y')] (eq. 8) by its surrogate (eq. 16).
 
-    Loss, mean over samples j and images:
+    The loss is the mean over samples j and images of
+
         -alpha (Delta_j - b1) log p(y_j) - (1 - alpha) (2/s) sum_k (d_jk - b2) log p(y_j)
+
     Delta is CIDEr-D and b1 that of the greedy caption; b2 is the mean of all s x s distances.
 
     `estimator: paper` is equation 16 as printed. Because d_jj = 0 and because b2 contains the sample's own distances,
     its expected exploration term is (s - 1)(s - 2) / s^2 times the gradient of (1 - alpha) E[d]: .48 of it at s = 5.
-    `estimator: leave_one_out` divides by s - 1 and takes b2 over the pairs without j, which makes it unbiased.
+    `estimator: leave_one_out` divides by s - 1 and takes b2 over the pairs without j, so it is unbiased.
 
     `distance: pairwise` is d = 2 - (BLEU-3 + BLEU-4), averaged over both directions, and 0 between identical captions;
-    `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against the other
-    s - 1 as references, less the mean over the samples, and without the factor 2/s.
+    `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against all others as
+    references, minus the mean over the samples, without the factor 2/s.
     """
 
     def __init__(self, config: Config, context: Context) -> None:
@@ -52,7 +54,7 @@ class Model(Objective):
         return loss, {"train_reward": samples.reward.mean().item()}
 
     def exploration(self, tokens: Tensor) -> Tensor:
-        """What multiplies (1 - alpha) log p(y_j): tokens [b * s, time] -> [b, s]."""
+        """The factor [b, s] of (1 - alpha) log p(y_j), for samples [b * s, time]."""
         s = self.config.samples
         sets = tokens.view(-1, s, tokens.shape[1]).cpu().numpy()
         if self.config.distance == "multi_reference":
@@ -60,13 +62,13 @@ class Model(Objective):
             return score - score.mean(1, keepdim=True)
         similarity = torch.from_numpy(pairwise_bleu(sets))[..., 2:].sum(3)
         distance = 2 - (similarity + similarity.transpose(1, 2)) / 2
-        # BLEU-4 of a caption of under four tokens is zero even against itself; identical captions are not apart.
+        # BLEU-4 of a caption of under four tokens is zero even against itself, but the distance of equal captions is 0.
         same = (tokens.view(-1, s, 1, tokens.shape[1]) == tokens.view(-1, 1, s, tokens.shape[1])).all(3)
         distance = distance.masked_fill(same.cpu(), 0)
         row = distance.sum(2)
         total = row.sum(1, keepdim=True)
         if self.config.estimator == "paper":
             return 2 / s * (row - total / s)
-        # With one other sample there is no pair left to take a baseline from.
+        # With two samples there is no pair without j for a baseline.
         baseline = (total - 2 * row) / ((s - 1) * (s - 2)) if s > 2 else torch.zeros_like(row)
         return 2 * (row / (s - 1) - baseline)

@@ -25,7 +25,7 @@ from seqcap.objectives.smoothing import (
 
 class Config(Frozen):
     """The authors' code on COCO: tau .1, .17 or .3 for substitutes from the vocabulary, the batch or the references;
-    alpha .4 (.5 with the references and no attention); tau_r .5; `shared_distance` with one sample a caption."""
+    alpha .4 (.5 with references and no attention); tau_r .5; `shared_distance` with one sample per caption."""
 
     tau: float = Field(0.1, gt=0, description="temperature of the Hamming distance that sequences are drawn by")
     alpha: float = Field(0.4, ge=0, le=1, description="weight of the sequences; 1 - alpha weighs the captions")
@@ -51,20 +51,19 @@ class Config(Frozen):
 class Model(Objective):
     """alpha E_{y ~ r(. | y*)}[-log p(y)] + (1 - alpha) -log p(y*) (eqs. 8-12), with L sequences per caption.
 
-    `reward: hamming`: r is the distribution that sequences are drawn from, exp(-d / tau) (`smoothing.draw_sequences`):
-    their plain mean.
-    `reward: mixture`: r ~ exp(R / tau_r), R the run's reward against all the image's references. Sequences are drawn as
-    before and weighted:
-      - `importance: shared_distance`, the authors' code: sample l of all captions has one distance
-        (`smoothing.draw_at_shared_distances`), q cancels, and the weight is exp((min(R, 1) - 1) / tau_r) / L divided by
-        the mean of that exponential over the batch's captions. A caption's weights do not sum to one: captions whose
+    `reward: hamming`: r is the distribution that sequences are drawn from, exp(-d / tau) (`smoothing.draw_sequences`);
+    the loss is their plain mean. `reward: mixture`: r ~ exp(R / tau_r), R the run's reward against all references of
+    the image. Sequences are drawn as before and weighted:
+      - `importance: shared_distance`, the authors' code: sample l of all captions has the same distance
+        (`smoothing.draw_at_shared_distances`), so q cancels. The weight is exp((min(R, 1) - 1) / tau_r) / L divided by
+        the mean of that exponential over the batch's captions. Weights of one caption do not sum to one: captions whose
         sample has a higher reward count more.
       - `importance: literal`, eq. 11: exp(R / tau_r) / q over a caption's L samples, normalised to sum to one. It
         degenerates: from one distance to the next 1 / q grows by exp(1 / tau), 2.2e4 at tau .1, more than any reward
-        can fall. The farthest sample takes all the weight, so that the weighted samples earn less than the unweighted.
+        can fall. The farthest sample takes all the weight, and weighted samples earn less than unweighted ones.
 
-    `lazy` scores all samples under the ground truth's hidden states (eq. 19), else each is fed to the captioner.
-    Mean over the captions' tokens, EOS included, as in `cross_entropy`; samples are as long as their captions.
+    `lazy` scores all samples under the ground truth's hidden states (eq. 19); else the captioner reads each sample. The
+    loss is the mean over the captions' tokens, EOS included, as in `cross_entropy`.
     """
 
     def __init__(self, config: Config, context: Context) -> None:
@@ -77,8 +76,8 @@ class Model(Objective):
         return loss, {"smoothed_loss": loss.item(), **logs}
 
     def sequences(self, captioner: Captioner, batch: Batch) -> tuple[Scored, dict[str, float]]:
-        """The batch's captions and sequences around them, weighted by 1 - alpha and alpha, and what to log of them."""
-        # First, so that dropout's masks are those that cross-entropy would draw.
+        """The batch's captions (weight 1 - alpha), sequences around them (weight alpha), and numbers to log."""
+        # First, so that dropout masks are the same as with cross-entropy.
         memory = caption_memory(captioner, batch)
         drawn, weights, logs = self.draw(batch, captioner.vocabulary_size)
         captions, alpha = batch.captions.flatten(0, 1), self.config.alpha
@@ -87,10 +86,8 @@ class Model(Objective):
         return scored, {"train_loss": loss, **logs}
 
     def draw(self, batch: Batch, vocabulary_size: int) -> tuple[Sequences, Tensor, dict[str, float]]:
-        """Sequences around the batch's n captions, their weights [n, L], and what to log of them.
-
-        A missing caption gets weights, too, which act on no token.
-        """
+        """Sequences around the n captions, their weights [n, L] (without effect for missing ones), and numbers to
+        log."""
         config = self.config
         present = (batch.captions != PAD).any(2).flatten()
         around = batch.captions, vocabulary_size, config.tau, config.samples, config.substitutes
@@ -110,7 +107,7 @@ class Model(Objective):
             groups = weights[present]
         share = groups / groups.sum(1, keepdim=True)
         logs = distance_logs(drawn, present) | {
-            # How many equally weighted samples those that were normalised together are worth; 1: a single one decides.
+            # The number of equally weighted samples that are worth as much; 1: a single sample decides.
             "effective_samples": (1 / share.square().sum(1)).mean().item(),
             "sampled_reward": reward[present].mean().item(),
             "weighted_reward": (weights * reward)[present].sum(1).mean().item(),
@@ -118,7 +115,7 @@ class Model(Objective):
         return drawn, weights.float(), logs
 
     def reward(self, drawn: Sequences, batch: Batch) -> Tensor:
-        """R of every sample against all of its image's references, float64 [n, L]."""
+        """R of each sample against all references of its image, float64 [n, L]."""
         n, samples, _ = drawn.tokens.shape
         images = batch.images.repeat(n // len(batch.images) * samples)
         reward = self.context.reward.score(drawn.tokens.flatten(0, 1).cpu().numpy(), images)
@@ -126,7 +123,6 @@ class Model(Objective):
 
 
 def distance_logs(drawn: Sequences, present: Tensor) -> dict[str, float]:
-    """How far the samples of the captions that are `present` [n] are, and how large their pools."""
     return {
         "hamming_distance": drawn.distances[present].double().mean().item(),
         "pool_share": drawn.pool_share,
@@ -134,12 +130,12 @@ def distance_logs(drawn: Sequences, present: Tensor) -> dict[str, float]:
 
 
 def shared_distance_weights(reward: Tensor, present: Tensor, temperature: float) -> Tensor:
-    """exp((min(R, 1) - 1) / tau_r) of rewards [n, L], divided by L and by its mean over the captions that are `present`
-    [n]: weights [n, L] that sum to one for the average caption."""
+    """Weights [n, L] that sum to one for the average caption: exp((min(R, 1) - 1) / tau_r) of rewards R [n, L], divided
+    by L and by its mean over captions that are `present` [n]."""
     weights = torch.exp((reward.clamp(max=1) - 1) / temperature)
     return weights / (weights[present].mean(0) * reward.shape[1])
 
 
 def literal_weights(reward: Tensor, log_q: Tensor, temperature: float) -> Tensor:
-    """exp(R / tau_r) / q of a caption's samples [n, L], summing to one over them (eq. 11)."""
+    """exp(R / tau_r) / q of samples [n, L], normalised over the L samples of a caption (eq. 11)."""
     return torch.softmax(reward / temperature - log_q, dim=1)

@@ -1,9 +1,8 @@
-"""What the loss-smoothing objectives share (Elbayad, Besacier & Verbeek, ACL 2018): targets around the ground truth.
+"""Shared by the loss-smoothing objectives (Elbayad, Besacier & Verbeek, ACL 2018): targets around the ground truth.
 
-Token level: a distribution over tokens instead of one token (`TokenTargets`). Sequence level: sequences around the
-caption instead of the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). The loss is the
-cross-entropy against the smoothed target. The KL divergences of the paper's equations are this loss minus the target's
-entropy, which has no gradient.
+At token level, a distribution over tokens replaces a token (`TokenTargets`). At sequence level, sequences around the
+caption replace the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). The loss is the
+cross-entropy against the smoothed target, which is the paper's KL divergence plus the target's constant entropy.
 
 EOS is smoothed like any word. Otherwise all words would lose probability to it, and a beam would prefer short captions.
 PAD, BOS and <unk> are neither replaced nor substituted: an <unk> in a target would teach the captioner to write it.
@@ -24,41 +23,30 @@ from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.objectives.base import Batch, Context
 
 FIRST_WORD = len(SPECIALS)
-
 Pool = Literal["vocabulary", "batch", "references"]
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Log-probabilities, and the target tokens.
-
-    Attributes:
-        log_p: [m, V].
-        tokens: ids [m, k], k alternatives at each of m places.
-        weights: [m, k], such that the losses are means over the captions' tokens.
-    """
-
-    log_p: Tensor
-    tokens: Tensor
-    weights: Tensor
+    log_p: Tensor  # [m, V]
+    tokens: Tensor  # ids [m, k], k alternatives at each of m places
+    weights: Tensor  # [m, k], such that losses are means over the captions' tokens
 
     def negative_log_likelihood(self) -> Tensor:
-        """The weighted sum of -log p of the tokens."""
         return -(self.log_p.gather(1, self.tokens) * self.weights).sum()
 
 
 def caption_memory(captioner: Captioner, batch: Batch) -> Tensors:
-    """The memory of the batch's images, one row per caption."""
     return repeat(captioner.encode(batch.features), batch.captions.shape[1])
 
 
 def score_ground_truth(captioner: Captioner, batch: Batch) -> tuple[Scored, Tensor]:
-    """The m tokens of the batch's captions, row by row, each of weight 1/m; and their mean -log p: cross-entropy."""
+    """The m tokens of the batch's captions, row by row, each of weight 1/m; and their cross-entropy."""
     captions = batch.captions.flatten(0, 1)
     log_p = log_softmax(captioner.token_logits(captions, caption_memory(captioner, batch)).float(), dim=1)
     tokens = captions[captions != PAD]
     weights = log_p.new_full((len(tokens), 1), 1 / len(tokens))
-    # `nll_loss` after `log_softmax` equals `cross_entropy` to the bit; the sum of `Scored` does not.
+    # `nll_loss` after `log_softmax` equals `cross_entropy` bit for bit; the sum of `Scored` does not.
     return Scored(log_p, tokens[:, None], weights), nll_loss(log_p, tokens)
 
 
@@ -67,16 +55,9 @@ class TokenTargets(nn.Module):
 
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
 
-    normalised over the tokens that have an embedding: words and EOS. A token without one is its own only target: PAD,
-    BOS, <unk>, words that the embeddings do not cover, and EOS if they come from a file without it.
-
-    Args:
-        tau: temperature; the smaller, the closer to y* alone.
-        beta: weight of the promotion of rare tokens.
-        context: its embeddings e [V, d] and frequencies f [V].
-
-    Raises:
-        InputError: the context has no embeddings.
+    e are the embeddings [V, d] of the context, f its frequencies [V]. r is normalised over the tokens that have an
+    embedding: words and EOS. A token without embedding keeps its own hard target: PAD, BOS, <unk>, words that are not
+    in the embeddings file, and EOS if the file lacks it. InputError if the context has no embeddings.
     """
 
     embeddings: Tensor
@@ -89,12 +70,12 @@ class TokenTargets(nn.Module):
                 "params.yaml", "token-level smoothing needs word embeddings, but there are none", "name their file"
             )
         self.tau, self.beta = tau, beta
-        # Not persistent: they come from files, and would enlarge every checkpoint.
+        # Not persistent: they come from files and would enlarge every checkpoint.
         self.register_buffer("embeddings", normalize(context.embeddings.float(), dim=1), persistent=False)
         self.register_buffer("frequencies", context.frequencies.float(), persistent=False)
 
     def rows(self, tokens: Tensor) -> Tensor:
-        """r(. | y*) [n, V] of ground-truth tokens y* [n]. All V rows at once would take 400 MB at V = 10,000."""
+        """r(. | y*) [n, V] of tokens y* [n]. All V rows at once would take 400 MB at V = 10,000."""
         logits = self.embeddings[tokens] @ self.embeddings.T
         if self.beta > 0:
             own, other = self.frequencies[tokens, None], self.frequencies[None]
@@ -116,74 +97,57 @@ class TokenTargets(nn.Module):
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences drawn around captions.
-
-    Attributes:
-        tokens: ids [n, L, time], L samples for each of n captions, of its length.
-        distances: [n, L], their Hamming distances to the caption.
-        pool_share: mean size of the captions' pools, as a share of all words.
-    """
-
-    tokens: Tensor
-    distances: Tensor
-    pool_share: float
+    tokens: Tensor  # ids [n, L, time], L samples for each caption
+    distances: Tensor  # [n, L], Hamming distances to the caption
+    pool_share: float  # mean size of the captions' pools, as a share of all words
 
 
 def draw_sequences(
     captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool
 ) -> tuple[Sequences, Tensor]:
-    """Draws sequences from a distribution of the Hamming distance d(y, y*), each caption by itself (algorithm 1).
+    """Draws L sequences around each caption from a distribution of the Hamming distance d(y, y*) (algorithm 1).
 
     First d from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), then d of the caption's T places uniformly without replacement,
-    then for each a substitute, uniformly among the other words of the pool. T counts words and EOS, V is the size of
-    the caption's pool, which holds all of its words. A word has V - 1 substitutes, EOS has V, because no word becomes
-    EOS. So with Z = (1 + (V - 1) exp(-1 / tau))^T
+    then for each a substitute, uniformly among the other words of the pool. T counts words and EOS. V is the size of
+    the caption's pool: the vocabulary, the batch's captions or the image's own references. A word has V - 1
+    substitutes, EOS has V, because no word becomes EOS. So with Z = (1 + (V - 1) exp(-1 / tau))^T
 
         q(y | y*) = exp(-d(y, y*) / tau) / Z  *  ((V - 1) / V if EOS is substituted, else 1)
 
-    which is the paper's exp(-d / tau) / Z but for that factor. <unk> and PAD are never substituted. If V is 1, nothing
-    is.
+    which is the paper's exp(-d / tau) / Z except for that factor. <unk> and PAD are never substituted.
 
     The L distances of a caption are strata of one inverse CDF, at (u + l / L) mod 1 with a single uniform u: each has
     exactly the distribution p(d), and together they cover it evenly.
 
-    Args:
-        captions: ids [b, references, time].
-        vocabulary_size: V with the special tokens.
-        samples: L.
-        pool: where substitutes come from: the vocabulary, the captions of the batch, or the image's own references.
-
-    Returns:
-        the samples of n = b x references captions, and log q(y | y*) of each, float64 [n, L].
+    Captions are ids [b, references, time], `vocabulary_size` counts special tokens. Returns the samples of n = b x
+    references captions, and log q(y | y*) of each, float64 [n, L].
     """
     substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
     time = captions.shape[1]
     is_place = (captions >= FIRST_WORD) | (captions == EOS)
     places, others = is_place.sum(1), (substitutes.size - 1).clamp(min=0)
-
     distances = draw_distances(distance_log_probs(places, others, tau, time), samples)
-    # Words and EOS in random order before everything else: the first d are substituted.
+    # In random order, words and EOS come first: the first d are substituted.
     keys = random_like(captions, samples).masked_fill(~is_place[:, None], 2)
     chosen = choose_places(keys, distances)
     tokens = substitute(captions, substitutes, chosen)
-
     log_z = places * torch.log1p(others.double() * torch.tensor(-1 / tau, dtype=torch.float64).exp())
     ending = (chosen & (captions == EOS)[:, None]).any(2)
-    # Where EOS can be substituted at all, V is at least 2.
+    # Where EOS can be substituted, V is at least 2.
     log_share = torch.log(others.double() / substitutes.size.clamp(min=1)).masked_fill(others == 0, 0)
     share = pool_share(substitutes, (captions != PAD).any(1), vocabulary_size)
     return Sequences(tokens, distances, share), -distances.double() / tau - log_z[:, None] + ending * log_share[:, None]
 
 
 def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool) -> Sequences:
-    """Draws sequences at one distance for the whole batch, as the authors' code does.
+    """Draws sequences at one distance for the whole batch, as the authors' code does; arguments as in `draw_sequences`.
 
     Sample l of every caption has the same d, from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), with T the padded length of
     the batch and V the mean size of its captions' pools. d of the T places are drawn uniformly without replacement, and
-    words and EOS there are substituted as in `draw_sequences`. So a short caption may lose fewer than d. Given d, all
-    sequences of captions with one length and one pool size are equally likely, but for the factor (V - 1) / V of EOS.
-    So weights leave 1 / q out. Arguments are those of `draw_sequences`; samples of a missing caption are PAD.
+    words and EOS there are substituted as in `draw_sequences`, so a short caption may lose fewer than d. Given d, all
+    sequences of captions with one length and one pool size are equally likely, except for the factor (V - 1) / V of
+    EOS. So weights need no 1 / q. Samples of a missing caption are PAD.
     """
     substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
@@ -192,14 +156,14 @@ def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float,
     places = torch.tensor([time], device=captions.device)
     shared = draw_distances(distance_log_probs(places, others[None], tau, time), samples)
     chosen = choose_places(random_like(captions, samples), shared.expand(len(captions), samples))
-    # PAD, <unk> and words that are alone in their pools stay.
+    # PAD, <unk> and words that are alone in their pools are not substituted.
     chosen &= (substitutes.alternatives > 0)[:, None]
     share = pool_share(substitutes, present, vocabulary_size)
     return Sequences(substitute(captions, substitutes, chosen), chosen.sum(2), share)
 
 
 def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
-    """`samples` distances [n, L] of each distribution [n, longest + 1]: strata of its inverse CDF."""
+    """Draws distances [n, L] from distributions [n, longest + 1]: strata of the inverse CDF."""
     # Double precision, for rare distances.
     cumulative = log_probs.exp().cumsum(1)
     strata = torch.arange(samples, dtype=torch.float64, device=log_probs.device) / samples
@@ -209,58 +173,44 @@ def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
 
 
 def random_like(captions: Tensor, samples: int) -> Tensor:
-    """Uniform numbers float64 [n, L, time] for captions [n, time]: float32 is too coarse for 10^4 words."""
+    """Uniform numbers [n, L, time], float64: float32 is too coarse for 10^4 words."""
     n, time = captions.shape
     return torch.rand(n, samples, time, dtype=torch.float64, device=captions.device)
 
 
 def choose_places(keys: Tensor, counts: Tensor) -> Tensor:
-    """Whether a place [n, L, time] is among the `counts` [n, L] with the lowest keys."""
+    """Whether a place [n, L, time] has one of the `counts` [n, L] lowest keys."""
     low = torch.arange(keys.shape[2], device=keys.device) < counts[:, :, None]
     return torch.zeros_like(low).scatter(2, keys.argsort(2), low)
 
 
 def substitute(captions: Tensor, substitutes: Substitutes, chosen: Tensor) -> Tensor:
-    """Captions [n, time] with other words of their pools at the chosen places [n, L, time]: ids [n, L, time]."""
+    """Puts other words of the pools at the chosen places [n, L, time] of captions [n, time]: ids [n, L, time]."""
     rank = (random_like(captions, chosen.shape[1]) * substitutes.alternatives[:, None]).long()
-    # The rank is among the pool's other words: it skips the caption's own word.
+    # Ranks number the pool's other words, so they skip the caption's own word.
     rank = rank + (rank >= substitutes.own[:, None])
     drawn = substitutes.words[substitutes.start[:, None, None] + rank]
     return torch.where(chosen, drawn, captions[:, None])
 
 
 def distance_log_probs(places: Tensor, alternatives: Tensor, tau: float, longest: int) -> Tensor:
-    """log p(d) float64 [n, longest + 1] of the distances d = 0 .. longest, p(d) ~ C(T, d) (V - 1)^d exp(-d / tau).
-
-    Args:
-        places: T [n], at most `longest`.
-        alternatives: V - 1 [n].
-    """
+    """log p(d) float64 [n, longest + 1] of distances d = 0 .. longest, p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), with T =
+    `places` [n] and V - 1 = `alternatives` [n]."""
     d = torch.arange(longest + 1, dtype=torch.float64, device=places.device)
     t = places[:, None].double()
     binomial = torch.lgamma(t + 1) - torch.lgamma(d + 1) - torch.lgamma((t - d).clamp(min=0) + 1)
-    # xlogy: with no other word at all, distance 0 still has 0^0 = 1 sequence.
+    # xlogy: without any other word, distance 0 still has 0^0 = 1 sequence.
     sequences = binomial + torch.xlogy(d, alternatives[:, None].double())
     return log_softmax((sequences - d / tau).masked_fill(d > t, -torch.inf), dim=1)
 
 
 @dataclass(frozen=True)
 class Substitutes:
-    """The pools of substitutes of n captions.
-
-    Attributes:
-        words: ids of all pools' words, one pool after the other, each ascending. The last entry belongs to no pool.
-        start: [n], where each caption's pool begins in `words`.
-        size: [n], its number of words V.
-        own: [n, time], the position of each token in its caption's pool; past the pool's end if it is not a word.
-        alternatives: [n, time], the number of possible substitutes: V - 1 for a word, V for EOS, 0 for others.
-    """
-
-    words: Tensor
-    start: Tensor
-    size: Tensor
-    own: Tensor
-    alternatives: Tensor
+    words: Tensor  # ids of all pools' words, pool after pool, each ascending; one more entry at the end
+    start: Tensor  # [n], where each caption's pool begins in `words`
+    size: Tensor  # [n], number of words V in it
+    own: Tensor  # [n, time], place of each token in its caption's pool; past its end if it is not a word
+    alternatives: Tensor  # [n, time], number of possible substitutes: V - 1 for a word, V for EOS, else 0
 
 
 def build_pools(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
@@ -276,7 +226,7 @@ def build_pools(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitut
     else:
         group = torch.arange(images, device=captions.device) * (pool == "references")
         image = is_word.nonzero()[:, 0]
-        # One sort for all pools: ids are offset by V times the pool's number.
+        # One sort for all pools: ids are offset by V times the number of the pool.
         keys, place = torch.unique(captions[is_word] + group[image] * vocabulary_size, return_inverse=True)
         start = torch.searchsorted(keys, group * vocabulary_size)
         size = torch.searchsorted(keys, (group + 1) * vocabulary_size) - start
@@ -285,29 +235,23 @@ def build_pools(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitut
     start, size = start.repeat_interleave(references), size.repeat_interleave(references)
     captions = captions.flatten(0, 1)
     alternatives = (size[:, None] - 1) * (captions >= FIRST_WORD) + size[:, None] * (captions == EOS)
-    # One more entry, for batches without any word.
+    # One more entry, for batches without words.
     return Substitutes(pad(words, (0, 1)), start, size, own.flatten(0, 1), alternatives)
 
 
 def pool_share(substitutes: Substitutes, present: Tensor, vocabulary_size: int) -> float:
-    """Mean size of the pools of the captions that are `present` [n], as a share of all words."""
+    """Mean pool size of captions that are `present` [n], as a share of all words."""
     return substitutes.size[present].double().mean().item() / max(1, vocabulary_size - FIRST_WORD)
 
 
 def score_sequences(
     captioner: Captioner, memory: Tensors, captions: Tensor, sequences: Sequences, weights: Tensor, lazy: bool
 ) -> tuple[Scored, float]:
-    """Scores captions and the sequences drawn around them.
+    """Scores captions [n, time] and the sequences drawn around them; weights [n, 1 + L] for all of them.
 
-    Args:
-        memory: one row per caption.
-        captions: ids [n, time].
-        weights: [n, 1 + L], of each caption and of its samples.
-        lazy: log p(y_t | y*_<t, x) instead of log p(y_t | y_<t, x) (eq. 19): one pass over the ground truth is enough.
-
-    Returns:
-        1 + L alternatives at each of the captions' m tokens if lazy, else one at each of the m (1 + L) tokens of
-        captions and samples; and the cross-entropy of the captions, without gradient.
+    `lazy` takes log p(y_t | y*_<t, x) for log p(y_t | y_<t, x) (eq. 19), which needs one pass over the ground truth.
+    Then the result has 1 + L alternatives at each of the captions' m tokens; else one at each of the m (1 + L) tokens
+    of captions and samples. The second result is the captions' cross-entropy, without gradient.
     """
     valid = captions != PAD
     m = int(valid.sum())

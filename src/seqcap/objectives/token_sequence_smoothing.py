@@ -18,12 +18,9 @@ class Config(Frozen):
 
 
 class Model(Objective):
-    """alpha_1 E_{y ~ r(. | y*)}[l_Tok(y)] + (1 - alpha_1) l_Tok(y*) (eq. 17).
-
-    l_Tok(y) = alpha_2 sum_t KL(r(. | y_t) || p_t) + (1 - alpha_2) sum_t -log p_t(y_t) is the loss of `token_smoothing`
-    with the sampled sequence as the ground truth; r(. | y*), alpha_1 and the samples' weights are those of
-    `sequence_smoothing`. Mean over the captions' tokens, EOS included.
-    """
+    """alpha_1 E_{y ~ r(. | y*)}[l_Tok(y)] + (1 - alpha_1) l_Tok(y*) (eq. 17), mean over tokens, EOS included. l_Tok(y)
+    = alpha_2 sum_t KL(r(. | y_t) || p_t) + (1 - alpha_2) sum_t -log p_t(y_t) is the loss of `token_smoothing` with the
+    sample as the ground truth; r(. | y*), alpha_1 and samples' weights are those of `sequence_smoothing`."""
 
     reads = ("embeddings",)
 

@@ -1,4 +1,4 @@
-"""RL with a reward from images to captions alone: RL-Unidirectional of Chaffin et al., 2024, Table 1."""
+"""RL with only the image-to-text half of the reward: RL-Unidirectional of Chaffin et al., 2024, Table 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Config(ContrastiveConfig):
 
 
 class Model(DiscriminatorObjective):
-    """Loss -r(x_bs) log p(x_bs), mean over images, with the first half of r_bicont: no other image is a negative."""
+    """Loss -r(x_bs) log p(x_bs), mean over images; r_sim is the first half of r_bicont, without negative images."""
 
     config: ContrastiveConfig
     rewarded = ("beam",)

@@ -1,4 +1,4 @@
-"""Teacher forcing weighed by a caption's distinctiveness: WTF of Chaffin et al., 2024 (eq. 3, second term)."""
+"""Teacher forcing weighted by a caption's distinctiveness: WTF of Chaffin et al., 2024 (eq. 3, second term)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveOb
 
 
 class Config(BicontrastiveConfig):
-    """The captioner's own captions are needed, too: they are negatives, and what the discriminator learns from."""
+    """The captioner's own captions are drawn, too: as negatives, and for the discriminator."""
 
 
 class Model(BicontrastiveObjective):
-    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code uses r(x_bs) in its place, from which
-    nothing is learned where it is 0."""
+    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code uses r(x_bs), which may be 0."""
 
     rewarded = ("truth",)

@@ -1,8 +1,5 @@
-"""The interface of retrievers: vectors of images and of captions, near each other where a caption fits an image.
-
-Captions are ids [n, time] (words, EOS, then PAD), or *relaxed*, [n, time, V]: at each position a one-hot vector or a
-distribution, up to a constant one-hot EOS, then zeros.
-"""
+"""The interface of retrievers. Captions are ids [n, time] (words, EOS, then PAD), or *relaxed*, [n, time, V]: at each
+position a one-hot vector or a distribution, up to a constant one-hot EOS, then zeros."""
 
 from __future__ import annotations
 
@@ -20,20 +17,15 @@ from seqcap.files.schemas import VOCABULARY
 from seqcap.tasks.base import Inputs
 from seqcap.tasks.images import Reader
 
-# The file in a task's folder with one vector for each image.
+# File in a task's folder with one vector per image.
 POOLED = "features/pooled.parquet"
 
 
 class RetrievalTask(Reader):
-    """A task's images and captions for a retriever, with splits in the order of a captioner's.
-
-    Args:
-        folder: artifacts/<task>.
-        features: the file of the images' features.
-    """
+    """A task's images and captions for a retriever, with splits in the order of a captioner's."""
 
     def __init__(self, folder: Path, features: Path) -> None:
-        # Instead of the base class's, which reads the features that a captioner names.
+        # Does not call the base class, which reads the features that a captioner names.
         self.folder = folder
         self.vocabulary = Vocabulary.read(folder / "data" / VOCABULARY)
         self.store = FeatureStore(features)
@@ -41,16 +33,8 @@ class RetrievalTask(Reader):
 
 
 class Retriever(nn.Module, ABC):
-    """Embeds images and captions in one space.
-
-    Args:
-        config: settings, the module's `Config`.
-        vocabulary_size: number of words V, special tokens included.
-        feature_shape: shape of an image's features, (channels,).
-
-    Attributes:
-        vocabulary: hash of the words, see `vocabulary.digest`; set by training and loading.
-    """
+    """Embeds images and captions in one space. `feature_shape` is (channels,). Training and loading set `vocabulary`,
+    the hash of the words (`vocabulary.digest`)."""
 
     vocabulary: str = ""
 
@@ -60,7 +44,7 @@ class Retriever(nn.Module, ABC):
 
     @abstractmethod
     def embed_images(self, inputs: Tensor) -> Tensor:
-        """Inputs [n, channels] -> embeddings [n, d] of length 1: the dot product with a caption's is the cosine."""
+        """Inputs [n, channels] -> embeddings [n, d] of length 1, so dot products with captions are cosines."""
 
     @abstractmethod
     def embed_captions(self, captions: Tensor) -> Tensor:
@@ -68,14 +52,11 @@ class Retriever(nn.Module, ABC):
 
     @abstractmethod
     def features(self, task_folder: Path) -> Path:
-        """The file of the features that it reads, for the task in artifacts/<task>."""
+        """The features file that it reads, for the task in artifacts/<task>."""
 
     def load_task(self, task_folder: Path) -> RetrievalTask:
-        """The task in artifacts/<task> as this retriever reads it.
-
-        Raises:
-            InputError: a file is missing or damaged, or the retriever was trained on other features or words.
-        """
+        """The task in artifacts/<task> as this retriever reads it. InputError if a file is missing or damaged, or the
+        retriever was trained on other features or words."""
         path = self.features(task_folder)
         task = RetrievalTask(task_folder, path)
         if task.feature_shape != self.feature_shape:
@@ -87,11 +68,10 @@ class Retriever(nn.Module, ABC):
         return task
 
     def inputs(self, task_folder: Path, split: str) -> Inputs:
-        """The inputs of `embed_images` for a split; errors as of `load_task`, or the split is empty."""
+        """The inputs of `embed_images` for a split; errors as in `load_task`, or if the split is empty."""
         return self.load_task(task_folder).inputs(split)
 
     def metadata(self) -> dict[str, Any]:
-        """The metadata of a weights file."""
         return {
             "architecture": type(self).__module__.rpartition(".")[2],
             "model": self.config.model_dump(),

@@ -1,7 +1,5 @@
-"""CLIP (Radford et al., ICML 2021) as a retriever, by transformers, from a user's folder. It is never trained.
-
-It reads words, so it cannot embed relaxed captions. Images are embedded once and stored (`make`).
-"""
+"""CLIP (Radford et al., ICML 2021) as a retriever, from a folder of the user's. It is never trained. It reads words,
+not relaxed captions. Embeddings of images are stored (`make`)."""
 
 from __future__ import annotations
 
@@ -30,15 +28,15 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
-# Files that a folder must hold, and one of two sets of the tokenizer's.
+# Files of the folder, and two alternatives for the tokenizer's.
 FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
-# Images per forward pass and row group.
+# Images per forward pass and per row group.
 CHUNK = 32
 
 
 class Config(Frozen):
-    """Paths, which the stage fills in."""
+    """Paths, set by the stage."""
 
     folder: str = Field(description="CLIP's files")
     vocabulary: str = Field(description="file of the captions' vocabulary")
@@ -46,23 +44,19 @@ class Config(Frozen):
 
 
 class Model(Retriever):
-    """CLIP's text tower, and stored embeddings of images.
-
-    Raises:
-        InputError: transformers is not installed, or the folder lacks a file or holds no CLIP.
-    """
+    """CLIP's text tower and stored embeddings of images. InputError if transformers is not installed, or the folder
+    lacks a file or holds no CLIP."""
 
     config: Config
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)
         clip, self._tokenizer, _ = read(Path(config.folder))
-        # A tuple hides it from PyTorch: it is not trained, and no checkpoint holds it.
+        # A tuple hides it from PyTorch, so checkpoints do not include it.
         self._clip = (clip,)
         self._vocabulary = Vocabulary.read(config.vocabulary)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Moves CLIP, too."""
         self._clip[0]._apply(fn, recurse)
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
@@ -75,16 +69,16 @@ class Model(Retriever):
 
     @torch.no_grad()
     def embed_captions(self, captions: Tensor) -> Tensor:
-        """As the base class; an `InputError` if the captions are relaxed."""
+        """See the base class; an `InputError` for relaxed captions."""
         if captions.is_floating_point():
             raise InputError(self.config.folder, "CLIP reads words, not distributions", "use a dual encoder")
-        # Not `get_text_features`, which differs between versions of transformers.
+        # `get_text_features` differs between versions of transformers.
         pooled = self.clip.text_model(**self.tokens(captions)).pooler_output
         return F.normalize(self.clip.text_projection(pooled), dim=1)
 
     @property
     def clip(self) -> Any:
-        """transformers' CLIPModel; train only copies of it."""
+        """transformers' CLIPModel. Do not train it, only copies of it."""
         return self._clip[0]
 
     def tokens(self, captions: Tensor) -> Any:
@@ -96,14 +90,8 @@ class Model(Retriever):
 
 
 def make(config: RetrieverConfig) -> list[dict[str, Any]]:
-    """Embeds all images of a task: writes <weights>/images.parquet, and seed<k>.safetensors that name the folder.
-
-    Returns:
-        an empty learning curve.
-
-    Raises:
-        InputError: as `Model`; or an image is missing or damaged.
-    """
+    """Embeds all images of a task. Writes <weights>/images.parquet, and seed<k>.safetensors, which name the folder;
+    returns an empty learning curve. InputError as in `Model`, or if an image is missing or damaged."""
     folder, data = Path(str(config.folder)), ARTIFACTS / config.task / "data"
     clip, _, processor = read(folder)
     device = machine.device()
@@ -140,8 +128,8 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
 
 
 def read(folder: Path) -> tuple[Any, Any, Any]:
-    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor; errors as of `Model`. Nothing
-    is downloaded, and no pickle is read."""
+    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor. Downloads nothing and reads no
+    pickle; errors as in `Model`."""
     for file in FILES:
         if not (folder / file).is_file():
             _wrong(folder, f"has no {file}")

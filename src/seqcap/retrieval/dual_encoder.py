@@ -27,7 +27,7 @@ class Config(Frozen):
 
 
 class Model(Retriever):
-    """A linear map of the pooled feature, and the state of a GRU after the caption's EOS. No dropout."""
+    """A linear map of the image's pooled feature, and a GRU's state after the caption's EOS. No dropout."""
 
     config: Config
     feature_mean: Tensor
@@ -45,14 +45,14 @@ class Model(Retriever):
         self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
 
     def fit_standardisation(self, features: Tensor) -> None:
-        """Sets mean and scale from the channels of features [n, channels]."""
+        """Computes mean and scale of each channel from features [n, channels]."""
         values = features.double()
         self.feature_mean.copy_(values.mean(0))
-        # A constant channel is centred, not divided by zero.
+        # A constant channel is not divided by zero.
         self.feature_scale.copy_(1 / values.std(0).clamp(min=1e-3))
 
     def train(self, mode: bool = True) -> Self:
-        """Stays in training mode, which changes nothing here: in the other, cuDNN has no gradient through a GRU."""
+        """Stays in training mode, without effect here: in evaluation mode cuDNN has no gradient through a GRU."""
         return super().train()
 
     def features(self, task_folder: Path) -> Path:
@@ -63,30 +63,30 @@ class Model(Retriever):
         return F.normalize(self.image(standardised), dim=1)
 
     def embed_captions(self, captions: Tensor) -> Tensor:
-        """As the base class. A caption that was cut, without EOS, is read up to its last token."""
+        """See the base class. A cut caption, without EOS, is read to its last token."""
         length = lengths(captions)
         captions = captions[:, : int(length.max())]
         start = self.embedding.weight[BOS].expand(len(captions), 1, -1)
         relaxed = captions.is_floating_point()
         embedded = captions @ self.embedding.weight if relaxed else self.embedding(captions)
         states, _ = self.gru(torch.cat([start, embedded], dim=1))
-        # State 0 has read BOS alone.
+        # Before state 0, only BOS was read.
         return F.normalize(states[torch.arange(len(states), device=states.device), length], dim=1)
 
     def loss(self, images: Tensor, captions: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of each item, of embeddings [n, d]: image -> text [n], text -> image [n]."""
+        """The loss of each item, from embeddings [n, d]: image -> text [n], text -> image [n]."""
         if self.config.loss == "hinge":
             return hinges(images, captions, self.config.margin)
         return info_nce(images, captions, self.config.temperature)
 
 
 def lengths(captions: Tensor) -> Tensor:
-    """Number of tokens, EOS included, of captions [n, time] or relaxed captions [n, time, V]: int64 [n]."""
+    """Number of tokens of captions [n, time] or [n, time, V], EOS included: int64 [n]."""
     if captions.is_floating_point():
         ends, nothing = captions[..., EOS] == 1, ~captions.any(-1)
     else:
         ends, nothing = captions == EOS, captions == PAD
-    # PAD follows the last token, also where there is no room for it.
+    # PAD follows the last token, even where the tensor has no room for it.
     ends, nothing = F.pad(ends, (0, 1), value=False), F.pad(nothing, (0, 1), value=True)
     first = (ends | nothing).int().argmax(1, keepdim=True)
     return (first + ends.gather(1, first)).squeeze(1)

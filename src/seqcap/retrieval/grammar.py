@@ -1,5 +1,5 @@
-"""A text encoder that also tells people's captions from damaged ones: the grammar head of Cho et al., NAACL 2022,
-"Fine-grained image captioning with CLIP reward"."""
+"""A text encoder with a head that tells people's captions from damaged ones (Cho et al., NAACL 2022, "Fine-grained
+image captioning with CLIP reward")."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from seqcap.retrieval.losses import info_nce
 
 # Classes of the head.
 DAMAGED, INTACT = range(2)
-# Most words of a damaged n-gram, and most repetitions.
+# Most words of a damaged n-gram, and most repetitions of it.
 MOST = 3
-
 Words = list[int]
 
 
 class TextEncoder(nn.Module, ABC):
-    """A copy of a retriever's text encoder, to be tuned, with features of `size` channels."""
+    """A trainable copy of a retriever's text encoder, with features of `size` channels."""
 
     size: int
 
@@ -37,11 +36,11 @@ class TextEncoder(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """The retriever's own loss, of embeddings [n, d]: image -> text [n], text -> image [n]."""
+        """The retriever's own loss, from embeddings [n, d]: image -> text [n], text -> image [n]."""
 
 
 class DualTextEncoder(TextEncoder):
-    """A dual encoder's. Its embeddings are also its features: it has no projection."""
+    """The text encoder of a dual encoder. It has no projection: its embeddings are its features."""
 
     def __init__(self, retriever: dual_encoder.Model) -> None:
         super().__init__()
@@ -58,7 +57,7 @@ class DualTextEncoder(TextEncoder):
 
 
 class ClipTextEncoder(TextEncoder):
-    """CLIP's. Its features are those before the projection, as in Cho et al.'s code."""
+    """CLIP's text encoder. Its features are those before the projection, as in Cho et al.'s code."""
 
     def __init__(self, retriever: clip.Model) -> None:
         super().__init__()
@@ -79,10 +78,7 @@ class ClipTextEncoder(TextEncoder):
 
 class Grammar(nn.Module):
     """A copy of the text encoder of a dual encoder or CLIP, with a head: Linear -> ReLU -> Linear, no biases.
-
-    Raises:
-        InputError: the retriever is another one.
-    """
+    InputError for other retrievers."""
 
     def __init__(self, retriever: Retriever) -> None:
         super().__init__()
@@ -103,13 +99,8 @@ class Grammar(nn.Module):
         return texts, self.head(features)
 
     def loss(self, images: Tensor, captions: Tensor, damaged: Tensor) -> tuple[Tensor, Tensor]:
-        """The retriever's own contrastive loss, which keeps captions near their images, plus the head's cross-entropy;
-        and the head's accuracy.
-
-        Args:
-            images: embeddings [b, d], by the retriever.
-            captions, damaged: ids [b, time], of people's captions and the same with a fault in each.
-        """
+        """The retriever's contrastive loss, which keeps captions near their images, plus the head's cross-entropy; and
+        the head's accuracy. `captions` and `damaged` are ids [b, time], `images` the retriever's embeddings [b, d]."""
         texts, intact = self(captions)
         logits = torch.cat([intact, self(damaged)[1]])
         kinds = torch.tensor([INTACT, DAMAGED], device=logits.device).repeat_interleave(len(captions))
@@ -118,9 +109,8 @@ class Grammar(nn.Module):
 
 
 def damage(captions: Tensor, vocabulary_size: int, rng: np.random.Generator) -> Tensor:
-    """Captions, ids [b, time], each with one fault: an n-gram of 1 to 3 words is repeated 1 to 3 times at random places
-    or removed, 1 to 3 random words are inserted or replace others, or all words are shuffled. A caption that chance
-    left unchanged is damaged again."""
+    """Damages each caption [b, time]: repeats an n-gram of 1 to 3 words 1 to 3 times at random places or removes it,
+    inserts or replaces 1 to 3 words at random, or shuffles all. Repeats this for unchanged captions."""
     rows = []
     for caption in captions.tolist():
         words = [word for word in caption if word not in (EOS, PAD)]
@@ -168,12 +158,10 @@ FAULTS: tuple[Callable[[Words, int, np.random.Generator], Words], ...] = (repeat
 
 
 def ngram(words: Words, rng: np.random.Generator) -> tuple[int, int]:
-    """Start and end of a random n-gram of 1 to 3 words, or of all words if there are fewer."""
     length = min(int(rng.integers(1, MOST + 1)), len(words))
     start = int(rng.integers(len(words) - length + 1))
     return start, start + length
 
 
 def any_word(vocabulary_size: int, rng: np.random.Generator) -> int:
-    """A random word of the vocabulary, special tokens excluded."""
     return int(rng.integers(UNK + 1, vocabulary_size))

@@ -1,8 +1,5 @@
-"""Losses of retrievers: an image and its caption become closer than the rest of the batch.
-
-Both losses have two terms per item, image -> text and text -> image. A batch must hold each image once: a second
-caption of it would be a false negative.
-"""
+"""Losses of retrievers, with two terms per item, image -> text and text -> image. A batch must hold each image once: a
+second caption of it would be a false negative."""
 
 from __future__ import annotations
 
@@ -16,14 +13,8 @@ def hinges(images: Tensor, captions: Tensor, margin: float, distractors: Tensor 
 
         [margin + max_{j != i} s(i, c_j) - s(i, c_i)]_+   and   [margin + max_{j != i} s(j, c_i) - s(i, c_i)]_+
 
-    Equally hard negatives share the gradient.
-
-    Args:
-        images, captions: embeddings [n, d] of length 1; row i of one belongs to row i of the other.
-        distractors: embeddings [m, d] of further images, negatives of captions.
-
-    Returns:
-        image -> text [n], text -> image [n]. An item without a negative has 0.
+    Images and captions are embeddings [n, d] of length 1, row by row; distractors [m, d] are further images, negatives
+    of captions. Equally hard negatives share the gradient. Returns image -> text [n], text -> image [n].
     """
     scores = images @ captions.T
     own = scores.diagonal()

@@ -1,10 +1,6 @@
-"""Mines similar training images, before training: negatives of a caption (Chaffin et al., 2024).
-
-An image is the query, the captions of all other training images are the index, as in the released code. An image is as
-near as its nearest caption. The search is exact.
-
-The retriever's weights are copied beside its mined images, under the seed of the runs that read both.
-"""
+"""Mines similar training images before training, as negatives of captions (Chaffin et al., 2024). The query is an
+image, the index all captions of other training images, as in the released code. An image is as near as its nearest
+caption. The search is exact. A copy of the retriever's weights goes beside its mined images."""
 
 from __future__ import annotations
 
@@ -29,28 +25,23 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
-# One row per image and rank (from 1): the mined image, and the cosine of the query and its nearest caption.
+# One row per image and rank (from 1): the mined image, and the cosine between the image and its nearest caption.
 MINED = pa.schema([("item", pa.int64()), ("rank", pa.int64()), ("mined", pa.int64()), ("cosine", pa.float32())])
-
-# Scores in memory at a time: 64 MB.
+# Scores in memory at once: 64 MB.
 SCORES = 1 << 24
-# Captions in the first search, as a multiple of the neighbours: images have several, and some are the query's own.
+# Captions in the first search, times the neighbours: images have several captions, and some are the query's own.
 FIRST = 8
-# Decimals of cosines: the order of closer ones must not depend on rounding.
+# Decimals of cosines, so that order does not depend on rounding.
 DECIMALS = 6
 
 
 def mined_file(folder: Path, seed: int) -> Path:
-    """The file with the mined images of one seed."""
     return folder / f"seed{seed}.mined.parquet"
 
 
 def make(config: MiningConfig) -> None:
-    """Mines with each seed of a retriever: writes <mined>/seed<k>.mined.parquet, and a copy of the weights.
-
-    Raises:
-        InputError: the retriever is missing, damaged or of another task, or the task has too few images.
-    """
+    """For each seed of a retriever, writes <mined>/seed<k>.mined.parquet and a copy of the weights. InputError if the
+    retriever is missing, damaged or from another task, or the task has too few images."""
     device = machine.device()
     for seed in config.seeds:
         weights = Path(config.retriever) / f"seed{seed + config.seed_offset}.safetensors"
@@ -59,7 +50,7 @@ def make(config: MiningConfig) -> None:
         captions = split.captions(np.arange(len(split)))
         present = captions[:, :, 0] != PAD
         images = embed_images(retriever, split.inputs, device).cpu()
-        # Equal sentences are one caption: embedded in several batches they would differ by rounding.
+        # Equal sentences are embedded once: in different batches their embeddings would differ by rounding.
         spoken, said = np.unique(captions[present].numpy(), axis=0, return_inverse=True)
         texts = embed_captions(retriever, torch.from_numpy(spoken), device).cpu()
         owners = present.nonzero()[:, 0].numpy()
@@ -82,18 +73,18 @@ def make(config: MiningConfig) -> None:
 def nearest(
     images: Tensor, texts: Tensor, captions: NDArray[np.int64], owners: NDArray[np.int64], neighbours: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The images whose captions are nearest to each image, without itself and its copies.
+    """The images whose captions are nearest to each image, without the image itself and its copies.
 
     Args:
         images: embeddings [n, d].
-        texts: embeddings [u, d] of all captions, each once.
+        texts: embeddings [u, d] of all distinct captions.
         captions, owners: int64 [m], all pairs of a caption and its image, as rows of `texts` and `images`.
 
     Returns:
-        rows int64 [n, neighbours] and cosines [n, neighbours], the nearest first, of ties the lowest row; -1 and -inf
+        rows int64 [n, neighbours] and cosines [n, neighbours], nearest first, lowest row first among ties; -1 and -inf
         where there are too few.
     """
-    # Not at the top: training imports this module, too, but does not search.
+    # Training imports this module, but does not search.
     from sklearn.neighbors import NearestNeighbors
 
     index = NearestNeighbors(metric="cosine", algorithm="brute").fit(texts.numpy())
@@ -105,7 +96,7 @@ def nearest(
     for start in progress(range(0, len(images), chunk), desc="mine", unit="chunk"):
         left = np.arange(start, min(start + chunk, len(images)))
         searched = 0
-        # Few captions suffice for most images; the search goes on for the others.
+        # Few captions suffice for most images; the search goes on for the rest.
         while len(left) and searched < len(texts):
             searched = min(len(texts), max(FIRST * neighbours, 4 * searched))
             distances, found = index.kneighbors(images[left].numpy(), n_neighbors=searched)
@@ -119,11 +110,10 @@ def nearest(
 def _others(
     images: Tensor, query: int, cosines: NDArray[np.float32], owners: list[NDArray[np.int64]], neighbours: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The first distinct images of captions [k], and their cosines, without the query and its copies."""
     row = np.concatenate(owners)
     cosine = np.repeat(cosines, [len(some) for some in owners])
     order = np.lexsort((row, -cosine))
-    # The first occurrence of each image, in order.
+    # The first place of each image, in order.
     first = np.sort(np.unique(row[order], return_index=True)[1])
     row, cosine = row[order][first], cosine[order][first]
     other = ~copies(images[[query]], images[row])[0].numpy()
@@ -132,11 +122,8 @@ def _others(
 
 
 def read(path: Path, items: NDArray[np.int64], ranks: Sequence[int]) -> NDArray[np.int64]:
-    """The mined images of the given ranks, as rows of `items`, the ids of all training images: int64 [n, len(ranks)].
-
-    Raises:
-        InputError: the file is missing or damaged, lacks an image or a rank, or names an image that is no other
-            training image.
+    """The mined images of these ranks, as rows of `items`, the ids of all training images: int64 [n, len(ranks)].
+    InputError if the file is missing or damaged, lacks an image or rank, or names the image itself or an unknown one.
     """
     table = read_table(path, MINED)
     rows = {item: row for row, item in enumerate(items.tolist())}

@@ -1,4 +1,4 @@
-"""Ranks of the right target among all, by cosine."""
+"""Ranks of the right target, by cosine."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Queries per chunk: against 25,000 targets their scores take 50 MB.
+# Queries per chunk: their scores against 25,000 targets take 50 MB.
 CHUNK = 500
-# Closer scores are ties: embeddings of one caption from different batches differ by rounding.
+# Closer scores are ties: embeddings of one caption differ by rounding between batches.
 TIE = 1e-6
 
 
 def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = None) -> Tensor:
     """The rank, from 1, of every query's own target: int64 [n] on the CPU. Ties and NaN count against it.
 
-    If a query has several targets of its own, as an image has several captions, the best counts, and the others are
-    left out.
+    If a query has several own targets, like an image's captions, the best one counts and the others are left out.
 
     Args:
         queries: embeddings [n, d].
@@ -36,10 +35,10 @@ def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = 
 
 
 def recall(ranks: Tensor, k: int) -> float:
-    """R@k, 0 to 1: the share of ranks [n] that are k or better."""
+    """R@k, 0 to 1: the share of ranks [n] up to k."""
     return float((ranks <= k).double().mean())
 
 
 def median_rank(ranks: Tensor) -> float:
-    """The median of ranks [n]; of an even number, the mean of the middle two."""
+    """The median of ranks [n]; the mean of the middle two for an even number."""
     return float(np.median(ranks.numpy()))

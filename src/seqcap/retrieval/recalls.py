@@ -1,4 +1,4 @@
-"""Recall and median rank of a retriever over a whole split, with people's captions."""
+"""Recall and median rank of a retriever over a split, with people's captions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from seqcap.tasks.base import Inputs, Split
 
 KS = (1, 5, 10)
 CHUNK = 500
-
 # Direction -> R@1, R@5, R@10 (0 to 1) and median rank.
 Recalls = dict[str, dict[str, float]]
 
@@ -40,7 +39,7 @@ def embed_captions(retriever: Retriever, captions: Tensor, device: torch.device)
 
 
 def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls:
-    """Both directions: each caption's own image among all images, and the first of each image's own captions among all
+    """In both directions: each caption's image among all images, and the best of each image's captions among all
     captions of other images."""
     captions = split.captions(np.arange(len(split)))
     present = captions[:, :, 0] != PAD
@@ -55,12 +54,12 @@ def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls
 
 
 def recall_sum(found: Recalls) -> float:
-    """R@1 + R@5 + R@10 of both directions, 0 to 6: the criterion of the best epoch."""
+    """R@1 + R@5 + R@10 of both directions, 0 to 6: the criterion for the best epoch."""
     return sum(values[f"R@{k}"] for values in found.values() for k in KS)
 
 
 def recalls_per_seed(config: RetrieverConfig, device: torch.device) -> dict[str, Any]:
-    """The recalls of each seed over the whole split `evaluate_on`."""
+    """The recalls of each seed on the split `evaluate_on`."""
     seeds = {}
     for seed in config.seeds:
         retriever, _ = retrieval.load(Path(config.weights) / f"seed{seed}.safetensors")

@@ -1,4 +1,4 @@
-"""Recall among generated captions, many of which are the same."""
+"""Recall among generated captions, many of which are equal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from seqcap.retrieval.ranking import CHUNK, TIE
 
 
 def shared_recall(queries: Tensor, targets: Tensor, k: int) -> Tensor:
-    """The probability that a query's own target is among the first k if ties are ordered at random: float64 [n] on the
-    CPU, whose mean is R@k. NaN scores count against the own target.
+    """The probability that a query's own target is among the first k if ties are in random order: float64 [n] on the
+    CPU. Its mean is R@k. NaN scores count against the target. Queries and targets are embeddings [n, d], row by row.
 
-    So a captioner with one sentence for all N images has R@1 = 1/N in both directions. `ranking.ranks` gives it 1/N
-    from captions to images and 0 from images to captions.
-
-    Args:
-        queries, targets: embeddings [n, d]; row i of one belongs to row i of the other.
+    A captioner with one sentence for all N images has R@1 = 1/N in both directions. `ranking.ranks` gives it 1/N from
+    captions to images, but 0 from images to captions.
     """
     rows = torch.arange(len(targets), device=targets.device)
     found = []

@@ -1,8 +1,8 @@
-"""Captions as token ids and their references come in, rewards go out, fast enough for every training step; and corpus
-metrics of summed counts (`corpus`, in plain NumPy). Imports spice, files and errors.
+"""Captions as token ids and their references come in, rewards go out, fast enough for every training step; may import
+errors, files and spice.
 
-A reward metric is an entry of `MODULES`: the module that computes it, found by name, so that a run loads (and depends
-on) only the metrics that it is paid.
+A reward metric is an entry of `MODULES`. Modules are found by name, so a run loads and depends on only its own metrics.
+`corpus` computes corpus metrics from summed counts, in plain NumPy.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-# Metric -> its module, with `build(material)` (`seqcap.rewards.mixture.Material`). Sums add metrics in this order.
+# Metric -> its module, with `build(material)` (`mixture.Material`). Sums add metrics in this order.
 MODULES = {
     "bleu1": "seqcap.rewards.bleu",
     "bleu2": "seqcap.rewards.bleu",
@@ -21,19 +21,18 @@ MODULES = {
     "meteor": "seqcap.rewards.meteor",
     "spice": "seqcap.rewards.spice",
 }
-# What a metric reads besides the task's data: files of artifacts/words/<task>/.
+# What a metric reads besides the task's data: files in artifacts/words/<task>/.
 READS = {"meteor": "paraphrases"}
-# All runs on a machine share SPICE's parses. No result depends on the file.
+# SPICE's parses, shared by all runs on a machine. No result depends on the file.
 PARSES = Path("scratch/scene_graphs.parquet")
-# Metrics that only work for English.
+# Metrics for English only.
 ENGLISH = ("meteor", "spice")
 
 
 def modules(weights: Mapping[str, float]) -> Iterator[str]:
-    """The modules of the metrics that have a weight."""
     yield from dict.fromkeys(MODULES[metric] for metric, weight in weights.items() if weight)
 
 
 def reads(weights: Mapping[str, float]) -> Iterator[str]:
-    """What the metrics that have a weight read besides the task's data."""
+    """What metrics that have a weight read besides the task's data."""
     yield from (READS[metric] for metric, weight in weights.items() if weight and metric in READS)

@@ -1,7 +1,5 @@
-"""Sentence BLEU-1..4 on token ids (Papineni et al., ACL 2002), equal to pycocoevalcap's `Bleu` per caption.
-
-With the closest reference length (the shorter of two equally close) and its smoothing constants 1e-15 and 1e-9.
-"""
+"""Sentence BLEU-1..4 on token ids (Papineni et al., ACL 2002), equal to pycocoevalcap's `Bleu` for each caption: with
+the closest reference length (the shorter of two equally close) and its smoothing constants 1e-15 and 1e-9."""
 
 from __future__ import annotations
 
@@ -22,8 +20,6 @@ Floats = npt.NDArray[np.float64]
 
 
 class Bleu:
-    """BLEU-1..4 as rewards; see `mixture.Metric`."""
-
     def __init__(self, references: References) -> None:
         self._references = references
         self._limits = cook_bleu(*references.flat, references.union, references.grams)
@@ -33,47 +29,31 @@ class Bleu:
         return bleu_from_statistics(self.statistics(hypotheses, image))
 
     def statistics(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """The counts [n, 10] that `bleu_from_statistics` takes; arguments and errors as of `score`."""
+        """The counts [n, 10] for `bleu_from_statistics`; arguments and errors as in `score`."""
         r = self._references
         rows = r.checked(hypotheses, image)
         return bleu_against(*rows, r.captions, r.images, r.union, self._limits, r.grams)
 
 
 def build(material: Material) -> Bleu:
-    """Reward metrics bleu1-bleu4."""
     return Bleu(material.plain)
 
 
 def pairwise_bleu(hypotheses: npt.ArrayLike) -> Floats:
-    """BLEU-1..4 of sample j of an image with its sample k as the single reference. EOS is a token.
-
-    Args:
-        hypotheses: [b, s, time] ids.
-
-    Returns:
-        [b, s, s, 4]: entry [i, j, k] scores j against k. The diagonal is 1, up to smoothing, where the caption has at
-        least n tokens.
-
-    Raises:
-        InputError: wrong shape, or ids out of range.
-    """
+    """BLEU-1..4 between samples, ids [b, s, time]: entry [i, j, k] of [b, s, s, 4] scores sample j of image i with
+    sample k as its only reference. EOS is a token. The diagonal is 1, up to smoothing, for captions of at least n
+    tokens. InputError for wrong shape, or ids out of range."""
     return bleu_from_statistics(_among(hypotheses, pairwise=True, eos=True))
 
 
 def multi_reference_bleu(hypotheses: npt.ArrayLike) -> Floats:
-    """BLEU-1..4 [b, s, 4] of each sample of an image with its other s - 1 samples as references. EOS is a token.
-
-    Args:
-        hypotheses: [b, s, time] ids, s >= 2.
-
-    Raises:
-        InputError: wrong shape, a single sample, or ids out of range.
-    """
+    """BLEU-1..4 [b, s, 4] of each sample of an image against its other s - 1 samples, ids [b, s, time], s >= 2. EOS is
+    a token; errors as in `pairwise_bleu`."""
     return bleu_from_statistics(multi_reference_statistics(hypotheses, eos=True))
 
 
 def multi_reference_statistics(hypotheses: npt.ArrayLike, eos: bool) -> Floats:
-    """The counts [b, s, 10] of `multi_reference_bleu`; `eos` says whether EOS is a token."""
+    """The counts [b, s, 10] of `multi_reference_bleu`; `eos` tells whether EOS is a token."""
     return _among(hypotheses, pairwise=False, eos=eos)[:, :, 0]
 
 

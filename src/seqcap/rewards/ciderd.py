@@ -17,16 +17,9 @@ SIGMA = 6.0
 
 
 class DocumentFrequencies:
-    """For each n-gram, the number of images with a reference that contains it.
-
-    Args:
-        references: of the training set for a reward, of the scored split for evaluation.
-
-    Attributes:
-        table: [capacity] n-grams.
-        shift: of the hash function.
-        idf: [capacity] log(images / frequency); log(images) where the table is empty, for an n-gram never seen.
-    """
+    """For each n-gram, the number of images with a reference that contains it, from the references of the training set
+    (for rewards) or of the scored split (for evaluation). `table` [capacity] holds n-grams, `shift` belongs to its hash
+    function, `idf` [capacity] is log(images / frequency), and log(images) for an n-gram that no reference has."""
 
     def __init__(self, references: References) -> None:
         self.table, frequency = count_documents(*references.flat)
@@ -35,12 +28,8 @@ class DocumentFrequencies:
 
 
 class CiderD:
-    """CIDEr-D as a reward; see `mixture.Metric`.
-
-    Args:
-        references: with a single image, every weight is log 1 = 0 and so is every score.
-        frequencies: of other references, never of a batch; None counts them over these references.
-    """
+    """CIDEr-D as a reward; see `mixture.Metric`. `frequencies` None counts document frequencies over `references`, of
+    which one image alone would give all zeros: never count them over a batch."""
 
     def __init__(self, references: References, frequencies: DocumentFrequencies | None = None) -> None:
         frequencies = frequencies or DocumentFrequencies(references)
@@ -52,12 +41,11 @@ class CiderD:
         self._cooked = (r.captions, r.images, *weights, r.union, r.grams, cells, counts, norms)
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """CIDEr-D [n], 0 (nothing shared) to 10: 10 times the mean over orders 1-4 and references of the clipped
-        tf-idf cosine, times exp(-(difference in length)^2 / (2 * 6^2)). An empty hypothesis scores 0."""
+        """CIDEr-D [n], 0 (nothing shared) to 10: 10 times the mean over orders 1-4 and references of the clipped tf-idf
+        cosine, times exp(-(difference in length)^2 / (2 * 6^2)). An empty hypothesis scores 0."""
         rows, lengths, images = self._references.checked(hypotheses, image)
         return cider_d(rows, lengths, images, *self._cooked, SIGMA)
 
 
 def build(material: Material) -> CiderD:
-    """Reward metric cider."""
     return CiderD(material.ended)

@@ -1,7 +1,4 @@
-"""Corpus metrics from counts that add up over captions, for a whole corpus or any resample of it.
-
-Plain NumPy: reports compute what training and evaluation do, without loading the compiled rewards.
-"""
+"""Corpus metrics from counts that add up over captions, in plain NumPy, so that reports need no compiled rewards."""
 
 from __future__ import annotations
 
@@ -11,23 +8,16 @@ import numpy.typing as npt
 from seqcap.errors import InputError
 
 Floats = npt.NDArray[np.float64]
-
 ORDERS = 4
-# Matches of orders 1-4, guesses of orders 1-4, the length, the (closest) reference length.
+# Matches and guesses of orders 1-4, the length, the closest reference length.
 STATISTICS = 2 * ORDERS + 2
-# pycocoevalcap's smoothing of BLEU: of matches, and of guesses and the reference length.
+# pycocoevalcap's smoothing of BLEU: for matches; for guesses and the reference length.
 TINY, SMALL = 1e-15, 1e-9
 
 
 def bleu_from_statistics(totals: Floats) -> Floats:
-    """BLEU-1..4 with pycocoevalcap's smoothing (Papineni et al., ACL 2002, section 2.3).
-
-    Args:
-        totals: [..., 10] statistics of one caption, or summed over a corpus (or over a bootstrap's resample of it).
-
-    Returns:
-        [..., 4] in 0 .. 1.
-    """
+    """BLEU-1..4 [..., 4] in 0 .. 1 with pycocoevalcap's smoothing (Papineni et al., ACL 2002, section 2.3), from counts
+    [..., 10] of one caption or summed over captions."""
     precisions = (totals[..., :ORDERS] + TINY) / (totals[..., ORDERS : 2 * ORDERS] + SMALL)
     ratio = (totals[..., -2:-1] + TINY) / (totals[..., -1:] + SMALL)
     penalty = np.exp(np.minimum(0.0, 1 - 1 / ratio))
@@ -36,22 +26,16 @@ def bleu_from_statistics(totals: Floats) -> Floats:
 
 
 def mutual_bleu_from_totals(totals: Floats) -> Floats:
-    """mBLEU-1..4 [..., 4]: corpus BLEU of each slot, mean over slots.
-
-    Args:
-        totals: [..., slots, 10] statistics of each slot against an image's others, summed over images.
-    """
+    """mBLEU-1..4 [..., 4]: the mean over slots of corpus BLEU. `totals` [..., slots, 10] are counts of each slot
+    against an image's other captions, summed over images."""
     scores: Floats = bleu_from_statistics(totals).mean(axis=-2)
     return scores
 
 
 def translation_bleu(totals: Floats) -> Floats:
-    """sacrebleu's BLEU-4 [...] in 0 .. 1: an order without matches counts as half a match, the next as a quarter
-    (Chen and Cherry, WMT 2014, smoothing 3). It is 0 without any match, or where no text has four words.
-
-    Args:
-        totals: [..., 10] statistics, summed over sentences.
-    """
+    """sacrebleu's BLEU-4 [...] in 0 .. 1, from counts [..., 10] summed over sentences. An order without matches counts
+    as half a match, the next as a quarter (Chen and Cherry, WMT 2014, smoothing 3). 0 without any match or any four
+    words."""
     matches, guesses = totals[..., :ORDERS], totals[..., ORDERS : 2 * ORDERS]
     length, reference = totals[..., -2], totals[..., -1]
     none = matches == 0
@@ -64,11 +48,8 @@ def translation_bleu(totals: Floats) -> Floats:
 
 
 def corpus_values(metric: str, totals: Floats) -> Floats:
-    """A corpus metric [...] of summed statistics [..., k], as the registry names it: "BLEU4", "mBleu4 c5", "BLEU".
-
-    Raises:
-        InputError: the metric is not computed from statistics.
-    """
+    """A corpus metric [...] from summed statistics [..., k], by its name in the registry: "BLEU4", "mBleu4 c5", "BLEU".
+    InputError for a metric without statistics."""
     name = metric.partition(" ")[0]
     base, order = name[:-1], name[-1:]
     if name == "BLEU":

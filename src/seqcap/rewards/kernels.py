@@ -1,9 +1,8 @@
 """The compiled inner loops of the rewards: n-grams packed into 64-bit keys, counted and compared.
 
-An n-gram of ids is one uint64, 16 bits an id. No scored id is 0 (PAD), so keys of different orders never
-collide, key 0 marks an empty slot, and sorted keys are grouped by order.
-All kernels live in this one file because numba's on-disk cache looks only at the file of the outermost
-function: a helper changed in another file would leave stale machine code behind.
+An n-gram is one uint64, 16 bits per id. No scored id is 0 (PAD), so keys of different orders never collide, key 0 marks
+an empty slot, and sorted keys are grouped by order. All kernels are in this file because numba's on-disk cache checks
+only the file of the outermost function: after a change elsewhere it would run stale machine code.
 `tests/plain_rewards.py` holds the same computations as readable Python.
 """
 
@@ -17,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 ORDERS = 4
-# Of one caption's BLEU: matches of orders 1-4, guesses of orders 1-4, its length, the closest reference length.
+# BLEU counts of one caption: matches of orders 1-4, guesses of orders 1-4, its length, the closest reference length.
 STATISTICS = 2 * ORDERS + 2
-
 P = ParamSpec("P")
 R = TypeVar("R")
 Floats = npt.NDArray[np.float64]
@@ -27,8 +25,7 @@ Ints = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 Slots = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.uint16]
-
-# uint64 mixed with a signed integer would become float64 in numba: every constant is spelled out.
+# Explicit types: numba turns uint64 mixed with a signed integer into float64.
 EMPTY = np.uint64(0)
 BITS = np.uint64(16)
 TWO_IDS = np.uint64(1 << 16)
@@ -40,7 +37,7 @@ WORD = np.uint64(64)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compiles without the interpreter or its lock; machine code is kept on disk between processes."""
+    """Compiles without the interpreter and its lock; caches machine code on disk."""
     return cast(Callable[P, R], numba.njit(cache=True, nogil=True)(function))
 
 
@@ -58,10 +55,8 @@ def order_of(key: Any) -> int:
 
 @kernel
 def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
-    """Writes the distinct n-grams of `tokens` (orders 1-4), sorted, and how often each occurs; returns their number.
-
-    `keys` and `counts` need room for 4 * len(tokens) entries.
-    """
+    """Writes the distinct n-grams of `tokens` (orders 1-4), sorted, and their counts; returns their number. `keys` and
+    `counts` need room for 4 * len(tokens) entries."""
     distinct = 0
     for order in range(1, ORDERS + 1):
         first = distinct
@@ -69,7 +64,7 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
             key = EMPTY
             for offset in range(order):
                 key = (key << BITS) | np.uint64(tokens[start + offset])
-            # Insertion sort: captions are short.
+            # Insertion sort, since captions are short.
             place = distinct
             while place > first and keys[place - 1] > key:
                 place -= 1
@@ -87,11 +82,8 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
 
 @kernel
 def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
-    """The distinct n-grams of each image's captions together.
-
-    Returns:
-        union [grams], sorted within an image; grams [images + 1] where each image's start.
-    """
+    """The distinct n-grams of all captions of each image: union [grams], sorted within an image, and grams [images +
+    1], where each image's begin."""
     grams = np.zeros(len(images), dtype=np.int64)
     union = np.empty(1 << 16, dtype=np.uint64)
     most = 0
@@ -132,7 +124,7 @@ def find_slot(table: Keys, shift: Any, key: Any) -> int:
 
 @kernel
 def find_sorted(keys: Keys, key: Any) -> int:
-    """Place of `key` in sorted keys, -1 if it is not there."""
+    """Place of `key` in sorted keys; -1 if absent."""
     left, right = 0, len(keys)
     while left < right:
         middle = (left + right) // 2
@@ -145,11 +137,8 @@ def find_sorted(keys: Keys, key: Any) -> int:
 
 @kernel
 def count_documents(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Slots]:
-    """Document frequencies: in how many images' references each n-gram occurs.
-
-    Returns:
-        table [capacity] of keys, at most half full; frequency [capacity], 0 where the table is empty.
-    """
+    """In how many images' references each n-gram occurs: table [capacity] of keys, at most half full, and frequency
+    [capacity], 0 in empty slots."""
     log_capacity = 10
     shift = WORD - np.uint64(log_capacity)
     table = np.zeros(1 << log_capacity, dtype=np.uint64)
@@ -201,15 +190,9 @@ def cook_cider(
     shift: Any,
     idf: Floats,
 ) -> tuple[Counts, Floats]:
-    """How often each n-gram of an image's union occurs in each of its captions, and the captions' lengths as vectors.
-
-    Args:
-        idf: [capacity] log(images / document frequency) of each slot of `table`, log(images) where it is empty.
-        cells: [images + 1] where each image's (n-gram, caption) counts start.
-
-    Returns:
-        counts [cells], caption fastest; norms [captions, 4] of tf-idf vectors.
-    """
+    """How often each n-gram of an image's union occurs in each of its captions, and the norms of the captions' vectors.
+    `idf` [capacity] is log(images / document frequency) of each slot of `table`; `cells` [images + 1] tells where each
+    image's (n-gram, caption) counts begin. Returns counts [cells], caption fastest, and norms [captions, 4]."""
     counts = np.zeros(cells[-1], dtype=np.uint16)
     norms = np.zeros((len(captions) - 1, ORDERS))
     longest = 0
@@ -248,7 +231,7 @@ def cider_d(
     norms: Floats,
     sigma: float,
 ) -> Floats:
-    """CIDEr-D of each hypothesis against its image's references, as `CiderD.score` documents it."""
+    """CIDEr-D of each hypothesis against its image's references; see `CiderD.score`."""
     n, time = hypotheses.shape
     scores = np.zeros(n)
     most = 0
@@ -266,11 +249,11 @@ def cider_d(
         norm[:] = 0.0
         mine = union[grams[image] : grams[image + 1]]
         distinct = cook(hypotheses[row, : lengths[row]], keys, occurrences)
-        # Look-ups in a large table wait for memory: in a loop of their own they wait together.
+        # Look-ups in a large table wait for memory. In a loop of their own these waits overlap.
         for gram in range(distinct):
             found[gram] = find_slot(table, shift, keys[gram])
         for gram in range(distinct):
-            # An empty slot has the weight of an n-gram that no reference has.
+            # An empty slot has the weight of an n-gram without references.
             slot = found[gram]
             order = order_of(keys[gram])
             weight = occurrences[gram] * idf[slot]
@@ -284,7 +267,7 @@ def cider_d(
         score = 0.0
         for reference in range(references):
             caption = images[image] + reference
-            # The length penalty counts bigrams, as the original code does.
+            # The length penalty counts bigrams, as in the original code.
             delta = max(lengths[row] - 1, 0) - max(captions[caption + 1] - captions[caption] - 1, 0)
             similarity = 0.0
             for order in range(ORDERS):
@@ -311,7 +294,7 @@ def raise_limits(keys: Keys, limits: Ints, other_keys: Keys, other_counts: Ints)
 
 @kernel
 def closer(length: int, best: int, other: int) -> int:
-    """The reference length closer to `length`, the shorter one of two equally close; `best` is -1 at first."""
+    """Which reference length is closer to `length`, the shorter if equal; `best` is -1 at first."""
     if best < 0 or (abs(other - length), other) < (abs(best - length), best):
         return other
     return best
@@ -319,7 +302,7 @@ def closer(length: int, best: int, other: int) -> int:
 
 @kernel
 def bleu_row(keys: Keys, counts: Ints, limits: Ints, length: int, reference_length: int, statistics: Floats) -> None:
-    """Writes the statistics of one caption, `limits` being the largest count of each n-gram in any reference."""
+    """Writes the counts of one caption; `limits` are the largest counts of each n-gram in any reference."""
     statistics[:ORDERS] = 0.0
     for gram in range(len(keys)):
         statistics[order_of(keys[gram])] += min(counts[gram], limits[gram])
@@ -331,15 +314,8 @@ def bleu_row(keys: Keys, counts: Ints, limits: Ints, length: int, reference_leng
 
 @kernel
 def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool) -> Floats:
-    """BLEU statistics among the samples of each image.
-
-    Args:
-        hypotheses: [b, s, time]; lengths: [b, s].
-        pairwise: each other sample as the single reference, or all of them at once as references.
-
-    Returns:
-        [b, s, s, 10] if pairwise, else [b, s, 1, 10].
-    """
+    """BLEU counts among the samples [b, s, time] of each image: [b, s, s, 10] with each other sample as the only
+    reference if `pairwise`, else [b, s, 1, 10] with all others as references."""
     b, s, time = hypotheses.shape
     statistics = np.empty((b, s, s if pairwise else 1, STATISTICS))
     keys = np.empty((s, ORDERS * time), dtype=np.uint64)
@@ -372,7 +348,7 @@ def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool) -> Floats:
 
 @kernel
 def cook_bleu(tokens: Ints, captions: Ints, images: Ints, union: Keys, grams: Ints) -> Ints:
-    """Largest count in any caption of each n-gram of an image's union: [grams]."""
+    """The largest count in any caption of each n-gram of an image's union: [grams]."""
     limits = np.zeros(len(union), dtype=np.int64)
     longest = 0
     for caption in range(len(captions) - 1):
@@ -398,7 +374,7 @@ def bleu_against(
     union_counts: Ints,
     grams: Ints,
 ) -> Floats:
-    """BLEU statistics [n, 10] of each hypothesis against its image's references."""
+    """BLEU counts [n, 10] of each hypothesis against its image's references."""
     n, time = hypotheses.shape
     statistics = np.empty((n, STATISTICS))
     keys = np.empty(ORDERS * time, dtype=np.uint64)
@@ -440,7 +416,7 @@ def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
 def rouge_l(
     hypotheses: Ints, lengths: Ints, image_of: Ints, tokens: Ints, captions: Ints, images: Ints, beta: float
 ) -> Floats:
-    """ROUGE-L of each hypothesis against its image's references, as `RougeL.score` documents it."""
+    """ROUGE-L of each hypothesis against its image's references; see `RougeL.score`."""
     scores = np.zeros(len(hypotheses))
     longest = 0
     for caption in range(len(captions) - 1):
@@ -453,7 +429,7 @@ def rouge_l(
         for caption in range(images[image_of[n]], images[image_of[n] + 1]):
             other = tokens[captions[caption] : captions[caption + 1]]
             if len(mine) == 0 or len(other) == 0:
-                # An empty caption is one empty word to pycocoevalcap: it equals another empty one, nothing else.
+                # For pycocoevalcap an empty caption is one empty word, which equals only another empty one.
                 if len(mine) == len(other):
                     precision = 1.0
                     recall = 1.0

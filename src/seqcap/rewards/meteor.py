@@ -1,8 +1,5 @@
-"""METEOR 1.5 on token ids (Denkowski and Lavie, WMT 2011 and WMT 2014), equal to the Java program's scores.
-
-All four matchers (exact, stem, synonym, paraphrase), with the parameters for ranking English, as pycocoevalcap calls
-it (`-l en -norm`).
-"""
+"""METEOR 1.5 on token ids (Denkowski and Lavie, WMT 2011 and WMT 2014), equal to the Java program's scores: with exact,
+stem, synonym and paraphrase matchers and pycocoevalcap's options (`-l en -norm`)."""
 
 from __future__ import annotations
 
@@ -43,13 +40,12 @@ Floats = npt.NDArray[np.float64]
 
 
 class Lexicon:
-    """METEOR's tokens, stems, synonyms, function words and paraphrases of a vocabulary.
-
-    A word may be several of METEOR's tokens ("t-shirt" is "t" and "shirt").
+    """METEOR's tokens, stems, synonyms, function words and paraphrases of a vocabulary. A word may be several of its
+    tokens ("t-shirt" is "t" and "shirt").
 
     Args:
-        words: the word of each id; the first four (padding, begin, end, unknown) are ignored. Words that only
-            references hold belong here too: a word without an entry matches nothing, not even itself.
+        words: the word of each id; the first four, special tokens, are ignored. Include the references' words: a word
+            without an entry matches nothing, not even itself.
         paraphrases: of schema PARAPHRASES, from `filter_paraphrases`; it may hold more words than `words`.
 
     Raises:
@@ -83,12 +79,7 @@ class Lexicon:
 
 
 class Meteor:
-    """METEOR as a reward; see `mixture.Metric`.
-
-    Args:
-        references: EOS is no token here, whether they have it or not.
-        lexicon: of the words that the ids stand for.
-    """
+    """METEOR as a reward; see `mixture.Metric`. EOS is never a token here."""
 
     def __init__(self, references: References, lexicon: Lexicon) -> None:
         ids, captions, images = references.without_eos
@@ -103,7 +94,7 @@ class Meteor:
         return self._align(hypotheses, image)[0]
 
     def measure(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """The scores [n], and counts [n, 23] whose sums `meteor_from_statistics` takes; arguments as of `score`."""
+        """The scores [n], and counts [n, 23] whose sums `meteor_from_statistics` takes; arguments as in `score`."""
         scores, statistics = self._align(hypotheses, image)
         return scores, summable(statistics)
 
@@ -114,11 +105,6 @@ class Meteor:
 
 
 def build(material: Material) -> Meteor:
-    """Reward metric meteor.
-
-    Raises:
-        InputError: the material has no paraphrases, or the file cannot be read.
-    """
     if material.paraphrases is None:
         fix = "let the group read words/<task>/paraphrases.parquet"
         raise InputError("paraphrases", "are not read, but the reward has meteor", fix)
@@ -126,7 +112,7 @@ def build(material: Material) -> Meteor:
 
 
 def summable(statistics: Floats) -> Floats:
-    """Counts [n, 23] as METEOR sums them: a caption that a single chunk aligns completely adds no chunk."""
+    """Counts [n, 23] as METEOR sums them: a caption that one chunk aligns completely adds no chunk."""
     complete = (statistics[:, COVERED:] == statistics[:, LENGTH : LENGTH + 2]).all(axis=1)
     counts = statistics.copy()
     counts[complete & (statistics[:, CHUNKS] == 1), CHUNKS] = 0
@@ -134,17 +120,17 @@ def summable(statistics: Floats) -> Floats:
 
 
 def meteor_from_statistics(totals: Floats) -> Floats:
-    """METEOR [...] of sums [..., 23] of `summable` counts, which is not the mean of the captions' scores."""
+    """METEOR [...] from sums [..., 23] of `summable` counts; it is not the mean of the captions' scores."""
     return score_rows(np.ascontiguousarray(totals).reshape(-1, STATISTICS)).reshape(totals.shape[:-1])
 
 
 def _starts(groups: Sequence[Sequence[object]]) -> npt.NDArray[np.int64]:
-    """[groups + 1] where each group starts if all are laid out flat."""
+    """[groups + 1] where each group begins in a flat list."""
     return np.concatenate([[0], np.cumsum([len(group) for group in groups], dtype=np.int64)])
 
 
 def _initial(word: str) -> int:
-    """The form that the word before must have: 1 if this one begins with a small letter, 2 with a digit, else 0."""
+    """The form that the previous word must have: 1 if this one begins with a small letter, 2 with a digit, else 0."""
     first = "".join(split(word))[:1]
     return 1 if "a" <= first <= "z" else 2 if "0" <= first <= "9" else 0
 

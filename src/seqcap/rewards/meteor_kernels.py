@@ -1,8 +1,6 @@
-"""The compiled inner loops of METEOR: looking up words and phrases, finding matches, searching the best alignment.
-
-A file of its own that imports no other compiled function, because numba's on-disk cache looks only at the file of the
-outermost function. `tests/plain_meteor.py` holds the same computations as readable Python.
-"""
+"""The compiled inner loops of METEOR: looking up words and phrases, finding matches, searching the best alignment. All
+are in this file, because numba's on-disk cache checks only the file of the outermost function. `tests/plain_meteor.py`
+holds the same computations as readable Python."""
 
 from __future__ import annotations
 
@@ -18,22 +16,19 @@ Slots = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
-
-# Parameters for ranking English (Denkowski and Lavie, WMT 2014, table 1); weights of exact, stem, synonym, paraphrase.
+# For ranking English (Denkowski and Lavie, WMT 2014, table 1); weights of exact, stem, synonym, paraphrase.
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 BEAM = 40
-# Columns of the statistics, as METEOR prints them: lengths and function words of hypothesis and reference; for
-# each matcher, matched content words of both and matched function words of both; chunks; matched words of both.
+# Columns of the counts, as METEOR prints them: lengths and function words of hypothesis and reference; for each
+# matcher, matched content words and matched function words of both; chunks; matched words of both.
 STATISTICS = 23
 LENGTH, FUNCTION, MATCHED, CHUNKS, COVERED = 0, 2, 4, 20, 21
-
-# A token that matches nothing, itself included: a word outside the vocabulary.
+# A token that matches nothing, not even itself: a word outside the vocabulary.
 UNKNOWN = -1
 FIRST_WORD = 4
 FORMS = 3
-
 EMPTY = np.uint64(0)
 HALF = np.uint64(32)
 ONE = np.uint64(1)
@@ -46,34 +41,20 @@ SPACE, NEWLINE = 32, 10
 
 
 class Words(NamedTuple):
-    """What the kernels know of the vocabulary.
+    """The vocabulary as the kernels need it."""
 
-    Attributes:
-        forms: tokens of every word's three forms (at the end, before a small letter, before a digit), flat.
-        form_starts: [3 * words + 1] where each form starts.
-        initials: [words] which form a word asks of the word before it: 0, 1 (small letter) or 2 (digit).
-        stems: [tokens] number of each token's stem.
-        functions: [tokens] 1 where a token is a function word.
-        synonyms: open-addressing set of keys of two tokens that share a synset, smaller first.
-        children: open-addressing table of the trie of phrases: keys of a node and a token; children_of their nodes.
-        phrases: [nodes] 1 where a node ends a phrase that has paraphrases.
-        pairs: open-addressing table of keys of two phrases' nodes, smaller first; ranks [capacity, 2] are their
-            places in the paraphrase table as (smaller, larger) and (larger, smaller), -1 where it has no such line.
-        filter: bits, set at the hashes of `pairs`: most lookups end here, in a fast cache.
-    """
-
-    forms: Slots
-    form_starts: Slots
-    initials: Bytes
-    stems: Slots
-    functions: Bytes
-    synonyms: Keys
-    children: Keys
-    children_of: Slots
-    phrases: Bytes
-    pairs: Keys
-    ranks: Slots
-    filter: Keys
+    forms: Slots  # tokens of each word's three forms (at the end, before a small letter, before a digit), flat
+    form_starts: Slots  # [3 * words + 1] where each form begins
+    initials: Bytes  # [words] which form a word asks of the previous word: 0, 1 (small letter) or 2 (digit)
+    stems: Slots  # [tokens] number of each token's stem
+    functions: Bytes  # [tokens] 1 for function words
+    synonyms: Keys  # open-addressing set of keys of two tokens that share a synset, smaller first
+    children: Keys  # open-addressing table of the trie of phrases: keys of a node and a token
+    children_of: Slots  # the nodes that `children` leads to
+    phrases: Bytes  # [nodes] 1 where a node ends a phrase that has paraphrases
+    pairs: Keys  # open-addressing table of keys of two phrases' nodes, smaller first
+    ranks: Slots  # [capacity, 2] places in the paraphrase table as (smaller, larger), (larger, smaller); -1: none
+    filter: Keys  # bits at the hashes of `pairs`: most look-ups end here, in a fast cache
 
 
 # ---- Words and phrases ---------------------------------------------------------------------------------------
@@ -91,13 +72,13 @@ def find_key(table: Keys, key: Any) -> int:
 
 @kernel
 def pair_key(left: int, right: int) -> Any:
-    """Two numbers below 2^31 as one key that is never 0."""
+    """One key, never 0, for two numbers below 2^31."""
     return (np.uint64(left) << HALF | np.uint64(right)) + ONE
 
 
 @kernel
 def find_word(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, table: Slots) -> int:
-    """Number of the word text[begin:end]; if it is unknown, -1 - (the slot where it belongs)."""
+    """Number of the word text[begin:end]; if unknown, -1 - (the slot where it belongs)."""
     mixed = FNV_BASIS
     for position in range(begin, end):
         mixed = (mixed ^ np.uint64(text[position])) * FNV_PRIME
@@ -118,7 +99,7 @@ def find_word(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, tabl
 
 @kernel
 def word_table(data: Bytes, starts: Ints) -> Slots:
-    """Hash table of distinct words given as bytes, word w being data[starts[w] : starts[w + 1]]."""
+    """Hash table of distinct words in bytes; word w is data[starts[w] : starts[w + 1]]."""
     capacity = 16
     while capacity < 4 * len(starts):
         capacity *= 2
@@ -131,7 +112,7 @@ def word_table(data: Bytes, starts: Ints) -> Slots:
 
 @kernel
 def known_phrase(text: Bytes, begin: int, data: Bytes, starts: Ints, table: Slots) -> bool:
-    """Whether the line at `begin` holds nothing but known words, one space between them."""
+    """Whether the line at `begin` holds only known words with one space between them."""
     first = begin
     while True:
         last = first
@@ -153,7 +134,7 @@ def end_of_line(text: Bytes, begin: int) -> int:
 
 @kernel
 def gather(text: Bytes, lines: Ints) -> tuple[Bytes, Ints]:
-    """The pieces text[begin:end] one after the other, and where each starts; lines [n, 2]."""
+    """The pieces text[begin:end] one after the other, and where each begins; lines [n, 2]."""
     starts = np.zeros(len(lines) + 1, dtype=np.int64)
     for line in range(len(lines)):
         starts[line + 1] = starts[line] + lines[line, 1] - lines[line, 0]
@@ -165,11 +146,8 @@ def gather(text: Bytes, lines: Ints) -> tuple[Bytes, Ints]:
 
 @kernel
 def select_pairs(text: Bytes, data: Bytes, starts: Ints, table: Slots) -> tuple[Bytes, Ints, Bytes, Ints]:
-    """Pairs of known phrases in a paraphrase table of three lines a pair (probability, left, right).
-
-    Returns:
-        Left phrases as bytes and offsets, right phrases as bytes and offsets.
-    """
+    """Pairs of known phrases in a paraphrase table of three lines a pair (probability, left, right): left phrases as
+    bytes and offsets, right phrases as bytes and offsets."""
     kept = 0
     lines = np.empty((1 << 16, 4), dtype=np.int64)
     position = 0
@@ -196,7 +174,7 @@ def select_pairs(text: Bytes, data: Bytes, starts: Ints, table: Slots) -> tuple[
 
 @kernel
 def read_tokens(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, table: Slots, tokens: Slots) -> int:
-    """Writes the tokens of a phrase; returns their number, 0 if one of them is unknown or there are too many."""
+    """Writes the tokens of a phrase; returns their number, 0 if one is unknown or there are too many."""
     count = 0
     while begin < end:
         last = begin
@@ -215,7 +193,7 @@ def read_tokens(text: Bytes, begin: int, end: int, data: Bytes, starts: Ints, ta
 def cook_paraphrases(
     left: Bytes, left_starts: Ints, right: Bytes, right_starts: Ints, data: Bytes, starts: Ints, table: Slots
 ) -> tuple[Keys, Slots, Bytes, Keys, Slots, Keys]:
-    """Trie and pair table of the paraphrases that hold only known words: the last six fields of `Words`."""
+    """Trie and pair table of the paraphrases with only known words: the last six fields of `Words`."""
     n = len(left_starts) - 1
     children = np.zeros(1 << 10, dtype=np.uint64)
     children_of = np.zeros(1 << 10, dtype=np.int32)
@@ -332,7 +310,7 @@ def expand(ids: Any, words: Words, tokens: Slots) -> int:
 
 @kernel
 def cook_captions(ids: Ints, captions: Ints, words: Words, longest: int) -> tuple[Slots, Ints]:
-    """Tokens of flat captions and where each starts, [captions + 1]; `longest` is the most tokens a word has."""
+    """Tokens of flat captions, and where each begins, [captions + 1]; `longest`: most tokens of a word."""
     starts = np.zeros(len(captions), dtype=np.int64)
     most = 0
     for caption in range(len(captions) - 1):
@@ -350,7 +328,7 @@ def cook_captions(ids: Ints, captions: Ints, words: Words, longest: int) -> tupl
 
 @kernel
 def find_phrases(tokens: Slots, words: Words, found: Slots) -> tuple[Slots, int]:
-    """Rows (start, length, node) of all known phrases by start, then length; `found` grows if it must."""
+    """Rows (start, length, node) of all known phrases by start, then length; `found` grows if needed."""
     count = 0
     for start in range(len(tokens)):
         node = 0
@@ -404,19 +382,16 @@ def find_matches(
     first_match: Ints,
     ranks: Slots,
 ) -> int:
-    """All matches of a hypothesis with a reference (Denkowski and Lavie, WMT 2011, section 2.1).
+    """Finds all matches of hypothesis and reference (Denkowski and Lavie, WMT 2011, section 2.1); returns their number.
 
     Args:
         mine, theirs: [n, 3] phrases of both captions, from `find_phrases`.
-        matches: room for rows (start in the hypothesis, length there, length in the reference, matcher, rank).
-        first_match: [reference + 1] is filled with where the matches of each reference position begin. Their order
-            decides between alignments that are equally good: matchers in turn, each by position in the
-            hypothesis; then paraphrases with the reference's phrase on the left of the table, by its length and
-            the table's order; then those with the hypothesis's phrase on the left, by its position and length.
+        matches: rows (start in the hypothesis, length there, length in the reference, matcher, rank).
+        first_match: [reference + 1], filled with where the matches of each reference position begin. Their order
+            decides between equally good alignments: matchers in turn, each by position in the hypothesis; then
+            paraphrases with the reference's phrase on the left of the table, by its length and the table's order;
+            then those with the hypothesis's phrase on the left, by its position and length.
         ranks: [mine, theirs at one position, 2] scratch.
-
-    Returns:
-        The number of matches.
     """
     count = 0
     begin = 0
@@ -509,18 +484,15 @@ def align(
     reference_length: int,
     trail: Slots,
 ) -> tuple[int, int]:
-    """Beam search for the alignment (Denkowski and Lavie, WMT 2011, section 2.1): most matched words, then
-    fewest chunks, then smallest distance between the starts of matches.
+    """Beam search for the alignment (Denkowski and Lavie, WMT 2011, section 2.1): most matched words, then fewest
+    chunks, then smallest distance between the starts of matches.
 
-    As METEOR 1.5 computes these criteria: only exact matches count in full, others half, rounded down on each side
-    (nothing for a single word); a match adds its distance to what comes after it from the same parent, not to
-    itself; a chunk counts when it is closed; a match with no rival is always taken.
+    These criteria are those of METEOR 1.5's program: only exact matches count in full, others half, rounded down on
+    each side (nothing for a single word); a match adds its distance to what follows from the same parent, not to
+    itself; a chunk counts when it is closed; a match without a rival is always taken.
 
-    Args:
-        trail: room for BEAM * reference_length + 1 rows, filled with (row before, match, position).
-
-    Returns:
-        The last row of the best alignment in `trail` (0: it is empty), and its number of chunks.
+    `trail` has room for BEAM * reference_length + 1 rows, filled with (row before, match, position). Returns the last
+    row of the best alignment in `trail` (0: it is empty), and its number of chunks.
     """
     rivals_here = np.zeros(hypothesis_length, dtype=np.int64)
     rivals_there = np.zeros(reference_length, dtype=np.int64)
@@ -530,13 +502,12 @@ def align(
                 rivals_here[covered] += 1
             for covered in range(position, position + matches[match, 2]):
                 rivals_there[covered] += 1
-
-    # A path's cost is (chunks closed) - 2^32 * (weight matched): one number to compare.
+    # A path's cost is one number: (chunks closed) - 2^32 * (weight matched).
     weight = 1 << 32
     bitmasks = hypothesis_length // 64 + 1
     costs = np.zeros((2, BEAM, 2), dtype=np.int64)
     sources = np.zeros((BEAM, 2), dtype=np.int64)
-    # Columns: where the open chunk ends in the hypothesis (-1: none is open), next free reference position, trail row.
+    # Columns: end of the open chunk in the hypothesis (-1: none is open), next free reference position, trail row.
     state = np.zeros((2, BEAM, 3), dtype=np.int64)
     used = np.zeros((2, BEAM, bitmasks), dtype=np.uint64)
     state[0, 0, 0] = -1
@@ -610,7 +581,6 @@ def count_statistics(
     words: Words,
     statistics: Floats,
 ) -> None:
-    """Fills one row of statistics from an alignment."""
     statistics[:] = 0
     statistics[LENGTH] = len(hypothesis)
     statistics[LENGTH + 1] = len(reference)
@@ -633,7 +603,7 @@ def count_statistics(
 
 @kernel
 def score_statistics(statistics: Floats) -> float:
-    """METEOR of one row of statistics (Denkowski and Lavie, WMT 2014, section 2), 0 where nothing matches."""
+    """METEOR of one row of counts (Denkowski and Lavie, WMT 2014, section 2), 0 where nothing matches."""
     rates = np.zeros(2)
     for side in range(2):
         length, functions = statistics[LENGTH + side], statistics[FUNCTION + side]
@@ -656,7 +626,6 @@ def score_statistics(statistics: Floats) -> float:
 
 @kernel
 def score_rows(statistics: Floats) -> Floats:
-    """METEOR [n] of rows of statistics [n, 23]."""
     scores = np.empty(len(statistics))
     for row in range(len(statistics)):
         scores[row] = score_statistics(statistics[row])
@@ -674,11 +643,7 @@ def meteor(
     words: Words,
     longest: int,
 ) -> tuple[Floats, Floats]:
-    """METEOR of each hypothesis against its image's references.
-
-    Returns:
-        scores [n]; statistics [n, 23] of the reference that gives the best score, the first of several.
-    """
+    """METEOR of each hypothesis against its image's references: scores [n], counts [n, 23] of the best one."""
     n, time = hypotheses.shape
     scores = np.zeros(n)
     statistics = np.zeros((n, STATISTICS))

@@ -1,8 +1,5 @@
-"""METEOR 1.5's English: how it splits captions into tokens, stems, function words and paraphrases.
-
-`filter_paraphrases` reduces the table of 5 million paraphrases to the words at hand. It takes seconds, and its result
-is an artifact (`seqcap.files.schemas.PARAPHRASES`).
-"""
+"""METEOR 1.5's English: tokens, stems, function words and paraphrases. `filter_paraphrases` selects, in seconds, the
+paraphrases of given words among 5 million; the stage `paraphrases` stores them (`seqcap.files.schemas.PARAPHRASES`)."""
 
 from __future__ import annotations
 
@@ -23,10 +20,10 @@ from seqcap.files.schemas import PARAPHRASES
 from seqcap.rewards.meteor_kernels import select_pairs, word_table
 from seqcap.spice.wordnet import INSTALL, meteor_file, read_lists
 
-# Characters that METEOR takes for letters. Every other one is a token of its own, except digits and .,'-
+# METEOR's letters. Every other character is a token of its own, except digits and .,'-
 LETTERS = "A-Za-zÀ-ÖØ-öø-ž\u0400-\u0527\u1d00-\u1d7f\ua640-\ua66e\ua67e-\ua697"
 LETTER = re.compile(f"[{LETTERS}]")
-# Applied in this order, each left to right without overlaps, as METEOR's `-norm` does.
+# In this order, each left to right without overlaps, as METEOR's `-norm` does.
 SUBSTITUTIONS = [
     (re.compile(pattern), replacement)
     for pattern, replacement in [
@@ -51,27 +48,20 @@ SUBSTITUTIONS = [
 
 
 class Resources(NamedTuple):
-    """METEOR's word lists.
-
-    Attributes:
-        function_words: words that count less than content words.
-        prefixes: abbreviations that keep their period; True if they keep it only before digits.
-    """
-
-    function_words: frozenset[str]
-    prefixes: dict[str, bool]
+    function_words: frozenset[str]  # words that count less than content words
+    prefixes: dict[str, bool]  # abbreviations that keep their period; True: only before digits
 
 
 @cache
 def resources() -> Resources:
-    """METEOR's word lists, read once a process; errors as of `wordnet.read_lists`."""
+    """METEOR's word lists, read once per process; errors as in `wordnet.read_lists`."""
     words, prefixes = read_lists("function/english.words", "nonbreaking/english.prefixes")
     abbreviations = [line.split() for line in prefixes if line.strip() and not line.startswith("#")]
     return Resources(frozenset(filter(None, words)), {fields[0]: len(fields) > 1 for fields in abbreviations})
 
 
 def split(caption: str) -> list[str]:
-    """A caption as METEOR's `-norm` splits it, before it lower-cases."""
+    """A caption split as METEOR's `-norm` does, before lower-casing."""
     prefixes = resources().prefixes
     caption = f" {caption} "
     for pattern, replacement in SUBSTITUTIONS:
@@ -96,33 +86,30 @@ def split(caption: str) -> list[str]:
 
 
 def normalize(caption: str) -> list[str]:
-    """A caption as METEOR's `-norm` splits it: lower-cased tokens. Agrees with the jar for Unicode 6."""
+    """Lower-cased tokens of a caption as METEOR's `-norm` splits it. Agrees with the jar for Unicode 6."""
     return [token.lower() for token in split(caption)]
 
 
 def stems_of(tokens: Iterable[str]) -> list[str]:
-    """Stems by the Porter2 algorithm of 2006 that METEOR holds; snowballstemmer 3 changed it ("added")."""
-    # Not `snowballstemmer.stemmer`: that would take whichever PyStemmer is installed.
+    """Stems by the Porter2 algorithm of 2006, as in METEOR; snowballstemmer 3 changed it ("added")."""
+    # `snowballstemmer.stemmer` would use PyStemmer if installed.
     stemmer = EnglishStemmer()
     return [stemmer.stemWord(token) for token in tokens]
 
 
 def byte_strings(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Words as UTF-8 bytes one after the other, and [words + 1] where each starts."""
     encoded = [word.encode() for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), np.concatenate([[0], ends])
 
 
 def filter_paraphrases(words: Iterable[str], path: str | Path | None = None) -> pa.Table:
-    """The pairs of METEOR's paraphrase table whose two sides hold only these words.
+    """The pairs of METEOR's paraphrase table with only these words on both sides, of schema PARAPHRASES, in the file's
+    order, on which METEOR's search depends.
 
     Args:
         words: captions' words, or whole captions; they are split as METEOR does.
-        path: a paraphrase table (gzip; three lines a pair: probability, left, right); None takes METEOR's English one.
-
-    Returns:
-        A table of schema PARAPHRASES, in the file's order, on which METEOR's search depends.
+        path: a paraphrase table (gzip; three lines a pair: probability, left, right); None: METEOR's English one.
 
     Raises:
         InputError: the paraphrase table is missing or damaged.
@@ -144,12 +131,12 @@ def filter_paraphrases(words: Iterable[str], path: str | Path | None = None) -> 
 
 
 def vocabulary_of(words: Iterable[str]) -> set[str]:
-    """All tokens into which METEOR can split these words, wherever they stand in a caption."""
+    """All tokens into which METEOR can split these words at any place of a caption."""
     return {token for word in words for form in forms_of(word) for token in form}
 
 
 def forms_of(word: str) -> tuple[list[str], list[str], list[str]]:
-    """Tokens of a word at the end of a caption, before a small letter and before a digit: a period depends on that."""
+    """Tokens of a word at the end, before a small letter and before a digit: these differ by the period."""
     if "." not in word:
         alone = normalize(word)
         return alone, alone, alone

@@ -1,4 +1,4 @@
-"""Weighted sums of rewards, as params.yaml names them: BCMR, SPIDEr, or a single metric."""
+"""Weighted sums of reward metrics, as params.yaml names them: BCMR, SPIDEr, or a single metric."""
 
 from __future__ import annotations
 
@@ -21,21 +21,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Material:
-    """What metrics are built from: the `build(material)` of each module takes what it needs.
-
-    Attributes:
-        references: per image, captions as lists of ids without EOS.
-        words: the vocabulary; a word's id is its position.
-        paraphrases: file of the stage `paraphrases`, for METEOR.
-        eos: whether CIDEr-D counts EOS, so that captions end where they should; evaluation does not.
-        parses: file of earlier parses, for SPICE; None keeps none.
-    """
-
-    references: Sequence[Sequence[Sequence[int]]]
-    words: Sequence[str]
-    paraphrases: str | Path | None = None
-    eos: bool = True
-    parses: Path | None = PARSES
+    references: Sequence[Sequence[Sequence[int]]]  # per image, captions as lists of ids without EOS
+    words: Sequence[str]  # the vocabulary; a word's id is its position
+    paraphrases: str | Path | None = None  # file of the stage `paraphrases`, for METEOR
+    eos: bool = True  # whether CIDEr-D counts EOS, so that captions end where they should; not in evaluation
+    parses: Path | None = PARSES  # file of earlier parses, for SPICE
 
     @cached_property
     def plain(self) -> References:
@@ -44,22 +34,18 @@ class Material:
 
     @cached_property
     def ended(self) -> References:
-        """With EOS, unless it does not count."""
         return References(self.references, eos=True) if self.eos else self.plain
 
 
 class Metric(Protocol):
-    """What a module's `build` returns: built once from the training references, it scores batch after batch."""
+    """What a module's `build` returns. It is built once from the training references and scores many batches."""
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """Scores hypotheses against the references of their images.
+        """Scores [n] of hypotheses, or [n, k] if the module has k metrics, in the order of `MODULES`.
 
         Args:
             hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
             image: [n] index into the references.
-
-        Returns:
-            [n], or [n, k] where the module has k metrics, in the order of `MODULES`.
 
         Raises:
             InputError: wrong shapes, or ids or indices out of range.
@@ -68,20 +54,13 @@ class Metric(Protocol):
 
 
 class Mixture:
-    """The weighted sum of metrics, each in the scale of its definition (x1): r(y) = sum_m w_m m(y).
-
-    Args:
-        weights: metric -> weight, of any sign. Metrics without a weight are not built.
-        material: what the metrics are built from.
-
-    Raises:
-        InputError: malformed references, or a file that METEOR or SPICE needs is missing.
-    """
+    """The weighted sum of metrics, each in the scale of its definition (x1): r(y) = sum_m w_m m(y). Weights may be
+    negative. InputError for malformed references, or a file that METEOR or SPICE needs is missing."""
 
     def __init__(self, weights: Mapping[str, float], material: Material) -> None:
         wanted = set(modules(weights))
         self._parts: list[tuple[Floats, Metric]] = []
-        # Always in the order of MODULES: the last bits of a sum depend on it.
+        # In the order of MODULES, on which the last bits of a sum depend.
         for name in dict.fromkeys(MODULES.values()):
             if name in wanted:
                 module: Any = importlib.import_module(name)
@@ -89,11 +68,7 @@ class Mixture:
                 self._parts.append((np.array(own), module.build(material)))
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """Rewards [n]; arguments and errors as of `Metric.score`.
-
-        Raises:
-            InputError: no metric has a weight.
-        """
+        """Rewards [n]; arguments and errors as in `Metric.score`, or if no metric has a weight."""
         if not self._parts:
             raise InputError("reward", "is asked for by the objective, but the run is paid none", "name one of rewards")
         total = np.zeros(len(np.asarray(image)))

@@ -18,17 +18,14 @@ BETA = 1.2
 
 
 class RougeL:
-    """ROUGE-L as a reward; see `mixture.Metric`."""
-
     def __init__(self, references: References) -> None:
         self._references = references
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """F-measure [n] in 0 .. 1 (beta 1.2) of the longest common subsequence. The best precision and the best recall
-        may come from two references. An empty hypothesis scores 0, or 1 if a reference is empty too."""
+        """F-measure [n] in 0 .. 1 (beta 1.2) of the longest common subsequence. Best precision and best recall may come
+        from two references. An empty hypothesis scores 0, or 1 if a reference is empty too."""
         return rouge_l(*self._references.checked(hypotheses, image), *self._references.flat, BETA)
 
 
 def build(material: Material) -> RougeL:
-    """Reward metric rouge_l."""
     return RougeL(material.plain)

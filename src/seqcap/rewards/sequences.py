@@ -1,9 +1,6 @@
-"""Decides which ids of a caption are tokens for a reward. No other module decides it.
-
-EOS is a token of references, hypotheses and document frequencies alike (self-critical training, Rennie et al., CVPR
-2017, as its authors implement it). If one of them lacked it, a policy could gain reward by stopping in the middle of a
-phrase ("a man on a").
-"""
+"""Decides which ids of a caption are tokens for rewards. EOS is a token of references, hypotheses and document
+frequencies (self-critical training, Rennie et al., CVPR 2017, as its authors implement it). Otherwise a captioner could
+gain reward by stopping in the middle of a phrase ("a man on a")."""
 
 from __future__ import annotations
 
@@ -19,15 +16,13 @@ from seqcap.rewards.kernels import cook_union
 
 PAD = 0
 EOS = 2
-# Four ids are packed into one 64-bit n-gram. The largest id is left for words outside the vocabulary.
+# Four ids are packed into one 64-bit n-gram. The largest id stands for words outside the vocabulary.
 LARGEST_ID = 2**16 - 1
-
 Ints = npt.NDArray[np.int64]
 
 
 def scored_lengths(hypotheses: Ints, eos: bool = True) -> Ints:
-    """How many leading tokens of each row [n, time] are scored: the words before the first EOS or PAD, and that EOS
-    if `eos` says that it is a token."""
+    """How many leading tokens of each row [n, time] are scored: words before the first EOS or PAD, and EOS if `eos`."""
     n, time = hypotheses.shape
     if time == 0:
         return np.zeros(n, dtype=np.int64)
@@ -39,11 +34,7 @@ def scored_lengths(hypotheses: Ints, eos: bool = True) -> Ints:
 
 
 def checked_hypotheses(hypotheses: npt.ArrayLike, dimensions: int) -> Ints:
-    """Hypotheses as a contiguous int64 array.
-
-    Raises:
-        InputError: another number of dimensions, ids that are no integers, or ids outside 0 .. 65,535.
-    """
+    """Hypotheses as a contiguous int64 array; InputError for other dimensions, or ids outside 0 .. 65,535."""
     array = np.asarray(hypotheses)
     if array.ndim != dimensions or not np.issubdtype(array.dtype, np.integer):
         raise InputError(
@@ -56,11 +47,7 @@ def checked_hypotheses(hypotheses: npt.ArrayLike, dimensions: int) -> Ints:
 
 
 def checked_images(image: npt.ArrayLike, hypotheses: int, images: int) -> Ints:
-    """Image indices as int64 [hypotheses].
-
-    Raises:
-        InputError: another shape, or an index outside the references.
-    """
+    """Image indices as int64 [hypotheses]; InputError for another shape, or an index outside the references."""
     array = np.asarray(image)
     if array.shape != (hypotheses,) or not (array.size == 0 or np.issubdtype(array.dtype, np.integer)):
         raise InputError(
@@ -81,7 +68,7 @@ def _check_range(source: str, ids: npt.NDArray[Any], smallest: int) -> None:
 
 
 class References:
-    """The references of all images, cooked once and shared by every reward.
+    """The references of all images, prepared once and shared by all rewards.
 
     Args:
         captions: per image, captions as lists of ids *without* EOS. Ids up to 65,535 that no hypothesis can hold, of
@@ -93,7 +80,7 @@ class References:
         captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
         images: [images + 1]; image i has captions images[i] .. images[i + 1] - 1.
         union: [grams] n-grams of each image's captions together, sorted within an image.
-        grams: [images + 1] where the n-grams of each image start.
+        grams: [images + 1] where the n-grams of each image begin.
 
     Raises:
         InputError: no images, an image without captions, or an id outside 1 .. 65,535.
@@ -115,31 +102,27 @@ class References:
         self.union, self.grams = cook_union(self.tokens, self.captions, self.images)
 
     def __len__(self) -> int:
-        """Number of images."""
         return len(self.images) - 1
 
     @property
     def flat(self) -> tuple[Ints, Ints, Ints]:
-        """tokens, captions, images."""
         return self.tokens, self.captions, self.images
 
     @property
     def without_eos(self) -> tuple[Ints, Ints, Ints]:
-        """tokens, captions, images of the words alone."""
+        """tokens, captions, images without EOS."""
         if not self.eos:
             return self.flat
         shift = np.arange(len(self.captions))
         return np.delete(self.tokens, self.captions[1:] - 1), self.captions - shift, self.images
 
     def captions_of(self, image: int) -> list[list[int]]:
-        """An image's captions as ids without EOS."""
         bounds = self.captions[self.images[image] : self.images[image + 1] + 1]
         end = 1 if self.eos else 0
         return [self.tokens[a : b - end].tolist() for a, b in pairwise(bounds)]
 
     def checked(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Ints, Ints, Ints]:
-        """Hypotheses [n, time], their scored lengths [n] and images [n], checked as by `checked_hypotheses` and
-        `checked_images`."""
+        """Checked hypotheses [n, time], their scored lengths [n], and checked images [n]."""
         rows = checked_hypotheses(hypotheses, dimensions=2)
         return rows, scored_lengths(rows, self.eos), checked_images(image, len(rows), len(self))
 

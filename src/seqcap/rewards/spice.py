@@ -1,8 +1,5 @@
-"""SPICE (spaCy) on token ids, the reward of PG-SPICE (Liu, Zhu, Ye, Guadarrama and Murphy, ICCV 2017).
-
-SPICE counts distinct tuples and nothing else. Repetition costs nothing, so captions trained on it alone ramble, as
-published there.
-"""
+"""SPICE (spaCy) on token ids, the reward of PG-SPICE (Liu, Zhu, Ye, Guadarrama and Murphy, ICCV 2017). SPICE counts
+distinct tuples, so repetition costs nothing: captions trained on it alone ramble, as published there."""
 
 from __future__ import annotations
 
@@ -21,21 +18,20 @@ from seqcap.spice.references import ReferenceGraphs
 if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
 
-# The first ids are PAD, BOS, EOS and UNK: no words.
+# The first ids, PAD, BOS, EOS and UNK, are not words.
 SPECIALS = 4
-# Nouns that are nobody's synonyms, so that saying "<unk>" never matches a reference's rare word.
+# Nouns without synonyms, so that "<unk>" never matches a rare word of a reference.
 UNKNOWN_SAID, UNKNOWN_MEANT = "unkword", "oovword"
 
 
 class SpiceReward:
-    """SPICE (spaCy) as a reward; see `mixture.Metric`. Each distinct hypothesis is parsed when it first comes.
+    """SPICE (spaCy) as a reward; see `mixture.Metric`. Each distinct hypothesis is parsed once.
 
     Args:
-        references: EOS is no word here, whether they have it or not.
-        words: the vocabulary; a word's id is its position, and the first four are PAD, BOS, EOS and UNK.
+        references: EOS is not a word here, whether they have it or not.
+        words: the vocabulary; a word's id is its position.
         parser: parses captions; its file of earlier parses is used for the references only.
-        remembered: how many hypotheses are remembered with their graphs, about 1 kB each; the least recently seen is
-            forgotten first.
+        remembered: how many hypotheses' graphs are kept, about 1 kB each; the least recently used go first.
 
     Raises:
         InputError: spaCy's model or METEOR's synsets are missing.
@@ -56,7 +52,7 @@ class SpiceReward:
         self._graphs: dict[bytes, Graph] = {}
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """F-scores [n] in 0 .. 1 (SPICE, eq. 4). A hypothesis that names no object scores 0."""
+        """F-scores [n] in 0 .. 1 (SPICE, eq. 4). A hypothesis without objects scores 0."""
         rows = checked_hypotheses(hypotheses, dimensions=2)
         if rows.size and rows.max() >= len(self._words):
             raise InputError("hypotheses", f"hold token id {rows.max()}", f"use ids below {len(self._words)}")
@@ -70,7 +66,7 @@ class SpiceReward:
         )
 
     def _parsed(self, wanted: dict[bytes, npt.NDArray[np.int64]]) -> dict[bytes, Graph]:
-        """Graphs of the distinct hypotheses; they become the last to be forgotten."""
+        """Graphs of the distinct hypotheses, which become the most recently used."""
         texts = {
             key: " ".join(self._words[id_] for id_ in ids.tolist())
             for key, ids in wanted.items()
@@ -85,5 +81,4 @@ class SpiceReward:
 
 
 def build(material: Material) -> SpiceReward:
-    """Reward metric spice."""
     return SpiceReward(material.plain, material.words, CachedParser(material.parses))

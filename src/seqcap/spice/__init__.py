@@ -1,5 +1,5 @@
-"""Captions (strings) come in, scene graphs and how well two of them match go out: SPICE (Anderson et al., ECCV 2016)
-with spaCy's parser in place of Stanford's. Imports system, files and errors.
+"""Captions (strings) come in, scene graphs and how well they match go out; may import errors, files and system.
 
-The metric is called "SPICE (spaCy)" wherever it is shown, because another parser gives slightly different numbers.
+SPICE (Anderson et al., ECCV 2016) with spaCy's parser instead of Stanford's. Another parser gives slightly different
+numbers, so the metric is called "SPICE (spaCy)" wherever it is shown.
 """

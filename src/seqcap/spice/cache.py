@@ -1,4 +1,4 @@
-"""Parsed captions in a Parquet file, so that a caption is parsed once over all runs."""
+"""Parses of captions in a Parquet file, so that all runs together parse a caption once."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 
-# Captions that are parsed between two writes, which takes about 20 seconds.
+# Captions between two writes, about 20 seconds.
 FLUSH = 20_000
-# With fewer captions than this, no progress is shown.
+# Shows progress from this number of captions.
 SHOWN = 5_000
-# Rows that become Python objects at a time.
+# Rows that become Python objects at once.
 ROWS = 50_000
 
 
 class CachedParser:
-    """Turns captions into tuples, with a file of earlier parses.
+    """Turns captions into tuples, with a file of earlier parses (`schemas.SCENE_GRAPHS`).
 
-    The file has one row per caption (`schemas.SCENE_GRAPHS`) and is written whole, atomically, every 20,000 captions: a
-    killed process loses no more. Several processes may share it. Parses by another version of the parser are not used,
-    and the next write drops them.
+    The file is written whole, atomically, every 20,000 captions, and several processes may share it. Parses by another
+    version of the parser are not used, and the next write drops them.
 
     Args:
         path: the file; None keeps nothing.
-        parser: None takes one with a process for each core.
+        parser: None makes one with a process for each core.
 
     Raises:
         InputError: spaCy or its model is not installed.
@@ -45,13 +44,8 @@ class CachedParser:
         self._path = None if path is None else Path(path)
 
     def parse(self, texts: Iterable[str]) -> dict[str, Tuples]:
-        """The tuples of every caption, by its text as given.
-
-        Any string is a caption. One with nothing to read (empty, punctuation, emoji) has no tuples.
-
-        Raises:
-            InputError: the file is damaged or cannot be written.
-        """
+        """The tuples of every caption, by its text as given; none for a caption without words (empty, punctuation,
+        emoji). InputError if the file is damaged or cannot be written."""
         spelled = {text: normalised(text) for text in texts}
         wanted = dict.fromkeys(text for text in spelled.values() if text)
         parsed = {"": (), **self._stored(wanted)}
@@ -70,7 +64,6 @@ class CachedParser:
         return {text: parsed[spelling] for text, spelling in spelled.items()}
 
     def _read(self) -> pa.Table:
-        """The rows of this version of the parser."""
         if self._path is None or not self._path.exists():
             return SCENE_GRAPHS.empty_table()
         table = read_table(self._path, SCENE_GRAPHS)
@@ -100,7 +93,7 @@ class CachedParser:
         try:
             with _locked(self._path):
                 before = self._read()
-                # Another process may have parsed the same captions meanwhile.
+                # Another process may have added the same captions.
                 known = pc.is_in(before["text"], rows["text"])
                 write_table(self._path, pa.concat_tables([before.filter(pc.invert(known)), rows]), SCENE_GRAPHS)
         except OSError as error:
@@ -109,7 +102,7 @@ class CachedParser:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Lets one process at a time add to the file. The lock ends with the process that holds it."""
+    """Lets one process at a time write to the file. The lock ends with its process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

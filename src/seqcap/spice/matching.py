@@ -1,8 +1,6 @@
-"""Scene-graph tuples matched up to WordNet synonyms, and the F-score of the match (SPICE, section 3.2-3.3).
-
-Anderson, Fernando, Johnson and Gould, "SPICE: Semantic Propositional Image Caption Evaluation", ECCV 2016. The
-synsets and the morphology are METEOR 1.5's (Denkowski and Lavie, WMT 2014), as in SPICE itself.
-"""
+"""Scene-graph tuples matched up to WordNet synonyms, and the F-score of the match (SPICE, section 3.2-3.3). Anderson,
+Fernando, Johnson and Gould, "SPICE: Semantic Propositional Image Caption Evaluation", ECCV 2016. Synsets and morphology
+are METEOR 1.5's (Denkowski and Lavie, WMT 2014), as in SPICE itself."""
 
 from __future__ import annotations
 
@@ -12,39 +10,24 @@ from typing import NamedTuple
 
 from seqcap.spice.wordnet import wordnet
 
-# What a caption says: (object,), (object, attribute) and (object, relation, object), in lemmas.
+# A caption's (object,), (object, attribute) and (object, relation, object), in lemmas.
 Tuples = tuple[tuple[str, ...], ...]
-# A word, or several merged ones: the words themselves and the numbers of their synsets. Two concepts are synonyms
-# if the sets meet.
+# One or several merged words: the words and the numbers of their synsets. Concepts whose sets meet are synonyms.
 Concept = frozenset[str | int]
 
 
 class Graph(NamedTuple):
-    """Merged tuples of one caption, or of all references of an image.
+    """Merged tuples of one caption, or of all references of an image."""
 
-    Attributes:
-        objects: (object,) each.
-        attributes: (object, attribute).
-        relations: (object, relation, object).
-    """
-
-    objects: Sequence[tuple[Concept, ...]]
-    attributes: Sequence[tuple[Concept, ...]]
-    relations: Sequence[tuple[Concept, ...]]
+    objects: Sequence[tuple[Concept, ...]]  # (object,)
+    attributes: Sequence[tuple[Concept, ...]]  # (object, attribute)
+    relations: Sequence[tuple[Concept, ...]]  # (object, relation, object)
 
 
 class Match(NamedTuple):
-    """Numbers of tuples.
-
-    Attributes:
-        matched: candidate tuples that equal some reference tuple up to synonyms.
-        candidate: of the candidate.
-        reference: of all references together.
-    """
-
-    matched: int
-    candidate: int
-    reference: int
+    matched: int  # candidate tuples that equal some reference tuple up to synonyms
+    candidate: int  # of the candidate
+    reference: int  # of all references together
 
     @property
     def precision(self) -> float:
@@ -53,11 +36,8 @@ class Match(NamedTuple):
 
     @property
     def recall(self) -> float:
-        """SPICE, eq. 3; 0 for references without tuples.
-
-        Two candidate tuples that are no synonyms of each other can both match one reference tuple. The recall then
-        stays 1; SPICE's own program would report more.
-        """
+        """SPICE, eq. 3; 0 for references without tuples. At most 1, unlike in SPICE's own program: two candidate tuples
+        that are not synonyms can match the same reference tuple."""
         return min(self.matched / self.reference, 1.0) if self.reference else 0.0
 
     @property
@@ -68,7 +48,7 @@ class Match(NamedTuple):
 
 
 def match(candidate: Graph, reference: Graph) -> Match:
-    """Counts the candidate's tuples that the references hold; synonyms count as equal (SPICE, section 3.3)."""
+    """Counts the candidate's tuples that the references have; synonyms are equal (SPICE, section 3.3)."""
     matched = sum(
         any(all(not left.isdisjoint(right) for left, right in zip(said, other, strict=True)) for other in others)
         for part, others in zip(candidate, reference, strict=True)
@@ -77,27 +57,20 @@ def match(candidate: Graph, reference: Graph) -> Match:
     return Match(matched, sum(map(len, candidate)), sum(map(len, reference)))
 
 
-# Bounded: training says new words for ever.
+# Bounded, because training never runs out of new words.
 @lru_cache(maxsize=2**16)
 def find_concept(word: str) -> Concept:
-    """The word itself, in lower case, with its synsets.
-
-    Raises:
-        InputError: METEOR's synsets cannot be read.
-    """
+    """A lower-case word and its synsets; InputError if METEOR's synsets cannot be read."""
     word = word.lower()
     return frozenset([word, *wordnet().find_synsets(word)])
 
 
 def build_graph(tuples: Iterable[tuple[str, ...]]) -> Graph:
-    """The scene graph of one caption, or of all references of one image (SPICE, section 3.1).
+    """The scene graph of one caption, or of all references of an image (SPICE, section 3.1).
 
-    Objects that are synonyms become one node. So do synonymous attributes of a node and synonymous relations between
-    two nodes. Merging is transitive, so that the order of the captions makes no difference. Objects that appear only
-    in attributes or relations are objects too.
-
-    Raises:
-        InputError: METEOR's synsets cannot be read.
+    Objects that are synonyms become one node, and so do a node's synonymous attributes and synonymous relations of two
+    nodes. Merging is transitive, so the order of captions does not matter. Objects that occur only in attributes or
+    relations are objects too. InputError if METEOR's synsets cannot be read.
     """
     distinct = set(tuples)
     nodes = _merged({words[end] for words in distinct for end in (0, -1) if len(words) != 2 or end == 0})
@@ -120,7 +93,6 @@ def build_graph(tuples: Iterable[tuple[str, ...]]) -> Graph:
 
 
 def _merged(words: Iterable[str]) -> dict[str, Concept]:
-    """Each word's group of synonyms, as one concept."""
     groups: list[tuple[Concept, list[str]]] = []
     for word in words:
         concept, members = find_concept(word), [word]

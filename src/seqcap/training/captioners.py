@@ -30,7 +30,7 @@ from seqcap.training.batches import Batches
 from seqcap.training.checkpoint import Learner, State, fingerprint
 from seqcap.training.optimizer import Adam
 
-# Among the models whose weights are kept. The others are the objective's partners.
+# Name of the captioner's weights beside those of the objective's partners.
 CAPTIONER = "captioner"
 # Configuration fields that do not affect the weights.
 OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}
@@ -38,30 +38,20 @@ OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}
 
 @dataclass(frozen=True)
 class Trained:
-    """What a run leaves besides its weights.
-
-    Attributes:
-        curves: rows of `schemas.CURVES`.
-        seconds_per_epoch: of training steps alone, by their median; None where there were none. It is measured, not
-            computed: no two runs have the same.
-    """
-
-    curves: list[dict[str, Any]]
-    seconds_per_epoch: float | None
+    curves: list[dict[str, Any]]  # rows of `schemas.CURVES`
+    seconds_per_epoch: float | None  # median over training steps, as measured; None without steps
 
 
 def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) -> list[list[Trained]]:
-    """Trains runs with each of their seeds. Weights go to <weights>/seed<k>.safetensors.
+    """Trains runs with all of their seeds; returns the results per run and seed. Weights go to
+    <weights>/seed<k>.safetensors.
 
     Args:
-        code: hashes of the code that they run (`TrainConfig.code`): what was begun by other code is not resumed.
-        kept: folder of the checkpoints. They stay there (`seqcap.system.scratch`).
-
-    Returns:
-        per run, what came of each seed.
+        code: hashes of the runs' code (`TrainConfig.code`); checkpoints of other code are not resumed.
+        kept: folder of the checkpoints, which stay there (`seqcap.system.scratch`).
 
     Raises:
-        InputError: malformed inputs, a reward that says nothing, or a loss, gradient or score that is not finite.
+        InputError: malformed inputs, a reward that is constant, or a loss, gradient or score that is not finite.
     """
     _, world = machine.join_group()
     folders = [(run, kept / checkpoint_folder(run, code)) for run in runs]
@@ -80,9 +70,8 @@ def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
 
 
 def checkpoint_folder(run: TrainingRun, code: Mapping[str, str]) -> str:
-    """The name of the folder of a run's checkpoints. It changes with everything that the weights depend on
-    (configuration, code, data, features, what else is read, the weights to start from), so that nothing resumes what it
-    should not."""
+    """The folder of a run's checkpoints. Its name depends on all that the weights depend on: configuration, code, data,
+    features, other files, initial weights. So no run resumes a checkpoint of another."""
     files = tasks.files(run.task)
     for path in map(Path, run.reads.values()):
         files += sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -93,7 +82,7 @@ def checkpoint_folder(run: TrainingRun, code: Mapping[str, str]) -> str:
 
 
 class CaptionerLearner(Learner):
-    """Captioner and objective as one module, so that one optimizer and one DistributedDataParallel hold both."""
+    """Captioner and objective in one module, for one optimizer and one DistributedDataParallel."""
 
     def __init__(self, captioner: Captioner, objective: Objective) -> None:
         super().__init__()
@@ -107,7 +96,6 @@ class CaptionerLearner(Learner):
         return {CAPTIONER: self.captioner} | {name: partner.module for name, partner in self.kept_partners().items()}
 
     def kept_partners(self) -> Mapping[str, Partner]:
-        """The partners whose weights are kept."""
         return {name: partner for name, partner in self.objective.partners().items() if partner.metadata is not None}
 
     def resting(self) -> Sequence[nn.Module]:
@@ -117,8 +105,7 @@ class CaptionerLearner(Learner):
         return modules
 
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """The parameters that are clipped together and learn at one pace: those of the captioner and the objective
-        first, then those of each partner."""
+        """Parameters that share clipping and learning rate: captioner and objective together, then each partner."""
         partners = self.objective.partners().values()
         apart = {id(parameter) for partner in partners for parameter in partner.module.parameters()}
         own = {"params": [parameter for parameter in self.parameters() if id(parameter) not in apart], "pace": 1.0}
@@ -126,12 +113,6 @@ class CaptionerLearner(Learner):
 
 
 class Job(loop.Job[CaptionerLearner]):
-    """A run with one seed, and what it works with.
-
-    Attributes:
-        reward: against the training references.
-    """
-
     def __init__(self, run: TrainingRun, seed: int) -> None:
         self.run, self.name, self.seed, self.settings = run, run.name, seed, run.training
         self.clip = run.training.clip
@@ -168,16 +149,15 @@ class Job(loop.Job[CaptionerLearner]):
         betas = (settings.beta1, 0.999)
         optimizer = Adam(learner.parameter_groups(), lr=settings.learning_rate, betas=betas, fused=True)
         parallel = DistributedDataParallel(learner) if self.world > 1 else learner
-        # From here on every process draws its own samples.
+        # From here on processes draw different samples.
         torch.manual_seed(self.seed * 1000 + self.rank)
         return State(learner, parallel, optimizer)
 
     def context(self, captioner: Captioner) -> Context:
-        """What the objective may use."""
         reads = {name: Path(path) for name, path in self.run.reads.items()}
         vectors = None
         if "embeddings" in reads:
-            # By name: runs without embeddings do not depend on how these are made.
+            # By name: runs without embeddings do not depend on the module's code.
             embeddings: Any = importlib.import_module("seqcap.data.embeddings")
             vectors = torch.from_numpy(embeddings.read(reads["embeddings"], self.task.vocabulary))
         return Context(
@@ -195,11 +175,8 @@ class Job(loop.Job[CaptionerLearner]):
         )
 
     def score_start(self, state: State[CaptionerLearner]) -> None:
-        """Records how good the captioner is before the first step, and what samples are paid if it was trained before.
-
-        Raises:
-            InputError: training is to go on by a reward that is the same for whatever the captioner says.
-        """
+        """Records the captioner's scores before the first step and, if it was trained before, its samples' rewards.
+        InputError if the reward to train with is the same for all captions."""
         super().score_start(state)
         run = self.run
         if run.start is None or not run.reward:
@@ -216,7 +193,6 @@ class Job(loop.Job[CaptionerLearner]):
         return self.order.read(state.at, self.steps, self.device)
 
     def validate(self, state: State[CaptionerLearner]) -> float:
-        """Scores the greedy captions of val."""
         inputs = self.validation.inputs
         captions = self.short_captions(state, inputs, len(self.validation), greedy=True)
         values = {name: criterion(captions) for name, criterion in self.criteria.measured.items()}
@@ -227,7 +203,7 @@ class Job(loop.Job[CaptionerLearner]):
         return values[self.decisive]
 
     def short_captions(self, state: State[CaptionerLearner], inputs: Inputs, n: int, greedy: bool) -> Ids:
-        """One greedy or sampled caption, ids [n, max_length], of each of the first n inputs."""
+        """One greedy or sampled caption, ids [n, max_length], for each of the first n inputs."""
         captioner = state.learner.captioner
         captions = np.full((n, self.run.max_length), PAD, dtype=np.int64)
         captioner.eval()

@@ -1,4 +1,4 @@
-"""Everything that the rest of a training run depends on, and the file that it resumes from."""
+"""The state of a training run, and the checkpoint that it resumes from."""
 
 from __future__ import annotations
 
@@ -21,20 +21,16 @@ Tensors = dict[str, Tensor]
 
 
 class Learner(nn.Module):
-    """What one optimizer trains, as one module. Called with a batch, it returns the loss and a dict of numbers to log.
+    """Everything that one optimizer trains, as one module. Maps a batch to the loss and a dict of numbers to log."""
 
-    Attributes:
-        keeps_last: whether the last epoch's weights are kept; else those of the epoch with the best score on val.
-    """
-
-    keeps_last: bool = False
+    keeps_last: bool = False  # keep the last epoch's weights, not those of the best epoch
 
     def kept(self) -> Mapping[str, nn.Module]:
         """The models whose weights are kept, by name."""
         raise NotImplementedError
 
     def resting(self) -> Sequence[nn.Module]:
-        """The modules that the next step leaves alone: their gradients are dropped."""
+        """The modules that the next step does not update: their gradients are dropped."""
         return ()
 
 
@@ -43,32 +39,20 @@ L = TypeVar("L", bound=Learner)
 
 @dataclass
 class State(Generic[L]):
-    """Everything that the rest of a run depends on.
-
-    Attributes:
-        parallel: `learner`, or under a launcher what averages its gradients over all processes.
-        optimizer: each of its parameter groups is clipped apart, and its "pace" multiplies the learning rate.
-        at: steps done.
-        curves: rows of `schemas.CURVES`.
-        best: the weights that are kept so far: name of a model -> tensors; none before the first epoch's end.
-        best_value: their score on val.
-        unchecked: per step since the last check whether all is finite, loss plus norms of gradients. Not saved.
-        seconds: that each step of this process took. Not saved.
-    """
+    """Everything that the rest of a run depends on."""
 
     learner: L
-    parallel: nn.Module
-    optimizer: torch.optim.Optimizer
-    at: int = 0
-    curves: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, Tensors] = field(default_factory=dict)
-    best_value: float | None = None
-    unchecked: list[Tensor] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    parallel: nn.Module  # `learner`; under a launcher, its DistributedDataParallel
+    optimizer: torch.optim.Optimizer  # clips each parameter group apart; its "pace" multiplies the learning rate
+    at: int = 0  # steps done
+    curves: list[dict[str, Any]] = field(default_factory=list)  # rows of `schemas.CURVES`
+    best: dict[str, Tensors] = field(default_factory=dict)  # weights kept so far, name of a model -> tensors
+    best_value: float | None = None  # their validation score
+    unchecked: list[Tensor] = field(default_factory=list)  # loss plus gradient norms of unchecked steps; not saved
+    seconds: list[float] = field(default_factory=list)  # of each step of this process; not saved
 
     def keep(self, value: float) -> None:
-        """Keeps the weights as they are now if their score on val, `value`, is the best so far, or if the last ones
-        are kept."""
+        """Keeps the weights if their validation score `value` is the best so far, or if the last ones are kept."""
         if self.best_value is None or value > self.best_value or self.learner.keeps_last:
             self.best_value = value
             self.best = {
@@ -77,7 +61,7 @@ class State(Generic[L]):
             }
 
     def save(self, path: Path) -> None:
-        """Writes the state. Under a launcher the first process writes that of all: they differ in what they draw."""
+        """Writes the state. Under a launcher, the first process writes all: their random generators differ."""
         tensors = {f"learner.{name}": tensor for name, tensor in self.learner.state_dict().items()}
         for model, kept in self.best.items():
             tensors |= {f"best.{model}.{name}": tensor for name, tensor in kept.items()}
@@ -94,7 +78,7 @@ class State(Generic[L]):
         save_weights(path, tensors, {"at": self.at, "best_value": self.best_value, "curves": self.curves})
 
     def restore(self, path: Path, device: torch.device) -> None:
-        """Takes up the state that `save` wrote."""
+        """Restores the state that `save` wrote."""
         tensors, metadata = load_weights(path)
         groups = _nested(tensors)
         self.learner.load_state_dict(groups["learner"])
@@ -112,7 +96,6 @@ class State(Generic[L]):
 
 
 def _nested(tensors: Tensors) -> dict[str, Tensors]:
-    """Tensors by the part of their name before its first dot."""
     groups: dict[str, Tensors] = defaultdict(dict)
     for name, tensor in tensors.items():
         group, rest = name.split(".", 1)
@@ -121,7 +104,6 @@ def _nested(tensors: Tensors) -> dict[str, Tensors]:
 
 
 def _generator_states() -> Tensors:
-    """The states of this process's random generators."""
     states = {"cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
         states["cuda"] = torch.cuda.get_rng_state()
@@ -129,8 +111,7 @@ def _generator_states() -> Tensors:
 
 
 def fingerprint(settings: Any, files: Iterable[Path]) -> str:
-    """Names a checkpoint's folder: it changes with the settings, and with the names and contents of the files. Data
-    that is made again with the same bytes is the same data, however old the files are."""
+    """A name for a checkpoint's folder, from the settings and the names and contents of the files."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for path in files:
         status = path.stat() if path.exists() else None
@@ -140,6 +121,6 @@ def fingerprint(settings: Any, files: Iterable[Path]) -> str:
 
 @cache
 def _content(path: Path, size: int, changed: int) -> str:
-    """A hash of a file's bytes. A stage reads gigabytes of features once for all its runs."""
+    """A hash of a file's bytes, cached, since a stage reads gigabytes of features for all its runs."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "blake2b").hexdigest()

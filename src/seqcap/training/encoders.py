@@ -1,8 +1,8 @@
-"""Trains an encoder to tell what is in a scene or a clip, and where, on images or clips of its own.
+"""Trains an encoder to recognise what is in an image or clip and where, on images or clips that it draws itself.
 
-ImageNet's classes train the encoders of photographs so, on photographs that no captioner sees. Boxes with attributes
-add where things are (Anderson et al., "Bottom-up and top-down attention", CVPR 2018, section 3.1). An encoder of clips
-is told, too, what each thing does, as action classes train the encoders of videos.
+Encoders of photographs are trained on ImageNet's classes in this way, and on boxes with attributes (Anderson et al.,
+"Bottom-up and top-down attention", CVPR 2018, section 3.1). Encoders of clips also learn what each object does, like
+encoders of videos on action classes.
 """
 
 from __future__ import annotations
@@ -33,58 +33,43 @@ from seqcap.world.graph import GRID, MAX_OBJECTS, SceneObject, sample
 from seqcap.world.labels import clip_labels, clip_object_labels, image_labels, object_labels
 from seqcap.world.motion import FRAMES, sample_clip
 
-# Keep the random numbers of the encoder's images apart from those of any task's, and of each other.
+# Keep the random numbers of the encoder's images apart from those of tasks and of each other.
 TRAIN, VAL = 271828, 271829
-# As many validation images as training images divided by this.
+# Training images per validation image.
 TRAIN_PER_VAL = 12
-# Noise of the pixels, as `scenes.Config` has it.
+# Noise of the pixels, as in `scenes.Config`.
 NOISE = 6
-# Images that a process draws at a time.
+# Images per call of a drawing process.
 CHUNK = 200
-
 Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
-# Pixels, labels of the image and of each object, and the objects.
+# Pixels, labels of the image, labels of each object, and the objects.
 Picture = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Images with their labels.
+    """Images with their labels, float32: 1 where a label holds, else 0."""
 
-    Attributes:
-        images: [n, 3, side, side] uint8; of clips [n, 6, side, side], two consecutive frames.
-        labels: [n, labels of a picture] float32, 1 where the label holds and 0 elsewhere.
-        objects: [n, objects, labels of an object] float32; all 0 where an image has fewer objects.
-        middles: [n, objects, 2] float32, the middle of each object, (down, right) as shares of the side.
-    """
-
-    images: Tensor
-    labels: Tensor
-    objects: Tensor
-    middles: Tensor
+    images: Tensor  # [n, 3, side, side] uint8; clips: [n, 6, side, side], two consecutive frames
+    labels: Tensor  # [n, labels of an image]
+    objects: Tensor  # [n, objects, labels of an object]; all 0 where an image has fewer objects
+    middles: Tensor  # [n, objects, 2], the middle of each object, (down, right) as shares of the side
     weight: ClassVar[float] = 1.0
 
     def take(self, rows: Tensor, device: torch.device) -> Examples:
-        """Some of the images, on a device."""
         parts = (self.images, self.labels, self.objects, self.middles)
         return Examples(*(part[rows].to(device) for part in parts))
 
 
 def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
-    """Draws scenes, or clips, and trains an encoder on them, in place.
-
-    Returns:
-        mean average precision of an image's labels on validation scenes, or clips, of its own, 0-1.
-
-    Raises:
-        InputError: the loss or a gradient is not finite.
-    """
+    """Trains an encoder in place on scenes or clips; returns its mean average precision of image labels on validation
+    data of its own, 0-1. InputError if the loss or a gradient is not finite."""
     # Several threads would be many times slower beside another stage, and the bytes would depend on their number.
     torch.set_num_threads(1)
     cores = len(os.sched_getaffinity(0))
     torch.backends.cudnn.deterministic = True
-    # An encoder that reads frames one by one learns from images.
+    # An encoder of single frames learns from images.
     frames = config.frames if encoder.frames > 1 else None
     train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores, frames)
     number = -(-config.pictures // TRAIN_PER_VAL)
@@ -99,18 +84,14 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
 class EncoderLearner(Learner):
     """An encoder with two binary cross-entropies, of images and of cells.
 
-    A linear classifier reads the pooled feature and tells the image's labels. In each cell of the map, the first
-    channels tell the labels of the object whose middle is there, one channel a label: so their maximum over the cells
-    says whether some object has the label, and their mean how many have. The other channels are free. Both losses are
-    sums divided by the number of labels that hold: most labels of most cells do not. Batches are shifted by up to 1/32
-    of the image's side.
-
-    Attributes:
-        order: of the images in this epoch, [steps, batch], for a run that resumes within it.
+    A linear classifier predicts the image's labels from the pooled feature. In each cell of the map, the first channels
+    predict the labels of the object whose middle is there, one channel per label: their maximum over cells tells
+    whether some object has the label, their mean how many have it. The other channels are free. Both losses are sums
+    divided by the number of labels that hold: most do not. Batches are shifted by up to 1/32 of the side.
     """
 
     keeps_last = True
-    order: Tensor
+    order: Tensor  # of the images in this epoch, [steps, batch], for resuming within it
 
     def __init__(self, encoder: Encoder, train: Examples, batch_size: int) -> None:
         super().__init__()
@@ -119,12 +100,11 @@ class EncoderLearner(Learner):
         with torch.no_grad():
             self.of_picture.bias.copy_(torch.logit(train.labels.mean(0).clamp(1e-3, 1 - 1e-3)))
         self.of_cell = Evidence(train.objects.shape[2])
-        # Batch normalisation cannot learn from a last batch of a single image: incomplete batches are left out.
+        # Incomplete batches are left out: batch normalisation cannot learn from a single image.
         steps = len(train.images) // batch_size
         self.register_buffer("order", torch.zeros(steps, batch_size, dtype=torch.long))
 
     def shuffle(self, pictures: int) -> None:
-        """Draws the order of an epoch."""
         self.order.copy_(torch.randperm(pictures)[: self.order.numel()].view_as(self.order))
 
     def forward(self, batch: Examples) -> tuple[Tensor, dict[str, float]]:
@@ -138,8 +118,7 @@ class EncoderLearner(Learner):
 
 
 class Job(loop.Job[EncoderLearner]):
-    """An encoder, and the images that it learns from. AdamW with a one-cycle learning rate. The same seed gives the
-    same weights on the same machine."""
+    """An encoder and its images; AdamW, one-cycle learning rate. Equal seeds give equal weights on a machine."""
 
     decisive = "val_mean_average_precision"
 
@@ -170,7 +149,7 @@ class Job(loop.Job[EncoderLearner]):
             yield self.train.take(state.learner.order[at % self.batches].cpu(), self.device)
 
     def validate(self, state: State[EncoderLearner]) -> float:
-        """Measures the mean average precision of the labels of validation images, 0-1."""
+        """Measures the mean average precision of validation images' labels, 0-1."""
         learner = state.learner.eval()
         logits = []
         with torch.inference_mode():
@@ -182,12 +161,12 @@ class Job(loop.Job[EncoderLearner]):
         return value
 
     def save(self, state: State[EncoderLearner]) -> None:
-        """The stage writes the encoder."""
+        """Nothing: the stage writes the encoder."""
 
 
 def one_cycle(at: int, steps: int, peak: float) -> tuple[float, float]:
-    """Learning rate and Adam's beta1 after `at` of `steps` steps, as `torch.optim.lr_scheduler.OneCycleLR` sets them:
-    the rate rises in the first fifth from a 25th of its peak, and falls to next to nothing."""
+    """Learning rate and Adam's beta1 after `at` of `steps` steps, as in `torch.optim.lr_scheduler.OneCycleLR`: the rate
+    rises from a 25th of its peak in the first fifth, then falls to almost nothing."""
     first, last = 0.2 * steps - 1, steps - 1
     if first > 0 and at <= first:
         share = at / first
@@ -203,14 +182,8 @@ def _cosine(start: float, end: float, share: float) -> float:
 def draw_examples(
     entropy: Sequence[int], pictures: int, side: int, processes: int, frames: int | None = None
 ) -> Examples:
-    """Draws scenes, each with random numbers from (*entropy, its number): they do not depend on the processes.
-
-    Args:
-        pictures: how many.
-        side: width and height of an image, in pixels.
-        processes: how many draw side by side.
-        frames: how many frames of a clip are read; two consecutive ones of each clip are drawn. None: scenes.
-    """
+    """Draws scenes of side x side pixels, or two consecutive frames of clips of so many `frames`. Random numbers come
+    from (*entropy, number of the image), whatever the number of processes."""
     starts = range(0, pictures, CHUNK)
     jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side, frames) for start in starts]
     drawn = side_by_side(_draw, jobs, min(processes, len(jobs)))
@@ -234,14 +207,13 @@ def _draw(entropy: Sequence[int], numbers: Sequence[int], side: int, frames: int
 
 
 def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side: int) -> Picture:
-    """A scene."""
     scene = sample(scene_rng)
     image = np.asarray(draw(scene, side, NOISE, noise_rng))
     return image, image_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
 
 
 def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Picture:
-    """Two consecutive ones of a clip's frames that are read; its objects are where the first of them has them."""
+    """Two consecutive frames of a clip; objects are where the first frame has them."""
     clip, read = sample_clip(clip_rng), evenly(FRAMES, frames)
     first = int(pair_rng.integers(len(read) - 1))
     scenes = [clip.frame(number) for number in read[first : first + 2]]
@@ -252,8 +224,6 @@ def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: in
 
 
 class Evidence(nn.Module):
-    """Logits of labels, each from a channel of its own."""
-
     def __init__(self, labels: int) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.full((labels,), 2.0))
@@ -270,14 +240,7 @@ def _loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tensor:
-    """The labels of the object whose middle is in each cell.
-
-    Args:
-        objects, middles: as in `Examples`, of n images.
-
-    Returns:
-        [n, height, width, labels].
-    """
+    """The labels of the object whose middle is in each cell, [n, height, width, labels]; arguments as in `Examples`."""
     pictures = torch.arange(len(objects))
     targets = objects.new_zeros(len(objects), height, width, objects.shape[2])
     for i in range(objects.shape[1]):
@@ -288,8 +251,8 @@ def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tens
 
 
 def _shifted(images: Tensor) -> Tensor:
-    """The images, all moved by the same few pixels in a random direction, their edges repeated: so the encoder sees
-    each scene in several places. No mirror images: they would make "left of" wrong."""
+    """Shifts all images by the same few pixels in a random direction and repeats their edges, so that the encoder sees
+    scenes in several places. Mirror images would make "left of" wrong."""
     height, width = images.shape[2:]
     reach = width // 32
     down, right = torch.randint(-reach, reach + 1, (2,)).tolist()

@@ -1,16 +1,14 @@
-"""The one training loop, for captioners with every objective, for retrievers and for encoders.
+"""The training loop for captioners with every objective, retrievers and encoders.
 
     for each batch:
         loss, logs = learner(batch)
         loss.backward(); clip; optimizer step
-    scores of val before the first step and after every epoch: the weights of the best epoch are kept
+    validation scores before the first step and after every epoch; the weights of the best epoch are kept
 
-The starting weights are never kept, unless there is no epoch: what is reported of an objective is what it makes of the
-captioner, for better or worse.
+The initial weights are kept only if there is no epoch, so reported results are always the objective's own.
 
-A run can be killed at any moment. Every minute, and after every epoch, everything that the rest of the run depends on
-(weights, Adam's moments, random generators, curves) is written to scratch/. From there the same command resumes, to the
-same bytes as an uninterrupted run on the same device.
+A run can be killed at any moment. Every minute and after every epoch it writes a checkpoint to scratch/: weights,
+Adam's moments, random generators, curves. The same command resumes it, to the bytes of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -39,34 +37,22 @@ from seqcap.training.checkpoint import L, State
 
 CHECKPOINT_SECONDS = 60
 LOG_STEPS = 10
-
 T = TypeVar("T")
 
 
 class Job(ABC, Generic[L]):
-    """One training run with one seed.
-
-    Attributes:
-        name: of the run.
-        settings: `epochs`, `batch_size`, `learning_rate`, and for `set_rates` `decay` and `decay_every`.
-        seed: of weights, batches, dropout and samples.
-        batches: steps of an epoch.
-        steps: of all epochs.
-        decisive: the score on val by which an epoch is kept.
-        clip: largest norm of the gradients of each parameter group.
-        rank, world: this process among the launcher's, and the number of them.
-    """
+    """One training run with one seed."""
 
     name: str
-    seed: int
-    settings: Any
+    seed: int  # of weights, batches, dropout and samples
+    settings: Any  # `epochs`, `batch_size`, `learning_rate`; `decay` and `decay_every` for `set_rates`
     device: torch.device
-    batches: int
-    steps: int
-    decisive: str
-    clip: float = math.inf
-    rank: int = 0
-    world: int = 1
+    batches: int  # steps per epoch
+    steps: int  # steps in all
+    decisive: str  # the validation score that decides which epoch is kept
+    clip: float = math.inf  # largest gradient norm of each parameter group
+    rank: int = 0  # of this process under the launcher
+    world: int = 1  # number of processes
 
     @abstractmethod
     def begin(self) -> State[L]:
@@ -74,16 +60,15 @@ class Job(ABC, Generic[L]):
 
     @abstractmethod
     def read(self, state: State[L]) -> Iterator[Any]:
-        """The batches from step `state.at` to the last. Each has a `weight`: what its loss counts in the mean over the
-        launcher's processes."""
+        """The batches from step `state.at` to the last. Each has a `weight` in the mean over processes."""
 
     @abstractmethod
     def validate(self, state: State[L]) -> float:
-        """Records scores on val; returns the one that decides."""
+        """Records validation scores; returns the one that decides."""
 
     @abstractmethod
     def save(self, state: State[L]) -> None:
-        """Writes the weights that were kept, once all steps are done."""
+        """Writes the kept weights, after the last step."""
 
     def score_start(self, state: State[L]) -> None:
         """Records the scores before the first step."""
@@ -92,15 +77,14 @@ class Job(ABC, Generic[L]):
             state.keep(value)
 
     def set_rates(self, optimizer: torch.optim.Optimizer, at: int) -> None:
-        """Sets the learning rates of the step after `at` steps."""
+        """Sets the learning rates after `at` steps."""
         decay = self.settings.decay ** (at // self.batches // self.settings.decay_every)
         for group in optimizer.param_groups:
             group["lr"] = self.settings.learning_rate * group["pace"] * decay
 
 
 def train_side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]]) -> list[T]:
-    """Trains several runs and seeds: one after the other on a GPU or under a launcher, side by side in processes of one
-    thread each on a CPU."""
+    """Trains runs and seeds: side by side on a CPU, in one-thread processes; in turn on a GPU or under a launcher."""
     return side_by_side(function, jobs, 1 if machine.device().type == "cuda" else min(machine.workers(), len(jobs)))
 
 
@@ -108,18 +92,17 @@ def train(job: Job[L], kept: Path) -> State[L]:
     """Trains a run with one seed and writes its weights.
 
     Args:
-        kept: folder of the checkpoint to resume from, and of the lock that keeps a second process out: after a kill,
-            one may go on for a moment.
+        kept: folder of the checkpoint and of a lock, since a killed process may go on for a moment.
 
     Raises:
         InputError: malformed inputs, or a loss, gradient or score that is not finite.
     """
     state = job.begin()
     with locked(kept / f"seed{job.seed}_rank{job.rank}.lock", f"trains {job.name} seed {job.seed}"):
-        # Another number of processes shares the batches out in another way.
+        # Other numbers of processes share out batches in another way.
         checkpoint = kept / f"seed{job.seed}_of{job.world}.safetensors"
         if job.world > 1:
-            # Now each has its lock: none of an earlier launch is left to write.
+            # Now each process has its lock, so none of an earlier launch writes.
             dist.barrier()
         if checkpoint.exists():
             with report_wrong_content(checkpoint, "state of this run"):
@@ -133,7 +116,7 @@ def train(job: Job[L], kept: Path) -> State[L]:
 
 
 def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
-    """Trains to the end, and keeps the best epoch's weights in the state."""
+    """Trains to the end; the state then has the best epoch's weights."""
     label = f"{job.name} seed {job.seed}"
     if state.at > 0 and job.rank == 0:
         print(f"{label}: goes on from step {state.at}", file=sys.stderr, flush=True)
@@ -164,10 +147,10 @@ def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
 
 
 def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
-    """One training step; returns what the learner logs."""
+    """Takes one training step; returns the learner's logs."""
     job.set_rates(state.optimizer, state.at)
     state.learner.train()
-    # Asked before the step, which the learner may count.
+    # Before the step, because the learner may count steps.
     resting = state.learner.resting()
     loss, logs = state.parallel(batch)
     if job.world > 1:
@@ -187,14 +170,8 @@ def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
 
 
 def check_finite(job: Job[L], state: State[L]) -> None:
-    """Stops a run whose loss or gradient was not finite in one of the last steps. What it was before is in its last
-    checkpoint.
-
-    Some steps at a time, because to look at a number waits for the GPU. A sum is finite if all its parts are.
-
-    Raises:
-        InputError: names the first such step.
-    """
+    """Checks the losses and gradients of the last steps; InputError for the first that is not finite. Reading a number
+    waits for the GPU, so it reads several steps' sums at once."""
     totals = torch.stack(state.unchecked).tolist()
     state.unchecked.clear()
     for step, total in enumerate(totals, state.at - len(totals) + 1):
@@ -202,11 +179,7 @@ def check_finite(job: Job[L], state: State[L]) -> None:
 
 
 def check_number(job: Job[Any], step: int, quantity: str, value: float) -> None:
-    """Checks that a number is finite: with NaN or infinity training goes on, but means nothing.
-
-    Raises:
-        InputError: it is not.
-    """
+    """InputError unless the number is finite: with NaN or infinity training would go on without meaning."""
     if not math.isfinite(value):
         problem = f"{quantity} is {value} at step {step}"
         raise InputError(
@@ -215,11 +188,7 @@ def check_number(job: Job[Any], step: int, quantity: str, value: float) -> None:
 
 
 def record(job: Job[L], state: State[L], quantity: str, value: float) -> None:
-    """Adds a point to a learning curve.
-
-    Raises:
-        InputError: it is not finite.
-    """
+    """Adds a point to a learning curve; InputError if it is not finite."""
     check_number(job, state.at, quantity, value)
     images = state.at * job.settings.batch_size
     row = {"variant": job.name, "seed": job.seed, "step": state.at, "images": images}
@@ -227,7 +196,6 @@ def record(job: Job[L], state: State[L], quantity: str, value: float) -> None:
 
 
 def first_process_wants(job: Job[Any], wanted: bool) -> bool:
-    """What the launcher's first process wants: the clocks of the others are not quite the same."""
     if job.world == 1:
         return wanted
     flag = torch.tensor(int(wanted), device=job.device)
@@ -236,7 +204,6 @@ def first_process_wants(job: Job[Any], wanted: bool) -> bool:
 
 
 def mean_over_processes(job: Job[Any], numbers: list[float]) -> list[float]:
-    """The mean of each number over the launcher's processes."""
     if job.world == 1:
         return numbers
     sums = torch.tensor(numbers, device=job.device, dtype=torch.float64)

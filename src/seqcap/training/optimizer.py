@@ -1,4 +1,4 @@
-"""Adam without `torch.compile`: torch's imports the compiler, two seconds, at its first step."""
+"""Adam without `torch.compile`: torch's Adam imports the compiler at its first step, which takes two seconds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _TORCH = torch.optim.Adam
 
 
 class Adam(_TORCH):
-    """torch's, each method without the decorator that tells the compiler what to leave alone."""
+    """torch's Adam without the decorator that hides methods from the compiler."""
 
     add_param_group = inspect.unwrap(_TORCH.add_param_group)
     load_state_dict = inspect.unwrap(_TORCH.load_state_dict)
     state_dict = inspect.unwrap(_TORCH.state_dict)
     zero_grad = inspect.unwrap(_TORCH.zero_grad)
-    # The decorator of this one also turns gradients off.
+    # This decorator also turns gradients off.
     step = torch.no_grad()(inspect.unwrap(_TORCH.step))

@@ -1,8 +1,5 @@
-"""Trains dual encoders on people's captions: one caption of every image a step, drawn at random.
-
-All that is drawn depends on seed and step alone. A seed is one process, also on many GPUs: a batch's negatives are not
-spread over them.
-"""
+"""Trains dual encoders on people's captions: each step reads one random caption of each image. Random draws depend only
+on seed and step. A seed runs in one process, even on many GPUs, because negatives come from the whole batch."""
 
 from __future__ import annotations
 
@@ -33,44 +30,34 @@ from seqcap.training.optimizer import Adam
 # Configuration fields that do not affect the weights.
 OTHER_FIELDS = {"name", "seeds", "evaluate_on", "weights"}
 RETRIEVER = "retriever"
-
 Curves = list[dict[str, Any]]
 
 
 def make(config: RetrieverConfig) -> Curves:
-    """Trains a retriever with each of its seeds. Weights go to <weights>/seed<k>.safetensors.
-
-    Returns:
-        rows of `schemas.CURVES`.
-
-    Raises:
-        InputError: malformed inputs, or a loss, gradient or recall that is not finite.
-    """
+    """Trains a retriever with each of its seeds; returns rows of `schemas.CURVES`. Weights go to
+    <weights>/seed<k>.safetensors. InputError for malformed inputs, or a loss, gradient or recall that is not finite."""
     kept = checkpoint_folder(config)
     trained = loop.train_side_by_side(train, [(config, seed, kept) for seed in config.seeds])
     return [row for curves in trained for row in curves]
 
 
 def train(config: RetrieverConfig, seed: int, kept: Path) -> Curves:
-    """Trains one seed; see `loop.train`."""
     return loop.train(Job(config, seed), kept).curves
 
 
 def checkpoint_folder(config: RetrieverConfig) -> Path:
-    """The folder of a retriever's checkpoints. Its name changes with everything that the weights depend on."""
+    """The folder of a retriever's checkpoints, named after all that the weights depend on."""
     settings = config.model_dump(mode="json", exclude=OTHER_FIELDS)
     return checkpoints(f"retriever@{config.name}") / fingerprint(settings, tasks.files(config.task))
 
 
 class RetrieverLearner(Learner):
-    """A dual encoder and its loss, of one caption [b, time] of each image."""
-
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """Logs the share of the loss's terms above zero, too: hinges that are all zero teach nothing."""
+        """Also logs the share of loss terms above zero: hinges that are all zero teach nothing."""
         images, captions = self.model.embed_images(batch.features), self.model.embed_captions(batch.captions)
         terms = torch.stack(self.model.loss(images, captions))
         loss = terms.sum(0).mean()
@@ -81,8 +68,6 @@ class RetrieverLearner(Learner):
 
 
 class Job(loop.Job[RetrieverLearner]):
-    """A retriever with one seed, and what it works with."""
-
     decisive = "val_recall_sum"
 
     def __init__(self, config: RetrieverConfig, seed: int) -> None:
@@ -114,7 +99,6 @@ class Job(loop.Job[RetrieverLearner]):
             yield replace(batch, captions=draw(batch.captions, np.random.default_rng([self.seed, at, 1])))
 
     def validate(self, state: State[RetrieverLearner]) -> float:
-        """Measures the recalls over val."""
         found = recalls(state.learner.model, self.validation, self.device)
         for direction, values in found.items():
             for name, value in values.items():
@@ -130,7 +114,7 @@ class Job(loop.Job[RetrieverLearner]):
 
 
 def draw(captions: Tensor, rng: np.random.Generator) -> Tensor:
-    """One caption of each image, ids [b, time], of captions [b, references, time]; each is as likely."""
+    """One random caption [b, time] of each image, from captions [b, references, time]."""
     present = (captions[:, :, 0] != PAD).cpu().numpy()
     chosen = np.where(present, rng.random(present.shape), -1).argmax(1)
     return captions[torch.arange(len(captions)), torch.from_numpy(chosen)]

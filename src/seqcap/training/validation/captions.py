@@ -1,4 +1,4 @@
-"""Which epoch's captions of images are the best."""
+"""Chooses the epoch with the best captions of images."""
 
 from __future__ import annotations
 
@@ -12,12 +12,8 @@ from seqcap.training.validation import Criteria, Criterion
 
 
 def criteria(task: Task, run: TrainingRun, validation: Split) -> Criteria:
-    """Scores as in evaluation: EOS is no token, and document frequencies are the split's own. A run with a reward keeps
-    the epoch with the highest reward. Other runs keep the epoch with the highest CIDEr.
-
-    Raises:
-        InputError: the reward cannot be built.
-    """
+    """Scores as in evaluation: EOS is not a token, document frequencies are the split's. A run with a reward keeps the
+    epoch with the highest reward, other runs the one with the highest CIDEr."""
     material = Material(validation.references, task.vocabulary.words, run.reads.get("paraphrases"), eos=False)
     measured = {"val_cider": _mean(CiderD(material.plain))}
     if run.reward in ({}, {"cider": 1.0}):

@@ -1,4 +1,4 @@
-"""Which epoch's translations are the best."""
+"""Chooses the epoch with the best translations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seqcap.training.validation import Criteria
 
 
 def criteria(task: Task, run: TrainingRun, validation: Split) -> Criteria:
-    """Corpus BLEU-4 of words, as in evaluation, whatever is paid."""
+    """Corpus BLEU-4 of words, as in evaluation, whatever the reward."""
     assert isinstance(validation, SentenceSplit)
     ids: dict[str, int] = {}
 
