@@ -78,7 +78,8 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = Fa
 def run_python(folder: Path, *arguments: str) -> int:
     """Runs the `python` that runs this with the code of a checkout, whatever is installed or active; its status."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = os.environ | {"PYTHONPATH": str((folder / "src").resolve()), "PATH": path}
+    code = os.pathsep.join([str((folder / "src").resolve()), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    environment = os.environ | {"PYTHONPATH": code, "PATH": path}
     return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=False).returncode
 
 
