@@ -129,7 +129,7 @@ def test_the_stage_probes_scenes_and_says_nothing_of_photographs(
             files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
             files["features.image"] |= {"backbone": "resnet18", "weights": "imagenet"}
         config = resolve(files.read())["probe"]["image"]
-        assert any("data/scenes" in file for file in config.code) == (dataset == "scenes")
+        assert any("world/scenes" in file for file in config.code) == (dataset == "scenes")
         write_config(config_path("probe", "image"), config)
         main("image")
         found[dataset] = read_json("artifacts/sections/probe-image.json")
