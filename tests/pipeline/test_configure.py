@@ -103,32 +103,11 @@ def test_data_without_a_split_of_many_captions_take_the_usual_one(files, tmp_pat
     assert configs["data/image"]["scenes"] is None
 
 
-def test_what_a_run_reads_is_what_its_objective_and_reward_need(files):
-    configs = files.resolved()
-    words = "artifacts/words/image"
-    reads = {
-        run["name"]: run["reads"] for name in configs if name.startswith("train/") for run in configs[name]["runs"]
-    }
-    assert reads["lstm_tok"] == {"embeddings": f"{words}/embeddings.parquet"}
-    assert reads["lstm_tok_seq_cider_v"] == reads["lstm_tok"]
-    assert reads["pg_bcmr"] == {"paraphrases": f"{words}/paraphrases.parquet"}
-    assert reads["de_en_tok"] == {"embeddings": "artifacts/words/de_en/embeddings.parquet"}
-    assert reads["lstm_mle"] == reads["lstm_seq_cider_v"] == reads["pg_spider"] == {}
-
-
 def test_a_page_for_raters_is_made_of_what_the_report_is_made_of(files):
     configs = files.resolved()
     shared = {key: value for key, value in configs["section/psst"].items() if key != "comparisons"}
     assert configs["rating/psst"] == shared | {"judge": "artifacts/retriever/judge"}
     assert [name for name in configs if name.startswith("rating/")] == ["rating/psst"]
-
-
-def test_estimators_are_measured_where_their_runs_start(files):
-    configs = files.resolved()
-    found, run = configs["estimators/psst_estimators"], configs["train/psst_multinomial"]["runs"][0]
-    assert (found["start"], found["listener"]) == (run["start"], run["reads"]["listener"])
-    assert (found["max_length"], found["seed"]) == (run["max_length"], run["seeds"][0])
-    assert found["margin"] == run["settings"]["margin"]
 
 
 def test_a_judge_may_be_a_users_clip(files, tmp_path):
@@ -220,19 +199,6 @@ def test_a_paper_that_is_left_out_is_not_run(files):
     assert set(before) - set(after) == gone
     assert changed(before, after) == {*gone, "report"}
     assert after["report"]["papers"] == ["psst", "sle", "smoothing", "wtfrl"]
-
-
-def test_a_part_of_a_paper_that_is_left_out_is_not_run(files):
-    for section in ("evaluations", "groups", "runs", "ensembles"):
-        entries = files[f"{SMOOTHING}:{section}"]
-        kept = {k: v for k, v in entries.items() if "de_en" in k or k == "translations"}
-        files[f"{SMOOTHING}:{section}"] = kept
-    configs = files.resolved()
-    assert {name for name in configs if "smoothing" in name and name.startswith(("train", "evaluate"))} == {
-        "evaluate/smoothing_de_en",
-        *(f"train/smoothing_de_en_{group}" for group in ("token", "sequence", "token_sequence")),
-    }
-    assert all(run["task"] == "de_en" for run in configs["tables/smoothing"]["runs"])
 
 
 # --- What is wrong

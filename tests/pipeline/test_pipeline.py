@@ -148,7 +148,6 @@ def paper(name: str) -> set[str]:
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
 EXPLORING = (*SLE, "sle_clip_policies")
 TOLD_APART = ("psst_image", "wtfrl_image")
-SMOOTHED = tuple(f"smoothing_{name}_token_sequence" for name in ("lstm", "attention", "de_en"))
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
 TELLING_APART = ("wtfrl_weighted", "wtfrl_scst")
 LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
@@ -164,28 +163,10 @@ OF_CAPTIONS = (
 )
 
 EDITS = {
-    "a label": (parameter("papers/sle.yaml", "runs.sll_sle.label", "SLE"), paper("sle")),
-    "one run's epochs": (
-        parameter("papers/spider.yaml", "runs.pg_spider.training.epochs", 3),
-        # The report says how long a run trained.
-        of("train", "spider_pg_spider") | paper("spider"),
-    ),
     "alpha": (parameter("params.yaml", "alpha", 0.5), of("train", *EXPLORING) | paper("sle")),
     "beam width": (
         parameter("papers/sle.yaml", "evaluations.sle_image.beam", 4),
         of("decode", *SLE) | paper("sle"),
-    ),
-    "samples": (
-        parameter("papers/sle.yaml", "evaluations.sle_image.samples", 3),
-        of("decode", *SLE) | paper("sle"),
-    ),
-    "a reward's weight": (
-        parameter("params.yaml", "rewards.bcmr.meteor", 4.0),
-        of("train", "spider_mixer_bcmr") | of("evaluate", "spider_image"),
-    ),
-    "embeddings": (
-        parameter("params.yaml", "embeddings.glove.epochs", 6),
-        of("embeddings", "image", "image2", "clip", "de_en", "en_fr"),
     ),
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
     "a published table": (source("report/published/sle_table1.csv"), paper("sle")),
@@ -195,10 +176,6 @@ EDITS = {
     "how clips are drawn": (
         source("world/clips.py"),
         of("data", "clip"),
-    ),
-    "what objectives share": (
-        source("objectives/smoothing.py"),
-        of("train", *SMOOTHED),
     ),
     "a listener's training": (
         parameter("params.yaml", "retrievers.listener.training.epochs", 3),
@@ -218,16 +195,10 @@ EDITS = {
         of("pretrain", "attention") | of("train", *ATTENTIVE) | of("decode", *ATTENTIVE),
     ),
     "a figure": (source("papers/sle/figures.py"), of("figures", "sle")),
-    "a table": (source("papers/spider/tables.py"), of("tables", "spider")),
     "a metric": (source("metrics/diversity.py"), of("evaluate", *OF_CAPTIONS)),
     "a metric of all captions": (
         source("metrics/self_bleu.py"),
         of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART) | of("rating", "psst"),
-    ),
-    "how many similar images are mined": (parameter("params.yaml", "mined.reward.neighbours", 6), of("mine", "reward")),
-    "which of them a reward reads": (
-        parameter("papers/wtfrl.yaml", "runs.bidirectional.settings.mined_ranks", [1]),
-        of("train", "wtfrl_weighted") | paper("wtfrl"),
     ),
     "the reward of distinctive captions": (
         source("retrieval/contrast.py"),

@@ -103,9 +103,9 @@ def test_a_stage_that_fails_is_one_line_more_and_what_is_done_stays_done(checkou
     assert (checkout / "configs/all.json").exists()
 
 
-@pytest.mark.parametrize("place", ["elsewhere", "below", "no-git", "no-dvc"])
+@pytest.mark.parametrize("place", ["below", "no-git", "no-dvc"])
 def test_outside_a_checkout_is_one_line(checkout, tmp_path, place):
-    folder = {"elsewhere": tmp_path, "below": checkout / "papers"}.get(place, checkout)
+    folder = checkout / "papers" if place == "below" else checkout
     if place in ("no-git", "no-dvc"):
         (checkout / f".{place[3:]}").rename(tmp_path / "moved")
     before = sorted(folder.iterdir())
@@ -197,15 +197,7 @@ def lock_of(process, command="dvc repro"):
 
 @pytest.mark.parametrize(
     "content",
-    [
-        "",
-        "{",
-        "[]",
-        '{"write": []}',
-        '{"write": {"/x": {}}}',
-        '{"read": {"/x": [1]}}',
-        '{"write": {"/x": {"pid": "1"}}}',
-    ],
+    ["", "[]", '{"write": []}', '{"read": {"/x": [1]}}'],
 )
 def test_a_damaged_lock_is_deleted_with_a_line(tmp_path, capsys, content):
     path = tmp_path / RWLOCK
@@ -267,7 +259,7 @@ def cut(path, share):
     return content
 
 
-@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.95, 0.999])
+@pytest.mark.parametrize("share", [0, 0.5, 0.999])
 def test_records_that_were_cut_off_are_put_back(tmp_path, capsys, share):
     """DVC empties dvc.lock before it writes it, which takes seconds where it is long."""
     records = tmp_path / "dvc.lock"
