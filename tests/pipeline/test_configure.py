@@ -245,7 +245,7 @@ TRAINING = {"epochs": 1, "batch_size": 1, "learning_rate": 0.1, "dropout": 0, "d
         (f"{SPIDER}:variances.spider_variance.reward", "bcmr", ["reward is 'bcmr'", "without meteor"]),
         (f"{SPIDER}:variances.spider_variance.settings.rolouts", 1, ["settings.rolouts is not a parameter"]),
         (f"{PSST}:runs.luo.listener", "x", ["runs.luo_w22.listener is 'x'", "allowed: listener, judge, reward"]),
-        (f"{PSST}:runs.luo.listener", None, ["runs.luo_w22.listener is ''", "allowed: listener"]),
+        (f"{PSST}:runs.luo.listener", None, ["runs.luo_w22.listener is 'none'", "allowed: listener"]),
         (f"{PSST}:runs.luo.listener", "judge", ["runs.luo_w22.listener", "seed_offset 0"]),
         (f"{PSST}:runs.luo.listener", "listener2", ["luo_w22.listener is 'listener2'", "allowed: listener, "]),
         (f"{PSST}:runs.frozen_luo_w34.start", "luo_w35", ["frozen_luo_w34.start is 'luo_w35'", "luo_w34"]),

@@ -1,4 +1,5 @@
-"""The configurations: `configure` writes one file per stage into configs/, and the stages read them. Typed and frozen.
+"""What `configure` resolves comes in, and typed, frozen configurations come out, one file of configs/ per stage, which
+the stages read. It imports errors and files only.
 
 A stage's file holds everything that the stage depends on, and nothing else. `code` lists the package's files that the
 stage runs, each with a hash: a change of one file repeats the stages that run it, and no others. The label of a run is

@@ -49,8 +49,8 @@ def update_clone(folder: Path) -> None:
         origin = None
     if origin is None or Path(origin).resolve() != here or folder.resolve() == here:
         raise InputError(folder, "is not a clone of this checkout", "move it away")
-    # What the clone has run. With the last commit's dvc.lock, DVC would make unchanged data again, and training would not
-    # resume from them.
+    # What the clone has run. With the last commit's dvc.lock, DVC would make unchanged data anew, and no training would
+    # resume from it.
     lock, ran = folder / "dvc.lock", git_folder / "seqcap-dvc.lock"
     if ran.exists():
         # An update was killed, and has left some files of either commit.

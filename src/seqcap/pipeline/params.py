@@ -112,9 +112,9 @@ Task = Annotated[ImageTask | ClipTask | SentenceTask, Field(discriminator="kind"
 
 
 class Embeddings(Section):
-    """Word embeddings. `files`: of the tasks whose embeddings are not trained."""
+    """Word embeddings. `files`: task -> its vectors; those of the other tasks are trained."""
 
-    files: dict[Name, str]
+    files: dict[Name, str | None]
     glove: Glove
 
 
