@@ -11,7 +11,7 @@ from seqcap.config import Fingerprint, Frozen, Kind, StageConfig
 
 
 class ImageData(StageConfig):
-    """Stage `data` of pictures. `scenes`: None if the pictures are read from `root`."""
+    """Stage `data` of images. `scenes`: None if the images are read from `root`."""
 
     kind: Literal["images"] = "images"
     dataset: str
@@ -72,7 +72,7 @@ class SentenceData(StageConfig):
 
 class EncoderConfig(StageConfig):
     """Stage `encoder`. From `pictures` on, how it is trained if `weights` is "scenes"; see
-    `seqcap.pipeline.params.Features`. `frames`: how many of a clip are read, None if it is of pictures."""
+    `seqcap.pipeline.params.Features`. `frames`: how many of a clip are read, None if it is of images."""
 
     task: str
     backbone: str
@@ -88,7 +88,7 @@ class EncoderConfig(StageConfig):
 
 
 class FeaturesConfig(StageConfig):
-    """Stage `features`; `frames`: how many of a clip are read, None if it is of pictures."""
+    """Stage `features`; `frames`: how many of a clip are read, None if it is of images."""
 
     task: str
     root: str

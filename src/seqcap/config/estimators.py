@@ -7,7 +7,7 @@ import pyarrow as pa
 from seqcap.config import StageConfig
 
 # One row per replicate of an estimator's gradient: inner products with all of the estimator's replicates, itself
-# included, and with all of the reference's. `draws`: how many captions of each picture a replicate is the mean over.
+# included, and with all of the reference's. `draws`: how many captions of each image a replicate is the mean over.
 # Only what passes captions on has rho and feedback_grad.
 ESTIMATES = pa.schema(
     [
@@ -29,9 +29,9 @@ class EstimatorsConfig(StageConfig):
         listener: folder of the retrievers, seed<k>.safetensors; `start`: of the captioners.
         margin: of the hinge, a cosine.
         rhos: of the estimators that pass captions on.
-        images: training pictures of the batch.
+        images: training images of the batch.
         replicates: independent gradients of each estimator.
-        draws: captions of each picture that a replicate of the score functions is the mean over.
+        draws: captions of each image that a replicate of the score functions is the mean over.
         max_length: tokens of a caption, EOS included.
         seed: of the captioner, the listener and the draws.
     """

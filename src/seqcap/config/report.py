@@ -42,7 +42,7 @@ class ReportedRun(Frozen):
 
 
 class ReportedTask(Frozen):
-    """A task's kind, the name of its dataset, and whether its pictures may be shown."""
+    """A task's kind, the name of its dataset, and whether its images may be shown."""
 
     kind: Kind
     dataset: str
@@ -71,7 +71,7 @@ class PaperConfig(StageConfig):
 
     Attributes:
         paper: its package in `seqcap.papers`.
-        pictures: the task whose pictures its figures show.
+        pictures: the task whose images its figures show.
         clips: the task whose clips they show, or None.
         results: folder of the evaluations' scores, and of what else was measured for the paper.
         runs: in the order of the parameters; ensembles after the runs.

@@ -34,7 +34,7 @@ class RetrieverConfig(StageConfig):
         evaluate_on: the split of the published recalls.
         max_length: tokens of a caption, EOS included.
         folder, fingerprint: the user's files of what is not trained; None and empty for what is.
-        root: of the task's pictures, for what reads them itself.
+        root: of the task's images, for what reads them itself.
         weights: folder that gets seed<k>.safetensors, curves.parquet and recalls.json.
     """
 
