@@ -307,6 +307,17 @@ def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeyp
         files.resolved()
 
 
+def test_a_paper_without_its_folder_in_the_package_is_one_line(files):
+    extra = files.content("papers/extra.yaml")
+    extra |= {"pictures": "image", "evaluations": {"extra": {"task": "image", "beam": 1, "samples": 0}}}
+    assert "papers/extra.yaml: evaluations.extra has no group" in message(files)
+    run = {"captioner": "lstm", "group": "extra", "label": "x", "objective": "cross_entropy", "training": TRAINING}
+    extra |= {"groups": {"extra": "extra"}, "runs": {"one": run}}
+    assert "papers/extra.yaml: there is no src/seqcap/papers/extra/tables.py; add it" in message(files)
+    extra["pictures"] = "photos"
+    assert "papers/extra.yaml: pictures is 'photos'; allowed: image, " in message(files)
+
+
 def test_each_run_needs_what_its_own_seed_mined(files):
     files["retrievers.reward.seeds"] = 2
     assert "listener is 'reward'; each seed of the run needs its own: give the retriever at least 3" in message(files)
