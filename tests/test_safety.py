@@ -549,9 +549,7 @@ def test_links_and_files_are_not_published_over(checkout, tmp_path):
 
 
 def test_what_appears_while_the_graph_runs_is_not_published_over(checkout, monkeypatch):
-    monkeypatch.setattr(
-        experiment, "repro", lambda folder, jobs, papers: write(TARGET, {"thesis.tex": "years of work"})
-    )
+    monkeypatch.setattr(experiment, "repro", lambda *_: write(TARGET, {"thesis.tex": "years of work"}))
     error = error_of(run_experiment)
     assert read(TARGET) == {"thesis.tex": "years of work"}
     assert isinstance(error, InputError)

@@ -99,7 +99,7 @@ def test_imports_are_absolute():
 def configs() -> dict[str, StageConfig]:
     """By "<stage>/<name>"."""
     found = resolve(read_params(ROOT))
-    return {path.relative_to("configs").with_suffix("").as_posix(): config for path, config in found.items()}
+    return {f"{stage}/{name}": config for stage, configs in found.items() for name, config in configs.items()}
 
 
 def users(configs: dict[str, StageConfig], file: str) -> set[str]:
@@ -124,7 +124,7 @@ def stages(names: set[str], *kinds: str) -> set[str]:
     ("file", "chosen"),
     [
         ("spice/rules.py", lambda run: run.reward.get("spice")),
-        ("spice/reward.py", lambda run: run.reward.get("spice")),
+        ("rewards/spice.py", lambda run: run.reward.get("spice")),
         ("rewards/meteor_kernels.py", lambda run: run.reward.get("meteor")),
         ("rewards/rouge.py", lambda run: run.reward.get("rouge_l")),
         ("objectives/smoothing.py", lambda run: run.objective.endswith("_smoothing")),
@@ -134,9 +134,9 @@ def stages(names: set[str], *kinds: str) -> set[str]:
         ("models/attention.py", lambda run: run.architecture == "attention"),
         ("tasks/images.py", lambda run: run.kind in ("images", "clips")),
         ("tasks/sentences.py", lambda run: run.kind == "sentences"),
-        ("validation/captions.py", lambda run: run.kind in ("images", "clips")),
-        ("validation/translations.py", lambda run: run.kind == "sentences"),
-        ("training.py", lambda run: True),
+        ("training/validation/captions.py", lambda run: run.kind in ("images", "clips")),
+        ("training/validation/translations.py", lambda run: run.kind == "sentences"),
+        ("training/", lambda run: True),
     ],
 )
 def test_a_training_stage_depends_on_what_its_runs_name(configs, file, chosen):
@@ -151,12 +151,12 @@ def test_code_that_only_tests_run_is_nobodys(configs):
     assert users(configs, "metrics/official.py") == set()
 
 
-@pytest.mark.parametrize("folder", ["report/", "evaluation/", "world/", "features/encoders.py", "pipeline/params.py"])
+@pytest.mark.parametrize("folder", ["report/", "evaluation/captions.py", "world/", "features/encoders.py", "pipeline/"])
 def test_nothing_trains_or_decodes_again_for_the_report_or_the_data(configs, folder):
     assert stages(users(configs, folder), "pretrain", "train", "decode", "variance") == set()
 
 
-@pytest.mark.parametrize("folder", ["rewards/", "spice/", "objectives/", "validation/", "metrics/", "training.py"])
+@pytest.mark.parametrize("folder", ["rewards/", "spice/", "objectives/", "metrics/", "training/"])
 def test_decoding_depends_on_nothing_of_training(configs, folder):
     assert stages(users(configs, folder), "decode") == set()
 
@@ -167,7 +167,7 @@ def test_decoding_depends_on_its_own_captioners(configs):
     assert stages(users(configs, "models/attention.py"), "decode") == {
         name for name in decoded if "attention" in name or "_att" in name or name.endswith("server")
     }
-    assert stages(users(configs, "decoding.py"), "decode") == decoded
+    assert stages(users(configs, "models/decoding.py"), "decode") == decoded
 
 
 def test_data_depend_on_their_own_kind(configs):
@@ -177,9 +177,9 @@ def test_data_depend_on_their_own_kind(configs):
     assert stages(users(configs, "data/karpathy.py"), *data) == images
     assert stages(users(configs, "data/tgif.py"), *data) == clips
     assert stages(users(configs, "data/pairs.py"), *data) == sentences
-    assert stages(users(configs, "data/scenes/german.py"), *data) == sentences
+    assert stages(users(configs, "world/german.py"), *data) == sentences
     encoders = {"encoder/image", "encoder/image2", "encoder/clip"}
-    assert stages(users(configs, "data/scenes/drawing.py"), *data) == images | clips | sentences | encoders
+    assert stages(users(configs, "world/drawing.py"), *data) == images | clips | encoders
     features = {"features/image", "features/image2", "features/clip"}
     assert stages(users(configs, "features/extraction.py"), *data) == features
 
@@ -202,10 +202,10 @@ def test_the_page_for_raters_depends_on_all_that_it_is_made_of(configs):
 
 
 def test_estimators_depend_on_what_they_measure(configs):
-    for file in ("relaxation.py", "retrieval/dual_encoder.py", "models/lstm.py", "tasks/images.py"):
+    for file in ("models/relaxation.py", "retrieval/dual_encoder.py", "models/lstm.py", "tasks/images.py"):
         assert "estimators/psst_estimators" in users(configs, file)
-    assert users(configs, "estimators.py") == {"estimators/psst_estimators"}
-    assert "estimators/psst_estimators" not in users(configs, "training.py")
+    assert users(configs, "evaluation/estimators.py") == {"estimators/psst_estimators"}
+    assert "estimators/psst_estimators" not in users(configs, "training/")
 
 
 def test_each_papers_figures_are_its_own(configs):

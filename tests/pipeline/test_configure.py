@@ -6,18 +6,16 @@ import runpy
 from fnmatch import fnmatch
 
 import pytest
-from parameter_files import ROOT, ParameterFiles, _committed, changed
+from parameter_files import ROOT, ParameterFiles, changed
 
 from seqcap.config import config_path
 from seqcap.config.data import ImageData
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
-from seqcap.pipeline.configure import write_configs
+from seqcap.pipeline.configure import resolve, write_configs
 
 CAPTIONERS = ("attention", "lstm")
-PSST, SLE, SPIDER, SMOOTHING, WTFRL = (
-    f"papers/{name}.yaml" for name in ("psst", "sle", "spider", "smoothing", "wtfrl")
-)
+PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}.yaml" for name in ("psst", "sle", "spider", "smoothing"))
 REPORT = ("tables", "figures", "section")
 
 
@@ -26,8 +24,7 @@ def files(tmp_path):
     return ParameterFiles(tmp_path)
 
 
-# Another paper's entry, and the training of SLL-SLE.
-PAPER = {"pictures": "image", "reads": "image/data/vocabulary.json"}
+# The training of SLL-SLE.
 SLL_SLE = {"train/sle_sll_sle", "train/sle_sll_sle_att", "train/sle_clip_policies"}
 TASKS = ("image", "image2", "clip", "de_en", "en_fr")
 
@@ -106,32 +103,11 @@ def test_data_without_a_split_of_many_captions_take_the_usual_one(files, tmp_pat
     assert configs["data/image"]["scenes"] is None
 
 
-def test_what_a_run_reads_is_what_its_objective_and_reward_need(files):
-    configs = files.resolved()
-    words = "artifacts/words/image"
-    reads = {
-        run["name"]: run["reads"] for name in configs if name.startswith("train/") for run in configs[name]["runs"]
-    }
-    assert reads["lstm_tok"] == {"embeddings": f"{words}/embeddings.parquet"}
-    assert reads["lstm_tok_seq_cider_v"] == reads["lstm_tok"]
-    assert reads["pg_bcmr"] == {"paraphrases": f"{words}/paraphrases.parquet"}
-    assert reads["de_en_tok"] == {"embeddings": "artifacts/words/de_en/embeddings.parquet"}
-    assert reads["lstm_mle"] == reads["lstm_seq_cider_v"] == reads["pg_spider"] == {}
-
-
 def test_a_page_for_raters_is_made_of_what_the_report_is_made_of(files):
     configs = files.resolved()
     shared = {key: value for key, value in configs["section/psst"].items() if key != "comparisons"}
     assert configs["rating/psst"] == shared | {"judge": "artifacts/retriever/judge"}
     assert [name for name in configs if name.startswith("rating/")] == ["rating/psst"]
-
-
-def test_estimators_are_measured_where_their_runs_start(files):
-    configs = files.resolved()
-    found, run = configs["estimators/psst_estimators"], configs["train/psst_multinomial"]["runs"][0]
-    assert (found["start"], found["listener"]) == (run["start"], run["reads"]["listener"])
-    assert (found["max_length"], found["seed"]) == (run["max_length"], run["seeds"][0])
-    assert found["margin"] == run["settings"]["margin"]
 
 
 def test_a_judge_may_be_a_users_clip(files, tmp_path):
@@ -140,13 +116,6 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
     judge = files.resolved()["retriever/judge"]
     assert (judge["model"], judge["training"], judge["folder"]) == ({}, None, str(tmp_path))
     assert "params.yaml" in judge["fingerprint"]
-
-
-def test_any_objective_under_any_paper(files):
-    """Token smoothing, whose embeddings SLE's other runs do not read, paid METEOR besides."""
-    files[f"{SLE}:runs.xe_att"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
-    files[f"{SLE}:groups.sle_xe_att.reads"] = "words/image"
-    assert set(only_run(files.resolved(), "sle_xe_att")["reads"]) == {"embeddings", "paraphrases"}
 
 
 # --- What a change changes
@@ -188,7 +157,6 @@ def test_any_objective_under_any_paper(files):
             {f"embeddings/{name}" for name in TASKS},
         ),
         ("pretrain.attention.training.epochs", 3, {"pretrain/attention"}),
-        ("papers/sle.yaml:papers.sle.pictures", "image", set()),
         ("precision", "bfloat16", {f"{stage}/*" for stage in ("pretrain", "train")}),
         ("device", "cpu", set()),
         ("workers", 7, set()),
@@ -225,26 +193,12 @@ def test_a_corpus_changes_its_own_stages_only(files, tmp_path):
 
 def test_a_paper_that_is_left_out_is_not_run(files):
     before = files.resolved()
-    for section in ("papers", "evaluations", "groups", "runs", "variances"):
-        files[f"{SPIDER}:{section}"] = {}
+    files.content(SPIDER).clear()
     after = files.resolved()
     gone = {name for name in before if "spider" in name}
     assert set(before) - set(after) == gone
     assert changed(before, after) == {*gone, "report"}
     assert after["report"]["papers"] == ["psst", "sle", "smoothing", "wtfrl"]
-
-
-def test_a_part_of_a_paper_that_is_left_out_is_not_run(files):
-    for section in ("evaluations", "groups", "runs", "ensembles"):
-        entries = files[f"{SMOOTHING}:{section}"]
-        kept = {k: v for k, v in entries.items() if "de_en" in k or k == "translations"}
-        files[f"{SMOOTHING}:{section}"] = kept
-    configs = files.resolved()
-    assert {name for name in configs if "smoothing" in name and name.startswith(("train", "evaluate"))} == {
-        "evaluate/smoothing_de_en",
-        *(f"train/smoothing_de_en_{group}" for group in ("token", "sequence", "token_sequence")),
-    }
-    assert all(run["task"] == "de_en" for run in configs["tables/smoothing"]["runs"])
 
 
 # --- What is wrong
@@ -257,179 +211,69 @@ def message(files):
     return str(caught.value)
 
 
+COCO = {"kind": "images", "dataset": "coco", "root": "x", "min_count": 1, "max_length": 9, "evaluate_on": "val"}
 TRAINING = {"epochs": 1, "batch_size": 1, "learning_rate": 0.1, "dropout": 0, "decay": 1, "decay_every": 1, "clip": 1}
-VARIANCE = _committed(SPIDER)["variances"]["spider_variance"]
-GROUP = {"paper": "sle", "evaluation": "sle_image", "task": "image", "captioner": "lstm", "start": "pretrain/lstm"}
 
 
 @pytest.mark.parametrize(
     ("key", "value", "named"),
     [
-        (
-            f"{SLE}:papers.sle.pictures",
-            "photos",
-            ["papers.sle.pictures is 'photos'", "allowed: image, image2, clip, de_en"],
-        ),
-        (f"{SLE}:evaluations.sle_image.paper", "x", ["evaluations.sle_image.paper is 'x'", "allowed: psst, sle"]),
+        (f"{SLE}:pictures", "photos", ["pictures is 'photos'", "allowed: image, image2, clip, de_en"]),
         (f"{SMOOTHING}:evaluations.smoothing_server.task", "x", ["evaluations.smoothing_server.task is 'x'", "de_en"]),
-        (
-            f"{SLE}:evaluations.empty",
-            {"paper": "sle", "task": "image", "beam": 1, "samples": 0},
-            ["empty has no group"],
-        ),
-        (f"{SLE}:groups.sle_sll.paper", "x", ["groups.sle_sll.paper is 'x'", "allowed: psst, sle"]),
-        (f"{SLE}:groups.sle_sll.evaluation", "x", ["groups.sle_sll.evaluation is 'x'", "sle_image"]),
-        (
-            f"{SLE}:groups.sle_sll.evaluation",
-            "spider_image",
-            ["groups.sle_sll.evaluation", "it is of spider, task image"],
-        ),
-        (f"{SLE}:groups.sle_sll.task", "x", ["groups.sle_sll.task is 'x'", "allowed: image"]),
-        (f"{SLE}:groups.sle_sll.captioner", "gpt", ["groups.sle_sll.captioner is 'gpt'", "allowed: lstm, attention"]),
-        (f"{SLE}:groups.sle_sll.captioner", "translator_de_en", ["groups.sle_sll.captioner", "for the task de_en"]),
-        (
-            f"{SLE}:groups.sle_sll.start",
-            "pretrain/attention",
-            ["groups.sle_sll.start", "allowed: pretrain/lstm, image/"],
-        ),
-        (
-            f"{SLE}:groups.sle_sll.reads",
-            "words/image",
-            ["groups.sle_sll.reads", "its runs read image/data/vocabulary.json"],
-        ),
-        (
-            f"{SMOOTHING}:groups.smoothing_lstm_token.reads",
-            "image/data/vocabulary.json",
-            ["groups.smoothing_lstm_token.reads", "its runs read words/image/embeddings.parquet"],
-        ),
-        (
-            f"{SPIDER}:groups.spider_pg_bcmr.reads",
-            "words/image/embeddings.parquet",
-            ["groups.spider_pg_bcmr.reads", "its runs read words/image/paraphrases.parquet"],
-        ),
-        (f"{SLE}:groups.empty", GROUP | {"reads": "image/data/vocabulary.json"}, ["groups.empty has no run"]),
+        (f"{SLE}:evaluations.empty", {"task": "image", "beam": 1, "samples": 0}, ["empty has no group"]),
+        (f"{SLE}:groups.sle_sll", "spider_image", ["groups.sle_sll is 'spider_image'", "allowed: sle_image, sle_clip"]),
+        (f"{SLE}:groups.empty", "sle_image", ["groups.empty has no run"]),
         (f"{SLE}:runs.sll.group", "x", ["runs.sll.group is 'x'", "sle_xe, sle_sll"]),
-        (f"{SLE}:runs.sll.label", "", ["runs.sll.label is missing", "report"]),
+        (f"{SLE}:runs.sll.captioner", "gpt", ["runs.sll.captioner is 'gpt'", "allowed: lstm, attention"]),
         (
-            f"{SLE}:runs.sll.objective",
-            "self_kritical",
-            ["runs.sll.objective is 'self_kritical'", "seqcap.objectives has cross_entropy"],
+            f"{SLE}:runs.sll.captioner",
+            "translator_de_en",
+            ["runs.sll.captioner", "for the task de_en, not that of sle_"],
         ),
+        (f"{SLE}:runs.sll.start", "sll_me_att", ["runs.sll.start is 'sll_me_att'", "allowed: scratch, "]),
+        (f"{SLE}:runs.sll.objective", "self_kritical", ["objective is 'self_kritical'", "src/seqcap/objectives"]),
         (f"{SLE}:runs.sll.objective", "base", ["runs.sll.objective is 'base'"]),
-        (f"{SLE}:runs.sll.objective", "smoothing", ["runs.sll.objective is 'smoothing'"]),
-        (f"{SLE}:runs.sll.objective", "", ["runs.sll.objective is ''"]),
-        (f"{SLE}:runs.sll.settings.samples", 0, ["runs.sll.settings.samples is 0"]),
         (f"{SLE}:runs.sll.settings.samples", True, ["runs.sll.settings.samples is True", "valid integer"]),
-        (f"{SLE}:runs.sll_sle.settings.alpha", "0.5", ["runs.sll_sle.settings.alpha is '0.5'"]),
-        (f"{SLE}:runs.sll.training.epochs", "3", ["runs.sll.training.epochs is '3'"]),
-        (f"{WTFRL}:runs.bidirectional.settings.mined_ranks", [1, True], ["settings.mined_ranks.1 is True"]),
-        (
-            f"{SPIDER}:variances.spider_image",
-            VARIANCE,
-            ["variances.spider_image writes the same results as evaluations.spider_image", "another name"],
-        ),
         (f"{SLE}:runs.sll.settings.sample", 5, ["runs.sll.settings.sample is not a parameter", "allowed: samples"]),
         (f"{SMOOTHING}:runs.lstm_tok_seq_cider_v.settings.sequence.tau", -1, ["settings.sequence.tau is -1"]),
-        (f"{SLE}:runs.sll.training.epoch", 3, ["runs.sll.training.epoch is not a parameter", "allowed: epochs"]),
-        (f"{SLE}:runs.policy.training.clip", 0, ["runs.xe.training.clip is 0"]),
         (f"{SLE}:runs.sll.reward", "bleu9", ["runs.sll.reward is 'bleu9'", "allowed: cider, bleu4"]),
         (f"{SLE}:runs.sll.seeds", 6, ["runs.sll.seeds is 6", "pretrain/lstm has 5"]),
-        ("pretrain.lstm.task", "de_en", ["pretrain.lstm.task is 'de_en'", "captioner lstm is for the task image"]),
-        ("pretrain.nobody", {"task": "image", "training": TRAINING}, ["pretrain.nobody is no captioner"]),
         (f"{SMOOTHING}:runs.translations.reward", "spider", ["reward is 'spider', with spice", "not for translations"]),
         (f"{SMOOTHING}:ensembles.tok_seq_cider.run", "x", ["ensembles.tok_seq_cider.run is 'x'", "server"]),
         (f"{SMOOTHING}:ensembles.tok_seq_cider.members", 9, ["tok_seq_cider takes 6 x 9 seeds", "server has 6"]),
-        (f"{SMOOTHING}:ensembles.server", {"run": "server", "label": "x", "members": 1}, ["is the name of a run, too"]),
         (f"{SPIDER}:variances.spider_variance.captioner", "x", ["variances.spider_variance.captioner is 'x'", "lstm"]),
-        (f"{SPIDER}:variances.spider_variance.captioner", "translator_de_en", ["it is for the task de_en, not image"]),
-        (f"{SPIDER}:variances.spider_variance.start", "pretrain/attention", ["start", "allowed: pretrain/lstm"]),
         (f"{SPIDER}:variances.spider_variance.reward", "bcmr", ["reward is 'bcmr'", "without meteor"]),
         (f"{SPIDER}:variances.spider_variance.settings.rolouts", 1, ["settings.rolouts is not a parameter"]),
-        (f"{SPIDER}:papers.lonely", PAPER, ["papers.lonely has no run"]),
-        (f"{SPIDER}:papers.image", PAPER, ["'image' is the name of another folder"]),
-        (f"{PSST}:groups.psst_luo.reads", "retriever/x", ["groups.psst_luo.reads", "allowed: retriever/listener"]),
-        (f"{PSST}:groups.psst_luo.reads", "retriever/judge", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
-        (f"{PSST}:groups.psst_luo.reads", "retriever/listener2", ["psst_luo.reads", "allowed: retriever/listener, "]),
-        (f"{PSST}:groups.psst_frozen_mle.start", "psst/train/psst_luo/x", ["psst_frozen_mle.start", "pretrain/lstm"]),
+        (f"{PSST}:runs.luo.listener", "x", ["runs.luo_w22.listener is 'x'", "allowed: listener, judge, reward"]),
+        (f"{PSST}:runs.luo.listener", None, ["runs.luo_w22.listener is 'none'", "allowed: listener"]),
+        (f"{PSST}:runs.luo.listener", "judge", ["runs.luo_w22.listener", "seed_offset 0"]),
+        (f"{PSST}:runs.luo.listener", "listener2", ["luo_w22.listener is 'listener2'", "allowed: listener, "]),
+        (f"{PSST}:runs.frozen_luo_w34.start", "luo_w35", ["frozen_luo_w34.start is 'luo_w35'", "luo_w34"]),
         (f"{PSST}:runs.frozen_luo_w34.seeds", 4, ["frozen_luo_w34.seeds is 4", "psst/train/psst_luo/luo_w34 has 3"]),
-        (
-            f"{PSST}:retrievals.psst_image.judge",
-            "retriever/judge2",
-            ["psst_image.judge", "allowed: retriever/listener"],
-        ),
-        (f"{PSST}:retrievals.psst_image.start", "pretrain/lstm2", ["psst_image.start", "allowed: pretrain/lstm"]),
-        (
-            f"{PSST}:retrievals.psst_image.evaluation",
-            "sle_image",
-            ["psst_image.evaluation", "it is of sle, task image"],
-        ),
-        (f"{PSST}:ratings.psst.judge", "retriever/judge2", ["psst.judge", "allowed: retriever/listener, retriever/j"]),
-        (f"{PSST}:ratings.psst.task", "image2", ["ratings.psst.task is 'image2'", "papers.psst.pictures is 'image'"]),
-        (
-            f"{PSST}:ratings.luo",
-            {"task": "image", "judge": "retriever/judge"},
-            ["ratings.luo is no paper", "psst, sle"],
-        ),
-        (
-            f"{SLE}:papers.sle.comparisons",
-            [["sll", "sllx"]],
-            ["papers.sle.comparisons names 'sllx'", "choose among xe, "],
-        ),
-        (f"{SLE}:papers.sle.comparisons", [["sll"]], ["papers.sle.comparisons.0.1"]),
-        (f"{PSST}:estimators.psst_estimators.task", "x", ["estimators.psst_estimators.task is 'x'", "allowed: image"]),
-        (
-            f"{PSST}:estimators.psst_estimators.listener",
-            "retriever/judge",
-            ["psst_estimators.listener is 'retriever/judge'", "allowed: retriever/listener"],
-        ),
-        (
-            f"{PSST}:estimators.psst_estimators.start",
-            "pretrain/lstm2",
-            ["psst_estimators.start is 'pretrain/lstm2'", "allowed: pretrain/lstm"],
-        ),
-        (
-            "mined.reward.task",
-            "image2",
-            ["mined.reward is no retriever of the task image2", "allowed: listener2, judge2"],
-        ),
-        ("mined.judge2", {"task": "image", "neighbours": 5}, ["mined.judge2 is no retriever of the task image"]),
-        ("mined.reward.neighbours", 0, ["mined.reward.neighbours is 0"]),
-        (f"{PSST}:groups.psst_luo.reads", "retriever/reward", ["groups.psst_luo.reads", "seed_offset 0 and at least"]),
-        (f"{WTFRL}:retrievals.wtfrl_image.decoder", "sample", ["retrievals.wtfrl_image.decoder is 'sample'"]),
-        ("retrievers.judge.task", "de_en", ["retrievers.judge.task is 'de_en'", "a task with pictures"]),
-        ("retrievers.judge.architecture", "vse", ["architecture is 'vse'", "seqcap.retrieval has clip"]),
+        (f"{PSST}:retrievals.psst_image.judge", "judge2", ["psst_image.judge is 'judge2'", "allowed: listener, judge"]),
+        (f"{PSST}:retrievals.psst_image.captioner", "en", ["psst_image.captioner is 'en'", "allowed: lstm"]),
+        (f"{PSST}:rating.judge", "judge2", ["rating.judge is 'judge2'", "allowed: listener, judge"]),
+        (f"{SLE}:comparisons", [["sll", "sllx"]], ["comparisons is 'sllx'", "allowed: xe, "]),
+        (f"{PSST}:estimators.psst_estimators.listener", "judge", ["psst_estimators.listener", "seed_offset 0"]),
+        ("mined.nobody", {"neighbours": 5}, ["mined.nobody is 'nobody'", "allowed: listener, judge, reward"]),
+        ("retrievers.judge.task", "clip", ["retrievers.judge.task is 'clip'", "a task with images"]),
+        ("retrievers.judge.architecture", "losses", ["architecture is 'losses'", "src/seqcap/retrieval"]),
         ("retrievers.judge.architecture", "clip", ["retrievers.judge.folder is None", "read from a folder"]),
-        ("retrievers.judge.folder", "clip", ["retrievers.judge.folder is 'clip'", "other retrievers are trained"]),
-        ("retrievers.judge.model.hidden", 0, ["retrievers.judge.model.hidden is 0"]),
         ("retrievers.judge.training.epochs", 0, ["retrievers.judge.training.epochs is 0"]),
         ("tasks.image2.world.test", 0, ["tasks.image2.world.test is 0"]),
         ("captioners.lstm.task", "x", ["captioners.lstm.task is 'x'", "allowed: image, image2, clip, de_en"]),
-        ("captioners.lstm.architecture", "rnn", ["captioners.lstm.architecture is 'rnn'", "seqcap.models has"]),
         ("captioners.lstm.architecture", "translator", ["architecture is 'translator'", "cannot read the task image"]),
-        ("captioners.translator_de_en.architecture", "lstm", ["architecture is 'lstm'", "cannot read the task de_en"]),
-        ("captioners.lstm.architecture", "base", ["captioners.lstm.architecture is 'base'", "seqcap.models has"]),
-        ("retrievers.judge.architecture", "losses", ["architecture is 'losses'", "seqcap.retrieval has clip"]),
-        ("captioners.lstm.model.hidden", -1, ["captioners.lstm.model.hidden is -1"]),
+        ("captioners.lstm.architecture", "base", ["captioners.lstm.architecture is 'base'", "src/seqcap/models"]),
         ("captioners.lstm.model.hidden", "96", ["captioners.lstm.model.hidden is '96'"]),
-        ("captioners.transformer.model.layers", 10**6, ["captioners.transformer.model.layers is 1000000"]),
-        ("captioners.translator_de_en.model.readout", 0, ["captioners.translator_de_en.model.readout is 0"]),
-        ("tasks.image.dataset", "coco", ["tasks.image.root is null, but coco is on disk"]),
+        ("pretrain.nobody", {"training": TRAINING}, ["pretrain.nobody is 'nobody'", "allowed: lstm"]),
+        ("tasks.image.dataset", "coco", ["tasks.image.root is null, but coco is on disk", "name its folder"]),
+        ("tasks.image", COCO, ["features.image.weights is 'scenes', but the images are coco's", "use imagenet"]),
         ("tasks.de_en.dataset", "text", ["tasks.de_en.root is null"]),
-        ("tasks.de_en.source", "nl", ["tasks.de_en.source is 'nl'", "scenes are told in de, en, fr"]),
-        ("features", {}, ["features has nothing", "one section for each of clip, image"]),
+        ("tasks.de_en.source", "nl", ["tasks.de_en.source is 'nl'", "allowed: de, en, fr"]),
+        ("features", {}, ["features has nothing", "name each of clip, image"]),
         ("features.clip.frames", None, ["features.clip.frames is None", "how many frames of a clip are read"]),
-        ("features.clip.frames", 1, ["features.clip.frames is 1"]),
         ("features.image.frames", 8, ["features.image.frames is 8", "only clips have frames"]),
         ("features.image.backbone", "clips_cnn", ["features.image.backbone is 'clips_cnn'", "it reads clips"]),
-        ("tasks.clip.dataset", "tgif", ["tasks.clip.root is null, but tgif is on disk", "name its folder"]),
-        ("tasks.clip.world", {}, ["tasks.clip.world is not a parameter"]),
-        ("clips.detail", [0, 0, 0], ["clips.detail is [0, 0, 0]", "at least one weight must be above 0"]),
-        ("captioners.lstm_clip.architecture", "translator", ["is 'translator'", "it cannot read the task clip"]),
-        ("retrievers.judge.task", "clip", ["retrievers.judge.task is 'clip'", "name a task with pictures"]),
-        (f"{SLE}:papers.sle.reads", "image/data", ["papers.sle.reads is 'image/data'", "allowed: clip/data, image/"]),
-        ("features.de_en", None, ["features.de_en is None"]),
-        ("embeddings.files", {"image": None, "de_en": None}, ["embeddings.files has image, de_en", "en_fr"]),
-        ("embeddings.glove.windows", 5, ["embeddings.glove.windows is not a parameter"]),
     ],
 )
 def test_wrong_names_and_settings_are_one_line(files, key, value, named):
@@ -463,34 +307,37 @@ def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeyp
         files.resolved()
 
 
-def test_features_of_sentences_are_one_line(files):
-    files["features.de_en"] = files["features.image"]
-    assert "features has image, image2, clip, de_en; name one section for each of clip, image, image2" in message(files)
-
-
-def test_an_encoder_trained_on_scenes_needs_scenes(files, tmp_path):
-    files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
-    assert "features.image.weights is 'scenes', but the pictures are coco's; use imagenet" in message(files)
+def test_a_paper_without_its_folder_in_the_package_is_one_line(files):
+    extra = files.content("papers/extra.yaml")
+    extra |= {"pictures": "image", "evaluations": {"extra": {"task": "image", "beam": 1, "samples": 0}}}
+    assert "papers/extra.yaml: evaluations.extra has no group" in message(files)
+    run = {"captioner": "lstm", "group": "extra", "label": "x", "objective": "cross_entropy", "training": TRAINING}
+    extra |= {"groups": {"extra": "extra"}, "runs": {"one": run}}
+    assert "papers/extra.yaml: there is no src/seqcap/papers/extra/tables.py; add it" in message(files)
+    extra["pictures"] = "photos"
+    assert "papers/extra.yaml: pictures is 'photos'; allowed: image, " in message(files)
 
 
 def test_each_run_needs_what_its_own_seed_mined(files):
     files["retrievers.reward.seeds"] = 2
-    assert "reads is 'mined/reward'; each run needs what its own seed mined: give the retriever at least 3" in message(
-        files
-    )
+    assert "listener is 'reward'; each seed of the run needs its own: give the retriever at least 3" in message(files)
 
 
 # --- The files
 
 
+def write(files, *places):
+    params = files.read()
+    write_configs(resolve(params), params, *places)
+
+
 def test_files_are_written_once_and_those_of_removed_runs_go(files, tmp_path):
     folder, machine = tmp_path / "configs", tmp_path / "machine.json"
-    write_configs(files.read(), folder, machine)
+    write(files, folder, machine)
     assert json.loads(machine.read_text())["launcher"] == "python"
     times = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
-    for section in ("papers", "evaluations", "groups", "runs", "variances"):
-        files[f"{SPIDER}:{section}"] = {}
-    write_configs(files.read(), folder, machine)
+    files.content(SPIDER).clear()
+    write(files, folder, machine)
     left = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
     assert {path.stem for path in times if path not in left and path.parent.name == "tables"} == {"spider"}
     assert {path.stem for path in left if left[path] != times[path]} == {"report"}
@@ -498,7 +345,7 @@ def test_files_are_written_once_and_those_of_removed_runs_go(files, tmp_path):
 
 def test_stages_read_what_is_written(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_configs(files.read())
+    write(files)
     assert TrainConfig.read("train", "sle_sll").runs[0].objective == "self_critical"
     assert ImageData.read("data", "image").scenes is not None
     with pytest.raises(InputError, match=r"configs/data/de_en\.json: .*run `dvc repro configure`"):

@@ -35,8 +35,10 @@ def test_the_committed_graph_is_that_of_the_parameters_at_every_scale(files):
 
 
 def test_every_stage_depends_on_what_its_configuration_names():
-    """Whatever path below artifacts/ a configuration holds, the stage has as a dependency or writes itself. The report's
-    stages know more than they read."""
+    """Whatever path below artifacts/ a configuration holds, the stage has as a dependency or writes itself.
+
+    The report's stages know more than they read.
+    """
     params = read_params(ROOT)
     stages = resolve(params)
     with Repo(str(ROOT), config={"core": {"no_scm": True}}) as repo:
@@ -105,9 +107,7 @@ def test_a_group_that_reads_more_than_dvc_sees_is_one_line(files):
     files[f"{SMOOTHING}:runs.server"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
     for number, start in enumerate(("attention_mle", "attention_seq_cider_batch")):
         files[f"{SMOOTHING}:runs.server_{number}"] = {"like": "server", "start": start, "seeds": 1}
-    with pytest.raises(
-        InputError, match=r"papers/smoothing\.yaml: the runs of groups\.smoothing_server read .*split it"
-    ):
+    with pytest.raises(InputError, match=r"smoothing\.yaml: the runs of groups\.smoothing_server read .*split it"):
         derived(files)
 
 

@@ -35,6 +35,8 @@ def lock(stages, few, tmp_path, monkeypatch):
     path.write_text(few)
     lockfile = Lockfile(next(iter(stages.values())).repo, str(path))
     monkeypatch.setattr(lockfile.repo.scm_context, "track_file", lambda path: None)
+    # The committed entries may be those of an earlier graph.
+    lockfile.dump_stages(stages.values())
     return lockfile
 
 

@@ -21,9 +21,8 @@ REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECT
 
 
 def update_clone(folder: Path) -> None:
-    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit.
-
-    What an experiment changes in its clone (`CHANGING`) is replaced.
+    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit. It
+    replaces what experiments change (`CHANGING`).
 
     Raises:
         InputError: git failed, something else is there, or somebody has worked in the clone.
@@ -50,11 +49,11 @@ def update_clone(folder: Path) -> None:
         origin = None
     if origin is None or Path(origin).resolve() != here or folder.resolve() == here:
         raise InputError(folder, "is not a clone of this checkout", "move it away")
-    # What the clone has run. With the last commit's dvc.lock instead, DVC would make unchanged data again, and training
-    # does not resume from other files.
+    # What the clone has run. With the last commit's dvc.lock, DVC would make unchanged data anew, and no training would
+    # resume from it.
     lock, ran = folder / "dvc.lock", git_folder / "seqcap-dvc.lock"
     if ran.exists():
-        # An update was killed. What it has half done is nobody's work.
+        # An update was killed, and has left some files of either commit.
         (git_folder / "index.lock").unlink(missing_ok=True)
     else:
         _check_untouched(folder, repository)
@@ -69,11 +68,8 @@ def update_clone(folder: Path) -> None:
 
 
 def _check_untouched(folder: Path, repository: Collection[str]) -> None:
-    """Checks that a clone holds no work of its own, which its update would replace.
-
-    Raises:
-        InputError: it has a commit that the checkout lacks, or files have changed that no experiment changes.
-    """
+    """Checks that a clone holds no work that its update would replace: a commit that the checkout lacks, or changes of
+    files that no experiment changes."""
     commit = _git(*repository, "rev-parse", "HEAD", fix="move it away").strip()
     try:
         _git("cat-file", "-e", commit)
@@ -87,7 +83,7 @@ def _check_untouched(folder: Path, repository: Collection[str]) -> None:
 
 
 def warn_of_uncommitted(experiment: Path) -> None:
-    """Lists the uncommitted changes of the checkout, which the experiment does not run with."""
+    """Warns of the checkout's uncommitted changes: the experiment runs without them."""
     commit = _git("rev-parse", "--short", "HEAD").strip()
     paths = ["."]
     if experiment.resolve().is_relative_to(Path.cwd()):

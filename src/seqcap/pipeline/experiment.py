@@ -32,14 +32,13 @@ def run_experiment(
 
     Args:
         experiment: YAML file that maps files of parameters to what changes in them, see `apply_overlay`.
-        root: folder of the dataset of the task that the experiment changes, if it has one.
-        publish_to: where the clone's reports/ are copied to: a new or empty folder, or an earlier publication.
+        root: folder of the dataset of the one task that the experiment changes.
+        publish_to: a new or empty folder, or an earlier publication.
         jobs: stages at a time.
         papers: whose parts are made. They are published beside the parts that were published earlier. None: all.
 
     Raises:
-        InputError: the experiment cannot be read, names unknown parameters or, with `root`, not exactly one task;
-            `publish_to` or runs/<name> holds something else; or a stage failed.
+        InputError: the experiment is wrong, `publish_to` or runs/<name> holds something else, or a stage failed.
     """
     changes = _read_changes(experiment, root)
     folder = RUNS / experiment.stem

@@ -17,7 +17,7 @@ from seqcap.config.data import Glove
 from seqcap.config.training import Precision, Training
 from seqcap.data import datasets
 from seqcap.errors import InputError
-from seqcap.pipeline.code import PACKAGE
+from seqcap.pipeline import code
 from seqcap.pipeline.overlay import NAMED, overlay
 from seqcap.pipeline.runs import trained_runs
 from seqcap.pipeline.validation import Section, validated
@@ -125,9 +125,9 @@ Task = Annotated[ImageTask | ClipTask | SentenceTask, Field(discriminator="kind"
 
 
 class Embeddings(Section):
-    """Word embeddings. `files`: of the tasks whose embeddings are not trained."""
+    """Word embeddings. `files`: task -> its vectors; those of the other tasks are trained."""
 
-    files: dict[Name, str]
+    files: dict[Name, str | None]
     glove: Glove
 
 
@@ -409,9 +409,9 @@ def read_params(root: Path = Path()) -> Params:
     """
     files = {PARAMS: read_yaml(root / PARAMS)}
     files |= {PAPERS / path.name: read_yaml(path) for path in sorted((root / PAPERS).glob("*.yaml"))}
-    for folder in sorted(path.parent for path in PACKAGE.glob("papers/*/__init__.py")):
+    for folder in sorted(path.parent for path in code.PACKAGE.glob("papers/*/__init__.py")):
         if PAPERS / f"{folder.name}.yaml" not in files:
-            fix = f"add its runs, or remove {folder.relative_to(PACKAGE.parents[1])}"
+            fix = f"add its runs, or remove {folder.relative_to(code.PACKAGE.parents[1])}"
             raise InputError(PAPERS / f"{folder.name}.yaml", "does not exist", fix)
     _apply_scale(files, root)
     shared = validated(Shared, files.pop(PARAMS), PARAMS)

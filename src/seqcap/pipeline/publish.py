@@ -16,17 +16,13 @@ from seqcap.pipeline.repro import REPORT, run_python, sections, stage_graph, unf
 # Marks a folder that an experiment was published to. It holds the name of the experiment's file, and a hash of every
 # file that was published.
 MARKER = ".published"
-# What a report is put together of: a folder per paper. And where `configure` writes which papers take part.
+# The parts of a report, a folder per paper. And where `configure` writes which papers take part.
 PARTS = Path("artifacts/sections")
 REPORTED = Path("configs/report.json")
 
 
 def check_publication(target: Path, clone: Path) -> None:
-    """Checks that a folder may be replaced by a publication: it is new, empty or as it was published.
-
-    Args:
-        target: the folder.
-        clone: it holds what is to be published.
+    """Checks that the publication of a clone's reports may replace a folder: it is new, empty or as it was published.
 
     Raises:
         InputError: it holds something else, which would be lost.
@@ -64,23 +60,15 @@ def _listing(folder: Path) -> list[str]:
 
 
 def parts_of(folder: Path, papers: Collection[str]) -> list[str]:
-    """The stages that the report is put together of, but for the sections of other papers.
-
-    Raises:
-        InputError: as `stage_graph`.
-    """
+    """The stages that the report depends on, without the sections of other papers."""
     wanted = sections(papers)
     others = stage_graph(folder, [REPORT])[REPORT] - set(wanted)
     return [*wanted, *sorted(stage for stage in others if not stage.startswith("section@"))]
 
 
 def join_parts(clone: Path, published: Path) -> None:
-    """Puts the report together in a clone: of the papers' parts that are up to date there, and for the others of what
-    was published earlier, perhaps by another machine.
-
-    Raises:
-        InputError: the report failed; its own message is above.
-    """
+    """Makes the report in a clone, of the papers' parts that are up to date there. The other parts are those that were
+    published earlier, perhaps by another machine."""
     papers = read_json(clone / REPORTED)["papers"]
     stale = unfinished(clone, stage_graph(clone, sections(papers)))
     for paper in papers:
@@ -96,22 +84,16 @@ def join_parts(clone: Path, published: Path) -> None:
 
 
 def _parts(published: Path, clone: Path, paper: str) -> list[tuple[Path, Path]]:
-    """The folders of a paper's part of the report: in a publication, and in a clone."""
+    """The folders of a paper's part of the report, each in a publication and in a clone."""
     return [(published / "sections" / paper, clone / PARTS / paper), (published / paper, clone / "reports" / paper)]
 
 
 def publish(clone: Path, target: Path, experiment: Path) -> None:
-    """Copies the reports out of a clone, and replaces an earlier publication.
-
-    What they are put together of is copied, too: other papers may join them later (`join_parts`).
+    """Copies the reports out of a clone, and replaces an earlier publication. A paper without a part of the report is
+    left out. The parts are copied, too: other papers may join them later (`join_parts`).
 
     After a kill, the folder holds the earlier publication or the new one. If the kill came between them, the earlier
     one lies beside the folder under another name, and the next call puts it back.
-
-    Args:
-        clone: has the reports in reports/. A paper without a part of the report is left out.
-        target: the folder that is published to.
-        experiment: the experiment's file.
 
     Raises:
         InputError: see `check_publication`; or the copy failed.
@@ -148,13 +130,13 @@ def publish(clone: Path, target: Path, experiment: Path) -> None:
 
 
 def _name_of(experiment: Path) -> str:
-    """An experiment's name in its publication: its path in the checkout, or the file's name if it is elsewhere."""
+    """An experiment's name in its publication: its path in the checkout, or else its file name."""
     path, here = experiment.resolve(), Path.cwd().resolve()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
 
 
 def recover(place: Path) -> None:
-    """Cleans up after a kill: removes half a copy beside a publication, and puts the earlier one back if it is gone."""
+    """Cleans up after a kill: removes half a copy beside a publication, and puts back an earlier one that is gone."""
     for half in leftovers(place, "tmp"):
         shutil.rmtree(half, ignore_errors=True)
     for before in leftovers(place, "old"):

@@ -21,8 +21,8 @@ DVC = Path(".dvc/tmp")
 
 
 def wait_for_dvc(folder: Path) -> None:
-    """Waits until no DVC works in a checkout: a kill may have left one behind. Then deletes its lock of paths, where a
-    process that was killed may still be named, and which is empty after a full disk."""
+    """Waits until no DVC works in a checkout: a kill may have left one behind. Then deletes DVC's lock of paths: it may
+    name a killed process, or be empty after a full disk."""
     told = ""
     while True:
         with dvc_waits(folder):
@@ -38,7 +38,7 @@ def wait_for_dvc(folder: Path) -> None:
 
 
 def _working(rwlock: Path) -> dict[int, str]:
-    """The processes that DVC's lock of paths names and that are running: their ids and commands."""
+    """The running processes that DVC's lock of paths names: id -> command."""
     try:
         content = json.loads(rwlock.read_text(encoding="utf-8"))
         holders = [*content.get("write", {}).values(), *chain(*content.get("read", {}).values())]
@@ -59,8 +59,8 @@ def _is_dvc(process: int) -> bool:
 
 
 def keep_records(folder: Path) -> None:
-    """Copies dvc.lock, or puts it back if it has been cut off: DVC writes it in place, and a kill or a full disk would
-    cost it all that it has recorded."""
+    """Copies dvc.lock, or puts the copy back if dvc.lock has been cut off: DVC writes it in place, so that a kill or a
+    full disk would cost all records."""
     records, kept = folder / "dvc.lock", folder / DVC / "seqcap-dvc.lock"
     with dvc_waits(folder):
         if not records.exists():

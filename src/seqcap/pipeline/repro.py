@@ -27,18 +27,14 @@ REPORT = "report"
 
 
 def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = False) -> None:
-    """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time.
-
-    A stage starts when all it depends on is done. The output of stages that run side by side interleaves. Where another
-    run goes on in the checkout, this one waits for its end.
+    """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
 
     Args:
         targets: the stages that are wanted; those that they depend on run, too. None: every stage.
         dry: only `configure` runs, and the names of the stages that would run are printed.
 
     Raises:
-        InputError: `folder` is no checkout, there is no such stage, or one failed; its own message is above. What was
-            done stays done.
+        InputError: `folder` is no checkout, there is no such stage, or one failed. What was done stays done.
     """
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
@@ -78,16 +74,14 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = Fa
 def run_python(folder: Path, *arguments: str) -> int:
     """Runs the `python` that runs this with the code of a checkout, whatever is installed or active; its status."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = os.environ | {"PYTHONPATH": str((folder / "src").resolve()), "PATH": path}
+    code = os.pathsep.join([str((folder / "src").resolve()), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    environment = os.environ | {"PYTHONPATH": code, "PATH": path}
     return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=False).returncode
 
 
 def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int) -> None:
-    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done.
-
-    Raises:
-        InputError: a stage failed. No other one is started, and those that run come to their end.
-    """
+    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done. If
+    one fails, no other starts, and those that run come to their end."""
     order = TopologicalSorter(graph)
     order.prepare()
     running: set[Future[str]] = set()
@@ -104,13 +98,8 @@ def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: in
 
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The part of a graph that is out of date, and what depends on it.
-
-    To ask DVC once takes seconds, to ask it stage by stage takes minutes.
-
-    Raises:
-        InputError: as `stage_graph`.
-    """
+    """The part of a graph that is out of date, and what depends on it. DVC is asked once, which takes seconds: stage by
+    stage it takes minutes."""
     with _dvc(folder) as repo:
         # Seen from another folder, names of stages have a path before them.
         changed = {name.rpartition(":")[2] for name in repo.status()}
@@ -123,17 +112,17 @@ def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str
 
 
 def share_cores(folder: Path, jobs: int) -> None:
-    """Divides the cores among stages that run side by side: with more processes than cores, all take a quarter longer.
-    A number of `workers` in params.yaml stays."""
+    """Divides the cores among stages that run side by side, unless params.yaml gives a number of `workers`: with more
+    processes than cores, all take a quarter longer."""
     machine = {name: read_yaml(folder / PARAMS)[name] for name in ("device", "workers", "launcher")}
     if machine["workers"] == "auto":
         machine["workers"] = max(1, (os.cpu_count() or 1) // jobs)
-    # Not changed but written: whoever deletes artifacts/ to begin anew deletes it, too.
+    # Written, not changed: somebody may have deleted artifacts/ to begin anew.
     write_json(folder / MACHINE, machine)
 
 
 def sections(papers: Collection[str]) -> list[str]:
-    """The stages that make some papers' parts of the report."""
+    """The stages that make the parts of the report on some papers."""
     return [f"section@{paper}" for paper in papers]
 
 

@@ -10,7 +10,8 @@ from seqcap.config.rating import RatingConfig
 from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask, SectionConfig
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
-from seqcap.pipeline.code import PACKAGE, closure
+from seqcap.pipeline import code
+from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import GENERATED, PAPERS, Params, RatingParams, Task
 from seqcap.pipeline.resolve_results import Decoded, split_of
 from seqcap.pipeline.resolve_training import LIKELIHOOD, retriever_module, retriever_of
@@ -137,9 +138,9 @@ def _code(
         InputError: the paper has no such module.
     """
     for module in modules:
-        path = PACKAGE / "papers" / paper / f"{module}.py"
+        path = code.PACKAGE / "papers" / paper / f"{module}.py"
         if not path.is_file():
-            where = path.relative_to(PACKAGE.parents[1])
+            where = path.relative_to(code.PACKAGE.parents[1])
             raise InputError(PAPERS / f"{paper}.yaml", f"there is no {where}", "add it, or remove the paper's file")
     published = [f"report/published/{paper}_*.csv", *(f"report/published/{file}" for file in SHARED_FACTS)]
     own = [f"seqcap.papers.{paper}.{module}" for module in modules]

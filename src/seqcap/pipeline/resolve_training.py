@@ -179,7 +179,7 @@ def _listener(params: Params, name: str) -> str:
     """The folder of the listeners that a run reads, one for each of its seeds."""
     run, source, place = params.runs[name], params.source(name), f"runs.{name}.listener"
     task = params.shared.captioners[run.captioner].task
-    folder, retriever = listener(params, run.listener or "", task, source, place)
+    folder, retriever = listener(params, run.listener or "none", task, source, place)
     if folder.startswith("artifacts/retriever/") and retriever.seed_offset != 0:
         fix = "run and listener share their seed: name a retriever with seed_offset 0"
         raise InputError(source, f"{place} is {run.listener!r}", fix)
