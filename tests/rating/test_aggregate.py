@@ -7,7 +7,7 @@ import pytest
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
-from seqcap.rating.aggregate import COLUMNS, aggregate, as_table, fleiss_kappa, majority, rates
+from seqcap.rating.aggregate import COLUMNS, aggregate, as_table, compute_rates, count_votes, fleiss_kappa
 from seqcap.rating.key import Entry, Key
 from seqcap.rating.page import NaturalnessItem, write_page
 from seqcap.report.statistics import bootstrap_interval
@@ -218,5 +218,5 @@ def test_the_table_says_what_was_counted(kit, answer_file):
 
 def test_an_unanswered_model_has_no_rate():
     entry = Entry(task="accuracy", item=1, model="m", against=None, question="q", side="a")
-    (found,) = rates([entry], majority([entry], {}))
+    (found,) = compute_rates([entry], count_votes([entry], {}))
     assert (found.value, found.captions, found.missing) == (None, 0, 1)
