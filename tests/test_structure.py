@@ -98,7 +98,7 @@ def test_no_arrow_points_upwards():
         for room, other in arrows(module(path), path.read_text())
         if ROOMS.index(other) > ROOMS.index(room)
     }
-    assert sorted(upwards) == []
+    assert not upwards, "\n".join(sorted(upwards))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_modules_and_functions_are_short():
                 lines = node.end_lineno - node.lineno + 1
                 if lines > LONGEST_FUNCTION:
                     long.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {lines} lines")
-    assert long == []
+    assert not long, "\n".join(long)
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)
