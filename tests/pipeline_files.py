@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from seqcap.pipeline.run import apply_overlay, code
+from seqcap.pipeline import code
+from seqcap.pipeline.run import apply_overlay
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "experiments/quick.yaml"
