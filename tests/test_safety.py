@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipeline_files import ROOT, git
+from pipeline_files import ROOT, commit, git
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
@@ -110,8 +110,7 @@ def checkout(tmp_path, monkeypatch):
     server = tmp_path / "server"
     write(server, COMMITTED)
     git(server, "init", "--quiet")
-    git(server, "add", "--all")
-    git(server, "commit", "--quiet", "--message", "all")
+    commit(server, "all")
     folder = tmp_path / "checkout"
     git(tmp_path, "clone", "--quiet", str(server), str(folder))
     monkeypatch.chdir(folder)
@@ -164,29 +163,20 @@ def kill(call: Callable[[], object], monkeypatch, step: int) -> tuple[bool, int]
 # Clones
 
 
-def test_a_clone_is_brought_to_the_last_commit(checkout):
-    run_experiment()
-    (CLONE / "artifacts").mkdir(exist_ok=True)
-    Path("code.py").write_text("committed later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
-    run_experiment()
-    assert (CLONE / "code.py").read_text() == "committed later\n"
-    assert (CLONE / "artifacts").is_dir()
-    assert not (CLONE.parent / "e/.git/index.lock").exists()
-
-
-def test_a_clone_remembers_what_it_has_run(checkout):
+def test_a_clone_is_brought_to_the_last_commit_and_remembers_its_runs(checkout):
     """The last commit's dvc.lock is the checkout's own: with it, DVC would run unchanged stages again."""
     Path("dvc.lock").write_text("the checkout's\n")
-    git(checkout, "add", "dvc.lock")
-    git(checkout, "commit", "--quiet", "--message", "lock")
+    commit(checkout, "lock")
     run_experiment()
     assert (CLONE / "dvc.lock").read_text() == "the checkout's\n"
-    (CLONE / "dvc.lock").write_text("the clone's\n")
-    Path("dvc.lock").write_text("the checkout's, later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    write(CLONE, {"dvc.lock": "the clone's\n", "artifacts/x": ""})
+    write(checkout, {"dvc.lock": "the checkout's, later\n", "code.py": "committed later\n"})
+    commit(checkout, "later")
     run_experiment()
+    assert (CLONE / "code.py").read_text() == "committed later\n"
     assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
+    assert (CLONE / "artifacts/x").exists()
+    assert not (CLONE / ".git/index.lock").exists()
 
 
 @pytest.mark.parametrize(
@@ -205,8 +195,7 @@ def test_work_in_a_clone_is_not_replaced(checkout, change, problem):
     change()
     before = work(CLONE)
     write(checkout, {"later.py": "committed\n"})
-    git(checkout, "add", "later.py")
-    git(checkout, "commit", "--quiet", "--message", "later")
+    commit(checkout, "later")
     error = error_of(run_experiment)
     assert isinstance(error, InputError)
     assert f"runs/e: {problem}" in str(error)
@@ -221,12 +210,12 @@ def work(clone):
 
 def commit_in_clone():
     (CLONE / "code.py").write_text("hours of work\n")
-    git(CLONE, "commit", "--quiet", "--message", "work", "--", "code.py")
+    commit(CLONE, "work")
 
 
 def test_what_an_experiment_writes_in_its_clone_is_replaced(checkout):
     Path("papers/sle.yaml").write_text(Path("papers/sle.yaml").read_text() + "# later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    commit(checkout, "later")
     run_experiment()
     for name in ("params.yaml", "papers/sle.yaml", "reports/report.md", "reports/new/table.csv"):
         (CLONE / name).parent.mkdir(exist_ok=True)
@@ -247,7 +236,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
     run_experiment()
     (CLONE / "dvc.lock").write_text("the clone's\n")
     Path("code.py").write_text("committed later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    commit(checkout, "later")
     original = pipeline._git
 
     def die_in_checkout(*arguments, **options):
