@@ -143,12 +143,6 @@ def test_a_single_image_has_no_cider(tmp_path):
     assert re.search(r"(?m)^  CIDEr +–  needs several images$", shown([system]))
 
 
-def test_images_may_be_named_by_files(tmp_path):
-    texts = {"a.jpg": ["a dog"], "b.jpg": ["a cat"]}
-    (system,) = scored(coco(tmp_path, texts), results(tmp_path, [("b.jpg", "a cat")]))
-    assert system.scores["ROUGE_L"].value == pytest.approx(1)
-
-
 def test_official_agrees_and_says_what_it_lacks(tmp_path):
     """METEOR's Java is started once for all tests: metrics/test_meteor.py."""
     references, candidates = coco(tmp_path), results(tmp_path, [(1, "a dog"), (2, "cats on mats"), (3, "")])
