@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +30,14 @@ TITLES: Mapping[Task, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """A rater's choice, a or b, and where it stood on the page, 1 or 2."""
 
     choice: str
     place: str
 
 
-@dataclass(frozen=True)
-class Vote:
+class Vote(NamedTuple):
     """The majority's vote on one caption: 1 in its favour, 0 against it, .5 for a tie or two equal captions."""
 
     entry: Entry
@@ -71,8 +70,7 @@ class Rate:
     equal: int
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """Fleiss' kappa of a task over the questions with two answers or more; None if it is undefined."""
 
     kappa: float | None
@@ -81,14 +79,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Ratings:
-    """The content of raters' files.
-
-    Attributes:
-        asked: how many questions the page has.
-        raters: name -> question -> answer.
-        votes: one for each caption that has a vote, in the order of the key.
-        rates: in the order of the key.
-    """
+    """The content of raters' files: rater -> question -> answer, and votes and rates in the order of the key."""
 
     asked: int
     raters: Mapping[str, Mapping[str, Answer]]
@@ -98,11 +89,7 @@ class Ratings:
 
 
 def aggregate(key_file: Path, files: Sequence[Path]) -> Ratings:
-    """Counts the answers in raters' files.
-
-    Args:
-        key_file: of the page.
-        files: the files that raters downloaded; of a rater who downloaded several times, all or the last.
+    """Counts the answers in the files that raters downloaded; of a rater who did so several times, all or the last.
 
     Raises:
         InputError: a file is missing or malformed, or belongs to another page; or a rater gives two answers to a

@@ -27,16 +27,14 @@ def score(
     json_file: Path | None,
     per_image: bool,
 ) -> None:
-    """Prints the scores, and writes them as JSON if a file is named.
+    """Prints the scores, and writes them as JSON if a file is named; see `systems.score_files`.
 
     Args:
-        references, candidates, split, metrics, official, paired: see `systems.score_files`.
         form: text, json, markdown or latex.
-        json_file: where everything is written, x1 scale.
         per_image: in JSON, the scores of every caption too.
 
     Raises:
-        InputError: see `systems.score_files`; or `json_file` is a folder, is read too, or cannot be written.
+        InputError: as there; or `json_file` is a folder, is read too, or cannot be written.
     """
     if json_file is not None:
         # Before the work, which can take long.

@@ -90,11 +90,10 @@ def score_files(
     """Scores every system of some candidates files, and compares all with the first.
 
     Args:
-        references: see `files.read_references`; `split` is that of a Karpathy or Parquet file.
+        references, split: see `files.read_references`.
         candidates: see `files.read_candidates`.
         metrics: of `registry.QUALITY`.
         by_official: by pycocoevalcap and its jars instead of the engine.
-        test: of `significance.TESTS`.
 
     Raises:
         InputError: a file is wrong, an image has no references, or images have different numbers of captions.
