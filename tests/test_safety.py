@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from pipeline_files import ROOT, commit, git
 from ruamel.yaml import YAML
+from small_checkout import write
 
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
@@ -81,13 +82,6 @@ SPIDER = {"spider/tables/quality.csv": "2\n", "sections/spider/section.md": "spi
 NEW_WITHOUT_SPIDER = {"report.md": "new\n", "sle/tables/quality.csv": "1\n", "sections/sle/section.md": "sle\n"}
 NEW = published(NEW_WITHOUT_SPIDER | SPIDER)
 OLD = published({"report.md": "old\n", "gone/table.csv": "0\n"})
-
-
-def write(folder, files):
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def read(folder):

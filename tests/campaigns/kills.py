@@ -7,8 +7,7 @@ output must have the same bytes, and the copy begins anew. No run may fail by it
 steps of a run that has a checkpoint: when its stage runs again, it must go on from that checkpoint or a later one. The
 others wait for a stage of a kind that no kill has hit, and after that for nothing. Some kills hit every process, others
 one of them: then the rest goes on, and the next run meets it.
-Writes tests/campaigns/kills.md. Takes an hour; the kills stay in scratch/kills.jsonl, and the same command at the same
-commit goes on from there.
+Writes tests/campaigns/kills.md. Takes an hour.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ from safetensors import safe_open
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pipeline_files import ROOT, commit, copy_project, git
+from pipeline_files import commit, copy_project
 
 from seqcap.pipeline.run import apply_overlay
 
@@ -216,12 +215,8 @@ class Campaign:
         self.kinds = {kind_of(stage) for stage in lock["stages"]}
         self.folder = make_copy(folder / "killed", overlay)
 
-    def run(self, kills: int, kept: Path | None = None) -> None:
-        """Kills so often, goes on each time, and lets the last graph come to its end.
-
-        Args:
-            kept: gets a line with the kills of each graph that has come to its end.
-        """
+    def run(self, kills: int) -> None:
+        """Kills so often, goes on each time, and lets the last graph come to its end."""
         first = len(self.kills)
         while True:
             process = self.start()
@@ -233,9 +228,6 @@ class Campaign:
                 continue
             assert status == 0, f"a run failed by itself:\n{self.log.read_text()[-10_000:]}"
             self.check(self.kills[first:])
-            if kept is not None:
-                with kept.open("a") as file:
-                    file.write(json.dumps([asdict(kill) for kill in self.kills[first:]]) + "\n")
             if len(self.kills) == kills:
                 return
             first = len(self.kills)
@@ -336,17 +328,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    kept, head = ROOT / "scratch/kills.jsonl", f"{git(ROOT, 'rev-parse', 'HEAD').strip()} seed {arguments.seed}\n"
-    if not kept.exists() or not kept.read_text().startswith(head):
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(head)
-    graphs = [[Kill(**kill) for kill in json.loads(line)] for line in kept.read_text().splitlines()[1:]]
-    before = [kill for graph in graphs for kill in graph]
     with tempfile.TemporaryDirectory() as folder:
-        campaign = Campaign(Path(folder).resolve(), [], f"{arguments.seed} {len(before)}")
-        campaign.kills, campaign.graphs = before, len(graphs)
-        if len(before) < arguments.kills:
-            campaign.run(arguments.kills, kept)
+        campaign = Campaign(Path(folder).resolve(), [], arguments.seed)
+        campaign.run(arguments.kills)
     text = f"""\
 # Kills
 

@@ -239,20 +239,6 @@ def test_one_press_is_one_answer(rater, browser):
     assert [row["place"] for row in rows] == ["1", "2"]
 
 
-def test_the_keyboard_is_enough(rater):
-    """From the name to the file, with nothing but Tab, Enter and Space."""
-    rater.enters("Ann")
-    rater.press(Keys.TAB, Keys.ENTER)
-    rater.press(Keys.TAB, Keys.TAB, Keys.SPACE)
-    rater.settle()
-    assert rater.count == f"2 of {QUESTIONS}"
-    rater.press(Keys.TAB, Keys.ENTER)
-    rater.settle()
-    assert rater.count == f"3 of {QUESTIONS}"
-    rows, _ = rater.downloads("download-now")
-    assert [row["place"] for row in rows] == ["2", "1"]
-
-
 def test_a_hostile_caption_is_shown_as_it_is(rater, browser):
     rater.starts()
     met = rater.goes_through(lambda *_: "1")

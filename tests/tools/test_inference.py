@@ -41,8 +41,8 @@ def clips(trained, **metadata):
     encoder.save("artifacts/encoder/image.safetensors", {"weights": "scenes", "image_size": 32} | metadata)
     vocabulary = Vocabulary.read("artifacts/image/data/vocabulary.json")
     captioner = models.build("lstm", SETTINGS, len(vocabulary), (encoder.dim,))
-    _, of_images = load_weights("lstm.safetensors")
-    save_weights("lstm.safetensors", captioner.state_dict(), of_images | {"feature_shape": [encoder.dim]})
+    _, metadata_before = load_weights("lstm.safetensors")
+    save_weights("lstm.safetensors", captioner.state_dict(), metadata_before | {"feature_shape": [encoder.dim]})
     (trained / "one.gif").write_bytes(gif(pictures(5, 40)))
 
 
@@ -75,8 +75,8 @@ def test_captioners_of_two_kinds_caption_together(trained, command):
 
 def change(name, tensors=None, **metadata):
     """Writes changed.safetensors: other weights, with other metadata."""
-    before, of_before = load_weights(f"{name}.safetensors")
-    kept = {key: value for key, value in (of_before | metadata).items() if value is not None}
+    before, metadata_before = load_weights(f"{name}.safetensors")
+    kept = {key: value for key, value in (metadata_before | metadata).items() if value is not None}
     save_weights("changed.safetensors", before | (tensors or {}), kept)
 
 

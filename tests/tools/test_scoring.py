@@ -29,7 +29,7 @@ TEXTS = {1: ["A dog runs.", "The dog is running"], 2: ["Two cats sit on a mat", 
 
 
 def coco(folder: Path, texts=TEXTS, name="refs.json") -> Path:
-    annotations = [{"image_id": image, "caption": text} for image, of_image in texts.items() for text in of_image]
+    annotations = [{"image_id": image, "caption": text} for image, captions in texts.items() for text in captions]
     path = folder / name
     path.write_text(json.dumps({"annotations": annotations, "images": [{"id": image} for image in texts]}))
     return path
@@ -55,8 +55,8 @@ def test_references_of_every_layout_are_the_same(tmp_path):
     assert read_references([coco(tmp_path)], "test") == expected
     karpathy = tmp_path / "dataset.json"
     images = [
-        {"imgid": 10 * image, "cocoid": image, "split": "test", "sentences": [{"raw": text} for text in of_image]}
-        for image, of_image in TEXTS.items()
+        {"imgid": 10 * image, "cocoid": image, "split": "test", "sentences": [{"raw": text} for text in captions]}
+        for image, captions in TEXTS.items()
     ]
     images.append({"imgid": 7, "split": "train", "sentences": [{"raw": "not this one"}]})
     karpathy.write_text(json.dumps({"images": images, "dataset": "coco"}))
@@ -64,8 +64,8 @@ def test_references_of_every_layout_are_the_same(tmp_path):
     assert read_references([karpathy], "train") == {7: [["not", "this", "one"]]}
     rows = [
         {"item": image, "split": "test", "caption_id": 0, "text": "", "tokens": tokens}
-        for image, of_image in expected.items()
-        for tokens in of_image
+        for image, captions in expected.items()
+        for tokens in captions
     ]
     write_rows(tmp_path / "refs.parquet", rows, REFERENCES)
     assert read_references([tmp_path / "refs.parquet"], "test") == expected
