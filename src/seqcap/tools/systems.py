@@ -73,7 +73,7 @@ class System:
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must know of the scores."""
+        """Warnings for readers of the scores."""
         few = len(self.images) < FEW_IMAGES and any("CIDEr" in metric for metric in self.scores)
         many = f"CIDEr's document frequencies come from {len(self.images)} images: scores of other images differ"
         return [f"{self.name}: {many}"] if few else []
