@@ -38,7 +38,7 @@ TOGETHER = dict.fromkeys(("evaluation", "rewards", "spice", "tools"), "metrics")
 APART = "pipeline"
 # The longest come first, or one process would still be at it when the others have ended. The metrics' kernels are
 # compiled before the files that copy them.
-LONGEST = ("metrics", "test_repro.py", "test_pipeline.py", "test_kills.py")
+LONGEST = ("metrics", "test_repro.py", "test_pipeline.py", "test_kills.py", "objectives", "training")
 
 
 def _together(nodeid: str) -> str:
