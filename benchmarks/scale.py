@@ -47,7 +47,7 @@ from seqcap.files.parquet import parquet_stream, write_table
 from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY, features_schema
 from seqcap.files.writing import atomic
 from seqcap.system import machine
-from seqcap.training import captioners as training
+from seqcap.training import captioners, loop
 
 TRAIN, HELD_OUT, CAPTIONS, LENGTH, MIN_COUNT = 113_287, 5_000, 5, 16, 5
 HIDDEN, CHANNELS, CELLS, SAMPLES = 512, 2048, 14, 5
@@ -156,14 +156,14 @@ class Clock:
 def train(kind: str, objective: str, precision: str) -> dict[str, Any]:
     """Measures training in this process, in a folder with artifacts/."""
     begin = time.perf_counter()
-    job = training.Job(run_of(kind, OBJECTIVES[objective], precision), 1)
-    state = training.begin(job)
+    job = captioners.Job(run_of(kind, OBJECTIVES[objective], precision), 1)
+    state = job.begin()
     before = time.perf_counter() - begin
     with torch.no_grad():
-        state.step.captioner.output.bias[EOS] = np.log(len(job.task.vocabulary) / 10)
+        state.learner.captioner.output.bias[EOS] = np.log(len(job.task.vocabulary) / 10)
     size = BATCHES[kind]
-    batches = training.data_batches(job.training, size, 0, job.steps, job.seed, 0, 1, job.device)
-    training.update(job, state, next(batches))
+    batches = job.read(state)
+    loop.update(job, state, next(batches))
     clock = Clock()
     job.reward.score = clock.timed("reward", job.reward.score)  # type: ignore[method-assign]
     state.parallel = clock.timed("loss", state.parallel)  # type: ignore[assignment]
@@ -171,9 +171,9 @@ def train(kind: str, objective: str, precision: str) -> dict[str, Any]:
     read = clock.timed("features", lambda: next(batches))
     begin, steps = time.perf_counter(), 0
     while (seconds := time.perf_counter() - begin) < SECONDS and steps < job.steps - 2:
-        training.update(job, state, read())
+        loop.update(job, state, read())
         # What a GPU has been told to do is done here.
-        training.check_finite(job, state)
+        loop.check_finite(job, state)
         steps += 1
     spent = dict(clock.seconds)
     spent["loss"] -= spent.setdefault("reward", 0.0)
@@ -185,7 +185,7 @@ def train(kind: str, objective: str, precision: str) -> dict[str, Any]:
 def read_alone(kind: str) -> dict[str, Any]:
     """Measures how fast features are read in random order."""
     begin = time.perf_counter()
-    job = training.Job(run_of(kind, "cross_entropy", "float32"), 1)
+    job = captioners.Job(run_of(kind, "cross_entropy", "float32"), 1)
     before = time.perf_counter() - begin
     order = job.training.order(np.random.default_rng(0), BATCHES[kind])
     begin, done = time.perf_counter(), 0

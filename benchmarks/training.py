@@ -233,8 +233,9 @@ class Bart(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        # transformers imports torchvision.
         import transformers
+
+        import seqcap.features.torchvision_shim  # noqa: F401  # transformers imports torchvision
 
         transformers.logging.set_verbosity_error()
         hidden, layers, heads, inner = OFA_TINY.hidden, OFA_TINY.layers, OFA_TINY.heads, OFA_TINY.feed_forward

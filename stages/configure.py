@@ -1,10 +1,14 @@
 """Checks the parameter files and writes configs/: one file per stage."""
 
 from seqcap.errors import one_line_errors
-from seqcap.pipeline.configure import write_configs
+from seqcap.pipeline.configure import resolve, write_configs
+from seqcap.pipeline.graph import check_graph
 from seqcap.pipeline.params import read_params
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
     with one_line_errors(), alone("configure"):
-        write_configs(read_params())
+        params = read_params()
+        stages = resolve(params)
+        check_graph(params, stages)
+        write_configs(stages, params)

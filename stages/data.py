@@ -1,4 +1,4 @@
-"""What is captioned in a task, the captions and their vocabulary: `data.py <task>` -> artifacts/<task>/data/."""
+"""A task's items, their captions or translations, and the vocabularies: `data.py <task>` -> artifacts/<task>/data/."""
 
 import importlib
 import sys
@@ -13,7 +13,7 @@ from seqcap.tasks import ARTIFACTS, KINDS
 def main(task: str) -> None:
     kind = read_json(config_path("data", task))["kind"]
     data = importlib.import_module(KINDS[kind].data)
-    data.prepare(data.CONFIG.read("data", task), ARTIFACTS / task / "data")
+    data.prepare(data.CONFIGS[kind].read("data", task), ARTIFACTS / task / "data")
 
 
 if __name__ == "__main__":

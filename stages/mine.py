@@ -1,4 +1,4 @@
-"""The training images that a retriever holds for similar: `mine.py <retriever>` -> artifacts/mined/<retriever>/."""
+"""Mines similar training images with a retriever: `mine.py <retriever>` -> artifacts/mined/<retriever>/."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""What a task's features hold, where it is known what is in the pictures: `probe.py <task>` ->
-artifacts/sections/probe-<task>.json."""
+"""What a task's features tell of generated scenes or clips:
+`probe.py <task>` -> artifacts/sections/probe-<task>.json."""
 
 import importlib
 import sys
@@ -16,7 +16,7 @@ def main(task: str) -> None:
     config = ProbeConfig.read("probe", task)
     groups: list[dict[str, Any]] = []
     if config.dataset in ("scenes", "clips"):
-        # Imported by name: photographs do not depend on the code that makes scenes.
+        # Imported by name: tasks of photographs do not depend on the code of the probe.
         groups = importlib.import_module("seqcap.features.probe").probe_scenes(ARTIFACTS / task, config.dataset)
     write_json(ARTIFACTS / f"sections/probe-{task}.json", {"groups": groups})
 

@@ -22,11 +22,11 @@ def main(name: str) -> None:
     if machine.workers() > 1 and len(config.seeds) > 1:
         # It imports what this process does, and at the same time.
         start_server(made_by)
-    from seqcap.retrieval.recalls import of_seeds
+    from seqcap.retrieval.recalls import recalls_per_seed
 
     curves = importlib.import_module(made_by).make(config)
     write_rows(Path(config.weights) / "curves.parquet", curves, CURVES)
-    write_json(Path(config.weights) / "recalls.json", of_seeds(config, machine.device()))
+    write_json(Path(config.weights) / "recalls.json", recalls_per_seed(config, machine.device()))
 
 
 if __name__ == "__main__":

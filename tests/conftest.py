@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from xdist.remote import Producer
 
+    from seqcap.spice.cache import CachedParser
     from seqcap.spice.parser import Parser
 
 ROOT = Path(__file__).parents[1]
@@ -123,11 +124,28 @@ def coco_annotations(pycocoevalcap_folder: Path) -> dict[int, list[str]]:
 
 
 @pytest.fixture(scope="session")
+def coco_captions(coco_annotations: dict[int, list[str]]) -> dict[int, list[list[str]]]:
+    """The first 100 images' captions as lower-case words, by image id."""
+    return {
+        image_id: [caption.lower().strip(" .").split() for caption in coco_annotations[image_id]]
+        for image_id in sorted(coco_annotations)[:100]
+    }
+
+
+@pytest.fixture(scope="session")
 def parser() -> Parser:
     """The one SPICE parser of the test session: it takes 3 seconds to load."""
     from seqcap.spice.parser import Parser
 
     return Parser(processes=1)
+
+
+@pytest.fixture(scope="session")
+def uncached(parser: Parser) -> CachedParser:
+    """The session's parser, as the metric and the reward take it."""
+    from seqcap.spice.cache import CachedParser
+
+    return CachedParser(None, parser)
 
 
 @pytest.fixture(scope="session")

@@ -66,10 +66,10 @@ class ParameterFiles:
 
     def resolved(self) -> dict[str, dict[str, Any]]:
         """Every stage's configuration without its code, by "<stage>/<name>"."""
-        files = resolve(self.read())
         return {
-            path.relative_to("configs").with_suffix("").as_posix(): config.model_dump(mode="json", exclude={"code"})
-            for path, config in files.items()
+            f"{stage}/{name}".rstrip("/"): config.model_dump(mode="json", exclude={"code"})
+            for stage, configs in resolve(self.read()).items()
+            for name, config in configs.items()
         }
 
 

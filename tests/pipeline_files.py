@@ -9,7 +9,8 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from seqcap.pipeline import code
-from seqcap.pipeline.run import apply_overlay
+from seqcap.pipeline.experiment import apply_overlay
+from seqcap.pipeline.graph import write_graph
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "experiments/quick.yaml"
@@ -31,18 +32,16 @@ def copy_project(folder: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     apply_overlay(folder, YAML(typ="safe").load(TINY.read_text()), TINY)
+    write_graph(folder)
     git(folder, "init", "--quiet")
     commit(folder, "tiny")
     return folder
 
 
 def add_made_up_paper(folder: Path) -> None:
-    """Adds the made-up paper to a copy: new files, and one line in dvc.yaml."""
+    """Adds the made-up paper to a copy: new files, and the graph is renewed."""
     shutil.copytree(MADE_UP, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    graph = (folder / "dvc.yaml").read_text()
-    (folder / "dvc.yaml").write_text(
-        graph.replace("vars:\n", "vars:\n- papers/made_up.yaml:papers,evaluations,groups\n", 1)
-    )
+    run(folder, "seqcap", "graph")
 
 
 def commit(folder: Path, message: str) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
-import pytest
 
 from seqcap.world.captions import DETAILS, Mention, Plan, plan
-from seqcap.world.english import NOUNS, Draws, Wording
-from seqcap.world.graph import pick, sample
+from seqcap.world.grammar import Grammar
+from seqcap.world.graph import ACTIONS, COLOURS, SIZES, TEXTURES, pick, sample
+from seqcap.world.wording import Wording, fit
+from seqcap.world.words import ENGLISH
 
 
 class _Fixed:
@@ -48,24 +48,33 @@ class Dictated(Wording):
     def order(self, relation: str, finite: bool) -> Any:
         return self.said.get("order", "plain")
 
-    def noun(self, mention: Mention) -> tuple[str, str]:
-        forms = dict(NOUNS[mention.noun])
-        wanted = self._said(f"noun {mention.objects}", next(iter(forms))[0])
-        return next(pair for pair in forms if pair[0] == wanted)
-
     def choose(self, about: str, weights: Mapping[str, float]) -> str:
-        word = str(self._said(about, next(iter(weights))))
-        return word if word in weights else next(iter(weights))
+        first = next(iter(weights))
+        word = str(self._said(about, first))
+        # Nouns are chosen as "puppy puppies".
+        return next((choice for choice in weights if word in (choice, choice.split()[0])), first)
 
 
-def dictate(language: ModuleType, what: Plan, said: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> str:
-    """The sentence of a language's module that says `what` in the words of `said`."""
+def dictate(grammar: type[Grammar], what: str, said: Mapping[str, Any]) -> str:
+    """The sentence that says a `planned` plan in the words of `said`."""
+    made = planned(what)
+    return " ".join(grammar(made, Dictated(made, said)).tokens())
 
-    def wording(what: Plan, draws: Draws) -> Wording:
-        return Dictated(what, said)
 
-    monkeypatch.setattr(language, "Wording", wording)
-    return " ".join(language.sentence(what, lambda about: np.random.default_rng(0)))
+def planned(text: str) -> Plan:
+    """ "2 small red dog, cat | next_to | beach": mentions, the relation of the first two, and the background."""
+    mentions, relation, background, *_ = [part.strip() for part in f"{text} | | ".split("|")]
+    found: list[Mention] = []
+    for phrase in mentions.split(", "):
+        *words, noun = phrase.split()
+        number = int(words.pop(0)) if words and words[0].isdigit() else 1
+        start = sum(len(mention.objects) for mention in found)
+        values: dict[str, Any] = {}
+        for word in words:
+            kinds = {"colour": COLOURS, "size": SIZES, "texture": TEXTURES, "action": {*sum(ACTIONS.values(), ())}}
+            values[next(kind for kind, allowed in kinds.items() if word in allowed)] = word
+        found.append(Mention(cast(Any, noun), tuple(range(start, start + number)), **values))
+    return Plan(tuple(found), relation or None, cast(Any, background or None))
 
 
 def plans(count: int) -> list[Plan]:
@@ -79,6 +88,18 @@ def _plan(number: int) -> Plan:
     return plan(sample(rng), pick(rng, DETAILS), 0.05, rng)
 
 
-def sentences(realise: Callable[[Plan, np.random.Generator], list[str]], count: int) -> list[tuple[Plan, list[str]]]:
+def sentences(grammar: type[Grammar], count: int) -> list[tuple[Plan, list[str]]]:
     """Plans, and what a language says of them."""
-    return [(what, realise(what, np.random.default_rng([1, number]))) for number, what in enumerate(plans(count))]
+    told = [fit(grammar.sentence, what, np.random.default_rng([1, number])) for number, what in enumerate(plans(count))]
+    return list(zip(plans(count), told, strict=True))
+
+
+def english_words(*names: str) -> set[str]:
+    """All words or phrases of some of English's tables, at any depth."""
+
+    def inside(value: Any) -> set[str]:
+        if isinstance(value, Mapping) and any(isinstance(part, Mapping) for part in value.values()):
+            return set().union(*map(inside, value.values()))
+        return set(value)
+
+    return set().union(*(inside(ENGLISH[name]) for name in names))

@@ -20,7 +20,7 @@ from small_checkout import write
 
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
-from seqcap.pipeline import run as pipeline
+from seqcap.pipeline import clone, experiment, publish
 
 EXPERIMENT = Path("experiments/e.yaml")
 CLONE = Path("runs/e")
@@ -48,12 +48,11 @@ captioners:
   attention: {seeds: 1}
 """,
     "papers/sle.yaml": """\
-papers:
-  sle: {pictures: image}
+pictures: image
 evaluations:
   sle_image: {task: image}
 groups:
-  sle_xe: {paper: sle, evaluation: sle_image}
+  sle_xe: sle_image
 runs:
   xe:
     group: sle_xe
@@ -63,7 +62,7 @@ runs:
 ensembles:
   both: {run: sll}
 """,
-    "papers/spider.yaml": "papers:\n  spider: {}\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
+    "papers/spider.yaml": "pictures: image\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
     "reports/report.md": "new\n",
     "reports/sle/tables/quality.csv": "1\n",
     "reports/spider/tables/quality.csv": "2\n",
@@ -90,9 +89,9 @@ def read(folder):
 
 
 def run_no_graph(folder, jobs, stages):
-    """In the place of `pipeline.repro`: leaves what the graph would, of the papers that are wanted."""
+    """In the place of `repro`: leaves what the graph would, of the papers that are wanted."""
     yaml = YAML(typ="safe")
-    papers = [path.stem for path in sorted((folder / "papers").glob("*.yaml")) if yaml.load(path.read_text())["papers"]]
+    papers = [path.stem for path in sorted((folder / "papers").glob("*.yaml")) if yaml.load(path.read_text())]
     json_file.write_json(folder / "configs/report.json", {"papers": papers})
     wanted = [paper for paper in papers if stages == ["report"] or f"section@{paper}" in stages]
     write(folder / "artifacts/sections", {f"{paper}/section.md": f"{paper}\n" for paper in wanted})
@@ -108,12 +107,12 @@ def checkout(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
     git(tmp_path, "clone", "--quiet", str(server), str(folder))
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(pipeline, "repro", run_no_graph)
+    monkeypatch.setattr(experiment, "repro", run_no_graph)
     return folder
 
 
 def run_experiment(target=TARGET, root=None):
-    pipeline.run_experiment(EXPERIMENT, root, Path(target), 1)
+    experiment.run_experiment(EXPERIMENT, root, Path(target), 1)
 
 
 def error_of(call: Callable[[], object]) -> Exception | None:
@@ -231,7 +230,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
     (CLONE / "dvc.lock").write_text("the clone's\n")
     Path("code.py").write_text("committed later\n")
     commit(checkout, "later")
-    original = pipeline._git
+    original = clone._git
 
     def die_in_checkout(*arguments, **options):
         if "checkout" in arguments:
@@ -244,7 +243,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
 
     process = os.fork()
     if process == 0:
-        pipeline._git = die_in_checkout
+        clone._git = die_in_checkout
         run_experiment()
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
     run_experiment()
@@ -288,7 +287,7 @@ def test_a_git_hook_s_repository_is_not_the_clone(checkout, monkeypatch):
 
 def test_a_killed_clone_is_made_anew(checkout, monkeypatch):
     """And the half clone of a process that still runs is left alone."""
-    was_killed, process = kill(lambda: pipeline.update_clone(CLONE), monkeypatch, step=0)
+    was_killed, process = kill(lambda: clone.update_clone(CLONE), monkeypatch, step=0)
     assert was_killed
     assert [path.name for path in CLONE.parent.iterdir()] == [f".e.{process}.tmp"]
     other = CLONE.with_name(f".e.{os.getppid()}.tmp")
@@ -331,7 +330,7 @@ def test_uncommitted_changes_are_named(checkout, capsys):
 def test_a_clean_checkout_is_not_warned_of(checkout, tmp_path, capsys):
     outside = tmp_path / "e.yaml"
     outside.write_text("{}")
-    pipeline.run_experiment(outside, None, TARGET, 1)
+    experiment.run_experiment(outside, None, TARGET, 1)
     assert capsys.readouterr().err == ""
     assert (TARGET / ".published").read_text().splitlines()[0] == "e.yaml"
 
@@ -343,7 +342,7 @@ def refused(target):
     """The one line that ends an experiment before its graph is run."""
     runs = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "repro", lambda folder, jobs, papers: runs.append(folder))
+        patch.setattr(experiment, "repro", lambda folder, jobs, papers: runs.append(folder))
         error = error_of(lambda: run_experiment(target))
     assert isinstance(error, InputError)
     assert runs == []
@@ -398,15 +397,15 @@ def reports(monkeypatch):
         (folder / "reports/report.md").write_text("".join(path.read_text() for path in sections))
         return 0
 
-    monkeypatch.setattr(pipeline, "repro", run_graph)
-    monkeypatch.setattr(pipeline, "stage_graph", lambda folder, targets: graph)
-    monkeypatch.setattr(pipeline, "unfinished", lambda folder, graph: dict.fromkeys(stale))
-    monkeypatch.setattr(pipeline, "_python", write_report)
+    monkeypatch.setattr(experiment, "repro", run_graph)
+    monkeypatch.setattr(publish, "stage_graph", lambda folder, targets: graph)
+    monkeypatch.setattr(publish, "unfinished", lambda folder, graph: dict.fromkeys(stale))
+    monkeypatch.setattr(publish, "run_python", write_report)
 
     def run(*papers, out_of_date=()):
         stale.clear()
         stale.update(f"section@{paper}" for paper in out_of_date)
-        pipeline.run_experiment(EXPERIMENT, None, TARGET, 1, papers)
+        experiment.run_experiment(EXPERIMENT, None, TARGET, 1, papers)
         return ran[-1]
 
     return run
@@ -440,7 +439,7 @@ def test_a_part_that_nobody_published_is_left_out(checkout, reports):
 
 
 def test_a_report_that_fails_is_not_published(checkout, reports, monkeypatch):
-    monkeypatch.setattr(pipeline, "_python", lambda folder, *arguments: 2)
+    monkeypatch.setattr(publish, "run_python", lambda folder, *arguments: 2)
     with pytest.raises(InputError, match=r"stages/report\.py: failed on the parts in runs/e/artifacts/sections"):
         reports("sle")
     assert not TARGET.exists()
@@ -462,7 +461,9 @@ def test_an_earlier_publication_that_holds_the_checkout_is_not_published_over(ch
 
 
 def test_what_appears_while_the_graph_runs_is_not_published_over(checkout, monkeypatch):
-    monkeypatch.setattr(pipeline, "repro", lambda folder, jobs, papers: write(TARGET, {"thesis.tex": "years of work"}))
+    monkeypatch.setattr(
+        experiment, "repro", lambda folder, jobs, papers: write(TARGET, {"thesis.tex": "years of work"})
+    )
     error = error_of(run_experiment)
     assert read(TARGET) == {"thesis.tex": "years of work"}
     assert isinstance(error, InputError)
@@ -509,7 +510,7 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
         write(TARGET, OLD)
         # Nothing is counted but what publishing does.
         with monkeypatch.context() as patch:
-            patch.setattr(pipeline, "update_clone", lambda folder: None, raising=False)
+            patch.setattr(experiment, "update_clone", lambda folder: None, raising=False)
             was_killed, process = kill(run_experiment, patch, step)
         if not was_killed:
             break
@@ -521,11 +522,11 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
             assert read(TARGET) in (OLD, NEW)
             states.add(read(TARGET)["report.md"])
         # Started again it puts things right first, whatever becomes of the graph.
-        monkeypatch.setattr(pipeline, "repro", fail)
+        monkeypatch.setattr(experiment, "repro", fail)
         assert isinstance(error_of(run_experiment), InputError)
         assert read(TARGET) in (OLD, NEW)
         assert list(TARGET.parent.iterdir()) == [TARGET]
-        monkeypatch.setattr(pipeline, "repro", lambda folder, jobs, papers: None)
+        monkeypatch.setattr(experiment, "repro", lambda folder, jobs, papers: None)
     assert states == {"missing", "old\n", "new\n"}
     assert read(TARGET) == NEW
 
@@ -535,7 +536,7 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
 
 def test_an_overlay_changes_adds_and_removes(tmp_path):
     write(tmp_path, COMMITTED)
-    pipeline.apply_overlay(
+    experiment.apply_overlay(
         tmp_path,
         {
             "params.yaml": {
@@ -558,9 +559,9 @@ def test_an_overlay_changes_adds_and_removes(tmp_path):
         "captioners": {"lstm": {"seeds": 3}, "large": {"seeds": 1}},
     }
     assert load((tmp_path / "papers/sle.yaml").read_text()) == {
-        "papers": {"sle": {"pictures": "image"}},
+        "pictures": "image",
         "evaluations": {"sle_image": {"task": "image"}, "sle_more": {"task": "image"}},
-        "groups": {"sle_xe": {"paper": "sle", "evaluation": "sle_image"}},
+        "groups": {"sle_xe": "sle_image"},
         "runs": {"xe": {"group": "sle_xe", "training": {"epochs": 1}}, "new": {"like": "xe"}},
         "ensembles": {},
     }
@@ -573,14 +574,14 @@ def test_a_section_that_loses_all_its_entries_can_still_be_read(tmp_path):
     text = "captioners:\n  # The first.\n  lstm:\n    seeds: 3\n\n  attention:\n    seeds: 1\n\nseed: 1\n"
     write(tmp_path, {"params.yaml": text})
     removed = {"params.yaml": {"captioners": {"lstm": None, "attention": None}}}
-    pipeline.apply_overlay(tmp_path, removed, EXPERIMENT)
+    experiment.apply_overlay(tmp_path, removed, EXPERIMENT)
     assert YAML(typ="safe").load((tmp_path / "params.yaml").read_text()) == {"captioners": {}, "seed": 1}
 
 
 def test_what_belongs_to_a_removed_evaluation_goes_with_it(tmp_path):
     """Its groups and ensembles; runs stay, without a group, since others may be like them."""
     write(tmp_path, COMMITTED)
-    pipeline.apply_overlay(tmp_path, {"papers/sle.yaml": {"evaluations": {"sle_image": None}}}, EXPERIMENT)
+    experiment.apply_overlay(tmp_path, {"papers/sle.yaml": {"evaluations": {"sle_image": None}}}, EXPERIMENT)
     left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
     assert left["groups"] == left["ensembles"] == {}
     assert left["runs"]["xe"] == {"group": None, "training": {"epochs": 3}}
@@ -588,29 +589,27 @@ def test_what_belongs_to_a_removed_evaluation_goes_with_it(tmp_path):
 
 def test_comparisons_go_with_their_runs(tmp_path):
     content = (
-        "papers:\n  sle:\n    comparisons:\n    - [xe, sll]\n    - [both, xe]\n    - [xe, more]\n"
-        "groups:\n  a: {evaluation: one}\n  b: {evaluation: one}\nevaluations:\n  one: {}\n"
+        "comparisons:\n- [xe, sll]\n- [both, xe]\n- [xe, more]\n"
+        "groups:\n  a: one\n  b: one\nevaluations:\n  one: {}\n"
         "runs:\n  xe:\n    group: a\n  more:\n    like: xe\n  sll:\n    group: b\nensembles:\n  both: {run: more}\n"
     )
     write(tmp_path, {"papers/sle.yaml": content})
-    pipeline.apply_overlay(tmp_path, {"papers/sle.yaml": {"groups": {"b": None}}}, EXPERIMENT)
+    experiment.apply_overlay(tmp_path, {"papers/sle.yaml": {"groups": {"b": None}}}, EXPERIMENT)
     left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
-    assert left["papers"]["sle"]["comparisons"] == [["both", "xe"], ["xe", "more"]]
+    assert left["comparisons"] == [["both", "xe"], ["xe", "more"]]
 
 
 def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
     for name in ("params.yaml", *(f"papers/{path.name}" for path in (ROOT / "papers").glob("*.yaml"))):
         write(tmp_path, {name: (ROOT / name).read_text(encoding="utf-8")})
-        pipeline.apply_overlay(tmp_path, {name: {}}, EXPERIMENT)
+        experiment.apply_overlay(tmp_path, {name: {}}, EXPERIMENT)
         assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_a_paper_that_is_null_has_no_entries(tmp_path):
+def test_a_paper_that_is_null_takes_no_part(tmp_path):
     write(tmp_path, COMMITTED)
-    pipeline.apply_overlay(tmp_path, {"papers/spider.yaml": None}, EXPERIMENT)
-    text = (tmp_path / "papers/spider.yaml").read_text()
-    assert YAML(typ="safe").load(text) == {"papers": {}, "groups": {}, "runs": {}, "variances": {}}
-    assert "&" not in text
+    experiment.apply_overlay(tmp_path, {"papers/spider.yaml": None}, EXPERIMENT)
+    assert (tmp_path / "papers/spider.yaml").read_text() == "{}\n"
 
 
 @pytest.mark.parametrize(
@@ -622,8 +621,7 @@ def test_a_paper_that_is_null_has_no_entries(tmp_path):
         ({"/params.yaml": {}}, "is no file of parameters"),
         ({"papers/link.yaml": {"work": 1}}, "papers/link.yaml is no file of parameters"),
         ({"params.yaml": None}, "params.yaml: is not a mapping of parameters"),
-        ({"params.yaml": {"sede": 2}}, "params.yaml: sede is not a parameter; correct the name"),
-        ({"papers/sle.yaml": {"runs": {"ex": None}}}, "papers/sle.yaml: runs.ex is not a parameter; correct the name"),
+        ({"papers/sle.yaml": {"runs": {"ex": None}}}, "runs.ex is null, but there is no such entry; correct the name"),
     ],
 )
 def test_a_wrong_overlay_is_one_line_and_changes_nothing(tmp_path, overlay, message):
@@ -632,7 +630,7 @@ def test_a_wrong_overlay_is_one_line_and_changes_nothing(tmp_path, overlay, mess
     (tmp_path / "folder/papers/link.yaml").symlink_to(tmp_path / "work.yaml")
     before = read(tmp_path)
     with pytest.raises(InputError) as caught:
-        pipeline.apply_overlay(tmp_path / "folder", {"papers/spider.yaml": None} | overlay, EXPERIMENT)
+        experiment.apply_overlay(tmp_path / "folder", {"papers/spider.yaml": None} | overlay, EXPERIMENT)
     assert message in str(caught.value)
     assert str(caught.value).startswith("experiments/e.yaml: ")
     assert read(tmp_path) == before
@@ -651,7 +649,6 @@ def test_the_root_is_that_of_the_task_that_changes(checkout, tmp_path):
     [
         ("{}", "changes 0 tasks, but there is one root"),
         ("params.yaml: {tasks: {image: {}, de_en: {}}}", "changes 2 tasks"),
-        ("params.yaml: {tasks: {image: null}}", "changes nothing of its task"),
     ],
 )
 def test_a_root_belongs_to_one_task(checkout, tmp_path, text, message):

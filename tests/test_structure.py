@@ -166,7 +166,7 @@ def test_a_newcomer_can_read_it(folder):
 
 
 LIGHT_MODULES = [
-    *("cli", "pipeline.run", "config.report", "tasks", "rewards", "metrics"),
+    *("cli", "pipeline.experiment", "config.report", "tasks", "rewards", "metrics"),
     *("data.captions", "data.pairs", "metrics.files", "tools.submit"),
 ]
 

@@ -1,6 +1,6 @@
-"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap compare` compares two of its runs,
-`seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts
-people's judgements of them."""
+"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap graph` renews its graph, `seqcap compare`
+compares two of its runs, `seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's
+server, `seqcap rating` counts people's judgements of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
     parser = Parser(prog="seqcap", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (add_repro, add_score, add_compare, add_caption, add_submit, add_rating):
+    for add in (add_repro, add_graph, add_score, add_compare, add_caption, add_submit, add_rating):
         add(commands)
     return parser
 
@@ -54,7 +54,8 @@ def add_repro(commands: Any) -> None:
     def call(
         jobs: int, papers: list[str], dry: bool, experiment: Path | None, root: Path | None, publish: Path | None
     ) -> None:
-        from seqcap.pipeline.run import repro, run_experiment, sections
+        from seqcap.pipeline.experiment import run_experiment
+        from seqcap.pipeline.repro import repro, sections
 
         if experiment is None:
             repro(Path(), jobs, sections(papers), dry)
@@ -64,6 +65,17 @@ def add_repro(commands: Any) -> None:
             command.error("--experiment needs --publish")
         else:
             run_experiment(experiment, root, publish, jobs, papers)
+
+    command.set_defaults(call=call)
+
+
+def add_graph(commands: Any) -> None:
+    command = commands.add_parser("graph", help="renew graph.yaml, what DVC knows of the parameters")
+
+    def call() -> None:
+        from seqcap.pipeline.graph import write_graph
+
+        write_graph()
 
     command.set_defaults(call=call)
 
@@ -93,8 +105,7 @@ def add_score(commands: Any) -> None:
     command.add_argument("--official", action="store_true", help="by pycocoevalcap and its jars (Java), as an oracle")
 
     def call(metrics: list[str] | None, **options: Any) -> None:
-        from seqcap.metrics.registry import QUALITY
-        from seqcap.metrics.spelling import find_metrics
+        from seqcap.metrics.registry import QUALITY, find_metrics
 
         wanted = find_metrics(metrics or QUALITY)
         if options["per_image"] and options["json_file"] is None and options["form"] != "json":

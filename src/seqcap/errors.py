@@ -1,4 +1,4 @@
-"""The one exception that users see: one line, and exit status 2."""
+"""The one exception that users see: one line, and exit status 2. Imports nothing of the package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class InputError(Exception):
-    """Something outside the code is wrong: a parameter, a file, a record in it.
+    """Something outside the code is wrong: a parameter, a file or a record in a file.
 
     Args:
         source: the file (or parameter file) that holds the problem.
@@ -20,7 +20,7 @@ class InputError(Exception):
 
     def __init__(self, source: str | Path, problem: str, fix: str) -> None:
         line = f"{source}: {problem}; {fix}"
-        # A caption or a file name may hold newlines: what the user sees stays one line.
+        # One line, even if a caption or a file name in it holds newlines.
         super().__init__(" ".join(line.split()))
         self._parts = (source, problem, fix)
 
@@ -31,11 +31,11 @@ class InputError(Exception):
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Ends the process as programs do: an `InputError` becomes one line on standard error and exit status 2, Ctrl-C one
-    line and 130. If nobody reads what is printed any more, as with `| head`, the rest is not printed, and it is 141."""
+    """Turns an `InputError` into one line on standard error and exit status 2, Ctrl-C into one line and status 130, and
+    a closed output, as with `| head`, into status 141."""
     try:
         yield
-        # What is still in the buffer meets a closed pipe here, not when the interpreter ends.
+        # A closed pipe shows here, not when the interpreter ends.
         sys.stdout.flush()
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -44,6 +44,6 @@ def one_line_errors() -> Iterator[None]:
         print("interrupted", file=sys.stderr)
         raise SystemExit(130) from None
     except BrokenPipeError:
-        # The interpreter flushes once more.
+        # The interpreter flushes once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(141) from None

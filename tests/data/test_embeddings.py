@@ -170,49 +170,15 @@ def test_vectors_are_lined_up_with_the_vocabulary(tmp_path):
     assert matrix.tolist() == expected
 
 
-def test_what_was_trained_can_be_read(tmp_path):
-    table = train(CAPTIONS, VOCABULARY, SMALL)
-    write_table(tmp_path / "e.parquet", table, table.schema)
-    matrix = read(tmp_path / "e.parquet", VOCABULARY)
-    assert matrix.shape == (len(VOCABULARY), 8)
-    assert matrix[: len(SPECIALS)].any(1).tolist() == [False, False, True, False]
-    for word, vector in vectors_by_word(table).items():
-        np.testing.assert_array_equal(matrix[VOCABULARY.words.index(word)], vector.astype(np.float32))
-
-
-@pytest.mark.parametrize(
-    ("words", "rows", "problem"),
-    [
-        (["dog", "dog"], [[1.0], [2.0]], "word 'dog' is there twice"),
-        (["dog", "cat"], [[1.0], [float("nan")]], "word 'cat' has a value that is not finite"),
-        (["gnu", "<eos>"], [[1.0], [2.0]], "covers no word of the vocabulary"),
-    ],
-)
-def test_wrong_contents_are_one_line(tmp_path, words, rows, problem):
-    path = write(tmp_path / "e.parquet", words, rows)
-    with pytest.raises(InputError, match=problem) as caught:
-        read(path, Vocabulary([*SPECIALS, "cat", "dog"]))
-    assert str(caught.value).startswith(f"{path}: ")
-
-
-VECTOR = pa.list_(pa.float32(), 1)
-
-
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
         (pa.table({"word": ["dog"]}), "has no column 'vector'"),
         (pa.table({"word": ["dog"], "vector": [[1.0, 2.0]]}), "column 'vector' is list"),
-        (pa.table({"word": [1], "vector": pa.array([[1.0]], VECTOR)}), "column 'word' is int64"),
-        (pa.table({"word": [None, "dog"], "vector": pa.array([[1.0]] * 2, VECTOR)}), "column 'word' is null in row 0"),
-        (pa.table({"word": ["dog"], "vector": pa.array([[None]], VECTOR)}), "has nulls"),
-        (pa.table({"word": ["dog"], "vector": pa.array([[]], pa.list_(pa.float32(), 0))}), "column 'vector' is fixed"),
-        (pa.table([["dog"], ["cat"]], names=["word", "word"]), "has 2 columns 'word'"),
+        (pa.table({"word": [1], "vector": pa.array([[1.0]], pa.list_(pa.float32(), 1))}), "column 'word' is int64"),
     ],
 )
 def test_other_layouts_are_one_line(tmp_path, table, problem):
-    if table.column(0).null_count:
-        table = table.cast(embeddings_schema(1))
     pq.write_table(table, tmp_path / "e.parquet")
     with pytest.raises(InputError, match=problem):
         read(tmp_path / "e.parquet", Vocabulary([*SPECIALS, "dog"]))
@@ -221,11 +187,6 @@ def test_other_layouts_are_one_line(tmp_path, table, problem):
 def test_vectors_that_grow_beyond_all_bounds_are_not_kept():
     with pytest.raises(InputError, match=r"params\.yaml: embeddings\.glove: vectors became NaN or infinite"):
         train(CAPTIONS, VOCABULARY, SMALL.model_copy(update={"learning_rate": 1e30}))
-
-
-def test_a_missing_file_is_one_line(tmp_path):
-    with pytest.raises(InputError, match="does not exist"):
-        read(tmp_path / "e.parquet", VOCABULARY)
 
 
 # GloVe's text files
@@ -263,16 +224,12 @@ def test_text_files_may_say_how_captions_end(tmp_path):
     ("content", "problem"),
     [
         (b"red 1 2 3\ndog 1 2\n", "line 2 has 2 values; expected a word and 3 values"),
-        (b"red 1 2 3\nzebra 1 2 3 4\n", "line 2 has 4 values"),
-        (b"red 1 2 3\n\ndog 1 2 3\n", "line 2 has 0 values"),
         (b"4 300\nred 1 2 3\n", "line 1 has 1 values"),
         (b"red 1 two 3\n", "line 1 holds a value that is no number"),
         (b"red 1  2\n", "line 1 holds a value that is no number"),
         (b"red 1 nan 3\n", "line 1 holds a value that is not finite"),
         (b"zebra 1 2 3\n<eos> 1 2 3\n", "covers no word of the vocabulary"),
-        (b"", "covers no word of the vocabulary"),
         (b"PAR1\x00\x00\x15\x04", "is not a text file"),
-        (bytes(range(1, 256)) * 20, "values"),
         (gzip.compress(TEXT.encode(), mtime=0)[:-12], "is damaged"),
         (gzip.compress(TEXT.encode(), mtime=0)[:30] + b"\xff" * 40, "is damaged"),
     ],
@@ -284,12 +241,6 @@ def test_what_is_no_such_text_is_one_line(tmp_path, content, problem):
         read_text(path, VOCABULARY, 3)
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["nowhere.txt", "."])
-def test_a_text_file_that_cannot_be_read_is_one_line(tmp_path, name):
-    with pytest.raises(InputError, match="cannot be read"):
-        read_text(tmp_path / name, VOCABULARY, 3)
 
 
 # The stage

@@ -118,10 +118,10 @@ def test_missing_clips_and_pictures_are_one_line(root: Path, tmp_path: Path) -> 
     assert "has no image 'b.gif'" in refused(root, "b.gif")
     unpacked = tmp_path / "unpacked"
     (unpacked / "frames/a").mkdir(parents=True)
-    assert "has no pictures of clip 'a.gif'" in refused(unpacked)
+    assert "has no frames of clip 'a.gif'" in refused(unpacked)
     for number, side in enumerate((8, 9)):
         Image.new("RGB", (side, side)).save(unpacked / f"frames/a/{number}.png")
-    assert "the pictures of clip 'a.gif' differ in size" in refused(unpacked)
+    assert "the frames of clip 'a.gif' differ in size" in refused(unpacked)
     (unpacked / "frames/a/1.png").write_bytes(b"no picture")
     assert "image 'a/1.png' cannot be decoded" in refused(unpacked)
     with pytest.raises(InputError, match="is not a folder"):

@@ -80,16 +80,8 @@ def test_truncated_or_not_an_image_names_the_file(tmp_path: Path, content: bytes
     else:
         (tmp_path / "images").mkdir()
         (tmp_path / "images" / "broken.jpg").write_bytes(content)
-    with pytest.raises(InputError, match=r"'broken\.jpg' cannot be decoded"):
+    with pytest.raises(InputError, match=r"'broken\.jpg' cannot be decoded \([^<]*\)"):
         ImageSource(tmp_path).read("broken.jpg")
-
-
-def test_what_is_wrong_with_an_image_is_said_in_words(tmp_path: Path) -> None:
-    """Not "<_io.BytesIO object at 0x7f>"."""
-    (tmp_path / "page.jpg").write_bytes(b"<html>404</html>")
-    for read in (lambda: ImageSource(tmp_path).read("page.jpg"), lambda: read_image(tmp_path / "page.jpg")):
-        with pytest.raises(InputError, match=r"cannot be decoded \(no JPEG, PNG, .*\)"):
-            read()
 
 
 def test_a_file_of_its_own_is_read_whatever_lies_beside_it(tmp_path: Path) -> None:

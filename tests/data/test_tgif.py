@@ -13,16 +13,17 @@ import pytest
 from small_gifs import gif, pictures
 
 from seqcap.config.data import ClipData
-from seqcap.data import clips, tgif
+from seqcap.data import captions, tgif
 from seqcap.data.frames import ClipSource
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY
+from seqcap.world.checker import check
 from seqcap.world.clips import ClipsConfig, write_clips
 from seqcap.world.drawing import draw
 from seqcap.world.motion import FRAMES, Clip
-from seqcap.world.scenes import check, read_worlds
+from seqcap.world.scenes import read_worlds
 
 URL = "https://38.media.tumblr.com/9f6c/tumblr_{}_500.gif"
 NAMES = "abcde"
@@ -81,7 +82,7 @@ def test_a_task_of_real_clips_is_prepared(root: Path, tmp_path: Path) -> None:
     config = ClipData(
         dataset="tgif", root=str(root), min_count=1, max_length=3, clips=None, seed=1, fingerprint={}, code={}
     )
-    clips.prepare(config, tmp_path / "data")
+    captions.prepare(config, tmp_path / "data")
     assert len(read_table(tmp_path / "data/images.parquet", IMAGES)) == 4
     words = read_json(tmp_path / "data" / VOCABULARY)["words"]
     # Of training captions alone, and no further than captions are trained on.
@@ -114,9 +115,9 @@ def test_wrong_lines_are_named(root: Path, file: str, text: str, message: str) -
 @pytest.mark.parametrize("file", ["tgif-v1.0.tsv", "splits/test.txt"])
 def test_missing_and_damaged_files_are_one_line(root: Path, file: str) -> None:
     (root / file).write_bytes(b"\xff\xfe")
-    assert f"{file}: cannot be read" in refused(root)
+    assert f"{file}: line 1 is not UTF-8" in refused(root)
     (root / file).unlink()
-    assert f"{file}: does not exist" in refused(root)
+    assert f"{file}: cannot be read (No such file" in refused(root)
     (root / file).mkdir()
     assert f"{file}: cannot be read" in refused(root)
 

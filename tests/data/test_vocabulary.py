@@ -69,20 +69,10 @@ def test_write_then_read_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
-    [
-        [],
-        {"words": list(SPECIALS)},
-        {"words": [*SPECIALS, 3], "min_count": 1},
-        {"words": [*SPECIALS, "a", "a"], "min_count": 1},
-        {"words": ["a"], "min_count": 1},
-        {"words": [*SPECIALS, "a"], "min_count": 0},
-        {"words": [*SPECIALS, "a"], "min_count": True},
-        {"words": list(SPECIALS), "min_count": 1},
-    ],
+    "value", [[], {"words": [*SPECIALS, "a", "a"]}, {"words": ["a"], "min_count": 1}, {"word": []}]
 )
-def test_a_damaged_file_is_one_line_that_names_it(tmp_path: Path, value: Any) -> None:
+def test_a_file_that_holds_no_vocabulary_is_one_line(tmp_path: Path, value: Any) -> None:
     path = tmp_path / "vocabulary.json"
     path.write_text(json.dumps(value))
-    with pytest.raises(InputError, match=r"vocabulary\.json"):
+    with pytest.raises(InputError, match=r"vocabulary\.json: is not a vocabulary"):
         Vocabulary.read(path)

@@ -241,7 +241,7 @@ def test_products_are_of_the_gradients():
 
 def test_the_listener_sees_the_captioners_pictures(config):
     setup = estimators.read_setup(config)
-    store = setup.listener.pictures(estimators.tasks.ARTIFACTS / "image").store
+    store = setup.listener.load_task(estimators.tasks.ARTIFACTS / "image").store
     seen = [setup.listener.embed_images(torch.from_numpy(store.get(np.array([row])))) for row in range(24)]
     rows = [(torch.cat(seen) - picture).norm(dim=1).argmin().item() for picture in setup.pictures]
     assert len(set(rows)) == 5

@@ -25,9 +25,10 @@ from seqcap.files.tensors import save_weights
 from seqcap.models import decoding
 from seqcap.retrieval.recalls import recalls
 from seqcap.world.captions import plan
+from seqcap.world.checker import check
 from seqcap.world.english import realise
 from seqcap.world.graph import sample
-from seqcap.world.scenes import SCENES, check, read_scenes
+from seqcap.world.scenes import SCENES, read_scenes
 
 FOLDER = Path("artifacts/image")
 CHANNELS = 6
@@ -326,7 +327,7 @@ def test_people_are_found_by_the_judge_and_by_the_listeners_that_runs_train_or_s
         assert start.to_dict() == expected_ranks(f"listener/seed{seed}.safetensors", people).to_dict()
     # The same as where retrievers are measured by themselves.
     judge, _ = retrieval.load(Path("judge/seed9.safetensors"))
-    measured = recalls(judge, judge.pictures(FOLDER).split("test", MAX_LENGTH), torch.device("cpu"))["text_to_image"]
+    measured = recalls(judge, judge.load_task(FOLDER).split("test", MAX_LENGTH), torch.device("cpu"))["text_to_image"]
     for k in (1, 5):
         assert values(scores, "human", 0, f"fixed_R@{k}").mean() == pytest.approx(measured[f"R@{k}"])
 
@@ -395,7 +396,7 @@ def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"judge": "nowhere"}, r"nowhere: holds no seed<k>\.safetensors"),
+        ({"judge": "nowhere"}, r"nowhere/seed1\.safetensors: does not exist"),
         ({"judge": "captioner"}, r"captioner/seed1\.safetensors: holds no retriever"),
         ({"listener": "nowhere"}, r"nowhere/seed1\.safetensors: does not exist"),
         ({"captioner": "listener"}, r"listener/seed1\.safetensors: holds no captioner"),
@@ -405,10 +406,3 @@ def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):
 def test_what_is_missing_is_one_line(task, changes, message):
     with pytest.raises(InputError, match=message):
         evaluate(config(**changes))
-
-
-def test_a_scene_that_is_missing_is_one_line(task):
-    rows = read_table(FOLDER / "data/scenes.parquet", SCENES).to_pylist()
-    write_rows(FOLDER / "data/scenes.parquet", [row for row in rows if row["item"] != 12], SCENES)
-    with pytest.raises(InputError, match=r"scenes\.parquet: has no scene of image 12"):
-        evaluate(config())

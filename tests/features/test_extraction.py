@@ -108,12 +108,6 @@ def test_row_groups_are_small_and_uncompressed(root: Path, encoder: Encoder) -> 
     assert metadata.row_group(0).column(1).compression == "UNCOMPRESSED"
 
 
-def test_two_runs_give_the_same_bytes(root: Path, encoder: Encoder) -> None:
-    first = run(root, "a", encoder)
-    shutil.rmtree(root / "kept")
-    assert run(root, "b", encoder) == first
-
-
 def test_what_has_ended_is_not_extracted_again(root: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(root, "a", encoder)
     monkeypatch.setattr(ImageSource, "read", lambda *_: pytest.fail("read again"))

@@ -21,7 +21,7 @@ from seqcap.pipeline.configure import resolve
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig, write_clips
 from seqcap.world.graph import MOTIONS
-from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
+from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, IMAGE_LABELS, clip_labels, image_labels
 from seqcap.world.motion import Clip
 
 
@@ -72,8 +72,8 @@ def write_task(folder: Path) -> None:
     splits = ["train"] * 60 + ["val"] * 15 + ["test"] * 25
     rows = [{"item": i, "split": split, "file": f"{i}.png", "coco_id": None} for i, split in enumerate(splits)]
     write_rows(folder / "data/images.parquet", rows, IMAGES)
-    schema = features_schema((len(PICTURE_LABELS),), pa.float32())
-    values = np.concatenate([picture_labels(graph) for graph in graphs.values()])
+    schema = features_schema((len(IMAGE_LABELS),), pa.float32())
+    values = np.concatenate([image_labels(graph) for graph in graphs.values()])
     column = pa.FixedSizeListArray.from_arrays(pa.array(values), type=schema.field("features").type)
     with parquet_stream(folder / "features/pooled.parquet", schema) as writer:
         writer.write_table(pa.Table.from_arrays([pa.array(list(graphs), pa.int64()), column], schema=schema))
@@ -128,8 +128,8 @@ def test_the_stage_probes_scenes_and_says_nothing_of_photographs(
         if dataset == "coco":
             files["tasks.image"] |= {"dataset": "coco", "root": str(tmp_path)}
             files["features.image"] |= {"backbone": "resnet18", "weights": "imagenet"}
-        config = resolve(files.read())[config_path("probe", "image")]
-        assert any("data/scenes" in file for file in config.code) == (dataset == "scenes")
+        config = resolve(files.read())["probe"]["image"]
+        assert any("world/scenes" in file for file in config.code) == (dataset == "scenes")
         write_config(config_path("probe", "image"), config)
         main("image")
         found[dataset] = read_json("artifacts/sections/probe-image.json")

@@ -17,7 +17,7 @@ from seqcap.errors import InputError
 from seqcap.metrics import official
 from seqcap.metrics.meteor import Meteor, MeteorUnavailable
 from seqcap.metrics.quality import FIRST_ID, Coder, measure
-from seqcap.rewards.meteor import Lexicon, corpus_meteor
+from seqcap.rewards.meteor import Lexicon, meteor_from_statistics
 from seqcap.rewards.meteor import Meteor as Engine
 from seqcap.rewards.meteor_resources import filter_paraphrases
 
@@ -48,15 +48,14 @@ hypotheses = {image_id: text.split() for image_id, text in HYPOTHESES.items()}
 
 
 def test_scores_are_those_of_pycocoevalcap(meteor: Meteor) -> None:
-    scores = meteor.score(references, hypotheses)
-    assert scores.image_ids == [1, 2, 3, 4, 5, 6, 7]
-    np.testing.assert_allclose(scores.per_image, EXPECTED, rtol=0, atol=1e-12)
-    assert scores.corpus == pytest.approx(EXPECTED_CORPUS, abs=1e-12)
+    scores, corpus, _ = meteor.score_captions(references, list(hypotheses.items()))
+    np.testing.assert_allclose(scores, EXPECTED, rtol=0, atol=1e-12)
+    assert corpus == pytest.approx(EXPECTED_CORPUS, abs=1e-12)
     # The process answers again; equal captions are aligned once and count as often as they come.
-    repeated, corpus = meteor.score_captions(references, [(1, hypotheses[1]), (6, ["a"]), (1, hypotheses[1])])
+    repeated, corpus, _ = meteor.score_captions(references, [(1, hypotheses[1]), (6, ["a"]), (1, hypotheses[1])])
     np.testing.assert_allclose(repeated, [EXPECTED[0], 1, EXPECTED[0]], rtol=0, atol=1e-12)
     assert EXPECTED[0] < corpus < 1
-    nothing, corpus = meteor.score_captions({1: [["a"]], 2: [[]]}, [(1, []), (2, [])])
+    nothing, corpus, _ = meteor.score_captions({1: [["a"]], 2: [[]]}, [(1, []), (2, [])])
     assert [*nothing, corpus] == [0, 0, 0]
 
 
@@ -96,17 +95,18 @@ def test_the_engines_scores_are_those_of_java(
         pairs += [(image[1:], image[0]), (image[1:], other), (image[1:], mixed), (image[1:], image[1])]
     references = dict(enumerate(texts for texts, _ in pairs))
     captions = list(enumerate(hypothesis for _, hypothesis in pairs))
-    expected, corpus = meteor.score_captions(references, captions)
+    expected, corpus, _ = meteor.score_captions(references, captions)
     coder = Coder()
     cooked, rows = coder.cook(references.values()), coder.rows([tokens for _, tokens in captions])
     table = filter_paraphrases(coder.words)
     engine = Engine(cooked, Lexicon([""] * FIRST_ID + coder.words, table))
-    np.testing.assert_allclose(engine.score(rows, np.arange(len(rows))), expected, rtol=0, atol=1e-12)
-    assert corpus_meteor(engine.statistics(rows, np.arange(len(rows)))) == pytest.approx(corpus, abs=1e-12)
+    scores, statistics = engine.measure(rows, np.arange(len(rows)))
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
+    assert meteor_from_statistics(statistics.sum(axis=0)) == pytest.approx(corpus, abs=1e-12)
     assert (expected[len(ODD) + 3 :: 4] == 1).all()
 
     # As evaluation asks either of them; few captions, because Java aligns them again.
-    expected, corpus = meteor.score_captions(references, captions[: len(ODD)])
+    expected, corpus, _ = meteor.score_captions(references, captions[: len(ODD)])
     monkeypatch.setattr("seqcap.metrics.paraphrases.numbered", phrases)
     monkeypatch.setattr(official, "Meteor", lambda: nullcontext(meteor))
     theirs, reasons = official.measure(references, captions[: len(ODD)], ["METEOR"])
@@ -151,7 +151,7 @@ def test_java_that_misbehaves_gives_a_reason(
         assert "\n" not in str(raised.value)
         assert process.poll() is not None
         with pytest.raises(MeteorUnavailable, match="not running"):
-            broken.score({1: [["a"]]}, {1: ["a"]})
+            broken.score_captions({1: [["a"]]}, [(1, ["a"])])
     assert time.monotonic() - begin < 25
 
 
@@ -189,9 +189,10 @@ def alive(process: int) -> bool:
 def test_captions_are_checked_before_java_sees_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_java(tmp_path, "sleep 1000", monkeypatch)
     with Meteor(timeout=0.5) as idle:
-        with pytest.raises(InputError, match=r"image 1 .*'a\\nb'"):
-            idle.score({1: [["a"]]}, {1: ["a\nb"]})
-        with pytest.raises(InputError, match="image 2 has no references"):
-            idle.score_captions({1: [["a"]]}, [(2, ["a"])])
-        with pytest.raises(InputError, match="none to score"):
-            idle.score_captions({1: [["a"]]}, [])
+        for captions, named in (
+            ([(1, ["a\nb"])], r"image 1 .*'a\\nb'"),
+            ([(2, ["a"])], "image 2 has no references"),
+            ([], "none to score"),
+        ):
+            with pytest.raises(InputError, match=named):
+                idle.score_captions({1: [["a"]]}, captions)

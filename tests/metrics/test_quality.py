@@ -20,7 +20,7 @@ from seqcap.errors import InputError
 from seqcap.metrics import official, quality
 from seqcap.metrics.quality import measure
 from seqcap.metrics.registry import QUALITY
-from seqcap.metrics.spice import Spice
+from seqcap.metrics.spice import spice
 from seqcap.rewards import PARSES
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.parser import Parser
@@ -51,12 +51,15 @@ def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, list[tu
         assert ours[metric].corpus() == pytest.approx(theirs[metric].corpus(), abs=1e-9)
 
 
-def test_official_is_pycocoevalcap_as_it_is_called(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+def test_official_is_pycocoevalcap_as_it_is_called(
+    split: tuple[Images, list[tuple[int, list[str]]]], capfd: pytest.CaptureFixture[str]
+) -> None:
     references, captions = split
     first = captions[: len(references)]
-    texts = {image_id: [" ".join(tokens) for tokens in of_image] for image_id, of_image in references.items()}
+    texts = {image_id: [" ".join(tokens) for tokens in captions] for image_id, captions in references.items()}
     result = {image_id: [" ".join(tokens)] for image_id, tokens in first}
     measured, _ = official.measure(references, first, LEXICAL)
+    assert capfd.readouterr() == ("", "")
     corpus, sentences = Bleu(4).compute_score(texts, result, verbose=0)
     for order in range(4):
         assert measured[f"BLEU{order + 1}"].corpus() == pytest.approx(corpus[order], abs=1e-12)
@@ -86,7 +89,7 @@ def test_meteor_and_spice_have_values_and_spider_is_their_sum(
     references, captions = split
     measured = measure(references, captions, kept=tmp_path)
     assert list(measured) == list(QUALITY)
-    expected = Spice(references, CachedParser(tmp_path / PARSES.name, parser)).score_captions(captions)
+    expected = spice(references, captions, CachedParser(tmp_path / PARSES.name, parser))
     np.testing.assert_array_equal(measured["SPICE"].per_caption, expected)
     assert measured["SPICE"].corpus() == pytest.approx(expected.mean(), abs=1e-12)
     for values in measured.values():
@@ -122,27 +125,23 @@ def test_any_captions_have_finite_scores_whatever_the_order_of_references(
     assert rouge == pytest.approx(1)
 
 
-@pytest.mark.parametrize("score", [quality.measure, official.measure])
-def test_wrong_captions_are_named(score: object) -> None:
-    assert callable(score)
-    with pytest.raises(InputError, match=r"image 7 has the token 'two words'"):
-        score({7: [["a"]]}, [(7, ["two words"])], ["BLEU4"])
-    with pytest.raises(InputError, match="image 7 has the token ''"):
-        score({7: [["a"]]}, [(7, [""])], ["BLEU4"])
-    with pytest.raises(InputError, match="image 8 has no references"):
-        score({7: [["a"]]}, [(8, ["a"])], ["BLEU4"])
-    with pytest.raises(InputError, match="image 7 has none"):
-        score({7: []}, [(7, ["a"])], ["BLEU4"])
-    with pytest.raises(InputError, match="no image"):
-        score({}, [], ["BLEU4"])
-    with pytest.raises(InputError, match="'BLEU5' is not known"):
-        score({7: [["a"]]}, [(7, ["a"])], ["BLEU5"])
-
-
-def test_scorers_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("references", "captions", "metric", "named"),
+    [
+        ({7: [["a"]]}, [(7, ["two words"])], "BLEU4", "image 7 has the token 'two words'"),
+        ({7: [["a"]]}, [(7, [""])], "BLEU4", "image 7 has the token ''"),
+        ({7: [["a"]]}, [(8, ["a"])], "BLEU4", "image 8 has no references"),
+        ({7: []}, [(7, ["a"])], "BLEU4", "image 7 has none"),
+        ({}, [], "BLEU4", "no image"),
+        ({7: [["a"]]}, [(7, ["a"])], "BLEU5", "'BLEU5' is not known"),
+    ],
+)
+def test_wrong_captions_are_named(
+    references: Images, captions: list[tuple[int, list[str]]], metric: str, named: str
+) -> None:
     for score in (quality.measure, official.measure):
-        score({1: [["a", "b"]], 2: [["c"]]}, [(1, ["a"]), (2, ["c"])], LEXICAL)
-    assert capfd.readouterr() == ("", "")
+        with pytest.raises(InputError, match=named):
+            score(references, captions, [metric])
 
 
 def test_evaluation_does_not_import_torch() -> None:

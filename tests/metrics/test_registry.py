@@ -12,31 +12,19 @@ from seqcap.metrics import registry
 from seqcap.metrics.registry import METRICS, find
 
 
-def test_groups_name_metrics() -> None:
-    assert list(METRICS) == [metric.name for metric in METRICS.values()]
-    for group in (registry.QUALITY, registry.QUALITY_TABLE, registry.SERVER, registry.DIVERSITY):
-        assert len(set(group)) == len(group)
-        assert set(group) <= set(METRICS)
-    assert set(registry.QUALITY) == set(registry.QUALITY_TABLE)
-
-
 def test_rewards_and_numbers_of_references_are_found() -> None:
     assert find("BLEU4") is METRICS["BLEU4"]
     assert find("reward_bcmr").label == "reward bcmr"
     assert (find("BLEU4 c40").name, find("BLEU4 c40").label) == ("BLEU4 c40", "BLEU-4 c40")
     assert find("SPICE c5").note == METRICS["SPICE"].note != ""
     assert find("CIDEr c5").level == "caption"
+    assert [METRICS["CIDEr"].digits(scale) for scale in (1, 100)] == [4, 2]
 
 
 @pytest.mark.parametrize("name", ["", "bleu4", "reward_", "CIDEr c", "CIDEr c5 c5", "c5", "nonsense c5"])
 def test_unknown_names_are_one_line(name: str) -> None:
     with pytest.raises(InputError, match=f"metrics: '{name}' is not known; choose among BLEU1, "):
         find(name)
-
-
-def test_digits_are_those_of_the_scale() -> None:
-    assert [METRICS["CIDEr"].digits(scale) for scale in (1, 100)] == [4, 2]
-    assert METRICS["vocabulary"].digits(1) == 0
 
 
 def test_an_unknown_metric_is_told_at_once() -> None:

@@ -4,12 +4,10 @@ import pytest
 import torch
 from enumeration import CHANNELS, all_captions, tiny_captioner
 
-from seqcap import models
 from seqcap.data.vocabulary import BOS, PAD
 from seqcap.models import decoding
 from seqcap.models.attention import Config as AttentionConfig
 from seqcap.models.attention import Model as Attention
-from seqcap.models.base import repeat, select
 from seqcap.models.ensemble import Ensemble
 
 
@@ -44,13 +42,6 @@ def log_probs(ensemble, features, image, captions):
     return token.masked_fill(captions == PAD, 0).sum(1).detach()
 
 
-def test_the_average_of_distributions_is_one():
-    ensemble = team(words=2)
-    features = images(ensemble, 1)
-    total = log_probs(ensemble, features, 0, all_captions(words=2, max_length=3)).exp().sum()
-    assert total.item() == pytest.approx(1, abs=1e-5)
-
-
 def test_a_step_gives_the_mean_probability_and_never_pad_or_bos():
     ensemble = team(words=3)
     features = images(ensemble, 5)
@@ -67,20 +58,6 @@ def test_a_step_gives_the_mean_probability_and_never_pad_or_bos():
         torch.testing.assert_close(torch.softmax(logits, 1), torch.stack(probabilities).mean(0))
         assert torch.isfinite(logits).all()
         assert (torch.softmax(logits, 1)[:, [PAD, BOS]] == 0).all()
-
-
-def test_rows_are_selected_and_repeated_as_of_one_captioner():
-    ensemble = team(words=3)
-    memory = ensemble.encode(images(ensemble, 4))
-    start = torch.full((4,), BOS)
-    logits, state = ensemble.step(start, ensemble.start(memory), memory)
-    rows = torch.tensor([3, 3, 0])
-    chosen, _ = ensemble.step(start[rows], select(ensemble.start(memory), rows), select(memory, rows))
-    torch.testing.assert_close(chosen, logits[rows])
-    twice = repeat(memory, 2)
-    doubled, _ = ensemble.step(start.repeat(2), ensemble.start(twice), twice)
-    torch.testing.assert_close(doubled, logits.repeat_interleave(2, 0))
-    assert {len(part) for part in state} == {4}
 
 
 def test_wide_beam_is_exhaustive_search_under_the_average():
@@ -112,20 +89,6 @@ def test_greedy_takes_the_most_probable_token_of_the_average():
         torch.testing.assert_close(found.log_prob[image : image + 1], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_samples_follow_the_average():
-    ensemble = team(words=1)
-    captions = all_captions(words=1, max_length=2)
-    features = images(ensemble, 1)
-    draws = 20_000
-    expected = log_probs(ensemble, features, 0, captions).exp() * draws
-    torch.manual_seed(0)
-    tokens = decoding.sample(ensemble, ensemble.encode(features), max_length=2, samples=draws).tokens[0]
-    counts = torch.tensor([(tokens == caption).all(1).sum().item() for caption in captions])
-    assert counts.sum() == draws
-    # 99.99% of chi-square with 6 degrees of freedom lies below 27.9.
-    assert ((counts - expected) ** 2 / expected).sum() < 27.9
-
-
 @pytest.mark.parametrize("captioner", [tiny_captioner(4, seed=5), tiny_attention(4, seed=5)])
 def test_one_member_is_the_captioner_itself(captioner):
     alone = Ensemble([captioner])
@@ -141,18 +104,3 @@ def test_one_member_is_the_captioner_itself(captioner):
         found = decode(alone, alone.encode(features))
         assert torch.equal(found.tokens, expected.tokens)
         assert torch.equal(found.log_prob, expected.log_prob)
-
-
-def test_the_same_captioner_several_times_is_itself():
-    captioner = tiny_captioner(4, seed=6)
-    thrice = Ensemble([captioner] * 3)
-    features = images(thrice, 6)
-    expected = decoding.beam(captioner, captioner.encode(features[0]), 7, 3)
-    found = decoding.beam(thrice, thrice.encode(features), 7, 3)
-    assert torch.equal(found.tokens, expected.tokens)
-    torch.testing.assert_close(found.log_prob, expected.log_prob)
-
-
-def test_an_ensemble_is_no_architecture():
-    with pytest.raises(ModuleNotFoundError):
-        models.config_class("ensemble")

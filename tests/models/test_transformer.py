@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from enumeration import all_captions
 from pydantic import ValidationError
 from torch import nn
 
@@ -12,8 +11,6 @@ from seqcap import models
 from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.models import decoding
 from seqcap.models.base import repeat, select
-from seqcap.models.ensemble import Ensemble
-from seqcap.models.relaxation import Relaxation, relaxed_rollout
 
 WORDS, HIDDEN, LAYERS, HEADS, GRID, CHANNELS = 3, 8, 2, 2, (2, 3), 5
 V = 4 + WORDS
@@ -62,12 +59,6 @@ def stepped(captioner, captions, memory):
         inputs = captions[:, t]
         outputs.append(hidden)
     return torch.stack(outputs, 1)
-
-
-def scored(captioner, features, captions):
-    """log p(y|x) [n] of captions [n, time]."""
-    log_p = torch.log_softmax(captioner.teacher_force(features, captions), 2)
-    return log_p.gather(2, captions[:, :, None]).squeeze(2).masked_fill(captions == PAD, 0).sum(1).detach()
 
 
 def torchs_decoder(captioner):
@@ -177,22 +168,6 @@ def test_the_gradient_of_steps_is_that_of_all_at_once():
     assert expected[0][:, 0].abs().max() > 1e-3
 
 
-def test_a_step_reads_one_word():
-    """What was read before is not read again: each matrix of the decoder meets one word a step."""
-    captioner = transformer()
-    memory = captioner.encode(pictures(3))
-    seen = []
-    for layer in captioner.decoder:
-        for part in (layer.words, layer.query, layer.from_cells, layer.feed_forward[0]):
-            part.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].shape[:2]))
-    state = captioner.start(memory)
-    for t in range(5):
-        assert [part.shape for part in state] == [(3, t), *[(3, 2, HEADS, t, HIDDEN // HEADS)] * LAYERS]
-        _, state = captioner.step(torch.tensor([4, 5, 6]), state, memory)
-    assert set(seen) == {(3, 1)}
-    assert len(seen) == 5 * LAYERS * 4
-
-
 def test_rows_take_what_was_read_along():
     """In the middle of their captions rows change places, and some go on twice, as hypotheses of a beam do."""
     captioner = transformer()
@@ -222,60 +197,6 @@ def test_a_prefix_goes_on_as_the_caption_did():
         rest = whole[row, place + 1 :]
         assert tokens[: len(rest)].tolist() == rest.tolist()
         assert (tokens[len(rest) :] == PAD).all()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_wide_beam_is_exhaustive_search(seed):
-    captioner, x = transformer(seed, words=2), pictures(3)
-    captions = all_captions(words=2, max_length=3)
-    found = decoding.beam(captioner, captioner.encode(x), max_length=3, width=len(captions))
-    for image in range(3):
-        expected, order = scored(captioner, x[image].expand(len(captions), -1, -1, -1), captions).sort(descending=True)
-        torch.testing.assert_close(found.log_prob[image].double(), expected, atol=1e-5, rtol=1e-5)
-        assert found.tokens[image].tolist() == captions[order].tolist()
-
-
-@pytest.mark.parametrize("decode", ["beam", "sample", "greedy"])
-def test_decoders_score_what_they_found(decode):
-    captioner, x = talker(), pictures(9)
-    memory = captioner.encode(x)
-    found = {
-        "beam": lambda: decoding.beam(captioner, memory, 6, 3),
-        "sample": lambda: decoding.sample(captioner, memory, 6, 3),
-        "greedy": lambda: decoding.greedy(captioner, memory, 6),
-    }[decode]()
-    tokens = found.tokens.view(-1, found.tokens.shape[-1])
-    assert len({(row != PAD).sum().item() for row in tokens}) > 2
-    expected = scored(captioner, x.repeat_interleave(len(tokens) // 9, 0), tokens)
-    torch.testing.assert_close(found.log_prob.flatten().double(), expected, atol=1e-5, rtol=1e-5)
-
-
-def test_the_ensemble_of_it_and_another_is_their_average():
-    other = models.build("attention", {"hidden": 6}, V, (*GRID, CHANNELS)).double().eval()
-    team, x = Ensemble([transformer(), other]), pictures(4)
-    found = decoding.beam(team, team.encode([x, x]), 4, 2)
-    tokens, rows = found.tokens.flatten(0, 1), x.repeat_interleave(2, 0)
-    p = torch.stack([member.teacher_force(rows, tokens).softmax(2) for member in team.members]).mean(0)
-    expected = p.log().gather(2, tokens[:, :, None]).squeeze(2).masked_fill(tokens == PAD, 0).sum(1).detach()
-    torch.testing.assert_close(found.log_prob.flatten().double(), expected, atol=1e-5, rtol=1e-5)
-
-
-def test_relaxed_captions_carry_the_gradient_through_all_that_was_read():
-    """Against the captioner reading, at each step, all that was passed on so far."""
-    captioner = transformer(seed=5).float()
-    # It never ends.
-    captioner.output.bias.data[EOS] -= 30
-    memory = captioner.encode(pictures(2).float())
-    found = relaxed_rollout(captioner, memory, 4, Relaxation("multinomial", 1.0)).passed
-    fed = torch.nn.functional.one_hot(torch.full((2, 1), BOS), V).float()
-    for _ in range(4):
-        outputs, _ = captioner.read(captioner.embed(fed), captioner.start(memory), memory)
-        fed = torch.cat([fed, captioner.logits(outputs[:, -1:]).softmax(2)], 1)
-    torch.testing.assert_close(found, fed[:, 1:], atol=1e-5, rtol=1e-5)
-    weights = list(captioner.parameters())
-    expected = torch.autograd.grad(fed[:, 1:].square().sum(), weights, retain_graph=True)
-    for actual, exact in zip(torch.autograd.grad(found.square().sum(), weights), expected, strict=True):
-        torch.testing.assert_close(actual, exact, atol=1e-5, rtol=1e-4)
 
 
 def test_masks_are_drawn_in_encode_alone_and_are_one_an_image():
@@ -332,16 +253,6 @@ def test_the_encoder_drops_at_the_rate_that_training_sets():
     # In evaluation there is none, whatever the rate. (PyTorch's fused layer rounds otherwise.)
     torch.testing.assert_close(captioner.eval().encode(x)[0], without)
     assert {m.p for m in captioner.encoder.modules() if isinstance(m, nn.Dropout)} == {0.4}
-
-
-def test_a_cells_place_matters():
-    captioner, x = transformer(), pictures(1)
-    outputs = [captioner.unroll(CAPTIONS[4:5], captioner.encode(given)) for given in (x, x.flip(1))]
-    assert (outputs[0] - outputs[1]).abs().max() > 0.01
-    with torch.no_grad():
-        captioner.position.zero_()
-    outputs = [captioner.unroll(CAPTIONS[4:5], captioner.encode(given)) for given in (x, x.flip(1))]
-    torch.testing.assert_close(*outputs)
 
 
 @pytest.mark.parametrize("changed", [{"hidden": 10, "heads": 4}, {"hidden": 9, "heads": 3}, {"layers": 0}])

@@ -1,4 +1,4 @@
-"""The cooperative objectives against exact enumeration: two pictures, every pair of their captions.
+"""The cooperative objectives against exact enumeration: two images, every pair of their captions.
 
 With a vocabulary of three outcomes (EOS, <unk>, one word) and captions of at most two tokens there are seven captions.
 The listener is a small dual encoder with random weights.
@@ -7,15 +7,14 @@ The listener is a small dual encoder with random weights.
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
+from small_listener import Store, assert_close, gradient, learning, tiny_listener, weights
 from torch import Tensor
 
-from seqcap import objectives
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding, relaxation
 from seqcap.models.relaxation import Relaxation, relaxed_rollout
@@ -29,14 +28,11 @@ from seqcap.objectives import (
     self_retrieval,
     straight_through,
 )
-from seqcap.retrieval import dual_encoder
-from seqcap.tasks.images import ImageInputs
-from seqcap.training import captioners as training
 
 CAPTIONS = all_captions(words=1, max_length=2)
 PAIRS = [list(pair) for pair in product(range(len(CAPTIONS)), repeat=2)]
 FEATURES = torch.randn(2, CHANNELS, generator=torch.Generator().manual_seed(1))
-# Both pictures have every caption as a reference, and one that is missing.
+# Both images have every caption as a reference, and one that is missing.
 BATCH = base.Batch(FEATURES, np.array([0, 1]), torch.cat([CAPTIONS, torch.zeros(1, 2).long()]).expand(2, -1, -1))
 REWARD = Cider([[[4], [4, 4]], [[3], [3, 4]], [[5]]])
 MARGIN, W = 0.6, 2.5
@@ -52,36 +48,21 @@ CONTEXT = base.Context(
     seed=1,
     task=Path(),
     items=np.array([10, 20]),
+    feature_shape=(4,),
 )
 
 
-class Store:
-    """What the listener reads of the task's pictures: not what the captioner reads, and in another order."""
-
-    ids = np.array([20, 30, 10, 40, 50])
-    features = torch.randn(5, CHANNELS, generator=torch.Generator().manual_seed(2)).numpy()
-
-    def rows_of(self, items):
-        return np.array([self.ids.tolist().index(item) for item in items])
-
-    def get(self, rows):
-        return self.features[rows]
+STORE = Store(20, 30, 10, 40, 50)
 
 
-def listener_over(vocabulary: int, seed: int = 0) -> dual_encoder.Model:
-    torch.manual_seed(seed)
-    listener = dual_encoder.Model(dual_encoder.Config(embedding=3, hidden=4), vocabulary, (CHANNELS,))
-    for parameter in listener.parameters():
-        torch.nn.init.normal_(parameter, std=0.8)
-    unlabelled = np.array([30, 40, 50])
-    read = {"server": ImageInputs(unlabelled, Store(), Store().rows_of(unlabelled))}
-    listener.pictures = lambda folder: SimpleNamespace(store=Store(), inputs=read.__getitem__)
-    return listener
+def new_listener():
+    unlabelled = {"server": STORE.inputs([30, 40, 50])}
+    return tiny_listener(5, store=STORE, inputs=unlabelled.__getitem__)
 
 
 @pytest.fixture
 def listener():
-    return listener_over(len(CONTEXT.frequencies))
+    return new_listener()
 
 
 @pytest.fixture
@@ -106,17 +87,6 @@ def build(monkeypatch, listener):
         )
 
     return build
-
-
-def gradient(module, value: Tensor) -> Tensor:
-    parts = torch.autograd.grad(value, list(module.parameters()), allow_unused=True, retain_graph=True)
-    pairs = zip(module.parameters(), parts, strict=True)
-    return torch.cat([(torch.zeros_like(p) if part is None else part).flatten() for p, part in pairs]).double()
-
-
-def assert_close(actual: Tensor, expected: Tensor):
-    assert expected.norm() > 1e-3
-    torch.testing.assert_close(actual, expected, atol=3e-6, rtol=2e-4)
 
 
 def say(monkeypatch, sampled: Tensor) -> Tensor:
@@ -151,14 +121,14 @@ def draw_words(monkeypatch, captions: Tensor):
 
 
 def seen(listener, items=(10, 20)) -> Tensor:
-    """The listener's embeddings of pictures."""
-    return listener.embed_images(torch.from_numpy(Store.features[Store().rows_of(items)]))
+    """The listener's embeddings of images."""
+    return listener.embed_images(torch.from_numpy(STORE.features[STORE.rows_of(items)]))
 
 
-def own_hinges(listener, captions: Tensor, further=(), pictures=None) -> Tensor:
+def own_hinges(listener, captions: Tensor, further=(), images=None) -> Tensor:
     """Written out: the hinges of both directions of each item [b]."""
-    pictures = seen(listener) if pictures is None else pictures
-    scores = pictures @ listener.embed_captions(captions).T
+    images = seen(listener) if images is None else images
+    scores = images @ listener.embed_captions(captions).T
     more = seen(listener, further) @ listener.embed_captions(captions).T if further else None
     found = []
     for i in range(len(scores)):
@@ -174,7 +144,7 @@ def rewards(captions: Tensor, images=(0, 1)) -> Tensor:
 
 
 def log_p(captioner, captions: Tensor) -> Tensor:
-    """log p [2] of one caption of each picture."""
+    """log p [2] of one caption of each image."""
     return torch.stack([log_probs(captioner, FEATURES[i], captions[i : i + 1])[0] for i in range(2)])
 
 
@@ -190,7 +160,7 @@ def test_the_expected_gradient_is_the_exact_one_of_the_own_items_reward(
     further = (30, 50) if module is self_retrieval else ()
     objective = build(module, **settings).eval()
     # What is subtracted is drawn apart from the samples: any will do, if it stays the same.
-    monkeypatch.setattr(joint_reinforce, "some_reference", lambda captions: CAPTIONS[[2, 5]])
+    monkeypatch.setattr(joint_reinforce, "sample_references", lambda captions: CAPTIONS[[2, 5]])
     monkeypatch.setattr(self_retrieval.torch, "randperm", lambda n, device: torch.tensor([0, 2, 1]))
     objective.steps.fill_(2)
     p = [log_probs(captioner, FEATURES[i], CAPTIONS).exp() for i in range(2)]
@@ -234,11 +204,11 @@ def test_baselines_are_those_of_the_greedy_caption_and_of_a_reference(captioner,
 def test_references_are_drawn_from_all_that_are_there():
     captions = torch.tensor([[[PAD, PAD], [4, EOS], [3, EOS]]]).expand(300, -1, -1)
     torch.manual_seed(0)
-    found = cooperation.some_reference(captions)[:, 0]
+    found = cooperation.sample_references(captions)[:, 0]
     assert 100 < int((found == 3).sum()) == 300 - int((found == 4).sum()) < 200
 
 
-def test_unlabelled_pictures_are_negatives_of_captions_alone(captioner, listener, build, monkeypatch):
+def test_unlabelled_images_are_negatives_of_captions_alone(captioner, listener, build, monkeypatch):
     """Each step draws some of them anew."""
     objective = build(self_retrieval, distractors=2)
     say(monkeypatch, CAPTIONS[[3, 6]])
@@ -280,60 +250,6 @@ def test_the_loss_of_straight_through(captioner, listener, build, rho, feedback_
     assert logs["train_reward"] == pytest.approx(rewards(judged).mean().item())
 
 
-def test_negatives_carry_gradient(captioner, listener, build, monkeypatch):
-    """The second picture's hinge alone changes how the first one is described."""
-    draw_words(monkeypatch, CAPTIONS[[6, 5]])
-    memory = captioner.encode(FEATURES)
-    passed = relaxed_rollout(captioner, memory, 2, Relaxation("multinomial", 0.0)).passed
-    objective = build(straight_through)
-    hinge = objective.hinge(objective.look(BATCH), passed, MARGIN)
-    (slope,) = torch.autograd.grad(hinge[1], passed)
-    assert slope[0].abs().max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("module", "settings"),
-    [
-        (straight_through, {"rho": 0.0}),
-        (straight_through, {"rho": 1.0}),
-        (straight_through, {"rho": 0.0, "feedback_grad": False}),
-        (joint_reinforce, {}),
-        (discriminability, {}),
-    ],
-)
-def test_w_weighs_the_hinge_equally_in_every_objective(build, module, settings, monkeypatch):
-    """One word, and a hinge that is linear in it: both estimators have the exact gradient of
-    w mean_i E[hinge_i] - mean_i E[CIDEr-D_i] as their expectation."""
-    captioner = tiny_captioner(words=2, seed=5, scale=1.0)
-    captioner.output.bias.data[EOS] = -40
-    captions = torch.tensor([[3], [4], [5]])
-    context = replace(CONTEXT, max_length=1, reward=Cider([[[4], [3]], [[5], [3]], [[6]]]))
-    objective = build(module, context=context, **settings).eval()
-    objective.steps.fill_(2)
-    hinges = torch.randn(2, 6, generator=torch.Generator().manual_seed(3))
-
-    def linear(pictures, captions, margin, distractors=None):
-        vectors = captions if captions.is_floating_point() else torch.nn.functional.one_hot(captions, 6).float()
-        return (vectors[:, 0] * hinges).sum(1)
-
-    monkeypatch.setattr(objective, "hinge", linear)
-    batch = replace(BATCH, captions=captions[:1].expand(2, 1, 1))
-    p = [log_probs(captioner, FEATURES[i], captions).exp() for i in range(2)]
-    assert all(q.sum() > 0.999 and q.min() > 0.02 for q in p)
-    exact = 0.0
-    for i in range(2):
-        score = torch.from_numpy(context.reward.score(captions.numpy(), np.full(3, i))).float()
-        assert score.std() > 0.1
-        exact = exact + (p[i] * (W * hinges[i, 3:] - score)).sum() / 2
-    actual = 0.0
-    for pair in product(range(3), repeat=2):
-        say(monkeypatch, captions[list(pair)])
-        draw_words(monkeypatch, captions[list(pair)])
-        loss, _ = objective(captioner, batch)
-        actual = actual + (p[0][pair[0]] * p[1][pair[1]]).item() * gradient(captioner, loss)
-    assert_close(actual, gradient(captioner, exact))
-
-
 def test_the_temperature_falls_with_the_training_steps(captioner, build):
     constant = build(straight_through, distribution="gumbel", temperature=3.0)
     falling = build(straight_through, distribution="gumbel", anneal_rate=0.1)
@@ -370,28 +286,15 @@ def test_the_listener_learns_from_the_hinge_of_samples(captioner, listener, buil
     assert not gradient(captioner, loss).any()
 
 
-def learning(captioner, objective, clip=5.0):
-    """A training run's state, and what takes a step of it."""
-    settings = SimpleNamespace(learning_rate=0.01, decay=1.0, decay_every=1, clip=clip)
-    job = SimpleNamespace(run=SimpleNamespace(training=settings), batches=10, world=1)
-    step = training.Step(captioner, objective)
-    state = training.State(step, step, torch.optim.Adam(training.parameter_groups(step), lr=0.01))
-    return state, lambda: training.update(job, state, BATCH)
-
-
-def weights(module) -> Tensor:
-    return torch.cat([parameter.detach().flatten() for parameter in module.parameters()])
-
-
 @pytest.mark.parametrize("module", [straight_through, joint_reinforce])
 def test_how_the_listener_learns_does_not_depend_on_w(build, module, monkeypatch):
     """Its gradient is unweighted and clipped apart: not even clipping, which is strong here, lets w through."""
     found = []
     for w in (0.01, 1000.0):
-        captioner, listener = tiny_captioner(words=1, seed=7, scale=1.0), listener_over(5)
+        captioner, listener = tiny_captioner(words=1, seed=7, scale=1.0), new_listener()
         objective = build(module, weight=w)
         objective.listener = listener
-        _, update = learning(captioner, objective, clip=0.01)
+        _, update = learning(captioner, objective, BATCH, clip=0.01)
         if module is joint_reinforce:
             objective.steps.fill_(1)
         torch.manual_seed(0)
@@ -407,7 +310,7 @@ def test_how_the_listener_learns_does_not_depend_on_w(build, module, monkeypatch
 def test_turns_leave_the_others_weights_and_moments_alone(captioner, listener, build):
     """A gradient of zero would not: Adam would go on by its mean, and forget its scale."""
     objective = build(joint_reinforce)
-    state, update = learning(captioner, objective)
+    state, update = learning(captioner, objective, BATCH)
     torch.manual_seed(0)
 
     def moments(module):
@@ -431,7 +334,7 @@ def test_turns_leave_the_others_weights_and_moments_alone(captioner, listener, b
 @pytest.mark.parametrize("module", MODULES)
 def test_who_learns(captioner, listener, build, module):
     objective = build(module)
-    _, update = learning(captioner, objective)
+    _, update = learning(captioner, objective, BATCH)
     frozen = module in (discriminability, self_retrieval)
     # Without gradients of its own, a captioner that is said to learn would still be in Adam's memory.
     assert objective.trains_captioner() == (module is not frozen_speaker)
@@ -465,10 +368,10 @@ def test_the_partner_is_the_listener_at_its_own_pace(build, listener):
     steps = []
     for pace in (1.0, 0.3):
         objective = build(straight_through, listener_pace=pace)
-        objective.listener = listener_over(5)
+        objective.listener = new_listener()
         before = weights(objective.listener)
         torch.manual_seed(0)
-        learning(tiny_captioner(words=1, seed=7, scale=1.0), objective)[1]()
+        learning(tiny_captioner(words=1, seed=7, scale=1.0), objective, BATCH)[1]()
         steps.append(weights(objective.listener) - before)
     torch.testing.assert_close(steps[1], 0.3 * steps[0], atol=1e-6, rtol=1e-2)
     turns = build(joint_reinforce)
@@ -486,10 +389,10 @@ def test_gradient_norms_are_logged_once(captioner, build, module):
 
 
 def test_recall_is_that_of_the_listener_as_it_is_now(listener, build, monkeypatch):
-    """Of five pictures' captions, in an order of their own; R@10 becomes R@1 where the listener is right."""
+    """Of five images' captions, in an order of their own; R@10 becomes R@1 where the listener is right."""
     objective = build(straight_through)
     items, captions = np.array([40, 10, 30, 20, 50]), CAPTIONS[[1, 2, 3, 4, 5]].numpy()
-    inputs = ImageInputs(items, Store(), Store().rows_of(items))
+    inputs = STORE.inputs(items)
     monkeypatch.setattr(cooperation, "recall", lambda ranks, k: (ranks.tolist(), k))
     found = []
     for seed in (1, 2):
@@ -505,25 +408,9 @@ def test_recall_is_that_of_the_listener_as_it_is_now(listener, build, monkeypatc
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_batch_with_two_captions_of_one_picture_is_refused(captioner, build, module):
-    with pytest.raises(ValueError, match="two captions of one picture"):
+def test_a_batch_with_two_captions_of_one_image_is_refused(captioner, build, module):
+    with pytest.raises(ValueError, match="two captions of one image"):
         build(module)(captioner, replace(BATCH, images=np.array([1, 1])))
-
-
-def test_noise_after_the_end_changes_nothing(captioner, listener, monkeypatch):
-    """Neither behind a relaxed caption nor behind its ids."""
-    captions = CAPTIONS[[0, 1, 5]]
-    draw_words(monkeypatch, captions)
-    memory = captioner.encode(FEATURES[:1].expand(3, -1))
-    passed = relaxed_rollout(captioner, memory, 2, Relaxation("multinomial", 1.0)).passed
-    after = (captions == PAD)[..., None]
-    assert after.any()
-    noise = torch.rand(passed.shape, generator=torch.Generator().manual_seed(0))
-    expected = listener.embed_captions(passed)
-    torch.testing.assert_close(listener.embed_captions(torch.where(after, noise, passed)), expected)
-    onehot = torch.nn.functional.one_hot(captions, 5).float().masked_fill(after, 0)
-    ids = listener.embed_captions(captions.masked_fill(after[..., 0], 4))
-    torch.testing.assert_close(ids, listener.embed_captions(onehot))
 
 
 def test_dropout_masks_are_shared_by_sampling_and_scoring(build, monkeypatch):
@@ -535,8 +422,8 @@ def test_dropout_masks_are_shared_by_sampling_and_scoring(build, monkeypatch):
     n = 20
     batch = base.Batch(FEATURES[:1].repeat(n, 1), np.zeros(n, dtype=np.int64), CAPTIONS.expand(n, -1, -1))
     torch.manual_seed(0)
-    spoken = cooperation.speak(captioner, captioner.encode(batch.features), batch, CONTEXT)
-    scored, _ = base.sequence_log_prob(captioner, spoken.samples)
+    candidates = cooperation.draw_candidates(captioner, captioner.encode(batch.features), batch, CONTEXT)
+    scored, _ = base.sequence_log_prob(captioner, candidates.samples)
     torch.testing.assert_close(scored.detach()[:, 0], drawn[0].log_prob[:n], atol=1e-5, rtol=1e-5)
     assert scored.detach().unique().numel() > 7
 
@@ -545,7 +432,7 @@ def test_dropout_masks_are_shared_by_sampling_and_scoring(build, monkeypatch):
 
 
 def opinion(listener, captions: Tensor) -> Tensor:
-    """log(r / (1 - r)) of one caption of each picture."""
+    """log(r / (1 - r)) of one caption of each image."""
     return 3.0 * (seen(listener) * listener.embed_captions(captions)).sum(1)
 
 
@@ -575,12 +462,3 @@ def test_the_evaluator_tells_true_generated_and_mismatched_captions_apart(captio
     paid = (r_generated - opinion(listener, greedy).sigmoid()).detach()
     torch.testing.assert_close(loss, evaluator - (paid * log_p(captioner, sampled)).mean())
     assert_close(gradient(listener, loss), gradient(listener, evaluator))
-
-
-def test_objectives_are_found_by_name():
-    for module in MODULES:
-        name = module.__name__.rpartition(".")[2]
-        assert objectives.config_class(name) is module.Config
-        assert module.Model.reads == ("listener",)
-    with pytest.raises(ModuleNotFoundError):
-        objectives.config_class("cooperation")

@@ -7,12 +7,11 @@ import pytest
 import torch
 from small_task import run_config, train_group, write_listener, write_task
 
-from seqcap import objectives
 from seqcap.errors import InputError
 from seqcap.files.tensors import load_weights
 from seqcap.objectives.discriminated import Discriminator
-from seqcap.training.captioners import State
-from seqcap.training import captioners as training
+from seqcap.training import loop
+from seqcap.training.checkpoint import State
 
 RETRIEVER = Path("artifacts/retriever/small/seed1.safetensors")
 # Three steps an epoch.
@@ -53,8 +52,8 @@ def curve(trained, quantity):
 )
 def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, objective, partner):
     """Killed at every step: in the first ones, in which the captioner does not learn, too."""
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", -1)
-    monkeypatch.setattr(training, "LOG_STEPS", 1)
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)
+    monkeypatch.setattr(loop, "LOG_STEPS", 1)
     [[expected]] = train_group(run_of(objective, "one"))
     saves = 0
     with monkeypatch.context() as patch:
@@ -80,14 +79,13 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, objecti
 @pytest.mark.parametrize("objective", ["weighted_teacher_forcing", "unidirectional_reinforce", "scst_grammar"])
 def test_the_retriever_is_never_changed(task, monkeypatch, objective):
     before, seen = RETRIEVER.read_bytes(), []
-    original = training.learn
+    original = loop.learn
 
     def spy(job, state, checkpoint):
-        found = original(job, state, checkpoint)
-        seen.append(state.step.objective.listener.state_dict())
-        return found
+        original(job, state, checkpoint)
+        seen.append(state.learner.objective.listener.state_dict())
 
-    monkeypatch.setattr(training, "learn", spy)
+    monkeypatch.setattr(loop, "learn", spy)
     train_group(run_of(objective, "out"))
     assert RETRIEVER.read_bytes() == before
     weights, _ = load_weights(RETRIEVER)
@@ -133,11 +131,3 @@ def test_mined_images_that_are_missing_are_one_line(task):
         with pytest.raises(InputError, match=r"seed1\.mined\.parquet: does not exist"):
             train_group(run_of(name, "out"))
     train_group(run_of("unidirectional_reinforce", "out"))
-
-
-def test_settings_survive_the_configuration():
-    """A run's settings pass through JSON: ranks come back as a list."""
-    config = objectives.config_class("weighted_teacher_forcing")
-    written = config(mined_ranks=(1, 2)).model_dump(mode="json")
-    assert written["mined_ranks"] == [1, 2]
-    assert config(**written) == config(mined_ranks=(1, 2))

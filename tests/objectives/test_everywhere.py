@@ -60,7 +60,7 @@ def required(config):
 
 
 def serves(objective, captioner):
-    """Listeners hear of pictures alone."""
+    """Listeners read images alone."""
     return (
         "listener" not in objectives.model_class(objective).reads or models.model_class(captioner).kinds[0] == "images"
     )

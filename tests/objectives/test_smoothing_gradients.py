@@ -62,7 +62,7 @@ def batch():
 
 @pytest.fixture
 def context():
-    return base.Context(REWARD, 4, 4, 1, EMBEDDINGS, FREQUENCIES, {}, 1, Path(), np.arange(2))
+    return base.Context(REWARD, 4, 4, 1, EMBEDDINGS, FREQUENCIES, {}, 1, Path(), np.arange(2), (4,))
 
 
 def gradient(captioner, value: Tensor) -> Tensor:

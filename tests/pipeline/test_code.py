@@ -9,9 +9,9 @@ from pipeline_files import forget_code
 
 from seqcap.config import StageConfig
 from seqcap.config.training import TrainConfig
+from seqcap.pipeline import code
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
-from seqcap.pipeline import code
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,6 +27,9 @@ FILES = {
         "from typing import TYPE_CHECKING\n"
         "if TYPE_CHECKING:\n    from seqcap import a\nelse:\n    from seqcap.inner import c\n"
     ),
+    "src/seqcap/inner/words.py": 'DATA_FILES = "words/*.yaml"\n',
+    "src/seqcap/inner/words/french.yaml": "un: 1\n",
+    "src/seqcap/inner/words/notes.txt": "",
     "src/seqcap/facts/one.csv": "1\n",
     "src/seqcap/facts/two.csv": "2\n",
     "stages/run.py": "import seqcap.d\n",
@@ -63,6 +66,11 @@ def test_a_script_and_the_data_that_it_reads(package):
     assert names([], ["run.py"]) == {"stages/run.py", "__init__.py", "d.py"}
     assert names([], [], ["facts/*.csv"]) == {"facts/one.csv", "facts/two.csv"}
     assert names(["seqcap.d"], [], ["facts/o*.csv"]) == {"__init__.py", "d.py", "facts/one.csv"}
+
+
+def test_data_files_that_a_module_names_are_part_of_it(package):
+    expected = {"__init__.py", "d.py", "inner/__init__.py", "inner/words.py", "inner/words/french.yaml"}
+    assert names(["seqcap.inner.words"]) == expected
 
 
 def test_a_changed_file_changes_its_own_hash_alone(package):

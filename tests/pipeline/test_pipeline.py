@@ -10,6 +10,7 @@ import pytest
 from dvc.repo import Repo
 from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, git, run, start
 from ruamel.yaml import YAML
+from seqcap.pipeline.run import MACHINE, REPORT, apply_overlay, code, sections, share_cores, stage_graph
 from stage_server import stage_server
 
 from seqcap.config.training import TrainConfig
@@ -18,7 +19,6 @@ from seqcap.files.json_file import read_json
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.configure import resolve, training_modules, write_configs
 from seqcap.pipeline.params import read_params
-from seqcap.pipeline.run import MACHINE, REPORT, apply_overlay, code, sections, share_cores, stage_graph
 from seqcap.system import machine
 
 

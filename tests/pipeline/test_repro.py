@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from seqcap.pipeline.run import keep_records, wait_for_dvc
 from small_checkout import STAGES, finish, run, small_checkout, start, wait_until
 
 from seqcap.errors import InputError
-from seqcap.pipeline.run import keep_records, wait_for_dvc
 from seqcap.pipeline import run as pipeline
 
 RWLOCK = ".dvc/tmp/rwlock"

@@ -32,7 +32,8 @@ SIDE = 16
 
 @pytest.fixture(scope="session")
 def transformers():
-    # transformers imports torchvision, which needs mending on some machines.
+    # transformers imports torchvision, which may need the shim.
+    import seqcap.features.torchvision_shim  # noqa: F401
 
     return pytest.importorskip("transformers", reason="needs transformers: pip install seqcap[clip]")
 
@@ -104,7 +105,7 @@ def test_the_stage_embeds_every_picture_and_measures_recall(task, clip_folder, t
         expected = F.normalize(model.get_image_features(**pixels).pooler_output, dim=1)
     torch.testing.assert_close(torch.from_numpy(store.get(np.array([9]))), expected)
     retriever, _ = retrieval.load(made / "seed1.safetensors")
-    split = retriever.pictures(Path("artifacts/image")).split("test", 6)
+    split = retriever.load_task(Path("artifacts/image")).split("test", 6)
     found = recalls(retriever, split, torch.device("cpu"))
     assert read_json(made / "recalls.json")["seeds"] == {"1": found}
     assert len(read_table(made / "curves.parquet", CURVES)) == 0

@@ -124,7 +124,7 @@ def test_the_stage_mines_training_images_with_each_seed(task, monkeypatch):
     assert Path("out/seed1.safetensors").read_bytes() == original
     # Some of them, by hand.
     retriever, _ = retrieval.load(Path("out/seed1.safetensors"))
-    split = retriever.pictures(Path("artifacts/image")).split("train", 6)
+    split = retriever.load_task(Path("artifacts/image")).split("train", 6)
     image = retriever.embed_images(split.inputs.get(np.array([7])))
     captions = split.captions(ITEMS)
     cosines = (retriever.embed_captions(captions.flatten(0, 1)) @ image[0]).view(24, 2).amax(1).detach()
@@ -143,12 +143,6 @@ def test_runs_find_what_the_instance_of_their_own_seed_mined(task):
     make(config(seed_offset=200))
     assert Path("out/seed1.safetensors").read_bytes() == (folder / "seed201.safetensors").read_bytes()
     assert {path.name for path in Path("out").iterdir()} == {"seed1.safetensors", "seed1.mined.parquet"}
-
-
-def test_it_is_the_same_every_time(task):
-    make(config(mined="one"))
-    make(config(mined="two"))
-    assert Path("one/seed1.mined.parquet").read_bytes() == Path("two/seed1.mined.parquet").read_bytes()
 
 
 def test_a_missing_caption_is_nobodys(task):

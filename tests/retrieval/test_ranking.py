@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from seqcap.retrieval import ranking
-from seqcap.retrieval.base import POOLED, Pictures
+from seqcap.retrieval.base import POOLED, RetrievalTask
 from seqcap.retrieval.ranking import median_rank, ranks, recall
 from seqcap.retrieval.recalls import recall_sum, recalls
 
@@ -93,7 +93,7 @@ class Table(nn.Module):
 def test_recalls_of_a_whole_split(tmp_path):
     write_task(tmp_path)
     folder = tmp_path / "artifacts/image"
-    pictures = Pictures(folder, folder / POOLED)
+    pictures = RetrievalTask(folder, folder / POOLED)
     split = pictures.split("val", 6)
     right = recalls(Table(pictures.vocabulary), split, torch.device("cpu"))
     best = {"R@1": 1.0, "R@5": 1.0, "R@10": 1.0, "median_rank": 1.0}
@@ -109,7 +109,7 @@ def test_recalls_of_a_whole_split(tmp_path):
 def test_a_missing_caption_is_not_one(tmp_path):
     write_task(tmp_path)
     folder = tmp_path / "artifacts/image"
-    pictures = Pictures(folder, folder / POOLED)
+    pictures = RetrievalTask(folder, folder / POOLED)
     split = pictures.split("val", 6)
     split.tokens[np.arange(3), 1] = 0
     read = []

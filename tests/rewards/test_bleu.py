@@ -6,32 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_rewards import EOS, bleu, rows, text
 from pycocoevalcap.bleu.bleu import Bleu as PycocoBleu
 
 from seqcap.errors import InputError
 from seqcap.rewards.bleu import Bleu, multi_reference_bleu, pairwise_bleu
-from seqcap.rewards.reference import bleu
 from seqcap.rewards.sequences import References
 
-EOS = 2
 Captions = list[list[int]]
 
 
 def block(samples: list[Captions]) -> np.ndarray:
     """[b, s, time] ids with EOS, padded."""
-    time = 1 + max(len(caption) for captions in samples for caption in captions)
-    out = np.zeros((len(samples), len(samples[0]), time), dtype=np.int64)
-    for b, captions in enumerate(samples):
-        for s, caption in enumerate(captions):
-            out[b, s, : len(caption) + 1] = [*caption, EOS]
-    return out
+    flat = rows([caption for captions in samples for caption in captions])
+    return flat.reshape(len(samples), len(samples[0]), -1)
 
 
 def by_pycocoevalcap(pairs: list[tuple[list[int], Captions]]) -> np.ndarray:
     """[pairs, 4] per-sentence scores of (hypothesis, references)."""
-
-    def text(ids: list[int]) -> str:
-        return " ".join(map(str, [*ids, EOS]))
 
     references = {index: [text(ids) for ids in captions] for index, (_, captions) in enumerate(pairs)}
     hypotheses = {index: [text(ids)] for index, (ids, _) in enumerate(pairs)}
@@ -40,38 +32,32 @@ def by_pycocoevalcap(pairs: list[tuple[list[int], Captions]]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def samples(coco_captions: list[list[list[str]]], full: bool) -> list[Captions]:
+def samples(coco_captions: dict[int, list[list[str]]], full: bool) -> list[Captions]:
     """Five real captions of 20 images, with empty, short, repetitive and equal ones among them."""
     ids: dict[str, int] = {}
 
     def encode(words: list[str]) -> list[int]:
         return [ids.setdefault(word, 4 + len(ids)) for word in words]
 
-    images = [[encode(words) for words in image[:5]] for image in coco_captions[: 100 if full else 20]]
+    images = [[encode(words) for words in image[:5]] for image in list(coco_captions.values())[: 100 if full else 20]]
     for index, image in enumerate(images):
         image[index % 5] = [[], image[0][:1], image[0][:2] * 9, image[1], image[0][:3]][index % 5]
     return images
 
 
-def test_pairs_score_as_pycocoevalcap_scores_them(samples: list[Captions]) -> None:
+def test_real_captions_score_as_pycocoevalcap_scores_them(samples: list[Captions]) -> None:
+    sets, n = block(samples), len(samples)
     pairs = [(image[j], [image[k]]) for image in samples for j in range(5) for k in range(5)]
-    np.testing.assert_allclose(pairwise_bleu(block(samples)).reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
-
-
-def test_each_against_the_others_scores_as_pycocoevalcap_scores_it(samples: list[Captions]) -> None:
+    np.testing.assert_allclose(pairwise_bleu(sets).reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
     pairs = [(image[j], [image[k] for k in range(5) if k != j]) for image in samples for j in range(5)]
-    scores = multi_reference_bleu(block(samples))
-    assert scores.shape == (len(samples), 5, 4)
-    np.testing.assert_allclose(scores.reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
-
-
-def test_reward_against_references_scores_as_pycocoevalcap_scores_it(samples: list[Captions]) -> None:
-    n = len(samples)
-    image = np.arange(n).repeat(2)
+    np.testing.assert_allclose(multi_reference_bleu(sets).reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
+    # Each image's references with one of its captions, and with one of the next image.
     hypotheses = block([[samples[i][0], samples[(i + 1) % n][4]] for i in range(n)]).reshape(2 * n, -1)
     pairs = [(samples[(i + k) % n][4 * k], samples[i][1:4]) for i in range(n) for k in range(2)]
-    scores = Bleu(References([captions[1:4] for captions in samples])).score(hypotheses, image)
-    np.testing.assert_allclose(scores, by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
+    reward = Bleu(References([captions[1:4] for captions in samples]))
+    np.testing.assert_allclose(
+        reward.score(hypotheses, np.arange(n).repeat(2)), by_pycocoevalcap(pairs), rtol=0, atol=1e-9
+    )
 
 
 captions = st.lists(st.integers(4, 7), max_size=6)
@@ -95,20 +81,13 @@ def test_any_captions_score_as_the_plain_reference_says(image: Captions) -> None
     assert (pairs <= 1 + 1e-9).all()
 
 
-def test_a_caption_against_itself_is_one_where_it_has_enough_tokens() -> None:
-    scores = pairwise_bleu(block([[[4, 5, 6], [4, 5, 6]]]))
-    np.testing.assert_allclose(scores, 1, atol=1e-6)
-
-
-def test_padding_alone_scores_zero() -> None:
+def test_equal_empty_and_single_samples() -> None:
+    np.testing.assert_allclose(pairwise_bleu(block([[[4, 5, 6], [4, 5, 6]]])), 1, atol=1e-6)
     nothing = np.zeros((1, 2, 3), dtype=np.int64)
     assert (pairwise_bleu(nothing) == 0).all()
     assert (multi_reference_bleu(nothing) == 0).all()
     assert (Bleu(References([[[4]]])).score(nothing[0], np.zeros(2, dtype=np.int64)) == 0).all()
     assert pairwise_bleu(np.zeros((0, 2, 3), dtype=np.int64)).shape == (0, 2, 2, 4)
     assert (pairwise_bleu(np.zeros((1, 2, 0), dtype=np.int64)) == 0).all()
-
-
-def test_a_single_sample_has_no_references() -> None:
     with pytest.raises(InputError, match="1 sample"):
         multi_reference_bleu(block([[[4, 5]]]))

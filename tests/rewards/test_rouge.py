@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_rewards import EOS, rouge_l, rows
 from pycocoevalcap.rouge.rouge import Rouge
 
-from seqcap.rewards.reference import rouge_l
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
-
-EOS = 2
-
-
-def rows(captions: list[list[int]]) -> np.ndarray:
-    out = np.zeros((len(captions), 1 + max(map(len, captions))), dtype=np.int64)
-    for row, caption in zip(out, captions, strict=True):
-        row[: len(caption) + 1] = [*caption, EOS]
-    return out
-
 
 captions = st.lists(st.integers(4, 8), max_size=7)
 

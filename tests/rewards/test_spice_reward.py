@@ -9,7 +9,7 @@ import pytest
 
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
-from seqcap.metrics.spice import Spice
+from seqcap.metrics.spice import spice
 from seqcap.rewards.sequences import References
 from seqcap.rewards.spice import SpiceReward
 from seqcap.spice.cache import CachedParser
@@ -42,9 +42,9 @@ def reward(vocabulary: Vocabulary, uncached: CachedParser) -> SpiceReward:
 
 
 def test_the_reward_is_the_metric(reward: SpiceReward, vocabulary: Vocabulary, uncached: CachedParser) -> None:
-    spice = Spice({i: [text.split() for text in texts] for i, texts in enumerate(REFERENCES)}, uncached)
+    references = {i: [text.split() for text in texts] for i, texts in enumerate(REFERENCES)}
     pairs = [(image, text) for image in range(3) for text in HYPOTHESES]
-    expected = spice.score_captions([(image, text.split()) for image, text in pairs])
+    expected = spice(references, [(image, text.split()) for image, text in pairs], uncached)
     rows = encoded(vocabulary, [text for _, text in pairs])
     images = np.array([image for image, _ in pairs])
     scores = reward.score(rows, images)
@@ -97,18 +97,14 @@ def test_unknown_words_never_match(uncached: CachedParser) -> None:
     ]
 
 
-def test_wrong_ids_and_images_are_named(reward: SpiceReward, vocabulary: Vocabulary, uncached: CachedParser) -> None:
-    with pytest.raises(InputError, match=f"token id {len(vocabulary)}"):
-        reward.score([[len(vocabulary)]], [0])
-    with pytest.raises(InputError, match="token id -1"):
-        reward.score([[-1]], [0])
-    with pytest.raises(InputError, match="2 dimensions"):
-        reward.score([5], [0])
-    with pytest.raises(InputError, match="index 3 has no references"):
-        reward.score([[5]], [3])
-    with pytest.raises(InputError, match="hold no image"):
-        SpiceReward(References([]), vocabulary.words, uncached)
-    with pytest.raises(InputError, match="image 1 has no caption"):
-        SpiceReward(References([[[5]], []]), vocabulary.words, uncached)
+def test_wrong_ids_and_images_are_named(reward: SpiceReward, vocabulary: Vocabulary) -> None:
+    for hypotheses, image, named in (
+        ([[len(vocabulary)]], 0, f"token id {len(vocabulary)}"),
+        ([[-1]], 0, "token id -1"),
+        ([5], 0, "2 dimensions"),
+        ([[5]], 3, "index 3 has no references"),
+    ):
+        with pytest.raises(InputError, match=named):
+            reward.score(hypotheses, [image])
     assert reward.score(np.zeros((0, 4), dtype=int), np.zeros(0, dtype=int)).shape == (0,)
     assert reward.score(np.zeros((1, 0), dtype=int), [0]).tolist() == [0]

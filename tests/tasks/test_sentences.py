@@ -17,7 +17,7 @@ VOCABULARY = Vocabulary([*SPECIALS, "a", "b"])
 
 
 def sentences(words, unknown=UNK):
-    return Sentences.of(pa.chunked_array([words[:2], words[2:]], pa.list_(pa.string())), VOCABULARY, unknown)
+    return Sentences.encode(pa.chunked_array([words[:2], words[2:]], pa.list_(pa.string())), VOCABULARY, unknown)
 
 
 def test_sentences_are_the_vocabularys_ids():

@@ -6,8 +6,7 @@ import pytest
 
 from seqcap.cli import make_parser
 from seqcap.files.schemas import COCO_SPLITS, DECODERS, SERVER, SPLITS
-from seqcap.metrics.registry import QUALITY
-from seqcap.metrics.spelling import find_metrics
+from seqcap.metrics.registry import QUALITY, find_metrics
 
 SCORE = ("score", "--references", "a", "--candidates", "b")
 CAPTION = ("caption", "a.png", "--weights", "a")

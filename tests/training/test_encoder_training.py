@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from seqcap.config.data import EncoderConfig
-from seqcap.features.encoders import with_weights
+from seqcap.errors import InputError
+from seqcap.features.encoders import Encoder, with_weights
 from seqcap.files.json_file import write_json
-from seqcap.training import encoders as pretraining
+from seqcap.training import encoders, loop
+from seqcap.training.checkpoint import State
 from seqcap.training.encoders import (
     TRAIN,
     VAL,
     Examples,
+    Job,
     _per_cell,
     _shifted,
     draw_examples,
-    pretrain,
+    one_cycle,
     train_on_scenes,
 )
 from seqcap.world.graph import MOTIONS
-from seqcap.world.labels import CLIP_LABELS, CLIP_OBJECT_LABELS, OBJECT_LABELS, PICTURE_LABELS
+from seqcap.world.labels import CLIP_LABELS, CLIP_OBJECT_LABELS, IMAGE_LABELS, OBJECT_LABELS
 
 
 def squares(n: int, seed: int) -> Examples:
@@ -41,33 +46,89 @@ def squares(n: int, seed: int) -> Examples:
     return Examples(torch.from_numpy(images), *(torch.from_numpy(v).float() for v in (labels, objects, middles)))
 
 
-def test_it_learns_what_is_there_and_where() -> None:
+def config(**changes: object) -> EncoderConfig:
+    values = {
+        "task": "clip",
+        "backbone": "clips_cnn",
+        "weights": "scenes",
+        "fingerprint": {},
+        "image_size": 32,
+        "frames": 4,
+        "pictures": 24,
+        "epochs": 2,
+        "learning_rate": 0.01,
+        "batch_size": 8,
+        "seed": 1,
+        "code": {},
+    }
+    return EncoderConfig.model_validate(values | changes)
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def trained(train: Examples, val: Examples, kept: str = "kept", **changes: object) -> tuple[Encoder, State[Any]]:
+    """An encoder of pictures, trained."""
     encoder = with_weights("scenes_cnn", "random", seed=1)
-    precision = pretrain(encoder, squares(240, 1), squares(100, 2), 8, 0.01, 32, 1, torch.device("cpu"))
-    assert precision > 0.95
-    assert not encoder.training
+    return encoder, loop.train(Job(encoder, config(**changes), train, val), Path(kept))
+
+
+def weights(encoder: Encoder) -> torch.Tensor:
+    return torch.cat([tensor.flatten().double() for tensor in encoder.state_dict().values()])
+
+
+def test_it_learns_what_is_there_and_where() -> None:
+    encoder, state = trained(squares(240, 1), squares(100, 2), epochs=8, batch_size=32)
+    assert state.best_value is not None
+    assert state.best_value > 0.95
     # The first channel is the evidence of the object's label, in the cell where it is.
     test = squares(100, 3)
     with torch.inference_mode():
-        evidence = encoder(test.images)[:, 0]
+        evidence = encoder.eval()(test.images)[:, 0]
     there = test.objects[:, 0, 0] > 0
     assert evidence.amax((1, 2))[there].min() > evidence.amax((1, 2))[~there].max()
     targets = _per_cell(test.objects, test.middles, 2, 2)[..., 0]
     assert (evidence.flatten(1).argmax(1) == targets.flatten(1).argmax(1))[there].float().mean() > 0.8
 
 
-def test_the_same_seed_gives_the_same_weights() -> None:
-    weights = []
-    for seed in (1, 1, 2):
-        encoder = with_weights("scenes_cnn", "random", seed=1)
-        pretrain(encoder, squares(32, 1), squares(16, 2), 2, 0.01, 8, seed, torch.device("cpu"))
-        weights.append(torch.cat([tensor.flatten().double() for tensor in encoder.state_dict().values()]))
-    assert torch.equal(weights[0], weights[1])
-    assert not torch.equal(weights[0], weights[2])
+def test_the_same_seed_gives_the_same_weights(
+    monkeypatch: pytest.MonkeyPatch, killed_after_saving: Callable[..., Any]
+) -> None:
+    """Also if it is killed and resumes, within an epoch, too. The last epoch's weights are kept."""
+    data = squares(32, 1), squares(16, 2)
+    one, state = trained(*data, kept="one")
+    other, _ = trained(*data, kept="other", seed=2)
+    assert not torch.equal(weights(one), weights(other))
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)
+    monkeypatch.setattr(loop, "LOG_STEPS", 1)
+    (two, resumed), kills = killed_after_saving(lambda: trained(*data, kept="two"))
+    assert kills == 8
+    assert torch.equal(weights(one), weights(two))
+    assert (resumed.best_value, resumed.curves) == (state.best_value, state.curves)
+
+
+def test_an_encoder_is_not_trained_beyond_all_bounds() -> None:
+    train, val = (draw_examples((1, number), 8, 32, 1) for number in (1, 2))
+    with pytest.raises(InputError, match=r"encoder clip seed 1: the loss or its gradient is nan at step \d+;"):
+        trained(train, val, learning_rate=1e30, batch_size=4)
+
+
+@pytest.mark.parametrize("steps", [1, 7, 240])
+def test_the_learning_rate_is_that_of_torchs_cycle(steps: int) -> None:
+    optimizer = torch.optim.AdamW([torch.zeros(1, requires_grad=True)])
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps, pct_start=0.2)
+    for at in range(steps):
+        [group] = optimizer.param_groups
+        assert one_cycle(at, steps, 0.01) == (group["lr"], group["betas"][0])
+        optimizer.step()
+        schedule.step()
 
 
 def test_pictures_do_not_depend_on_who_draws_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretraining, "CHUNK", 3)
+    monkeypatch.setattr(encoders, "CHUNK", 3)
     alone, together = draw_examples((1, TRAIN), 8, 32, 1), draw_examples((1, TRAIN), 8, 32, 2)
     for name in ("images", "labels", "objects", "middles"):
         assert torch.equal(getattr(alone, name), getattr(together, name))
@@ -81,12 +142,12 @@ def test_pictures_have_the_labels_of_their_objects() -> None:
     drawn = draw_examples((1, TRAIN), 40, 32, 1)
     assert drawn.images.shape == (40, 3, 32, 32)
     assert drawn.images.dtype == torch.uint8
-    shared = [PICTURE_LABELS.index(name) for name in OBJECT_LABELS[:20]]
+    shared = [IMAGE_LABELS.index(name) for name in OBJECT_LABELS[:20]]
     # What an object has, kinds and colours here, its picture has, and nothing else.
     assert torch.equal(drawn.objects.amax(1)[:, :20], drawn.labels[:, shared])
     numbers = (drawn.objects.sum(2) > 0).sum(1)
     assert set(numbers.tolist()) == {1, 2, 3, 4}
-    column = PICTURE_LABELS.index("objects:1")
+    column = IMAGE_LABELS.index("objects:1")
     assert torch.equal(drawn.labels[:, column : column + 4].argmax(1) + 1, numbers)
     assert drawn.middles.min() >= 0
     assert drawn.middles.max() < 1
@@ -112,29 +173,14 @@ def test_clips_are_drawn_as_pairs_of_frames_that_are_read() -> None:
     assert moved[0] < moved[1]
 
 
-def test_an_encoder_of_clips_learns_from_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+def test_an_encoder_of_clips_learns_from_them() -> None:
     encoder = with_weights("clips_cnn", "random", seed=1)
-    config = EncoderConfig(
-        task="clip",
-        backbone="clips_cnn",
-        weights="scenes",
-        fingerprint={},
-        image_size=32,
-        frames=4,
-        pictures=24,
-        epochs=1,
-        learning_rate=0.01,
-        batch_size=8,
-        seed=1,
-        code={},
-    )
-    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
-    assert 0 < train_on_scenes(encoder, config) < 1
-    assert any(not torch.equal(before[name], tensor) for name, tensor in encoder.state_dict().items())
+    before = weights(encoder)
+    assert 0 < train_on_scenes(encoder, config(epochs=1)) < 1
+    assert not encoder.training
+    assert not torch.equal(before, weights(encoder))
     # One that reads frames one by one learns from pictures.
-    assert 0 < train_on_scenes(with_weights("scenes_cnn", "random", seed=1), config) < 1
+    assert 0 < train_on_scenes(with_weights("scenes_cnn", "random", seed=1), config(epochs=1, task="image")) < 1
 
 
 def test_the_targets_of_cells() -> None:

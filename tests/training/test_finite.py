@@ -4,31 +4,22 @@ from pathlib import Path
 
 import pytest
 import torch
-from small_task import LAYOUT, STAGE, run_config, train_group, write_task
+from small_task import LAYOUT, STAGE, run_config, train_group
 
 from seqcap.config.training import VarianceConfig
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation import variance
-from seqcap.features.encoders import with_weights
 from seqcap.files.tensors import load_weights, save_weights
 from seqcap.objectives import cross_entropy, self_critical
 from seqcap.rewards.mixture import Mixture
 from seqcap.system.scratch import checkpoints
-from seqcap.training import captioners as training
-from seqcap.training.encoders import draw_examples, pretrain
+from seqcap.training import loop
 
 PRETRAINED = Path("artifacts/pretrain/lstm")
 # 24 images in batches of 5.
 STEPS_PER_EPOCH = 5
 NAN = float("nan")
-
-
-@pytest.fixture
-def task(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
-    return tmp_path
 
 
 def broken_at(monkeypatch, step, change, objective=cross_entropy):
@@ -130,8 +121,8 @@ def test_a_run_does_not_start_from_weights_of_another_vocabulary(task):
 
 def test_looking_waits_for_the_device_only_now_and_then(task, monkeypatch):
     """On a GPU, to look at a number after every step would let it wait."""
-    looks, original = [], training.check_finite
-    monkeypatch.setattr(training, "check_finite", lambda job, state: looks.append(state.at) or original(job, state))
+    looks, original = [], loop.check_finite
+    monkeypatch.setattr(loop, "check_finite", lambda job, state: looks.append(state.at) or original(job, state))
     train_group(run_config(training={"epochs": 2, "batch_size": 1}))
     assert looks == [10, 20, 24, 30, 40, 48]
 
@@ -157,11 +148,3 @@ def test_the_variance_of_what_is_not_finite_is_not_measured(task, monkeypatch):
     monkeypatch.setattr(variance, "policy_gradient", lambda *_: torch.tensor([1.0, NAN]))
     with pytest.raises(InputError, match=r"seed1\.safetensors: its policy gradient with 2 rollouts is not finite"):
         variance.measure(config)
-
-
-def test_an_encoder_is_not_trained_beyond_all_bounds():
-    torch.manual_seed(0)
-    encoder = with_weights("scenes_cnn", "random", 1)
-    train, val = (draw_examples((1, number), 8, 32, 1) for number in (1, 2))
-    with pytest.raises(InputError, match=r"params\.yaml: features: the encoder's loss or weights became NaN .*1;"):
-        pretrain(encoder, train, val, 2, 1e30, 4, 1, torch.device("cpu"))

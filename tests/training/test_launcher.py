@@ -6,7 +6,7 @@ import children
 import numpy as np
 import pytest
 import torch
-from small_task import CHANNELS, LAYOUT, run_config, train_group, write_task
+from small_task import CHANNELS, LAYOUT, run_config, train_group
 
 from seqcap.config import config_path, write_config
 from seqcap.config.training import TrainConfig
@@ -14,27 +14,21 @@ from seqcap.files.json_file import write_json
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import CURVES
 from seqcap.files.tensors import load_weights
-from seqcap.training import captioners as training
+from seqcap.training.batches import Batches
+from seqcap.training.captioners import Job
 
 TRAIN = LAYOUT["train"]
-
-
-@pytest.fixture
-def task(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("size", [6, 5, 23, 30])
 @pytest.mark.parametrize("world", [1, 2, 3])
 def test_every_image_is_trained_on_once_an_epoch(task, world, size):
     """Whatever is left over for an epoch's last batch: 4 of 24, or 1."""
-    split = training.Job(run_config(), 1).training
+    split = Job(run_config(), 1).training
     steps = -(-TRAIN // size)
     epochs = np.zeros((2, TRAIN))
     for rank in range(world):
-        batches = training.data_batches(split, size, 0, 2 * steps, 1, rank, world, torch.device("cpu"))
+        batches = Batches(split, size, 1, rank, world).read(0, 2 * steps, torch.device("cpu"))
         for at, batch in enumerate(batches):
             assert batch.features.shape == (len(batch.images), CHANNELS)
             whole = min(size, TRAIN - at % steps * size)

@@ -5,7 +5,7 @@ import runpy
 import socket
 import subprocess
 import sys
-import time
+from itertools import islice
 from pathlib import Path
 
 import children
@@ -20,7 +20,6 @@ from small_task import (
     train_group,
     translation_config,
     write_embeddings,
-    write_task,
     write_translation_task,
 )
 
@@ -33,9 +32,11 @@ from seqcap.files.json_file import read_json, write_json
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import CURVES, REFERENCES, embeddings_schema
 from seqcap.models import load
+from seqcap.objectives import cross_entropy
+from seqcap.objectives.base import Partner
 from seqcap.system.scratch import checkpoints
-from seqcap.training.captioners import State, checkpoint_folder
-from seqcap.training import captioners as training
+from seqcap.training import captioners, loop
+from seqcap.training.captioners import checkpoint_folder
 
 PRETRAINED = Path("artifacts/pretrain/lstm")
 SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "dropout": 0.0, "decay": 1.0, "decay_every": 1}
@@ -60,13 +61,6 @@ def run_stage(monkeypatch, *arguments):
 
 def same_bytes(one, two, seed=1):
     return Path(one, f"seed{seed}.safetensors").read_bytes() == Path(two, f"seed{seed}.safetensors").read_bytes()
-
-
-@pytest.fixture
-def task(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture
@@ -133,18 +127,18 @@ def test_smoothed_cross_entropy_learns_the_task(task, objective, settings):
 def test_adam_does_not_see_the_captioner_before_it_learns(pretrained):
     """Zero gradients would leave moments that make the first steps too large."""
     run = going_on("rollout_policy_gradient", settings={"rollouts": 1, "baseline_steps": 2})
-    job = training.Job(run, 1)
-    state = training.begin(job)
-    before = {name: tensor.clone() for name, tensor in state.step.captioner.state_dict().items()}
+    job = captioners.Job(run, 1)
+    state = job.begin()
+    before = {name: tensor.clone() for name, tensor in state.learner.captioner.state_dict().items()}
     remembered = []
-    for batch in training.data_batches(job.training, 4, 0, 3, 1, 0, 1, job.device):
-        training.update(job, state, batch)
-        remembered.append([parameter in state.optimizer.state for parameter in state.step.captioner.parameters()])
+    for batch in islice(job.read(state), 3):
+        loop.update(job, state, batch)
+        remembered.append([parameter in state.optimizer.state for parameter in state.learner.captioner.parameters()])
         if len(remembered) == 2:
-            after = state.step.captioner.state_dict()
+            after = state.learner.captioner.state_dict()
             assert all(torch.equal(after[name], tensor) for name, tensor in before.items())
     assert [any(seen) for seen in remembered] == [False, False, True]
-    steps = {state.optimizer.state[parameter]["step"].item() for parameter in state.step.captioner.parameters()}
+    steps = {state.optimizer.state[parameter]["step"].item() for parameter in state.learner.captioner.parameters()}
     assert steps == {1}
 
 
@@ -195,45 +189,23 @@ def test_no_epochs_copy_the_pretrained_captioner(pretrained):
         ("mixer", {"epochs_per_stage": 1}),
     ],
 )
-def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, monkeypatch, objective, settings):
+def test_an_interrupted_run_resumes_to_the_same_bytes(pretrained, killed_after_saving, objective, settings):
     run = going_on(objective, settings=settings)
     expected = curves_of(run, "one")
-    die_after_each_save(monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        curves_of(run, "two")
-    assert list(checkpoints(STAGE).glob("*/seed1_of1.safetensors"))
-    assert not Path("two/seed1.safetensors").exists()
-    monkeypatch.undo()
-    os.chdir(pretrained)
-    assert curves_of(run, "two") == expected
-    assert same_bytes("one", "two")
+    assert killed_after_saving(lambda: curves_of(run, "two")) == (expected, 2)
     # What was not interrupted gives the same bytes, too.
     assert curves_of(run, "three") == expected
+    assert same_bytes("one", "two")
     assert same_bytes("one", "three")
 
 
-def test_a_run_resumes_from_before_its_first_epochs_end(task, monkeypatch):
+def test_a_run_resumes_from_before_its_first_epochs_end(task, monkeypatch, killed_after_saving):
     """Nothing is kept yet at that point."""
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", -1)
-    monkeypatch.setattr(training, "LOG_STEPS", 2)
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)
+    monkeypatch.setattr(loop, "LOG_STEPS", 2)
     expected = curves_of(run_config(), "one")
-    with monkeypatch.context() as patch:
-        die_after_each_save(patch)
-        for _ in range(2):
-            with pytest.raises(KeyboardInterrupt):
-                curves_of(run_config(), "two")
-    assert curves_of(run_config(), "two") == expected
+    assert killed_after_saving(lambda: curves_of(run_config(), "two")) == (expected, 12)
     assert same_bytes("one", "two")
-
-
-def die_after_each_save(patch):
-    original = State.save
-
-    def save_and_die(state, path):
-        original(state, path)
-        raise KeyboardInterrupt
-
-    patch.setattr(State, "save", save_and_die)
 
 
 @pytest.fixture(params=[None, 12])
@@ -281,16 +253,10 @@ def test_both_kinds_of_objective_train_a_translator(tmp_path, monkeypatch, objec
         assert np.mean(losses[-5:]) < 0.85 * np.mean(losses[:5])
 
 
-def test_a_translator_resumes_to_the_same_bytes(translation, monkeypatch):
+def test_a_translator_resumes_to_the_same_bytes(translation, killed_after_saving):
     run = translation_config()
     expected = curves_of(run, "one")
-    die_after_each_save(monkeypatch)
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            curves_of(run, "two")
-    monkeypatch.undo()
-    os.chdir(translation)
-    assert curves_of(run, "two") == expected
+    assert killed_after_saving(lambda: curves_of(run, "two")) == (expected, 4)
     assert same_bytes("one", "two")
 
 
@@ -325,22 +291,13 @@ def test_training_starts_without_torch_s_compiler(pretrained):
     assert output == "False\n"
 
 
-def test_adam_is_torch_s(pretrained, monkeypatch):
+def test_adam_is_torch_s(pretrained, monkeypatch, killed_after_saving):
     """To the last bit, and from a checkpoint, too."""
     run = going_on("self_critical", settings={"samples": 3})
     expected = curves_of(run, "one")
-    monkeypatch.setattr(training, "Adam", torch.optim.Adam)
-    assert curves_of(run, "two") == expected
+    monkeypatch.setattr(captioners, "Adam", torch.optim.Adam)
+    assert killed_after_saving(lambda: curves_of(run, "two")) == (expected, 2)
     assert same_bytes("one", "two")
-    with monkeypatch.context() as patch:
-        die_after_each_save(patch)
-        with pytest.raises(KeyboardInterrupt):
-            curves_of(run, "three")
-    os.chdir(pretrained)
-    monkeypatch.undo()
-    os.chdir(pretrained)
-    assert curves_of(run, "three") == expected
-    assert same_bytes("one", "three")
 
 
 def test_kill_9_and_run_again(task, monkeypatch):
@@ -348,11 +305,7 @@ def test_kill_9_and_run_again(task, monkeypatch):
     for name in ("killed", "whole"):
         write_group(name, run_config(training={"epochs": 60}, weights=name))
     process = children.start("train.py", "train", "killed")
-    deadline = time.monotonic() + 300
-    while not list(Path("scratch/train@killed").glob("*/*.safetensors")):
-        assert time.monotonic() < deadline
-        assert process.is_alive()
-        time.sleep(0.01)
+    wait_until(lambda: list(Path("scratch/train@killed").glob("*/*.safetensors")))
     process.kill()
     process.join()
     assert not Path("killed").exists()
@@ -420,7 +373,7 @@ def test_what_has_ended_is_not_trained_again(task, monkeypatch):
     left = {path: path.read_bytes() for path in [Path("artifacts/timing/group.json"), *Path("weights").iterdir()]}
     for path in Path("weights").iterdir():
         path.unlink()
-    monkeypatch.setattr(training, "update", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setattr(loop, "update", lambda *_: pytest.fail("trained again"))
     run_stage(monkeypatch, "train", "group")
     assert {path: path.read_bytes() for path in left} == left
     assert read_json("artifacts/timing/group.json")["small"] > 0
@@ -447,14 +400,14 @@ def test_features_that_are_not_held_in_memory_train_the_same(task, monkeypatch, 
 
 def test_grids_too_large_for_memory_are_standardised_by_fewer(task, monkeypatch):
     run = run_config(architecture="attention", model={"hidden": 16})
-    job = training.Job(run, 1)
+    job = captioners.Job(run, 1)
     asked = []
     get = type(job.training.inputs).get
     monkeypatch.setattr(type(job.training.inputs), "get", lambda i, chosen: asked.append(len(chosen)) or get(i, chosen))
-    training.begin(job)
+    job.begin()
     # Seven grids of 2 x 2 cells and 8 channels, in float32.
     monkeypatch.setattr("seqcap.tasks.images.FITTED_BYTES", 7 * 2 * 2 * 8 * 4 + 3)
-    training.begin(job)
+    job.begin()
     assert asked == [24, 7]
 
 
@@ -533,9 +486,41 @@ def test_weights_of_something_else_are_one_line(task):
         load(Path("encoder.safetensors"))
 
 
-def test_an_objective_sees_what_the_run_reads(task):
-    job = training.Job(run_config(reads={"listener": "listener"}), 1)
-    captioner = training.begin(job).step.captioner
-    context = training.context(job, captioner)
+def test_an_objective_sees_what_the_run_reads_and_the_sizes_of_networks(task):
+    job = captioners.Job(run_config(reads={"listener": "listener"}), 1)
+    context = job.context(job.begin().learner.captioner)
     assert context.reads == {"listener": Path("listener")}
     assert context.embeddings is None
+    assert context.feature_shape == job.training.inputs.get(np.arange(1)).shape[1:]
+    assert context.vocabulary_size == len(job.task.vocabulary)
+
+
+class Critic(cross_entropy.Model):
+    """Cross-entropy, and a critic of images that learns on its own, faster than the captioner, and has no file."""
+
+    def __init__(self, config, context):
+        super().__init__(config, context)
+        self.critic = torch.nn.Linear(*context.feature_shape, 1)
+
+    def partners(self):
+        return {"critic": Partner(self.critic, pace=3.0)}
+
+    def forward(self, captioner, batch):
+        loss, logs = super().forward(captioner, batch)
+        return loss + (self.critic(batch.features) - 1).square().mean(), logs
+
+
+def test_a_critic_of_an_objectives_own_has_a_pace_and_no_file(task, monkeypatch, killed_after_saving):
+    monkeypatch.setattr(cross_entropy, "Model", Critic)
+    job = captioners.Job(run_config(), 1)
+    state = job.begin()
+    before = state.learner.objective.critic.weight.detach().clone()
+    loop.update(job, state, next(job.read(state)))
+    assert [group["lr"] for group in state.optimizer.param_groups] == [0.02, 0.02 * 3]
+    # Adam's first step is as long as the learning rate.
+    change = (state.learner.objective.critic.weight - before).abs()
+    torch.testing.assert_close(change, torch.full_like(change, 0.06), rtol=1e-3, atol=0)
+    expected = curves_of(run_config(), "one")
+    assert killed_after_saving(lambda: curves_of(run_config(), "two")) == (expected, 4)
+    assert [path.name for path in Path("one").iterdir()] == ["seed1.safetensors"]
+    assert same_bytes("one", "two")

@@ -9,20 +9,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from seqcap.world import english
 from seqcap.world.captions import DETAILS, Mention, Plan, plan
-from seqcap.world.english import (
-    COLOURS,
-    INTRODUCTIONS,
-    MAX_WORDS,
-    NOUNS,
-    OUTDOORS,
-    PERSON_SIZES,
-    PICTURES,
-    WEATHER,
-    realise,
-)
+from seqcap.world.english import realise
 from seqcap.world.graph import Scene, pick, sample
+from seqcap.world.wording import MAX_WORDS
+from seqcap.world.words import ENGLISH
+
+OUTDOORS, PICTURES, WEATHER = (ENGLISH[name] for name in ("outdoors", "pictures", "weather"))
 
 
 def write_captions(count: int) -> list[list[str]]:
@@ -66,17 +59,17 @@ def test_vocabulary_and_length(captions: list[list[str]]) -> None:
 
 
 def _tables(value: object) -> list[dict[object, float]]:
-    """The weights that a value of the module holds, at any depth."""
+    """The weights in a table of words, at any depth."""
     if not isinstance(value, dict) or not value:
         return []
-    if all(isinstance(weight, float) for weight in value.values()):
+    if all(isinstance(weight, int) for weight in value.values()):
         return [value]
     return [table for part in value.values() for table in _tables(part)]
 
 
 def test_the_commonest_word_is_said_most_of_the_time() -> None:
     """As with people: synonyms are skewed, and the first of each table is the commonest."""
-    tables = [table for value in vars(english).values() for table in _tables(value)]
+    tables = [table for name, value in ENGLISH.items() if name not in ("numbers", "groups") for table in _tables(value)]
     assert len(tables) > 60
     for table in tables:
         weights = list(table.values())
@@ -87,9 +80,9 @@ def test_the_commonest_word_is_said_most_of_the_time() -> None:
 def test_synonyms_are_as_frequent_as_their_weights(captions: list[list[str]]) -> None:
     words = Counter(word for tokens in captions for word in tokens)
     for name in ("man", "woman", "dog", "house"):
-        forms = {pair: words[pair[0]] + words[pair[1]] for pair in NOUNS[name]}
-        share = forms[next(iter(NOUNS[name]))] / sum(forms.values())
-        assert 0.5 < share < 0.7, forms
+        counts = [sum(words[form] for form in pair.split()) for pair in ENGLISH["nouns"][name]]
+        share = counts[0] / sum(counts)
+        assert 0.5 < share < 0.7, counts
 
 
 def test_asides_fit_the_background_and_the_opening() -> None:
@@ -104,7 +97,7 @@ def test_asides_fit_the_background_and_the_opening() -> None:
         }
         seen |= said
         assert said <= {*OUTDOORS, *PICTURES, *WEATHER["snow"]}, text
-        assert not said & set(PICTURES) or not text.startswith(tuple(INTRODUCTIONS)), text
+        assert not said & set(PICTURES) or not text.startswith(tuple(ENGLISH["introductions"])), text
     assert seen == {*OUTDOORS, *PICTURES, *WEATHER["snow"]}
 
 
@@ -140,14 +133,16 @@ MAN = Mention("man", (0,), colour="red", size="large", action="walking")
 DOGS = Mention("dog", (1, 2), colour="white")
 
 
-MEN, DOG_WORDS, ANIMALS = ({form for pair in NOUNS[name] for form in pair} for name in ("man", "dog", "animal"))
+MEN, DOG_WORDS, ANIMALS = (
+    {form for pair in ENGLISH["nouns"][name] for form in pair.split()} for name in ("man", "dog", "animal")
+)
 
 
 @pytest.mark.parametrize(
     ("what", "required"),
     [
-        (Plan((MAN,), None, "beach"), [MEN, set(COLOURS["red"]), set(PERSON_SIZES["large"])]),
-        (Plan((DOGS,), None, None), [{"two", "couple", "pair"}, DOG_WORDS, set(COLOURS["white"])]),
+        (Plan((MAN,), None, "beach"), [MEN, set(ENGLISH["colours"]["red"]), set(ENGLISH["person_sizes"]["large"])]),
+        (Plan((DOGS,), None, None), [{"two", "couple", "pair"}, DOG_WORDS, set(ENGLISH["colours"]["white"])]),
         (Plan((MAN, DOGS), "behind", None), [MEN, DOG_WORDS, {"behind", "back", "background"}]),
         (
             Plan((DOGS, Mention("man", (0,))), "next_to", "night"),

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scenes_languages import english_words
 
-from seqcap.world import english
 from seqcap.world.captions import DETAILS, plan
+from seqcap.world.checker import Verdict, check, recall_of_set
 from seqcap.world.english import realise
-from seqcap.world.graph import COLOURS, sample
-from seqcap.world.scenes import Scene, SceneObject, Verdict, check, recall_of_set
+from seqcap.world.graph import COLOURS, Scene, SceneObject, sample
+from seqcap.world.words import ENGLISH, GARMENTS, finite_form
 
 
 def thing(kind, colour, left, top, width, height, *, size="medium", texture="plain", action=None):
@@ -321,33 +322,26 @@ def test_any_words_can_be_judged(tokens: list[str], seed: int) -> None:
 
 def test_every_synonym_is_understood() -> None:
     """Each word of the tables, put into a sentence, leaves nothing unparsed."""
-    texts = [f"a {noun}" for forms in english.NOUNS.values() for pair in forms for noun in pair]
-    participles = [
-        phrase
-        for actions in (english.PARTICIPLES, english.BIRD_PARTICIPLES)
-        for table in actions.values()
-        for phrase in table
-    ]
+    texts = [f"a {noun}" for pair in english_words("nouns") for noun in pair.split()]
+    participles = english_words("participles", "bird_participles")
     texts += [f"a dog {phrase}" for phrase in participles]
     texts += [f"a {phrase} dog" for phrase in participles if phrase.isalpha()]
-    texts += [f"a dog {form}" for p in participles for plural in (False, True) if (form := english.finite(p, plural))]
-    texts += [f"a dog running {manner}" for table in english.MANNERS.values() for manner in table]
-    texts += [f"a {word} dog" for table in english.COLOURS.values() for word in table]
-    texts += [f"a {word} dog" for t in (english.SIZES, english.PERSON_SIZES) for words in t.values() for word in words]
-    texts += [f"a {word} dog" for t in (english.TEXTURES, english.OPINIONS) for words in t.values() for word in words]
-    texts += [f"a dog with {phrase}" for table in english.MARKS.values() for phrase in table]
-    texts += [f"a person {manner} a {garment}" for manner in english.MANNERS_OF_DRESS for garment in english.GARMENTS]
-    texts += [f"a person {manner} red" for manner in english.MANNERS_OF_COLOUR]
-    texts += [f"{introduction} a dog" for introduction in (*english.INTRODUCTIONS, *english.THERE)]
-    texts += [f"{number} dogs" for number in (*english.NUMBERS, *english.GROUPS)]
-    asides = (english.OUTDOORS, english.PICTURES, *english.WEATHER.values())
-    texts += [f"a dog {phrase}" for table in asides for phrase in table]
-    texts += [f"a dog {phrase} a cat" for table in english.RELATIONS.values() for phrase in table]
-    texts += [f"a dog with a cat {phrase}" for table in english.SELF_RELATIONS.values() for phrase in table]
-    texts += [
-        f"a dog {phrase}" for table in (english.PLACES, english.PLACES_BELOW) for t in table.values() for phrase in t
-    ]
-    texts += [f"{phrase} with a dog" for table in english.SETTINGS.values() for phrase in table]
+    forms = [finite_form(phrase, plural) for phrase in participles for plural in (False, True)]
+    texts += [f"a dog {form}" for form in forms if form is not None]
+    texts += [f"a person {manner} a {garment}" for manner in ENGLISH["manners_of_dress"] for garment in GARMENTS]
+    for frame, *names in (
+        ("a dog running {}", "manners"),
+        ("a {} dog", "colours", "sizes", "person_sizes", "textures", "opinions"),
+        ("a dog with {}", "marks"),
+        ("a person {} red", "manners_of_colour"),
+        ("{} a dog", "introductions", "there"),
+        ("{} dogs", "numbers", "groups"),
+        ("a dog {}", "outdoors", "pictures", "weather", "places", "places_below"),
+        ("a dog {} a cat", "relations"),
+        ("a dog with a cat {}", "self_relations"),
+        ("{} with a dog", "settings"),
+    ):
+        texts += [frame.format(word) for word in english_words(*names)]
     assert len(texts) > 400
     for text in texts:
         assert not [s for s in check(text.split(), PARK).statements if s.kind == "unparsed"], text

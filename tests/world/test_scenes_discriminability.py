@@ -12,12 +12,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from seqcap.world import english
 from seqcap.world.captions import DETAILS, HYPERNYMS, plan
+from seqcap.world.checker import check
 from seqcap.world.discriminability import Matcher
 from seqcap.world.english import realise
-from seqcap.world.graph import Colour, Kind, pick, sample
-from seqcap.world.scenes import Scene, SceneObject, check
+from seqcap.world.graph import Colour, Kind, Scene, SceneObject, pick, sample
+from seqcap.world.words import ENGLISH
 
 Words = list[str]
 
@@ -74,12 +74,12 @@ def composed(number: int) -> list[Words]:
     """Phrases of objects of one scene, some of them wrong, with the numbers, plurals and relations that people, who
     name each object once, seldom combine."""
     rng = np.random.default_rng(44)
-    relations = [text for texts in english.RELATIONS.values() for text in texts]
+    relations = [text for texts in ENGLISH["relations"].values() for text in texts]
     numbers = {1: "a", 2: "two", 3: "three", 4: "a group of four"}
 
     def phrase(thing: SceneObject, counts: Mapping[Kind, int]) -> str:
         wider = [name for name, kinds in HYPERNYMS.items() if thing.kind in kinds]
-        noun = next(iter(english.NOUNS[pick(rng, [thing.kind, thing.kind, thing.kind, *wider])]))
+        noun = next(iter(ENGLISH["nouns"][pick(rng, [thing.kind, thing.kind, thing.kind, *wider])])).split()
         # Often right, often one of several.
         right = numbers[counts[thing.kind]]
         article = pick(rng, (right, right, right, right if right == "a" else "", "a", "a", "two", "three"))
@@ -89,7 +89,7 @@ def composed(number: int) -> list[Words]:
     def caption(scene: Scene) -> str:
         i, j = (int(number) for number in rng.integers(len(scene.objects), size=2))
         names = [name for name in scene.relations.get((i, j), ()) if name != "carries"]
-        true = [text for name in names for text in english.RELATIONS[name]]
+        true = [text for name in names for text in ENGLISH["relations"][name]]
         text, other = (phrase(scene.objects[k], scene.counts) for k in (i, j))
         related = f" {pick(rng, [*true, pick(rng, relations)])} {other}"
         more = ("", "", "", f" {scene.objects[i].action}", " is sitting", f" and {text}", f" with {other} nearby")

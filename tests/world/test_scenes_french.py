@@ -1,250 +1,13 @@
-"""French sentences: dictated ones, and the agreement of random ones."""
+"""French forms, and the agreement of random sentences."""
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
-from typing import Any
-
 import pytest
-from scenes_languages import dictate, sentences
+from scenes_languages import sentences
 
-from seqcap.world import english, french
-from seqcap.world.captions import Mention, Plan
-from seqcap.world.french import GARMENTS, NOUNS, agree, elide, realise
-
-M = Mention
-NEXT, BEHIND = "next_to", "behind"
-DOG, WOMAN = M("dog", (0,)), M("woman", (0,))
-RUNNING = M("dog", (0,), action="running")
-
-
-@pytest.mark.parametrize(
-    ("what", "said", "expected"),
-    [
-        # Gender, number, the place of adjectives.
-        (
-            Plan((M("car", (0,), "red", "small", "striped"), M("tree", (1,))), NEXT, None),
-            {},
-            "une petite voiture rouge rayée se trouve à côté d' un arbre",
-        ),
-        (
-            Plan((M("car", (0, 1), "red", "small"),), None, "street"),
-            {"opening": "fragment"},
-            "deux petites voitures rouges dans la rue",
-        ),
-        (
-            Plan((M("ball", (0, 1), "white"), M("house", (2,), "purple")), BEHIND, None),
-            {"opening": "there"},
-            "il y a deux balles blanches derrière une maison violette",
-        ),
-        (
-            Plan((M("car", (0, 1, 2), "orange"), M("bird", (3,), "black")), None, None),
-            {},
-            "trois voitures orange et un oiseau noir",
-        ),
-        (
-            Plan((M("bird", (0, 1), "green", "large"),), None, "meadow"),
-            {"opening": "fragment", "size": "big"},
-            "deux gros oiseaux verts dans l' herbe",
-        ),
-        (
-            Plan((M("animal", (0, 1), None, "large"),), None, "meadow"),
-            {"opening": "place_there", "size": "huge", "place": "in a field"},
-            "dans un champ , il y a deux énormes animaux",
-        ),
-        (
-            Plan((M("kite", (0, 1), action="flying"),), None, "desert"),
-            {"place": "over the desert"},
-            "deux cerfs-volants volent au-dessus du désert",
-        ),
-        (
-            Plan((M("ball", (0,)), M("ball", (1,), "blue", "large", "dotted")), BEHIND, None),
-            {"determiner": 0.1, "size": "big", "texture": "dotted"},
-            "une balle se trouve derrière une autre grosse balle bleue à pois",
-        ),
-        (
-            Plan((M("dog", (0,), texture="dotted"), M("cat", (1,), texture="striped")), None, None),
-            {"texture": "spotted", "marks (1,)": 0.1},
-            "un chien tacheté et un chat à rayures",
-        ),
-        # Elision and contraction.
-        (
-            Plan((M("bird", (0,), action="flying"),), None, "beach"),
-            {"place": "over the beach", "opening": "place_sentence"},
-            "au-dessus de la plage , un oiseau vole",
-        ),
-        (
-            Plan((M("boat", (0,), "yellow"),), None, "beach"),
-            {"place": "by the ocean", "copula": "être"},
-            "un bateau jaune est au bord de l' océan",
-        ),
-        (
-            Plan((M("boat", (0,)),), None, "beach"),
-            {"place": "by the sea", "noun": "sailboat"},
-            "un voilier se trouve au bord de la mer",
-        ),
-        (
-            Plan((M("tree", (0,)), M("bird", (1, 2))), "left_of", None),
-            {"copula": "être"},
-            "un arbre est à gauche de deux oiseaux",
-        ),
-        (
-            Plan((M("tree", (0,)), M("house", (1,))), "right_of", None),
-            {"opening": "introduction", "introduction": "a photo of"},
-            "une photo d' un arbre à droite d' une maison",
-        ),
-        # Actions.
-        (
-            Plan((RUNNING,), None, "beach"),
-            {"opening": "place_sentence"},
-            "sur la plage , un chien est en train de courir",
-        ),
-        (Plan((RUNNING,), None, "beach"), {"simple": 0.1}, "un chien court sur la plage"),
-        (
-            Plan((M("cat", (0,), "black", "large", action="sleeping"),), None, "meadow"),
-            {"opening": "introduction", "introduction": "we see", "size": "big"},
-            "on voit un gros chat noir endormi dans l' herbe",
-        ),
-        (
-            Plan((WOMAN, M("house", (1,)), M("dog", (2,), action="running")), NEXT, None),
-            {"relative": 0.1},
-            "une femme est à côté d' une maison et il y a un chien qui court",
-        ),
-        (
-            Plan((M("person", (0, 1), action="walking"),), None, "street"),
-            {"participle": "taking a walk", "place": "in the city"},
-            "deux personnes se promènent en ville",
-        ),
-        (
-            Plan((M("man", (0,), action="sitting"), M("woman", (1,), action="sitting")), None, None),
-            {},
-            "un homme et une femme sont assis",
-        ),
-        (
-            Plan((M("woman", (0,), action="sitting"), M("person", (1,), action="sitting")), None, "snow"),
-            {},
-            "une femme et une personne sont assises dans la neige",
-        ),
-        (
-            Plan((M("man", (0,), action="walking"), M("bird", (1,), action="flying")), None, None),
-            {"link": "while"},
-            "un homme marche pendant qu' un oiseau vole",
-        ),
-        (
-            Plan((M("man", (0,), action="walking"), M("cat", (1, 2), action="sleeping")), None, None),
-            {"link": "while", "conjunction": "tandis que", "aspect (1, 2)": "en train de"},
-            "un homme marche tandis que deux chats sont en train de dormir",
-        ),
-        (
-            Plan((M("dog", (0,), action="sitting"),), None, "meadow"),
-            {"participle": "sitting down", "noun": "puppy"},
-            "un chiot est en train de s' asseoir dans l' herbe",
-        ),
-        (
-            Plan((M("bird", (0,), action="sitting"), M("car", (1,), "green")), "on", None),
-            {"order": "fronted"},
-            "sur une voiture verte , il y a un oiseau assis",
-        ),
-        # People.
-        (
-            Plan((M("woman", (0,), "blue"),), None, "beach"),
-            {"opening": "introduction"},
-            "une image d' une femme vêtue d' une robe bleue sur la plage",
-        ),
-        (
-            Plan((M("woman", (0, 1), "white", action="standing"),), None, None),
-            {"dress": "wearing"},
-            "deux femmes portant des robes blanches sont debout",
-        ),
-        (
-            Plan((M("man", (0, 1), "red", None, "striped", "waving"),), None, None),
-            {"opening": "fragment"},
-            "deux hommes vêtus de chemises rouges rayées et faisant signe",
-        ),
-        (
-            Plan((M("man", (0,), "purple", "large", action="walking"),), None, None),
-            {"size": "tall", "opening": "fragment", "dress": "wearing", "garment": "sweater"},
-            "un homme de grande taille portant un pull violet et marchant",
-        ),
-        (
-            Plan((M("woman", (0,), "orange"), M("umbrella", (1,))), None, None),
-            {"colour alone": 0.1, "dress": "wearing", "noun (1,)": "parasol"},
-            "une femme portant de l' orange et un parasol",
-        ),
-        (
-            Plan((M("woman", (0, 1), "black"), M("cat", (2,))), None, None),
-            {"colour alone": 0.1, "dress": "dressed in", "noun (0, 1)": "lady"},
-            "deux dames habillées en noir et un chat",
-        ),
-        (
-            Plan((M("person", (0,), "white", "small"), DOG), None, None),
-            {},
-            "une petite personne portant des vêtements blancs et un chien",
-        ),
-        # Manners, opinions, the weather; colours of two words.
-        (
-            Plan(
-                (M("dog", (0,), "blue", "small", action="running"), M("cat", (1,), action="sleeping")), NEXT, "meadow"
-            ),
-            {
-                "has manner (0,)": 0.01,
-                "has opinion (0,)": 0.01,
-                "has aside": 0.01,
-                "aside": "in the open air",
-                "colour": "navy",
-                "simple (0,)": 0.1,
-            },
-            "un mignon petit chien bleu marine court vite à côté d' un chat endormi dans l' herbe en plein air",
-        ),
-        (
-            Plan((M("woman", (0, 1), "yellow", action="sitting"),), None, "beach"),
-            {"has manner": 0.01, "has opinion": 0.01, "opinion": "happy", "colour": "gold", "has aside": 0.01},
-            "deux joyeuses femmes vêtues de robes dorées sont assises tranquillement sur la plage dehors",
-        ),
-        (
-            Plan((M("bird", (0, 1), "red", action="sitting"),), None, "street"),
-            {"opening": "place_there", "there": "you can see", "participle": "perched", "colour": "ruby"},
-            "dans la rue , on peut voir deux oiseaux rubis perchés",
-        ),
-        (
-            Plan((M("cat", (0,), action="sitting"), M("house", (1,))), BEHIND, None),
-            {"order": "host", "pronoun": 0.1, "attribute": "seated"},
-            "une maison avec un chat assis à l' arrière-plan",
-        ),
-        # With something, and what is beside it.
-        (
-            Plan((M("cat", (0,), action="sitting"), M("house", (1,))), "on", None),
-            {"order": "host", "relation": "on top"},
-            "une maison avec un chat assis dessus",
-        ),
-        (
-            Plan((M("dog", (0, 2)), M("woman", (1,))), BEHIND, None),
-            {"order": "host"},
-            "une femme avec deux chiens derrière elle",
-        ),
-        (
-            Plan((M("ball", (0,)), M("man", (1, 2))), NEXT, None),
-            {"order": "host"},
-            "deux hommes avec une balle à côté d' eux",
-        ),
-        (
-            Plan((M("tree", (0,)), M("car", (1, 2))), "left_of", None),
-            {"order": "host"},
-            "deux voitures avec un arbre à leur gauche",
-        ),
-        (
-            Plan((M("boat", (0,)),), None, "beach"),
-            {"opening": "setting", "setting": "a beach scene"},
-            "une scène de plage avec un bateau",
-        ),
-    ],
-)
-def test_dictated(what: Plan, said: dict[str, Any], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert dictate(french, what, said, monkeypatch) == expected
-
-
-# --- forms ------------------------------------------------------------------------------------------------------------
+from seqcap.world import french
+from seqcap.world.captions import Plan
+from seqcap.world.french import GARMENTS, NOUNS, French, agree, elide
 
 FORMS = """
 un homme des hommes, un type des types, un monsieur des messieurs, un bonhomme des bonshommes, un mec des mecs,
@@ -290,7 +53,7 @@ joli jolie jolis jolies, magnifique magnifique magnifiques magnifiques, simple s
 perché perchée perchés perchées, immobile immobile immobiles immobiles, droit droite droits droites
 """
 # Names of things as colours do not agree.
-UNCHANGED = {word for colour in french.COLOURS.values() if "{" not in colour for word in colour.split()}
+UNCHANGED = {word for colour in french.TABLES["colours"].values() if "{" not in colour for word in colour.split()}
 
 
 def test_adjectives() -> None:
@@ -306,47 +69,9 @@ def test_elision() -> None:
     assert elide(["de", "herbe", "de", "deux", "de"]) == ["d'", "herbe", "de", "deux", "de"]
 
 
-def test_tables_cover_english() -> None:
-    assert set(NOUNS) == {forms[0] for nouns in english.NOUNS.values() for forms in nouns}
-    assert set(GARMENTS) == set(english.GARMENTS)
-    assert set(french.COLOURS) == {word for words in english.COLOURS.values() for word in words}
-    assert set(french.OPINIONS) == {word for words in english.OPINIONS.values() for word in words}
-    assert set(french.MANNERS) == {word for words in english.MANNERS.values() for word in words}
-    asides = (english.OUTDOORS, english.PICTURES, *english.WEATHER.values())
-    assert set(french.ASIDES) == {phrase for table in asides for phrase in table}
-    assert set(french.THERE) == set(english.THERE)
-    assert set(french.SIZES) == {word for words in english.SIZES.values() for word in words}
-    assert set(french.PERSON_SIZES) == {word for words in english.PERSON_SIZES.values() for word in words}
-    places = {
-        phrase for table in (english.PLACES, english.PLACES_BELOW) for words in table.values() for phrase in words
-    }
-    assert set(french.PLACES) == places
-    assert set(french.SETTINGS) == {phrase for phrases in english.SETTINGS.values() for phrase in phrases}
-    relations = {phrase for phrases in english.RELATIONS.values() for phrase in phrases}
-    assert set(french.RELATIONS) == relations
-    hosted = relations | {phrase for phrases in english.SELF_RELATIONS.values() for phrase in phrases}
-    # "on" has forms of its own.
-    assert set(french.ADVERBS) == set(french.ANIMATE_ADVERBS) == hosted - set(english.RELATIONS["on"])
-    participles = {
-        phrase
-        for table in (english.PARTICIPLES, english.BIRD_PARTICIPLES)
-        for phrases in table.values()
-        for phrase in phrases
-    }
-    assert set(french.VERBS) == participles
-    assert set(french.ATTRIBUTES) | set(french.SIMPLE) <= participles
-    assert set(french.TEXTURES) == {word for words in english.TEXTURES.values() for word in words}
-    assert set(french.MARKS) == {word for words in english.MARKS.values() for word in words}
-    assert set(french.INTRODUCTIONS) == set(english.INTRODUCTIONS)
-    assert set(french.NUMBERS) == set(english.NUMBERS) | set(english.GROUPS)
-
-
-# --- random sentences -------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def said(full: bool) -> list[tuple[Plan, list[str]]]:
-    return sentences(realise, 3000 if full else 1500)
+    return sentences(French, 3000 if full else 1500)
 
 
 # Form -> (feminine, plural) it can be, of every adjective that may stand before or after a noun.
@@ -358,7 +83,7 @@ for _line in ADJECTIVES.split(","):
         AGREEMENT.setdefault(_form, set()).add(_reading)
 BEFORE = {
     form for line in ADJECTIVES.split(",") for form in line.split()
-    if line.split()[0] in {*french.SIZES.values(), *french.OPINIONS.values()}
+    if line.split()[0] in {*french.TABLES["sizes"].values(), *french.TABLES["opinions"].values()}
 }  # fmt: skip
 PARTICIPLES = {
     form
@@ -400,17 +125,3 @@ def test_noun_phrases_agree(said: list[tuple[Plan, list[str]]]) -> None:
                 j += 1
             count += 1
     assert count > 1.6 * len(said)
-
-
-def test_words_are_plain(said: list[tuple[Plan, list[str]]]) -> None:
-    for _, tokens in said:
-        assert len(tokens) <= english.MAX_WORDS
-        assert "," not in (tokens[0], tokens[-1]), tokens
-        for word, following in pairwise(tokens):
-            assert word != following, tokens
-            assert re.fullmatch("[a-zàâçéèêîôû-]+'?|,", word), tokens
-            if word in ("de", "que", "le", "la", "se"):
-                assert following[0] not in "aeiouéêhy", tokens
-            if word.endswith("'"):
-                assert following[0] in "aeiouéêh", tokens
-            assert (word, following) not in {("de", "le"), ("de", "les"), ("à", "le"), ("à", "les")}, tokens

@@ -12,9 +12,9 @@ import pytest
 
 from seqcap.files import parquet
 from seqcap.world import scenes
-from seqcap.world.graph import GRID, is_clear, sample
+from seqcap.world.graph import GRID, Scene, SceneObject, is_clear, sample
 from seqcap.world.lookalikes import BLOCK, look_alikes, members
-from seqcap.world.scenes import SCENES, Config, Scene, SceneObject
+from seqcap.world.scenes import SCENES, Config
 
 LOOKS = ("colour", "size", "texture", "action")
 PLACE = ("left", "top", "width", "height")

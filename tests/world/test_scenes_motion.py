@@ -9,14 +9,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 from pydantic import ValidationError
+from scenes_languages import english_words
 
-from seqcap.world import english
 from seqcap.world.captions import DETAILS, plan
-from seqcap.world.checker import _parse
+from seqcap.world.checker import check
 from seqcap.world.english import realise
-from seqcap.world.graph import GRID, MOTIONS, gaps, sample
+from seqcap.world.graph import GRID, MOTIONS, Scene, SceneObject, gaps, sample
 from seqcap.world.motion import FRAMES, PASSING, Change, Clip, sample_clip
-from seqcap.world.scenes import Scene, SceneObject, check
+from seqcap.world.parser import parse
+from seqcap.world.wording import MAX_WORDS
+from seqcap.world.words import ENGLISH, finite_form
 
 
 def thing(kind, left, top, width, height, *, colour="red", size="medium", action=None, flip=False):
@@ -60,7 +62,7 @@ def judge(text: str, clip: Clip) -> list[tuple[str, str, bool]]:
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_each_motion_is_true_where_it_happens_and_nowhere_else(motion: str) -> None:
     clips = {name: alone(name, **ends) for name, ends in ENDS.items()}
-    for phrase in english.MOTIONS[motion]:
+    for phrase in ENGLISH["motions"][motion]:
         for name, clip in clips.items():
             expected = [("object", "ball", True), ("motion", f"ball {motion.replace('_', ' ')}", name == motion)]
             assert judge(f"a ball {phrase}", clip) == expected
@@ -91,9 +93,9 @@ def test_what_passes_is_behind_where_its_foot_is_higher(foot: int, name: str, fi
     assert not clip.relations[1, 0] & set(PASSING)
     assert f"{name}:0:1" in clip.facts
     for of in PASSING:
-        for phrase in english.PASSING[of]:
+        for phrase in ENGLISH["passing"][of]:
             relation = f"dog {of.replace('_', ' ')} house"
-            for verb in (phrase, f"is {phrase}", english.finite(phrase, plural=False)):
+            for verb in (phrase, f"is {phrase}", finite_form(phrase, plural=False)):
                 assert ("relation", relation, of == name) in judge(f"a dog {verb} a house", clip)
             assert ("relation", relation, of == name) in judge(f"{phrase} a house there is a dog", clip)
             assert ("relation", relation, of == name) in judge(f"a house with a dog {phrase} it", clip)
@@ -237,22 +239,21 @@ def test_captions_of_clips_are_true_and_most_tell_motion(sampled: list[Clip]) ->
             tokens = realise(plan(clip, detail, 0.0, rng), rng)
             verdict = check(tokens, clip)
             assert verdict.precision == 1.0, (clip, tokens, verdict)
-            assert len(tokens) <= english.MAX_WORDS
+            assert len(tokens) <= MAX_WORDS
             moved = {"motion", "passes_behind", "passes_in_front_of"}
             told.append(any(fact.split(":")[0] in moved for fact in verdict.facts))
     assert np.mean(told) > 0.6
 
 
 def test_every_word_of_motion_is_understood() -> None:
-    phrases = [phrase for table in english.MOTIONS.values() for phrase in table]
+    phrases, passing = english_words("motions"), english_words("passing")
     texts = [f"a dog {phrase}" for phrase in phrases] + [f"a {phrase} dog" for phrase in phrases if phrase.isalpha()]
-    passing = [phrase for table in english.PASSING.values() for phrase in table]
     texts += [f"a dog {phrase} a cat" for phrase in passing]
     for plural, noun in ((False, "a dog"), (True, "two dogs")):
-        texts += [f"{noun} {english.finite(phrase, plural)}" for phrase in phrases]
-        texts += [f"{noun} {english.finite(phrase, plural)} a cat" for phrase in passing]
+        texts += [f"{noun} {finite_form(phrase, plural)}" for phrase in phrases]
+        texts += [f"{noun} {finite_form(phrase, plural)} a cat" for phrase in passing]
     for text in texts:
-        assert not _parse(tuple(text.split())).unparsed, text
+        assert not parse(tuple(text.split())).unparsed, text
 
 
 def test_no_word_of_motion_begins_what_is_said_of_pictures() -> None:
@@ -261,9 +262,9 @@ def test_no_word_of_motion_begins_what_is_said_of_pictures() -> None:
     for number in range(400):
         rng = np.random.default_rng([5, number])
         said |= set(realise(plan(sample(rng), "detailed", 0.0, rng), rng))
-    tables = (english.PARTICIPLES, english.BIRD_PARTICIPLES, english.RELATIONS)
-    said |= {word for table in tables for words in table.values() for phrase in words for word in phrase.split()}
-    motions = [phrase for table in (english.MOTIONS, english.PASSING) for words in table.values() for phrase in words]
+    phrases = english_words("participles", "bird_participles", "relations")
+    said |= {word for phrase in phrases for word in phrase.split()}
+    motions = english_words("motions", "passing")
     begin = {phrase.split()[0] for phrase in motions}
-    begin |= {english.finite(phrase, plural).split()[0] for phrase in motions for plural in (False, True)}
+    begin |= {finite_form(phrase, plural).split()[0] for phrase in motions for plural in (False, True)}
     assert not begin & said

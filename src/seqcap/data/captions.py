@@ -1,26 +1,32 @@
-"""Pictures and their captions: rows of `schemas.IMAGES` and `schemas.REFERENCES`, and the captions' vocabulary."""
+"""Images or clips and their captions, as the tables and the vocabulary of a task."""
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
-from seqcap.config.data import ImageData
-from seqcap.data import karpathy
-from seqcap.data.items import write_items
+from seqcap.config.data import ClipData, ImageData
+from seqcap.data import datasets
+from seqcap.data.vocabulary import Vocabulary
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY
 
-CONFIG = ImageData
+CONFIGS = {"images": ImageData, "clips": ClipData}
 
 
-def prepare(config: ImageData, folder: Path) -> None:
-    """Generates or reads a task's pictures, and writes `images.parquet`, `references.parquet` and the vocabulary into
-    `folder`.
+def prepare(config: ImageData | ClipData, folder: Path) -> None:
+    """Generates or reads a task's dataset, and writes `images.parquet` (one row per image or clip),
+    `references.parquet` and the vocabulary of the training captions into `folder`.
 
     Raises:
-        InputError: as `karpathy.read`.
+        InputError: as the dataset's `read`.
     """
-    if config.scenes is not None:
-        # Imported by name: a dataset that is read from disk does not depend on the code that makes scenes.
-        scenes = importlib.import_module("seqcap.world.scenes")
-        scenes.write(folder, scenes.Config(**config.scenes), config.seed)
-    write_items(folder, *karpathy.read(config.root, config.dataset), config)
+    dataset = datasets.find(config.dataset, config.kind)
+    settings = config.scenes if isinstance(config, ImageData) else config.clips
+    if settings is not None:
+        dataset.generate(folder, settings, config.seed)
+    items, references = dataset.read(Path(config.root))
+    write_rows(folder / "images.parquet", items, IMAGES)
+    write_rows(folder / "references.parquet", references, REFERENCES)
+    # Training cuts captions after max_length words: a word that only occurs later would never be learnt.
+    training = (row["tokens"][: config.max_length] for row in references if row["split"] == "train")
+    Vocabulary.build(training, config.min_count).write(folder / VOCABULARY)

@@ -1,4 +1,4 @@
-"""Frames of clips: of GIFs, or of folders of pictures, one clip at a time and in any order."""
+"""Frames of clips, from GIFs or from folders of images, one clip at a time and in any order."""
 
 from __future__ import annotations
 
@@ -13,37 +13,33 @@ from seqcap.data.images import MAX_PIXELS, ImageSource, brief, read_plain, relat
 from seqcap.errors import InputError
 
 GIFS, FRAMES = "gifs", "frames"
-# Pixels of all frames together: ten thousand frames of TGIF's largest clips. Pillow must go through all of them.
+# Pixels of all frames together: ten thousand frames of TGIF's largest clips. Pillow goes through all of them.
 MAX_CLIP_PIXELS = 2_500_000_000
-PICTURES = (".jpg", ".jpeg", ".png")
+SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
 def evenly(count: int, number: int) -> list[int]:
-    """Which of `count` frames are read if `number` are wanted: evenly spaced, the first and the last among them. Of a
-    clip with fewer frames, some are read twice."""
+    """The places of `number` evenly spaced frames out of `count`, the first and the last among them. Where there are
+    fewer, some come twice."""
     if number == 1:
         return [count // 2]
     return [(i * (count - 1) + (number - 1) // 2) // (number - 1) for i in range(number)]
 
 
 def read_clip(path: Path, number: int) -> list[Image.Image]:
-    """Frames of a GIF file, as `ClipSource.read` gives them.
-
-    Raises:
-        InputError: as there; or it cannot be read, or is no plain file.
-    """
+    """Frames of a GIF file, as `ClipSource.read` gives them and with its errors."""
     return decoded(read_plain(path), path, "", "name another clip, or restore this one", number)
 
 
 class ClipSource:
-    """The clips of one data set.
+    """The clips of one dataset.
 
     A clip `x.gif` is a file of that name in the folder `root/gifs`, or in a single `root/*.tar`; where there is no
-    `gifs` but a folder `root/frames`, it is the pictures of `root/frames/x`, in the order of the numbers in their
-    names. Reading is safe from several threads.
+    `gifs` but a folder `root/frames`, it is the images of `root/frames/x`, in the order of the numbers in their
+    names. Several threads may read at once.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         number: how many frames of a clip are read.
 
     Raises:
@@ -64,7 +60,7 @@ class ClipSource:
         """
         if not self._unpacked:
             return self._source.missing(files)
-        return [file for file in files if not self._pictures(file)]
+        return [file for file in files if not self._frames(file)]
 
     def read(self, file: str) -> list[Image.Image]:
         """Frames of a clip, evenly spaced, as 8-bit RGB; transparency becomes white.
@@ -76,29 +72,29 @@ class ClipSource:
             as many as are wanted, all of one size.
 
         Raises:
-            InputError: the clip is missing, damaged or too large, or its pictures differ in size.
+            InputError: the clip is missing, damaged or too large, or its frames differ in size.
         """
         fix = "restore this clip, or take it out of the splits"
         if not self._unpacked:
             return decoded(self._source.content(file), self.path, f"clip {file!r} ", fix, self.number)
-        pictures = self._pictures(file)
-        if not pictures:
-            raise InputError(self.path, f"has no pictures of clip {file!r}", "restore them")
-        frames = [self._source.read(pictures[place]) for place in evenly(len(pictures), self.number)]
+        files = self._frames(file)
+        if not files:
+            raise InputError(self.path, f"has no frames of clip {file!r}", "restore them")
+        frames = [self._source.read(files[place]) for place in evenly(len(files), self.number)]
         if len({frame.size for frame in frames}) > 1:
-            raise InputError(self.path, f"the pictures of clip {file!r} differ in size", fix)
+            raise InputError(self.path, f"the frames of clip {file!r} differ in size", fix)
         return frames
 
-    def _pictures(self, file: str) -> list[str]:
-        """The names of a clip's pictures in `frames/`, in order."""
+    def _frames(self, file: str) -> list[str]:
+        """The names of a clip's frames in `frames/`, in order."""
         name = Path(file).stem
         if relative_parts(name) is None or name != file.removesuffix(".gif"):
             raise InputError(self.path, f"clip name {file!r} leaves the folder", "give a name without folders")
         try:
-            found = sorted((picture.name for picture in (self.path / name).iterdir()), key=_numbered)
+            found = sorted((path.name for path in (self.path / name).iterdir()), key=_numbered)
         except OSError:
             return []
-        return [f"{name}/{picture}" for picture in found if Path(picture).suffix.lower() in PICTURES]
+        return [f"{name}/{frame}" for frame in found if Path(frame).suffix.lower() in SUFFIXES]
 
 
 def decoded(content: bytes, path: Path, what: str, fix: str, number: int) -> list[Image.Image]:
@@ -120,7 +116,7 @@ def decoded(content: bytes, path: Path, what: str, fix: str, number: int) -> lis
 
 
 def _chosen(clip: Image.Image, places: Sequence[int]) -> list[Image.Image]:
-    """Some frames, ascending; each is drawn over those before it."""
+    """The frames at some ascending places; each is drawn over those before it."""
     frames = {}
     for place in dict.fromkeys(places):
         clip.seek(place)

@@ -1,17 +1,13 @@
 """Word embeddings: GloVe (Pennington, Socher & Manning, EMNLP 2014) trained on captions, or read from its text files.
 
-What either gives is a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is a word among
-them, "<eos>".
+Both give a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is one of the words, "<eos>".
 """
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -20,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seqcap.config.data import Glove
+from seqcap.data.text import open_text
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.files.schemas import embeddings_schema
@@ -51,7 +48,7 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
         word, vector [dimension] of every word that occurs, and of EOS.
 
     Raises:
-        InputError: no word of the vocabulary stands in a caption, or the vectors grow beyond all bounds.
+        InputError: no word of the vocabulary is in a caption, or the vectors diverge.
     """
     rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
     if not len(counts):
@@ -91,7 +88,7 @@ def cooccurrences(
     known = pc.is_valid(found).to_numpy(zero_copy_only=False)
     words: Ints = pc.fill_null(found, 0).to_numpy(zero_copy_only=False)[known].astype(np.int64) + len(SPECIALS)
     caption = pc.list_parent_indices(captions).to_numpy(zero_copy_only=False)[known]
-    # EOS behind the last word of each caption.
+    # EOS after the last word of each caption.
     ends = np.searchsorted(caption, np.arange(len(captions)), side="right")
     words, caption = np.insert(words, ends, EOS), np.insert(caption, ends, np.arange(len(captions)))
     size = len(vocabulary)
@@ -155,29 +152,26 @@ def _epoch(
 def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Table:
     """The vectors of a vocabulary's words in a text file like glove.6B.300d.txt: "word v1 v2 ..." a line.
 
-    The file may be gzipped. It is read line by line, and only the vocabulary's vectors are kept; of a word that is
-    there twice, the first. The end of a caption has a vector if the file has a line "<eos>"; most files have none.
+    The file may be gzipped. Only the vocabulary's vectors are kept in memory; of a word that is there twice, the first.
+    The end of a caption has a vector if the file has a line "<eos>"; most files have none.
 
     Args:
         dimension: how many values a line must have.
 
     Raises:
-        InputError: the file is missing, damaged or no such text, a line has another number of values or one that is no
-            finite number, or no word of the vocabulary is in it.
+        InputError: as `open_text`; or a line has another number of values or one that is no finite number, or no word
+            of the vocabulary is in it.
     """
     wanted = {word.encode(): word for word in [SPECIALS[EOS], *vocabulary.words[len(SPECIALS) :]]}
     vectors: dict[str, Floats] = {}
-    with _open(path) as file:
+    with open_text(path) as file:
         for number, line in enumerate(file, 1):
             word, _, values = line.rstrip().partition(b" ")
-            # Counted on every line, kept or not: cut or mixed-up files must not pass for small ones.
+            # Counted on every line, kept or not: a damaged file must not pass for a small one.
             found = values.count(b" ") + 1 if values else 0
             if found != dimension:
-                raise InputError(
-                    path,
-                    f"line {number} has {found} values",
-                    f"expected a word and {dimension} values (the configured dimension), separated by single spaces",
-                )
+                fix = f"expected a word and {dimension} values (the configured dimension), separated by single spaces"
+                raise InputError(path, f"line {number} has {found} values", fix)
             key = wanted.get(word)
             if key is None or key in vectors:
                 continue
@@ -193,26 +187,8 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
     return _table(list(vectors), np.stack(list(vectors.values())))
 
 
-@contextmanager
-def _open(path: str | Path) -> Iterator[IO[bytes]]:
-    """The file's content, unpacked if it is gzipped; what is wrong with it becomes one line."""
-    try:
-        with Path(path).open("rb") as raw:
-            start = raw.read(4096)
-            zipped = start.startswith(b"\x1f\x8b")
-            if not zipped and b"\0" in start:
-                raise InputError(path, "is not a text file", "expected lines of a word and its values")
-            raw.seek(0)
-            with gzip.open(raw) if zipped else raw as file:
-                yield cast(IO[bytes], file)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(path, f"is damaged ({error})", "restore or re-download the file") from None
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
-
-
 def coverage(table: pa.Table, captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> str:
-    """One line on how many of a vocabulary's words, and of the captions' words, have a vector, and whether EOS has."""
+    """One line that says how many of a vocabulary's and of the captions' words have a vector, and whether EOS has."""
     words = vocabulary.words[len(SPECIALS) :]
     ends = SPECIALS[EOS] in table["word"].to_pylist()
     tokens = pc.list_flatten(captions)

@@ -32,19 +32,14 @@ def read_image(path: Path) -> Image.Image:
     """An image file, as `ImageSource.read` gives it.
 
     Raises:
-        InputError: as there; or it cannot be read, or is no plain file.
+        InputError: as there; or it is no plain file.
     """
     return _decoded(read_plain(path), path, "", "name another image, or restore this one")
 
 
 def read_plain(path: Path) -> bytes:
-    """The bytes of a file that a user names.
-
-    Raises:
-        InputError: it cannot be read, or is no plain file.
-    """
+    """The bytes of a file that a user names. A device, which may have no end, is an `InputError`."""
     try:
-        # A device may have no end.
         if path.exists() and not path.is_file():
             raise InputError(path, "is no plain file", "name an image")
         return path.read_bytes()
@@ -58,14 +53,14 @@ def pixels(image: Image.Image, side: int) -> npt.NDArray[np.uint8]:
 
 
 class ImageSource:
-    """The images of one data set.
+    """The images of one dataset.
 
     Looks, in this order, for the folder `root/images`, a single `root/*.tar`, and files under `root` itself
     (as COCO's `train2014/` and `val2014/`). A tar is never unpacked: its index is built once, and a name matches a
-    member in any subfolder of it. Reading is safe from several threads.
+    member in any subfolder of it. Several threads may read at once.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         folder: the folder's name, where it is not "images".
 
     Raises:
@@ -76,7 +71,7 @@ class ImageSource:
     def __init__(self, root: str | Path, folder: str = "images") -> None:
         root = Path(root)
         if not root.is_dir():
-            raise InputError(root, "is not a folder", "set the data set's root in params.yaml")
+            raise InputError(root, "is not a folder", "set the dataset's root in params.yaml")
         tars = sorted(root.glob("*.tar"))
         self._members: dict[str, list[tuple[tuple[str, ...], int, int]]] | None = None
         if (root / folder).is_dir():
@@ -92,7 +87,7 @@ class ImageSource:
             self.path = root
 
     def __del__(self) -> None:
-        if getattr(self, "_members", None) is not None and hasattr(self, "_descriptor"):
+        if hasattr(self, "_descriptor"):
             os.close(self._descriptor)
 
     def missing(self, files: list[str]) -> list[str]:
@@ -103,7 +98,7 @@ class ImageSource:
         """
         if self._members is not None:
             return [file for file in files if self._find(file) is None]
-        return [file for file in files if not _is_file(self._inside(file))]
+        return [file for file in files if not _is_file(self.path.joinpath(*self._parts(file)))]
 
     def read(self, file: str) -> Image.Image:
         """One image, decoded, as 8-bit RGB; transparency becomes white, 16-bit levels keep their upper 8 bits.
@@ -114,27 +109,8 @@ class ImageSource:
         Raises:
             InputError: the image is missing, truncated, damaged, too large, of an unknown format or not an image.
         """
-        fix = "restore this image, or drop it from the data set"
+        fix = "restore this image, or drop it from the dataset"
         return _decoded(self.content(file), self.path, f"image {file!r} ", fix)
-
-    def _inside(self, file: str) -> Path:
-        # Links inside the folder are the user's own (DVC's cache, a shared disk): only names are confined.
-        return self.path.joinpath(*self._parts(file))
-
-    def _parts(self, file: str) -> tuple[str, ...]:
-        parts = relative_parts(file)
-        if parts is None:
-            raise InputError(self.path, f"image name {file!r} leaves the folder", "give a name relative to the folder")
-        return parts
-
-    def _find(self, file: str) -> tuple[int, int] | None:
-        assert self._members is not None
-        parts = self._parts(file)
-        found = [m for m in self._members.get(parts[-1], []) if m[0][-len(parts) :] == parts]
-        if len(found) > 1:
-            names = " and ".join("/".join(member[0]) for member in found[:2])
-            raise InputError(self.path, f"image {file!r} may be {names}", "name the subfolder too, or keep one of them")
-        return found[0][1:] if found else None
 
     def content(self, file: str) -> bytes:
         """The bytes of a file.
@@ -144,7 +120,8 @@ class ImageSource:
         """
         fix = "restore the file"
         if self._members is None:
-            path = self._inside(file)
+            # Links inside the folder are the user's own (DVC's cache, a shared disk): only names are confined.
+            path = self.path.joinpath(*self._parts(file))
             if not _is_file(path):
                 raise InputError(self.path, f"has no image {file!r}", fix)
             try:
@@ -155,8 +132,24 @@ class ImageSource:
         if member is None:
             raise InputError(self.path, f"has no image {file!r}", fix)
         offset, size = member
-        # pread leaves no shared file position, so threads need no lock. A short read shows as a truncated image.
+        # pread moves no shared file position, so threads need no lock. A short read shows as a truncated image.
         return os.pread(self._descriptor, size, offset)
+
+    def _parts(self, file: str) -> tuple[str, ...]:
+        parts = relative_parts(file)
+        if parts is None:
+            raise InputError(self.path, f"image name {file!r} leaves the folder", "give a name relative to the folder")
+        return parts
+
+    def _find(self, file: str) -> tuple[int, int] | None:
+        """Offset and size of a file in the tar."""
+        assert self._members is not None
+        parts = self._parts(file)
+        found = [m for m in self._members.get(parts[-1], []) if m[0][-len(parts) :] == parts]
+        if len(found) > 1:
+            names = " and ".join("/".join(member[0]) for member in found[:2])
+            raise InputError(self.path, f"image {file!r} may be {names}", "name the subfolder too, or keep one of them")
+        return found[0][1:] if found else None
 
 
 def _index(path: Path) -> dict[str, list[tuple[tuple[str, ...], int, int]]]:
@@ -165,24 +158,24 @@ def _index(path: Path) -> dict[str, list[tuple[tuple[str, ...], int, int]]]:
     try:
         with tarfile.open(path, "r:") as tar:
             for member in tar:
-                name = member.name
                 if member.isdir():
                     continue
-                parts = relative_parts(name)
+                parts = relative_parts(member.name)
                 if parts is None:
-                    raise InputError(path, f"member {name!r} leaves the folder", "pack the tar with relative names")
+                    problem = f"member {member.name!r} leaves the folder"
+                    raise InputError(path, problem, "pack the tar with relative names")
                 if not member.isreg() or member.issparse():
-                    raise InputError(path, f"member {name!r} is not a plain file", "pack the tar with plain files only")
+                    problem = f"member {member.name!r} is not a plain file"
+                    raise InputError(path, problem, "pack the tar with plain files only")
                 members[parts[-1]].append((parts, member.offset_data, member.size))
     except (tarfile.TarError, OSError, EOFError) as error:
-        raise InputError(
-            path, f"is not an uncompressed tar ({brief(error)})", "restore it, or decompress it (gunzip)"
-        ) from None
+        problem = f"is not an uncompressed tar ({brief(error)})"
+        raise InputError(path, problem, "restore it, or decompress it (gunzip)") from None
     return dict(members)
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a file is there; a name that no file can have, because it is too long, is there as little."""
+    """Whether a file is there; a name that is too long for any file is not there."""
     try:
         return path.is_file()
     except OSError:
@@ -214,7 +207,7 @@ def rgb(image: Image.Image) -> Image.Image:
         levels = np.clip(np.asarray(image).astype(np.int64), 0, 65535) >> 8
         image = Image.fromarray(levels.astype(np.uint8))
     if image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info:
-        # Dropping alpha would show whatever colour hides under transparent pixels.
+        # Dropping alpha would show the colours hidden under transparent pixels.
         coloured = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", coloured.size, "white"), coloured)
     return image.convert("RGB")

@@ -1,9 +1,9 @@
 """Parallel text: pairs of a sentence and its translation, from plain text files to words, subwords and vocabularies.
 
 A corpus is a folder with one file per split and language, `<split>.<language>` or `<split>.<language>.gz`, UTF-8, one
-sentence a line; the same line of both files is a pair. Some corpora, and what `splits` must say of them:
+sentence a line; the same line of both files is a pair. Some corpora and the names of their `splits`:
 
-    IWSLT'14 as fairseq's prepare-iwslt14.sh leaves it   train, valid, test          tokenised (undone BPE, see below)
+    IWSLT'14 as fairseq's prepare-iwslt14.sh writes it   train, valid, test          tokenised (undone BPE, see below)
     WMT'14                                               train, valid, newstest2014  as downloaded or tokenised
     Multi30k                                             train, val, test_2016_flickr   raw
 
@@ -13,12 +13,12 @@ tokenised already, pieces joined by "@@ " (subword-nmt) become words again.
 
 from __future__ import annotations
 
-import gzip
 import importlib
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +26,7 @@ from sacremoses import MosesTokenizer
 
 from seqcap.config.data import Corpus, SentenceData
 from seqcap.data.subwords import Subwords
+from seqcap.data.text import lines
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.files.parquet import write_table
@@ -35,7 +36,7 @@ from seqcap.system.progress import progress
 # How many sentences are held as Python objects at a time.
 CHUNK = 100_000
 
-CONFIG = SentenceData
+CONFIGS = {"sentences": SentenceData}
 
 Words = list[str]
 
@@ -48,9 +49,9 @@ def prepare(config: SentenceData, folder: Path) -> None:
     """
     if config.parallel is not None:
         # Imported by name: a corpus that is read from disk does not depend on the code that writes about scenes.
-        scenes = importlib.import_module("seqcap.world.parallel")
-        generated = scenes.ParallelConfig(**config.parallel)
-        scenes.write_parallel(folder, generated, config.seed, config.corpus.source, config.corpus.target)
+        world = importlib.import_module("seqcap.world.parallel")
+        settings = world.ParallelConfig(**config.parallel)
+        world.write_parallel(folder, settings, config.seed, config.corpus.source, config.corpus.target)
     write_pairs(config.root, config.corpus, folder)
 
 
@@ -58,12 +59,11 @@ def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
     """Reads a corpus and writes it into `folder`: `pairs.parquet` (`schemas.PAIRS`), both vocabularies and, where
     there are subwords, both languages' merges.
 
-    Vocabularies and merges come from the training text alone. Pairs with an empty line are left out, and so are
-    training pairs that are too long; their numbers are printed.
+    Vocabularies and merges come from the training text alone. Pairs with an empty line and training pairs that are too
+    long are left out, and their numbers printed.
 
     Raises:
-        InputError: names the file, and the line where there is one: a file that is missing, damaged or not UTF-8, files
-            of different length, a split without pairs.
+        InputError: a file is missing, damaged or not UTF-8, two files differ in length, or a split has no pairs.
     """
     read = {split: _read_split(Path(root), config, split) for split in SPLITS}
     training = read["train"].select(["source", "target"])
@@ -77,7 +77,7 @@ def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
     write_table(folder / "pairs.parquet", pa.concat_tables(tables.values()), PAIRS)
     for side, name in (("source", SOURCE_VOCABULARY), ("target", VOCABULARY)):
         counts = _counts(tables["train"][side])
-        Vocabulary.of_counts(counts, config.min_count, config.max_words).write(folder / name)
+        Vocabulary.from_counts(counts, config.min_count, config.max_words).write(folder / name)
     for side, name in (("source", SOURCE_SUBWORDS), ("target", SUBWORDS)):
         learnt = merges[side]
         if learnt is not None:
@@ -89,30 +89,21 @@ def _read_split(root: Path, config: Corpus, split: str) -> pa.Table:
     stem = config.splits[split]
     paths = [_file(root, stem, language) for language in (config.source, config.target)]
     tokenisers = [_tokeniser(language, config.tokenise) for language in (config.source, config.target)]
+    schema = pa.schema([PAIRS.field(name) for name in ("item", "source", "target")])
     chunks: list[pa.Table] = []
-    ids: list[int] = []
-    sides: tuple[list[Words], list[Words]] = ([], [])
-
-    def flush() -> None:
-        kinds = [PAIRS.field(name).type for name in ("item", "source", "target")]
-        arrays = [pa.array(values, kind) for values, kind in zip((ids, *sides), kinds, strict=True)]
-        chunks.append(pa.table(arrays, ["item", "source", "target"]))
-        for values in (ids, *sides):
-            values.clear()
-
+    rows: list[dict[str, Any]] = []
     empty = 0
     offset = SPLITS.index(split) * 10**9
     for line, texts in enumerate(progress(_pairs(paths), desc=stem, unit="pair")):
-        words = [tokenise(text) for tokenise, text in zip(tokenisers, texts, strict=True)]
-        if not all(words):
+        source, target = (tokenise(text) for tokenise, text in zip(tokenisers, texts, strict=True))
+        if not source or not target:
             empty += 1
             continue
-        ids.append(offset + line)
-        for side, found in zip(sides, words, strict=True):
-            side.append(found)
-        if len(ids) == CHUNK:
-            flush()
-    flush()
+        rows.append({"item": offset + line, "source": source, "target": target})
+        if len(rows) == CHUNK:
+            chunks.append(pa.Table.from_pylist(rows, schema))
+            rows = []
+    chunks.append(pa.Table.from_pylist(rows, schema))
     if empty:
         print(f"{paths[0]}, {paths[1]}: {empty:,} pairs with an empty line are left out")
     table = pa.concat_tables(chunks)
@@ -122,7 +113,7 @@ def _read_split(root: Path, config: Corpus, split: str) -> pa.Table:
 
 
 def _file(root: Path, stem: str, language: str) -> Path:
-    """The file of a split and language."""
+    """The file of a split and language, plain or gzipped."""
     plain = root / f"{stem}.{language}"
     for path in (plain, plain.with_name(f"{plain.name}.gz")):
         if path.is_file():
@@ -132,34 +123,12 @@ def _file(root: Path, stem: str, language: str) -> Path:
 
 def _pairs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """The lines of two files side by side."""
-    first, second = (_lines(path) for path in paths)
-    line = 0
-    while True:
-        line += 1
-        texts = next(first, None), next(second, None)
-        if texts[0] is not None and texts[1] is not None:
-            yield texts[0], texts[1]
-        elif texts == (None, None):
-            return
-        else:
-            ended, other = paths if texts[0] is None else reversed(paths)
+    first, second = (lines(path) for path in paths)
+    for line, (left, right) in enumerate(zip_longest(first, second), 1):
+        if left is None or right is None:
+            ended, other = paths if left is None else reversed(paths)
             raise InputError(ended, f"has no line {line}, which {other} has", "use two files of the same text")
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """A file's lines, unpacked if it is gzipped."""
-    number = 0
-    try:
-        with path.open("rb") as raw, gzip.open(raw) if path.suffix == ".gz" else raw as file:
-            # Only \n ends a line: other Unicode line breaks would shift one file against the other.
-            for number, line in enumerate(file, 1):
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"line {number} is not UTF-8 ({error.reason})", "convert the file") from None
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(path, f"is damaged after line {number} ({error})", "restore the file") from None
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
+        yield left, right
 
 
 def _tokeniser(language: str, raw: bool) -> Callable[[str], Words]:
@@ -175,11 +144,9 @@ def _tokeniser(language: str, raw: bool) -> Callable[[str], Words]:
 def _learn(sentences: pa.ChunkedArray, merges: int | None) -> Subwords | None:
     if merges is None:
         return None
-    return Subwords.learn((text for chunk in sentences.chunks for text in _texts(chunk)), merges)
-
-
-def _texts(chunk: pa.ListArray) -> Iterator[str]:
-    yield from pc.binary_join(chunk, " ").to_pylist()
+    return Subwords.learn(
+        (text for chunk in sentences.chunks for text in pc.binary_join(chunk, " ").to_pylist()), merges
+    )
 
 
 def _split(sentences: pa.ChunkedArray, merges: Subwords | None) -> pa.ChunkedArray:
@@ -191,7 +158,7 @@ def _split(sentences: pa.ChunkedArray, merges: Subwords | None) -> pa.ChunkedArr
 
 
 def _short(table: pa.Table, config: Corpus, root: str | Path) -> pa.Table:
-    """Without the pairs that are too long."""
+    """The pairs that are not too long."""
     lengths = [pc.list_value_length(table[side]) for side in ("source", "target")]
     kept = table.filter(pc.less_equal(pc.max_element_wise(*lengths), config.max_length))
     if len(kept) < len(table):

@@ -46,8 +46,8 @@ class Subwords:
         """
         tokenizer = Tokenizer(BPE(end_of_word_suffix=END))
         tokenizer.pre_tokenizer = WhitespaceSplit()
-        # `vocab_size` counts the alphabet and the merges together, and the size of the alphabet is not known before. So
-        # it learns too many merges, and the last are cut off. Merging is greedy: the first merges stay the same.
+        # `vocab_size` counts alphabet and merges together, and the alphabet's size is not known before. So it learns
+        # too many merges, and the last are cut off: merging is greedy, so the first merges stay the same.
         trainer = BpeTrainer(vocab_size=merges + 50_000, end_of_word_suffix=END, show_progress=False, min_frequency=2)
         tokenizer.train_from_iterator(sentences, trainer)
         found = json.loads(tokenizer.to_str())["model"]
@@ -66,7 +66,7 @@ class Subwords:
 
     @staticmethod
     def join(pieces: Iterable[str]) -> list[str]:
-        """The words of pieces: undoes `split`. Pieces without an end of word make a word, too."""
+        """The words of pieces: undoes `split`. The last word may lack its end."""
         words, open_ = [], ""
         for piece in pieces:
             open_ += piece.removesuffix(END)
@@ -81,11 +81,7 @@ class Subwords:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Reads what `write` wrote.
-
-        Raises:
-            InputError: the file is missing, not JSON, or holds no merges.
-        """
+        """Reads what `write` wrote; an `InputError` if the file is missing or holds no merges."""
         value = read_json(path)
         try:
             return cls(value["alphabet"], [(left, right) for left, right in value["merges"]])

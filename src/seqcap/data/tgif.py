@@ -1,4 +1,4 @@
-"""Data sets in TGIF's layout: a table of urls and captions, lists of urls, and the clips. TGIF and generated clips.
+"""TGIF's layout: a table of urls and captions, lists of urls, and the clips. TGIF and generated clips have it.
 
 Li et al., "TGIF: A new dataset and benchmark on animated GIF description", CVPR 2016.
 """
@@ -6,10 +6,11 @@ Li et al., "TGIF: A new dataset and benchmark on animated GIF description", CVPR
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import relative_parts
+from seqcap.data.karpathy import Rows
+from seqcap.data.text import lines
 from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
@@ -19,7 +20,7 @@ CAPTIONS_FILE, SPLITS_FOLDER = "tgif-v1.0.tsv", "splits"
 FIX = "re-download or mend the file"
 
 
-def read(root: str | Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def read(root: Path) -> tuple[Rows, Rows]:
     """Reads captions and splits, and checks that every clip is there (clips are not decoded).
 
     A url may have any number of captions: TGIF has one for training and validation, three for testing. Words are those
@@ -30,19 +31,18 @@ def read(root: str | Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             `test.txt` (a url a line), and the clips (see `ClipSource`), named as the urls end.
 
     Returns:
-        Rows of `schemas.IMAGES`, an item a clip, and of `schemas.REFERENCES`, in the table's order. An item is
-        numbered by its url's place among those of the table, a caption by its line, both from 0.
+        Rows of `schemas.IMAGES`, one per clip, and of `schemas.REFERENCES`, in the table's order. An item's number is
+        its url's place among the table's urls, a caption's its line, both from 0.
 
     Raises:
         InputError: names the file and the line that is wrong, or the first missing clip.
     """
-    root = Path(root)
     captions = _captions(root / CAPTIONS_FILE)
     split_of = _splits(root / SPLITS_FOLDER, captions)
-    clips: list[dict[str, Any]] = []
-    references: list[dict[str, Any]] = []
+    clips: Rows = []
+    references: Rows = []
     urls: dict[str, str] = {}
-    for item, (url, of_url) in enumerate(captions.items()):
+    for item, (url, told) in enumerate(captions.items()):
         if url not in split_of:
             continue
         file = _file(root / CAPTIONS_FILE, url)
@@ -51,7 +51,7 @@ def read(root: str | Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             raise InputError(root / CAPTIONS_FILE, problem, "keep one of them")
         urls[file] = url
         clips.append({"item": item, "split": split_of[url], "file": file, "coco_id": None})
-        references += [{"item": item, "split": split_of[url], **caption} for caption in of_url]
+        references += [{"item": item, "split": split_of[url], **caption} for caption in told]
     source = ClipSource(root, 1)
     missing = source.missing([clip["file"] for clip in clips])
     if missing:
@@ -60,10 +60,10 @@ def read(root: str | Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return clips, references
 
 
-def _captions(path: Path) -> dict[str, list[dict[str, Any]]]:
+def _captions(path: Path) -> dict[str, Rows]:
     """Url -> its captions, both in the file's order."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for number, line in enumerate(_lines(path)):
+    found: dict[str, Rows] = {}
+    for number, line in enumerate(lines(path)):
         where = f"line {number + 1}"
         url, tab, caption = line.partition("\t")
         if not tab or "\t" in caption:
@@ -78,12 +78,12 @@ def _captions(path: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _splits(folder: Path, captions: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+def _splits(folder: Path, captions: dict[str, Rows]) -> dict[str, str]:
     """Url -> its split."""
     found: dict[str, str] = {}
     for split in SPLITS:
         path = folder / f"{split}.txt"
-        urls = [line.strip() for line in _lines(path)]
+        urls = [line.strip() for line in lines(path)]
         if not urls:
             raise InputError(path, "is empty", "name at least one clip of each split")
         for number, url in enumerate(urls):
@@ -102,16 +102,3 @@ def _file(path: Path, url: str) -> str:
     if relative_parts(name) != (name,):
         raise InputError(path, f"url {url!r} does not end in a file's name", FIX)
     return f"{name}.gif"
-
-
-def _lines(path: Path) -> list[str]:
-    """The lines of a text file, without the one that is empty at its end."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(path, "does not exist", "put TGIF's file there, or set the data set's root") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, f"cannot be read ({error})", FIX) from None
-    # Not splitlines: a caption may hold other characters that end lines, as U+2028.
-    lines = text.split("\n")
-    return lines[:-1] if not lines[-1] else lines

@@ -120,11 +120,10 @@ def tokenize(caption: str) -> list[str]:
     """The words of a caption, in lower case, without punctuation.
 
     Source: the behaviour of pycocoevalcap's `PTBTokenizer`, which is Stanford CoreNLP 3.4.1's Penn Treebank lexer
-    (`-preserveLines -lowerCase`) less `PUNCTUATIONS`. Each word between white space is split on its own, so what the
-    lexer decides by the next word differs: "no. 5" loses its period, "I. The" keeps it, markup with spaces is several
-    tokens. The lexer even looks into the next caption of its input ("a letter K." has "k" or "k." by what follows);
-    here a caption has the same tokens wherever it stands. A fraction "1 1/2" is two tokens, as it is for scorers,
-    which split at white space.
+    (`-preserveLines -lowerCase`) less `PUNCTUATIONS`. Here each word between white space is split on its own, so the
+    tokens differ where the lexer looks at the next word, even of the next caption: "no. 5" loses its period, "I. The"
+    keeps it, markup with spaces is several tokens. A fraction "1 1/2" is two tokens, as it is for scorers, which split
+    at white space.
 
     Args:
         caption: any text. Newlines are white space like any other, so a caption is always one list.

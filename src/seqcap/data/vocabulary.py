@@ -42,17 +42,14 @@ class Vocabulary:
         """The words seen at least `min_count` times, by descending count, then alphabetically.
 
         Args:
-            token_lists: the training captions' tokens; no others, or test words leak into the model.
+            token_lists: the tokens of the training captions only, or test words leak into the model.
         """
-        return cls.of_counts(Counter(token for tokens in token_lists for token in tokens), min_count)
+        return cls.from_counts(Counter(token for tokens in token_lists for token in tokens), min_count)
 
     @classmethod
-    def of_counts(cls, counts: Mapping[str, int], min_count: int, max_words: int | None = None) -> Self:
-        """The words counted at least `min_count` times, at most `max_words` of them, ordered as by `build`.
-
-        Raises:
-            InputError: there is none.
-        """
+    def from_counts(cls, counts: Mapping[str, int], min_count: int, max_words: int | None = None) -> Self:
+        """The words counted at least `min_count` times, at most `max_words` of them, ordered as by `build`; an
+        `InputError` if there are none."""
         kept = [word for word, count in counts.items() if count >= min_count and word not in SPECIALS]
         if not kept:
             problem = f"no word occurs {min_count} times in the training captions"
@@ -61,20 +58,16 @@ class Vocabulary:
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Ids of the words, `UNK` for those not in the vocabulary. No EOS is added."""
-        # A caption may hold the text "<eos>"; only the code around decides where a caption ends.
+        # A caption that holds the text "<eos>" does not end there.
         return [UNK if (i := self._ids.get(token, UNK)) < len(SPECIALS) else i for token in tokens]
 
     def encode_reference(self, tokens: Iterable[str]) -> list[int]:
-        """Like `encode`, but a word out of the vocabulary becomes `len(self)`: an id that no captioner can
-        produce, so that a reward against these references never pays for saying "<unk>"."""
+        """Like `encode`, but a word out of the vocabulary becomes `len(self)`: an id that no captioner can produce, so
+        that no reward against these references pays for saying "<unk>"."""
         return [len(self) if i == UNK else i for i in self.encode(tokens)]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The words up to, and without, the first EOS or PAD.
-
-        Raises:
-            IndexError: an id is not in the vocabulary.
-        """
+        """The words before the first EOS or PAD; an `IndexError` if an id is not in the vocabulary."""
         tokens = []
         for i in ids:
             if i in (EOS, PAD):
@@ -90,29 +83,14 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Reads what `write` wrote.
-
-        Raises:
-            InputError: the file is missing, not JSON, or does not hold a vocabulary.
-        """
-        fix = mend(path)
-        value = read_json(path)
-        if not isinstance(value, dict) or set(value) != {"words", "min_count"}:
-            raise InputError(path, "is not a vocabulary (keys `words` and `min_count`)", fix)
-        words, min_count = value["words"], value["min_count"]
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise InputError(path, "`words` is not a list of strings", fix)
-        if type(min_count) is not int or min_count < 1:
-            raise InputError(path, f"`min_count` is {min_count!r}, not a positive integer", fix)
-        if len(words) == len(SPECIALS):
-            raise InputError(path, "has no word", fix)
+        """Reads what `write` wrote; an `InputError` if the file is missing or holds no vocabulary."""
         try:
-            return cls(words, min_count)
-        except ValueError as error:
-            raise InputError(path, str(error), fix) from None
+            return cls(**read_json(path))
+        except (TypeError, ValueError) as error:
+            raise InputError(path, f"is not a vocabulary ({error})", mend(path)) from None
 
 
 def digest(*vocabularies: Vocabulary) -> str:
-    """A hash of words and their ids: weights know the ids alone, and would say other words with another vocabulary."""
+    """A hash of words and their ids. Weights hold ids alone, and would say other words with another vocabulary."""
     words = json.dumps([vocabulary.words for vocabulary in vocabularies])
     return hashlib.sha256(words.encode()).hexdigest()[:16]

@@ -13,14 +13,13 @@ else would mean anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from seqcap.config.evaluation import EvaluationConfig
-from seqcap.errors import InputError
 from seqcap.evaluation import server
 from seqcap.evaluation.inputs import DecodedRun, Sets, first, flat, read_references, read_runs
 from seqcap.metrics import diversity, quality
@@ -30,10 +29,11 @@ from seqcap.rewards import PARSES
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 from seqcap.world.checker import check, recall_of_set
+from seqcap.world.graph import Scene
 from seqcap.world.motion import Clip
-from seqcap.world.scenes import Scene, read_worlds
+from seqcap.world.scenes import read_worlds
 
-# Datasets of which everything is known, and how that is read.
+# Datasets of which everything is known, and how the graphs of their scenes or clips are read.
 WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}
 # Decoders with a best caption, which every quality metric scores.
 BEST = ("greedy", "beam")
@@ -46,13 +46,13 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
         rows of `schemas.SCORES`.
 
     Raises:
-        InputError: a malformed artifact, or captions of other images than the split's.
+        InputError: a malformed artifact, or a split without references.
     """
     if config.references is not None:
         return server.evaluate(config)
     references = read_references(config, config.split)
-    scenes = scenes_of(config, references)
-    runs = read_runs(config, references, BEST)
+    scenes = read_truth(config)
+    runs = read_runs(config)
     training = {tuple(tokens) for _, tokens in flat(read_references(config, "train"))}
     # One call for all runs: references are cooked, and equal captions parsed, once.
     every = [caption for run in runs for sets in run.captions.values() for caption in flat(sets)]
@@ -82,20 +82,15 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
     return pa.concat_tables(rows)
 
 
-def scenes_of(config: EvaluationConfig, images: Iterable[int]) -> Mapping[int, Scene] | None:
-    """What is true of each image, or clip; None of photographs.
+def read_truth(config: EvaluationConfig) -> Mapping[int, Scene] | None:
+    """The scene or clip of each item; None for photographs.
 
     Raises:
-        InputError: the file is missing or damaged, or an image has no scene.
+        InputError: the file is missing or damaged.
     """
     if config.dataset not in WORLDS:
         return None
-    path = ARTIFACTS / config.task / "data/scenes.parquet"
-    scenes = read_worlds(path, WORLDS[config.dataset])
-    missing = [image for image in images if image not in scenes]
-    if missing:
-        raise InputError(path, f"has no scene of image {missing[0]}", "run `dvc repro` to make it again")
-    return scenes
+    return read_worlds(ARTIFACTS / config.task / "data/scenes.parquet", WORLDS[config.dataset])
 
 
 def several(sets: Sets) -> bool:
@@ -155,11 +150,7 @@ def best_rows(run: DecodedRun, decoder: str, rewards: dict[str, npt.NDArray[np.f
 
 
 def diversity_rows(
-    run: DecodedRun,
-    decoder: str,
-    sets: Sets,
-    references: Sets,
-    training: set[tuple[str, ...]],
+    run: DecodedRun, decoder: str, sets: Sets, references: Sets, training: set[tuple[str, ...]]
 ) -> Iterator[pa.Table]:
     """The diversity suite of a decoder's sets."""
     per_image = {f"Div{order}": diversity.distinct_ngrams(sets, order) for order in (1, 2)}
@@ -175,9 +166,9 @@ def diversity_rows(
     corpora = {
         "Self-BLEU4": diversity.self_bleu(sets),
         "vocabulary": diversity.vocabulary_size(sets),
-        "novel": diversity.novel(sets, training).corpus,
+        "novel": diversity.novel(sets, training),
         "unique": diversity.unique(sets),
-        "length": diversity.mean_length(sets).corpus,
+        "length": diversity.mean_length(sets),
         "bad_endings": diversity.bad_endings(sets),
     }
     for metric, value in corpora.items():
@@ -187,11 +178,11 @@ def diversity_rows(
 def truth_rows(run: DecodedRun, decoder: str, sets: Sets, scenes: Mapping[int, Scene]) -> Iterator[pa.Table]:
     """How much of what captions say is true of their scene, and how much of the scene they say."""
     verdicts = {image: [check(caption, scenes[image]) for caption in said] for image, said in sets.items()}
-    every = [verdict for of_image in verdicts.values() for verdict in of_image]
+    every = [verdict for checked in verdicts.values() for verdict in checked]
     images, ranks = places(sets)
     yield run.scores(decoder, "precision_true", images, (verdict.precision for verdict in every), ranks)
     yield run.scores(decoder, "recall_true", images, (verdict.recall for verdict in every), ranks)
     yield run.scores(decoder, "all_true", images, (verdict.precision == 1 for verdict in every), ranks)
-    together = {image: recall_of_set(of_image) for image, of_image in verdicts.items() if len(of_image) > 1}
+    together = {image: recall_of_set(checked) for image, checked in verdicts.items() if len(checked) > 1}
     if together:
         yield run.scores(decoder, "recall_true", together, together.values(), None)

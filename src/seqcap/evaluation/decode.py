@@ -43,8 +43,8 @@ def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]
     paths = [Path(run.weights) / f"seed{member}.safetensors" for member in team]
     captioner, metadata = Ensemble.load(paths, device)
     seen = [tasks.load(run.kind, run.task, type(member)) for member in captioner.members]
-    for task, path, of_member in zip(seen, paths, metadata, strict=True):
-        task.check(path, of_member)
+    for task, path, described in zip(seen, paths, metadata, strict=True):
+        task.check(path, described)
     inputs = [task.inputs(run.split) for task in seen]
     ids = inputs[0].ids
     torch.manual_seed(team[0])

@@ -29,7 +29,7 @@ from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
 from seqcap.objectives.base import Samples, sequence_log_prob
-from seqcap.objectives.cooperation import some_reference
+from seqcap.objectives.cooperation import sample_references
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import hinges
 from seqcap.system import machine
@@ -48,7 +48,7 @@ class Estimator:
 
     Attributes:
         name: `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`.
-        draws: captions of each picture that one estimate is the mean over.
+        draws: captions of each image that one estimate is the mean over.
         relaxation: what passes captions on; None: a score function.
     """
 
@@ -62,7 +62,7 @@ class Setup:
     """A batch, and who speaks and listens.
 
     Attributes:
-        features: what the captioner reads of b pictures, [b, *feature shape].
+        features: what the captioner reads of b images, [b, *feature shape].
         pictures: the listener's embeddings of them [b, d].
         references: people's captions, ids [b, references, time]; a missing one is all PAD.
         margin: of the hinge, a cosine.
@@ -78,13 +78,13 @@ class Setup:
     max_length: int
 
     def embed(self, captions: Tensor) -> Tensor:
-        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V]; a picture's are
+        """Embeddings [draws, b, d] of captions, ids [b * draws, time] or relaxed [b * draws, time, V]; an image's are
         next to each other."""
         embedded = self.listener.embed_captions(captions)
         return embedded.view(len(self.pictures), -1, embedded.shape[1]).transpose(0, 1)
 
     def cosines(self, captions: Tensor) -> Tensor:
-        """Those of each picture and each caption [draws, pictures, captions]."""
+        """Those of each image and each caption [draws, images, captions]."""
         return torch.einsum("id,kjd->kij", self.pictures, self.embed(captions))
 
     def hinge(self, captions: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
 
 
 def read_setup(config: EstimatorsConfig) -> Setup:
-    """A random batch of the task's training pictures.
+    """A random batch of the task's training images.
 
     Raises:
         InputError: malformed inputs, or a listener of another task.
@@ -169,7 +169,7 @@ def gradient(setup: Setup, estimator: Estimator) -> Tensor:
 
 
 def score_function(setup: Setup, estimator: Estimator) -> Tensor:
-    """A scalar whose gradient is the estimate: mean over draws and pictures of what a caption is paid x its log p."""
+    """A scalar whose gradient is the estimate: mean over draws and images of what a caption is paid x its log p."""
     b = len(setup.pictures)
     once = setup.captioner.encode(setup.features)
     memory = repeat(once, estimator.draws)
@@ -180,22 +180,22 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
             greedy = decoding.greedy(setup.captioner, once, setup.max_length).tokens
             paid = credit(setup.cosines(tokens), setup.cosines(greedy), setup.margin)
         else:
-            references = torch.stack([some_reference(setup.references) for _ in range(estimator.draws)], dim=1)
+            references = torch.stack([sample_references(setup.references) for _ in range(estimator.draws)], dim=1)
             paid = setup.hinge(tokens) - setup.hinge(references.flatten(0, 1))
     log_prob, _ = sequence_log_prob(setup.captioner, Samples(tokens, memory, paid.T))
     return (paid.T * log_prob).mean()
 
 
 def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
-    """What each caption adds to the batch's hinges: H(y) - H(y with another caption of its picture in its place).
+    """What each caption adds to the batch's hinges: H(y) - H(y with another caption of its image in its place).
 
     H is the sum of all items' hinges, both directions. The second term does not depend on the caption, given those of
     the other pictures: it is a baseline, and the gradient by score functions stays right on average. (Whatever else
     does not depend on the caption, such as the hinges of the batch without it, would stand in both terms.)
 
     Args:
-        drawn: cosines [draws, pictures, captions] of drawn captions, caption i of picture i.
-        other: [1, pictures, captions] of the captions that each stands against.
+        drawn: cosines [draws, images, captions] of drawn captions, caption i of image i.
+        other: [1, images, captions] of the captions that each stands against.
 
     Returns:
         [draws, captions].
@@ -203,7 +203,7 @@ def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
     same = torch.eye(drawn.shape[-1], dtype=torch.bool, device=drawn.device)
     fits, fits_other = drawn.diagonal(dim1=1, dim2=2), other.diagonal(dim1=1, dim2=2)
     rivals, rivals_other = drawn.masked_fill(same, -torch.inf), other.masked_fill(same, -torch.inf)
-    # Of picture j: the hardest negative, and without caption i, in place of which stands the other: [draws, j, i].
+    # Of image j: the hardest negative, and without caption i, in place of which stands the other: [draws, j, i].
     hardest, place = rivals.topk(2, dim=2)
     is_hardest = place[..., :1] == torch.arange(len(same), device=drawn.device)
     without = torch.where(is_hardest, hardest[..., 1:], hardest[..., :1])

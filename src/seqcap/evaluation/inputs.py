@@ -1,10 +1,9 @@
-"""What is scored: the captions that each run decoded, checked, and what people said of the images."""
+"""What is scored: the captions that each run decoded, and the references."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +19,8 @@ from seqcap.tasks import ARTIFACTS
 Caption = list[str]
 # Item -> its captions, the best first.
 Sets = dict[int, list[Caption]]
-# Of each caption, or of all of them; None: of sets.
+# Rank of each caption, or of all of them; None: the values are of sets.
 Ranks = Sequence[int] | int | None
-
-AGAIN = "delete it and run `dvc repro`"
 
 
 @dataclass
@@ -80,51 +77,28 @@ class DecodedRun:
         return pa.Table.from_arrays(arrays, schema=SCORES)
 
 
-def read_runs(config: EvaluationConfig, items: Collection[int], decoders: Collection[str]) -> list[DecodedRun]:
+def read_runs(config: EvaluationConfig) -> list[DecodedRun]:
     """The captions of every run with every seed, runs in the order of the configuration.
 
-    Args:
-        config: `decoded` names the files.
-        items: the split's.
-        decoders: those that each run must have captions of.
-
     Raises:
-        InputError: a file is missing or malformed, or holds captions of another run, of other items than the split's or
-            not of all of them.
+        InputError: a file is missing or malformed.
     """
-    return [run for name, path in config.decoded.items() for run in _read_run(name, Path(path), items, decoders)]
+    return [run for name, path in config.decoded.items() for run in _read_run(name, path)]
 
 
-def _read_run(name: str, path: Path, items: Collection[int], decoders: Collection[str]) -> Iterator[DecodedRun]:
-    table = read_table(path, DECODED)
-    others = [other for other in pc.unique(table["variant"]).to_pylist() if other != name]
-    if others or not len(table):
-        problem = f"holds captions of run {others[0]!r}, not only of {name!r}" if others else "holds no captions"
-        raise InputError(path, problem, AGAIN)
+def _read_run(name: str, path: str) -> Iterator[DecodedRun]:
+    table = read_table(path, DECODED).sort_by([("item", "ascending"), ("rank", "ascending")])
     for seed in sorted(pc.unique(table["seed"]).to_pylist()):
-        of_seed = table.filter(pc.equal(table["seed"], seed))
+        rows = table.filter(pc.equal(table["seed"], seed))
         run = DecodedRun(name, seed, {})
-        for decoder in sorted({*decoders, *of_seed["decoder"].to_pylist()}):
-            found = of_seed.filter(pc.equal(of_seed["decoder"], decoder))
-            run.captions[decoder] = _sets(found, path, items, f"the {decoder} captions of seed {seed}")
+        for decoder in sorted(pc.unique(rows["decoder"]).to_pylist()):
+            found = rows.filter(pc.equal(rows["decoder"], decoder))
+            sets: Sets = {}
+            for item, tokens in zip(found["item"].to_pylist(), found["tokens"].to_pylist(), strict=True):
+                sets.setdefault(item, []).append(tokens)
+            run.captions[decoder] = sets
             run.log_prob[decoder] = float(np.mean(found["log_prob"].to_numpy()))
         yield run
-
-
-def _sets(table: pa.Table, path: Path, items: Collection[int], what: str) -> Sets:
-    """Item -> its captions by rank, of one decoder and seed."""
-    columns = table.sort_by([("item", "ascending"), ("rank", "ascending")])
-    sets: Sets = {}
-    for item, rank, tokens in zip(*(columns[name].to_pylist() for name in ("item", "rank", "tokens")), strict=True):
-        captions = sets.setdefault(item, [])
-        if rank != len(captions):
-            raise InputError(path, f"{what}: item {item} has rank {rank} where {len(captions)} is due", AGAIN)
-        captions.append(tokens)
-    different = sorted(sets.keys() ^ set(items))
-    if different:
-        of_it = "is not in the split" if different[0] in sets else "has none"
-        raise InputError(path, f"{what} are not those of the split: item {different[0]} {of_it}", AGAIN)
-    return sets
 
 
 def read_references(config: EvaluationConfig, split: str) -> Sets:

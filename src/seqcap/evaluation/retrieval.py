@@ -40,7 +40,6 @@ from torch.nn import functional as F
 from seqcap import models, retrieval, tasks
 from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
-from seqcap.errors import InputError
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
 from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
@@ -99,22 +98,21 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         rows of `schemas.SCORES`.
 
     Raises:
-        InputError: a malformed artifact, captions of other images than the split's, or weights of a run, listener,
-            judge or captioner that are missing.
+        InputError: a malformed artifact, or weights of a listener, judge or captioner that are missing.
     """
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
     references = read_references(config, config.split)
-    runs = read_runs(config, references, (config.decoder,))
+    runs = read_runs(config)
     vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
     # Cut as in training, which gives every caption of people its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
     people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
-    matcher = matcher_of(config, references)
+    matcher = read_matcher(config, references)
     finder = lru_cache(KEPT)(lambda path: Finder(path, config.task, config.split))
     seeds = sorted({run.seed for run in runs})
     speakers = Speakers(seeds, config)
-    judge = Finder(judge_of(config.judge), config.task, config.split)
+    judge = Finder(judge_weights(config.judge), config.task, config.split)
 
     def everything(said: Said, seeds: Iterable[int]) -> Measured:
         log_prob = np.mean([speakers.log_prob(said, seed) for seed in seeds], axis=0)
@@ -126,7 +124,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         best = {item: captions[:1] for item, captions in run.captions[config.decoder].items()}
         ids = encoded((tokens for _, tokens in flat(best)), vocabulary, config.max_length)
         said = Said(config.decoder, best, ids)
-        path, trained = listener_of(config, run)
+        path, trained = listener_weights(config, run)
         own = finder(path)
         tables += said.scores(run, {**own.find(said, "own"), **everything(said, [run.seed])})
         tables += said.scores_of_sets(run, {**own.find_one(said, "own"), **judge.find_one(said, "fixed")})
@@ -152,17 +150,10 @@ def encoded(captions: Iterable[Caption], vocabulary: Vocabulary, max_length: int
     return torch.tensor([row + [PAD] * (max_length - len(row)) for row in rows])
 
 
-def judge_of(folder: str) -> Path:
-    """The judge's weights, of its first seed: one judge for every run and seed.
-
-    Raises:
-        InputError: there are none.
-    """
+def judge_weights(folder: str) -> Path:
+    """The judge's weights, of its first seed: one judge for every run and seed."""
     found = Path(folder).glob("seed*.safetensors")
-    first = min(found, key=lambda path: (len(path.name), path.name), default=None)
-    if first is None:
-        raise InputError(folder, "holds no seed<k>.safetensors", "run `dvc repro` to make it")
-    return first
+    return min(found, key=lambda path: (len(path.name), path.name), default=Path(folder) / "seed1.safetensors")
 
 
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
@@ -176,12 +167,12 @@ def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
     """
     if machine.device().type == "cpu":
         torch.set_num_threads(1)
-    finder = Finder(judge_of(judge), task, split)
+    finder = Finder(judge_weights(judge), task, split)
     items = list(finder.rows)
     return {item: items[other] for item, other in zip(items, finder.similar().tolist(), strict=True)}
 
 
-def listener_of(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bool]:
+def listener_weights(config: RetrievalConfig, run: DecodedRun) -> tuple[Path, bool]:
     """The listener of a run's seed, and whether the run trained it.
 
     If it trained those of other seeds only, the file does not exist: reading the initial one instead would go unseen.
@@ -203,7 +194,7 @@ class Finder:
         self.device = machine.device()
         self.retriever = retrieval.load(path)[0].to(self.device)
         inputs = self.retriever.inputs(ARTIFACTS / task, split)
-        self.rows = rows_of(inputs)
+        self.rows = rows_by_item(inputs)
         self.images = embed_images(self.retriever, inputs, self.device)
 
     def find(self, said: Said, name: str) -> Measured:
@@ -258,7 +249,7 @@ class Speakers:
         for seed, (_, metadata) in loaded.items():
             task.check(paths[seed], metadata)
         self.inputs = task.inputs(config.split)
-        self.rows = rows_of(self.inputs)
+        self.rows = rows_by_item(self.inputs)
 
     @torch.no_grad()
     def log_prob(self, said: Said, seed: int) -> NDArray[np.float64]:
@@ -276,24 +267,16 @@ class Speakers:
         return np.concatenate(found)
 
 
-def rows_of(inputs: Inputs) -> dict[int, int]:
+def rows_by_item(inputs: Inputs) -> dict[int, int]:
     """Item -> which of the inputs it is."""
     return {item: row for row, item in enumerate(inputs.ids.tolist())}
 
 
-def matcher_of(config: RetrievalConfig, items: Iterable[int]) -> Matcher | None:
-    """What tells of which of the split's scenes a caption is true; None of photographs.
-
-    Raises:
-        InputError: the file of scenes is missing or damaged, or lacks an item.
-    """
+def read_matcher(config: RetrievalConfig, items: Iterable[int]) -> Matcher | None:
+    """Tells of which of the split's scenes a caption is true; None for photographs."""
     if config.dataset != "scenes":
         return None
-    path = ARTIFACTS / config.task / "data/scenes.parquet"
-    scenes = read_scenes(path)
-    missing = [item for item in items if item not in scenes]
-    if missing:
-        raise InputError(path, f"has no scene of image {missing[0]}", "run `dvc repro` to make it again")
+    scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
     return Matcher({item: scenes[item] for item in items})
 
 
@@ -302,4 +285,4 @@ def truth(said: Said, matcher: Matcher | None) -> Measured:
     if matcher is None:
         return {}
     measured = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
-    return {metric: [of_caption[metric] for of_caption in measured] for metric in measured[0]}
+    return {metric: [values[metric] for values in measured] for metric in measured[0]}

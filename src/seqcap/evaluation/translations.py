@@ -30,10 +30,10 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
     """Scores every seed of every run: rows of `schemas.SCORES`.
 
     Raises:
-        InputError: an artifact is missing or malformed, or translations are not those of the split's pairs.
+        InputError: an artifact is missing or malformed.
     """
     references = read_references(config)
-    runs = read_runs(config, references, DECODERS)
+    runs = read_runs(config)
     return pa.concat_tables(rows for run in runs for decoder in DECODERS for rows in scored(run, decoder, references))
 
 

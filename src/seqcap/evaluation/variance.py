@@ -22,7 +22,7 @@ from seqcap.objectives.rollout_policy_gradient import Config, Model
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.system import machine
 from seqcap.system.progress import progress
-from seqcap.training.captioners import data_batches
+from seqcap.training.batches import Batches
 from seqcap.training.optimizer import Adam
 
 
@@ -59,15 +59,16 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
         seed=config.seed,
         task=task.folder,
         items=training.inputs.ids,
+        feature_shape=task.feature_shape,
     )
     settings = [Config(**setting) for setting in config.settings]
     torch.manual_seed(config.seed)
     fitted = Model(max(settings, key=lambda setting: setting.rollouts), context).to(device)
     steps = fitted.config.baseline_steps
-    batches = data_batches(training, config.batch_size, 0, steps, config.seed, 0, 1, device)
+    batches = Batches(training, config.batch_size, config.seed).read(0, steps, device)
     shown = progress(batches, total=steps, desc="fit the baseline", unit="step")
     fit_baseline(fitted, captioner, shown, config.learning_rate)
-    batch = next(data_batches(training, config.images, 0, 1, config.seed, 0, 1, device))
+    batch = next(Batches(training, config.images, config.seed).read(0, 1, device))
 
     drawn: dict[tuple[int, bool], Tensor] = {}
     for setting in progress(settings, desc="gradient variance", unit="setting"):

@@ -23,24 +23,24 @@ from seqcap.files.advice import mend
 from seqcap.files.tensors import load_weights, save_weights
 
 TORCHVISION = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "mobilenet_v2", "inception_v3")
-# Of generated pictures and clips.
+# Trained here, on generated scenes and clips.
 GENERATED = ("scenes_cnn", "clips_cnn")
 BACKBONES = (*TORCHVISION, *GENERATED)
 
-# Children of torchvision's networks that come after, or beside, the last convolutional map.
+# Children of torchvision's networks after, or beside, the last convolutional map.
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
-# A machine without a network may drop packets instead of refusing: give up on a download after this many seconds.
+# In seconds. A machine without a network may drop packets instead of refusing a connection.
 DOWNLOAD_TIMEOUT = 20.0
 
 
 class ScenesCNN(nn.Module):
     """A small network for the generated scenes: 64 px in, a map of 8x8 out.
 
-    Two coordinate channels tell it where things are (Liu et al., "CoordConv", NeurIPS 2018, section 3): without
-    them it cannot learn which object is left of which.
+    Two coordinate channels tell it where things are (Liu et al., "CoordConv", NeurIPS 2018, section 3). Without them it
+    cannot learn which object is left of which.
     """
 
     # Channels of the map, and of what the layers read, coordinates included.
@@ -67,11 +67,11 @@ class ScenesCNN(nn.Module):
 
 
 class ClipsCNN(ScenesCNN):
-    """The same for generated clips: it reads a frame, and where what is in it moves until the next one.
+    """The same for generated clips: it reads a frame, and its flow to the next one.
 
-    A mean over frames loses their order, so each frame's own features must tell what moves. They are given the flow, as
-    the networks of Simonyan & Zisserman, "Two-stream convolutional networks", NIPS 2014, are. With the frames'
-    difference alone, this one learned nothing of directions: to tell them it would have to multiply.
+    The mean over frames loses their order, so each frame's own features must tell what moves. The flow does, as in
+    Simonyan & Zisserman, "Two-stream convolutional networks", NIPS 2014. From the frames' difference alone the network
+    learned no directions.
     """
 
     channels, inputs = 256, 8
@@ -101,7 +101,7 @@ def normal_flow(frame: Tensor, following: Tensor) -> Tensor:
     between = F.pad((smooth + after) / 2, (1, 1, 1, 1), mode="replicate")
     right = (between[:, :, 1:-1, 2:] - between[:, :, 1:-1, :-2]) / 2
     down = (between[:, :, 2:, 1:-1] - between[:, :, :-2, 1:-1]) / 2
-    # Where there is no edge nothing is seen to move.
+    # The constant keeps the flow at 0 where there is no edge.
     steepness = (right.square() + down.square()).sum(1, keepdim=True) + 1e-3
     along = [((smooth - after) * slope).sum(1, keepdim=True) / steepness for slope in (right, down)]
     return torch.cat(along, 1)
@@ -117,7 +117,7 @@ class Encoder(nn.Module):
         smallest: side in pixels of the smallest image it can map.
         channels: channels of the map, and of a grid cell.
         dim: size of a pooled feature.
-        frames: how many consecutive frames of a clip it reads as one image, their channels one after the other.
+        frames: how many consecutive frames of a clip it reads as one image, with their channels concatenated.
     """
 
     mean: Tensor
@@ -141,13 +141,13 @@ class Encoder(nn.Module):
             options = {"init_weights": False, "transform_input": False} if backbone == "inception_v3" else {}
             network = torchvision.models.get_model(backbone, weights=None, **options)
             self.channels = network.last_channel if backbone == "mobilenet_v2" else network.fc.in_features
-            # The children run one after the other in all these networks; their names, and so the checkpoint's, stay.
+            # The children of all these networks run one after the other. They keep their names in checkpoints.
             self.body = nn.Sequential(OrderedDict((k, v) for k, v in network.named_children() if k not in HEADS))
             if backbone == "inception_v3":
-                # Its weights were trained by Google on [-1, 1]: what torchvision's transform_input restores.
+                # Google trained its weights on [-1, 1], which torchvision's transform_input restores.
                 mean, std = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
         self.dim = self.channels * (2 if backbone == "scenes_cnn" else 1)
-        # Not persistent: constants of the backbone, not weights.
+        # Not persistent: they are constants of the backbone, not weights.
         self.register_buffer("mean", torch.tensor(mean * self.frames).view(1, -1, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(std * self.frames).view(1, -1, 1, 1), persistent=False)
         # Convolutions on a CPU are about a tenth faster where images and weights agree on this layout.
@@ -169,32 +169,19 @@ class Encoder(nn.Module):
         return self._map(images)
 
     def _map(self, images: Tensor) -> Tensor:
-        """Maps of images, or of so many frames as are read together [n, 3 x `frames`, height, width]."""
+        """Maps of images, or of frames that are read together [n, 3 x `frames`, height, width]."""
         scaled = (images.to(self.mean.dtype) / 255 - self.mean) / self.std
         features: Tensor = self.body(scaled.contiguous(memory_format=torch.channels_last))
         return features
 
     def pooled(self, features: Tensor) -> Tensor:
-        """One vector an image: the mean over space; for scenes_cnn the maximum, then the mean.
-
-        Args:
-            features: [n, channels, h, w], what `forward` returned.
-
-        Returns:
-            [n, dim].
-        """
+        """One vector per image [n, dim]: the mean of a map [n, channels, h, w] over space; for scenes_cnn the maximum,
+        then the mean."""
         mean = features.mean((2, 3))
         return torch.cat([features.amax((2, 3)), mean], 1) if self.backbone == "scenes_cnn" else mean
 
     def grid(self, features: Tensor, k: int) -> Tensor:
-        """A k x k grid of vectors an image, each the mean over its cell.
-
-        Args:
-            features: [n, channels, h, w], what `forward` returned.
-
-        Returns:
-            [n, k, k, channels].
-        """
+        """A grid of vectors per image [n, k, k, channels], each the mean of a map [n, channels, h, w] over a cell."""
         return F.adaptive_avg_pool2d(features, k).permute(0, 2, 3, 1)
 
     def save(self, path: str | Path, metadata: dict[str, Any]) -> None:
@@ -203,11 +190,7 @@ class Encoder(nn.Module):
 
     @classmethod
     def load(cls, path: str | Path) -> Encoder:
-        """Reads what `save` wrote, ready for extraction.
-
-        Raises:
-            InputError: the file is missing, damaged, or not an encoder of ours.
-        """
+        """Reads what `save` wrote, ready for extraction; an `InputError` if the file is missing or no encoder."""
         weights, metadata = load_weights(path)
         if metadata.get("backbone") not in BACKBONES:
             raise InputError(path, f"backbone {metadata.get('backbone')!r:.60} is not known", mend(path))
@@ -255,11 +238,9 @@ def _imagenet(backbone: str) -> tuple[dict[str, Tensor], Path]:
     try:
         return entry.get_state_dict(progress=False, check_hash=True, weights_only=True), path
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise InputError(
-            path,
-            f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({error})",
-            f"put {entry.url} there, or set TORCH_HOME to a folder with hub/checkpoints/{name}",
-        ) from None
+        problem = f"ImageNet weights of {backbone} are neither here nor can they be downloaded ({error})"
+        fix = f"put {entry.url} there, or set TORCH_HOME to a folder with hub/checkpoints/{name}"
+        raise InputError(path, problem, fix) from None
     finally:
         socket.setdefaulttimeout(timeout)
 
@@ -271,10 +252,10 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
     if path.suffix == ".safetensors":
         return load_weights(path)[0]
     try:
-        # weights_only: tensors and containers are read, and nothing is unpickled into code.
+        # weights_only: tensors and containers are read, and no code is run.
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        # Damaged bytes fail in many ways, of which some say nothing.
+        # Damaged bytes raise many errors, some without a message.
         why = str(error).partition("\n")[0] or "it is cut off"
         raise InputError(path, f"is not a checkpoint ({why})", fix) from None
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
@@ -283,13 +264,13 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
 
 
 def _fill(encoder: Encoder, weights: dict[str, Tensor], path: str | Path) -> None:
-    """Loads weights, less those of the classifier, into the encoder's body."""
+    """Loads weights, without those of the classifier, into the encoder's body."""
     body = {name: tensor for name, tensor in weights.items() if name.split(".")[0] not in HEADS}
     expected = encoder.body.state_dict()
     fix = f"give weights of {encoder.backbone}"
     for name, tensor in expected.items():
         if name not in body:
-            # Old checkpoints lack this counter, which inference does not use.
+            # Inference does not use this counter, and old checkpoints lack it.
             if name.endswith("num_batches_tracked"):
                 body[name] = tensor
                 continue

@@ -1,4 +1,4 @@
-"""Features of every image, or clip, pooled and grid in one pass, in parts that survive being killed."""
+"""Pooled and grid features of every image or clip, in one pass, in parts that survive a kill."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 
 # Images per part. At COCO's scale there are about 500 parts, and a kill loses a few seconds of a GPU's work.
 PART = 256
-# Images per row group, and the bytes that they take at most, unless one takes more. A reader that cannot hold the file
-# in memory reads row groups in any order: what is in them besides the image that it needs is read for nothing.
+# The largest row group in images and, unless one image takes more, in bytes. Who reads one image of a large file reads
+# a whole row group.
 ROW_GROUP, ROW_GROUP_BYTES = 32, 256 << 10
-# Batches decoded ahead of the network, and the threads that decode (Pillow releases the GIL while it does).
+# Batches decoded ahead of the network, and the threads that decode (Pillow releases the GIL meanwhile).
 AHEAD, DECODERS = 2, 4
 
-# Of images, or of clips.
 Source = ImageSource | ClipSource
 
 TYPES = {"float16": pa.float16(), "float32": pa.float32()}
@@ -45,16 +44,16 @@ TYPES = {"float16": pa.float16(), "float32": pa.float32()}
 
 @dataclass(frozen=True)
 class Job:
-    """What decides the features' values, besides the images.
+    """The images and settings that decide the features.
 
     Attributes:
         image_ids: ids, in the order of the output.
-        files: names for the source's `read`, one an id.
+        files: names for the source's `read`, one per id.
         grid: side of the grid.
         dtype: float16 or float32, as stored.
-        batch_size: images a forward pass.
+        batch_size: images per forward pass.
         image_size: side in pixels to which images are squashed (224 is usual; 299 for inception_v3).
-        frames: how many are read of a clip; None: images.
+        frames: how many are read of a clip; None for images.
     """
 
     image_ids: list[int]
@@ -66,7 +65,7 @@ class Job:
     frames: int | None = None
 
     def key(self, encoder: Encoder, source: Source) -> str:
-        """Names the folder of the parts, so that parts by another encoder, or of other images, are not used."""
+        """The name of the folder of the parts, another one for every encoder and set of images."""
         digest = hashlib.sha256(json.dumps([*vars(self).values(), encoder.backbone]).encode())
         for name, tensor in encoder.body.state_dict().items():
             digest.update(name.encode() + tensor.cpu().numpy().tobytes())
@@ -87,21 +86,17 @@ def extract(
 ) -> None:
     """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
 
-    Parts of `PART` images are written atomically to `kept/<key of the job>`, and stay there (`seqcap.system.scratch`).
-    A later call uses those that are there already. No batch spans two parts, so the bytes do not depend on where a run
-    was killed. Under torchrun each rank extracts every `world`-th part and rank 0 merges them; torch.distributed must
-    be initialised.
+    Parts of `PART` images are written to `kept/<key of the job>` and stay there (`seqcap.system.scratch`); a later call
+    uses them. No batch spans two parts, so the bytes do not depend on where a run was killed. Under torchrun each rank
+    extracts every `world`-th part and rank 0 merges them; torch.distributed must be initialised.
 
     Raises:
         InputError: an image is damaged (names it), a feature is not finite, or the images are too small for the
             encoder.
     """
     if job.image_size < encoder.smallest:
-        raise InputError(
-            "params.yaml",
-            f"the features' image_size is {job.image_size}",
-            f"{encoder.backbone} needs at least {encoder.smallest} pixels",
-        )
+        fix = f"{encoder.backbone} needs at least {encoder.smallest} pixels"
+        raise InputError("params.yaml", f"the features' image_size is {job.image_size}", fix)
     encoder = encoder.to(device).eval()
     folder = kept / job.key(encoder, source)
     starts = range(0, len(job.files), PART)
@@ -126,13 +121,7 @@ def _schemas(encoder: Encoder, job: Job) -> dict[str, pa.Schema]:
 
 
 def _write_part(
-    encoder: Encoder,
-    source: Source,
-    job: Job,
-    start: int,
-    part: Path,
-    device: torch.device,
-    done: tqdm[Never],
+    encoder: Encoder, source: Source, job: Job, start: int, part: Path, device: torch.device, done: tqdm[Never]
 ) -> None:
     ids = job.image_ids[start : start + PART]
     files = job.files[start : start + PART]
@@ -146,7 +135,7 @@ def _write_part(
     columns = [pa.array(ids, pa.int64())]
     schemas = _schemas(encoder, job)
     for name, batches in (("pooled", pooled), ("grid", grid)):
-        # An overflow to infinity is reported below, with the image's name, and not as a numpy warning.
+        # Overflow is reported below with the image's name, not by a numpy warning.
         with np.errstate(over="ignore"):
             values = np.concatenate(batches).astype(job.dtype)
         finite = np.isfinite(values).all(1)
@@ -160,7 +149,7 @@ def _write_part(
 
 
 def _batches(source: Source, files: list[str], size: int, side: int) -> Iterator[torch.Tensor]:
-    """Batches of [n, 3, side, side] uint8, of clips [n, frames, 3, side, side], decoded ahead by threads."""
+    """Batches of images [n, 3, side, side] or clips [n, frames, 3, side, side], uint8, decoded ahead by threads."""
 
     def decode(file: str) -> npt.NDArray[np.uint8]:
         found = source.read(file)
@@ -176,12 +165,12 @@ def _batches(source: Source, files: list[str], size: int, side: int) -> Iterator
                     images = np.stack([future.result() for future in queue.popleft()])
                     yield torch.from_numpy(images).movedim(-1, -3)
         finally:
-            # After a damaged image the rest of the queue would be decoded for nothing.
+            # Nobody needs the rest of the queue after a damaged image.
             pool.shutdown(cancel_futures=True)
 
 
 def rows_per_group(schema: pa.Schema) -> int:
-    """How many images of a feature file are in one row group."""
+    """How many images are in one row group of a feature file."""
     kind = schema.field("features").type
     row_bytes: int = kind.list_size * kind.value_type.byte_width
     return max(1, min(ROW_GROUP, ROW_GROUP_BYTES // row_bytes))
@@ -193,6 +182,5 @@ def _merge(parts: list[Path], output: Path, encoder: Encoder, job: Job) -> None:
         with parquet_stream(output / f"{name}.parquet", schema) as writer:
             for part in parts:
                 ids, features = pq.read_table(part, columns=["item", name], memory_map=True).columns
-                writer.write_table(
-                    pa.Table.from_arrays([ids, features], schema=schema), row_group_size=rows_per_group(schema)
-                )
+                table = pa.Table.from_arrays([ids, features], schema=schema)
+                writer.write_table(table, row_group_size=rows_per_group(schema))

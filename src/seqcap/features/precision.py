@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 
 def average_precisions(scores: npt.NDArray[np.floating], labels: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Each label's average precision: the mean, over its examples, of the precision among the images scored at least as
-    high.
+    """Each label's average precision: the mean of the precision at each of its examples.
 
     Args:
         scores: [n, labels], higher for images that should have the label.

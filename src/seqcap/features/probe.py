@@ -1,4 +1,4 @@
-"""Linear probes: what a captioner could read from the features of scenes or clips, if it read them linearly.
+"""Linear probes: what a linear classifier can read from the features of scenes or clips.
 
 After Alain & Bengio, "Understanding intermediate layers using linear classifier probes", 2016.
 """
@@ -19,7 +19,7 @@ from seqcap.features.precision import average_precisions
 from seqcap.features.store import FeatureStore
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, SPLITS
-from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, PICTURE_LABELS, clip_labels, picture_labels
+from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, IMAGE_LABELS, clip_labels, image_labels
 from seqcap.world.motion import Clip
 from seqcap.world.scenes import SCENES_FILE, read_scenes, read_worlds
 
@@ -32,32 +32,28 @@ Array = npt.NDArray[np.float32]
 
 
 def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
-    """Probes the pooled features of a task's scenes, or clips: fitted on train, measured on test. See `probe`.
+    """Probes the pooled features of a task's scenes or clips: fitted on train, measured on test. See `probe`.
 
     Args:
         task: folder of the task's artifacts.
         dataset: "scenes" or "clips".
-
-    Raises:
-        InputError: a feature or a scene is missing or damaged.
     """
     # Other stages run beside this one.
     torch.set_num_threads(1)
-    told = _told(task / "data" / SCENES_FILE, dataset)
+    world = task / "data" / SCENES_FILE
+    told: dict[int, Array]
+    if dataset == "clips":
+        told = {item: clip_labels(clip) for item, clip in read_worlds(world, Clip.from_json).items()}
+        names, groups = CLIP_LABELS, CLIP_GROUPS
+    else:
+        told = {item: image_labels(scene) for item, scene in read_scenes(world).items()}
+        names, groups = IMAGE_LABELS, GROUPS
     store = FeatureStore(task / "features/pooled.parquet")
     rows = read_table(task / "data/images.parquet", IMAGES).to_pylist()
     items = {split: [row["item"] for row in rows if row["split"] == split] for split in SPLITS}
     features = {split: store.get(store.rows_of(items[split])) for split in SPLITS}
     labels = {split: np.stack([told[item] for item in items[split]]) for split in SPLITS}
-    names, wanted = (CLIP_LABELS, CLIP_GROUPS) if dataset == "clips" else (PICTURE_LABELS, GROUPS)
-    return probe(features, labels, {group: [names.index(name) for name in of] for group, of in wanted.items()})
-
-
-def _told(path: Path, dataset: str) -> dict[int, Array]:
-    """Item -> its labels."""
-    if dataset == "clips":
-        return {item: clip_labels(clip) for item, clip in read_worlds(path, Clip.from_json).items()}
-    return {item: picture_labels(scene) for item, scene in read_scenes(path).items()}
+    return probe(features, labels, {group: [names.index(name) for name in found] for group, found in groups.items()})
 
 
 def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Groups) -> list[dict[str, Any]]:
@@ -69,9 +65,9 @@ def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Gr
         groups: name -> the columns of its labels.
 
     Returns:
-        Of each group with a label that holds in some test picture: `mean_average_precision`, 0-1, the mean over such
-        labels; `labels`, how many they are; `chance`, the mean share of test pictures that have one, which is the
-        precision of a guess.
+        For each group with a label that holds for some test image: `mean_average_precision`, 0-1, the mean over such
+        labels; `labels`, their number; `chance`, the mean share of test images that have one, which is the precision of
+        a guess.
     """
     mean, deviation = features["train"].mean(0), features["train"].std(0) + 1e-6
     inputs = {split: torch.from_numpy((values - mean) / deviation) for split, values in features.items()}
@@ -89,8 +85,7 @@ def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Gr
         if seen:
             best = int(np.argmax([np.nansum(precisions[columns]) for precisions in found["val"]]))
             precision, chance = float(np.mean(found["test"][best][seen])), float(np.mean(shares[seen]))
-            row = {"group": group, "mean_average_precision": precision, "labels": len(seen), "chance": chance}
-            rows.append(row)
+            rows.append({"group": group, "mean_average_precision": precision, "labels": len(seen), "chance": chance})
     return rows
 
 

@@ -1,13 +1,11 @@
 """Features read back by row: from memory where they are few, else row group by row group from the file.
 
-Rows are read in any order, so a file of any size is shuffled as one in memory is: every order of its images is as
-likely as any other, and the order does not depend on where the features are.
+Rows are read in any order, so the order of a shuffle does not depend on where the features are.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import torch
 
 from seqcap.errors import InputError
 from seqcap.files.parquet import PARQUET_ERRORS, check_columns, open_parquet
+from seqcap.files.schemas import features_schema
 
 # COCO's images take 480 MiB pooled and 92 GiB as grids of 14 x 14 cells, at 2,048 channels in float16.
 MEMORY_LIMIT = 256 << 20
@@ -39,8 +38,8 @@ class FeatureStore:
         dim: the last of `shape`.
 
     Raises:
-        InputError: the file is missing or damaged, a column is missing or of another type, an id is there twice, or
-            (at once, or when its row group is first read) a feature is NaN or infinite.
+        InputError: the file is missing, damaged or no feature file, or (at once, or when its row group is first read) a
+            feature is NaN or infinite.
     """
 
     def __init__(self, path: str | Path, memory_limit_bytes: int = MEMORY_LIMIT) -> None:
@@ -51,10 +50,6 @@ class FeatureStore:
         self._size = int(np.prod(self.shape))
         self.image_ids = self._column("item", None)
         self._order = np.argsort(self.image_ids, kind="stable")
-        ordered = self.image_ids[self._order]
-        if (ordered[1:] == ordered[:-1]).any():
-            twice = ordered[1:][ordered[1:] == ordered[:-1]][0]
-            raise InputError(self.path, f"image {twice} is there twice", FIX)
         metadata = self._file.metadata
         counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         # Row group i holds rows _starts[i] up to _starts[i + 1].
@@ -94,11 +89,7 @@ class FeatureStore:
         return _single(found).reshape(len(rows), *self.shape)
 
     def rows_of(self, image_ids: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Rows of images.
-
-        Raises:
-            InputError: names the first image that has no features.
-        """
+        """Rows of images; an `InputError` names the first image that has no features."""
         wanted = np.asarray(image_ids, np.int64)
         if not len(self):
             raise InputError(self.path, "is empty", FIX)
@@ -129,39 +120,31 @@ class FeatureStore:
 
     def _column(self, name: str, group: int | None) -> npt.NDArray[Any]:
         try:
-            table = (
-                self._file.read(columns=[name]) if group is None else self._file.read_row_group(group, columns=[name])
-            )
+            file = self._file
+            table = file.read(columns=[name]) if group is None else file.read_row_group(group, columns=[name])
         except PARQUET_ERRORS as error:
             raise InputError(self.path, f"is damaged ({error})", FIX) from None
         column = table.column(name).combine_chunks()
         values = column.flatten() if pa.types.is_fixed_size_list(column.type) else column
-        if column.null_count or values.null_count:
-            raise InputError(self.path, f"column {name!r} has nulls", FIX)
         array: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
         return array
 
 
 def _single(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """Values as float32. torch takes a tenth of numpy's time for float16."""
+    """Values as float32, which takes torch a tenth of numpy's time."""
     single: npt.NDArray[np.float32] = torch.from_numpy(values).float().numpy()
     return single
 
 
 def _layout(path: Path, schema: pa.Schema) -> tuple[tuple[int, ...], npt.DTypeLike]:
     """Shape and type of a feature file, after checking its columns."""
-    expected = "expected columns item (int64) and features (fixed-size list of float16 or float32)"
     check_columns(path, schema, ("item", "features"))
     kind = schema.field("features").type
-    if schema.field("item").type != pa.int64():
-        raise InputError(path, f"column 'item' is {schema.field('item').type}", expected)
-    if not pa.types.is_fixed_size_list(kind) or kind.value_type not in (pa.float16(), pa.float32()):
-        raise InputError(path, f"column 'features' is {kind}", expected)
     try:
-        shape = tuple(json.loads((schema.metadata or {})[b"shape"]))
-        fits = all(type(extent) is int and extent > 0 for extent in shape) and math.prod(shape) == kind.list_size
-    except (KeyError, ValueError, TypeError, RecursionError):
-        fits = False
-    if not fits:
-        raise InputError(path, f"metadata 'shape' does not fit lists of {kind.list_size}", FIX)
+        shape = tuple(json.loads(schema.metadata[b"shape"]))
+        matches = schema.equals(features_schema(shape, kind.value_type))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        matches = False
+    if not matches:
+        raise InputError(path, "has other columns than a feature file, or no `shape` that fits them", FIX)
     return shape, kind.value_type.to_pandas_dtype()

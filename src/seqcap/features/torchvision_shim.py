@@ -1,10 +1,7 @@
 """`torchvision`, also where torch is a CPU build and torchvision's wheel was built for CUDA.
 
-There, `import torchvision` ends in "operator torchvision::nms does not exist": its compiled operators do not load,
-and it then describes operators that were never defined. Defining the two that it describes is enough to import its
-models (which use neither). Where the import works, nothing is done. Import it from here, everywhere:
-
-    from seqcap.features.torchvision_shim import torchvision
+There, `import torchvision` ends in "operator torchvision::nms does not exist", since its compiled operators do not
+load. Its models use none of them, so two empty definitions are enough. Every module imports it from here.
 """
 
 import sys
@@ -18,7 +15,7 @@ except RuntimeError as error:
         raise
     for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
         del sys.modules[name]
-    # Kept as a module attribute: the definitions vanish with this object.
+    # The definitions vanish with this object.
     _OPERATORS = torch.library.Library("torchvision", "FRAGMENT")  # type: ignore[no-untyped-call]
     for operator in ("nms", "qnms"):
         _OPERATORS.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")  # type: ignore[no-untyped-call]

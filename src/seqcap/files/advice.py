@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 
 def mend(path: str | Path) -> str:
-    """What to do about a damaged file: the pipeline makes its own again, and no other."""
+    """What to do about a damaged file: the pipeline makes its own files again, and no others."""
     return "delete it and run `dvc repro`" if _is_own(path) else "restore it"
 
 

@@ -6,16 +6,13 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seqcap.errors import InputError
-
-if TYPE_CHECKING:
-    pass
 from seqcap.files.writing import atomic
 
-# Half of a UTF-16 pair, as JSON escapes it.
-HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+# A surrogate, half of a UTF-16 pair, as JSON escapes it.
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def write_json(path: str | Path, value: Any) -> None:
@@ -28,15 +25,15 @@ def read_json(path: str | Path) -> Any:
     """Reads a JSON file.
 
     Raises:
-        InputError: the file is missing, not UTF-8 or not JSON; an object has a key twice, of which one would be lost
-            unseen; or a text has half a character, which nothing can write again.
+        InputError: the file is missing, not UTF-8 or not JSON, an object has a key twice, or a text has half of a
+            surrogate pair, which cannot be written again.
     """
     fix = "restore or re-download the file"
     try:
         text = Path(path).read_text(encoding="utf-8")
         value = json.loads(text, object_pairs_hook=unique_object)
-        if HALF_CHARACTER.search(text):
-            # Two halves make a character, as in most files.
+        if SURROGATE.search(text):
+            # Fails unless all surrogates come in pairs.
             json.dumps(value, ensure_ascii=False).encode()
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
@@ -49,11 +46,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object of its keys and values.
-
-    Raises:
-        ValueError: a key is there twice.
-    """
+    """A JSON object. Raises `ValueError` if a key is there twice: one value would be lost unseen."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]

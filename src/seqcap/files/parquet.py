@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seqcap.errors import InputError
-
-if TYPE_CHECKING:
-    pass
 from seqcap.files.advice import find, mend
 from seqcap.files.schemas import NULLABLE, NULLABLE_SCORES, SCORES
 from seqcap.files.writing import atomic
 
-# What the library raises for damaged files: text that is no UTF-8 is a UnicodeDecodeError.
+# What the library raises for damaged files. Text that is not UTF-8 is a UnicodeDecodeError.
 PARQUET_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
@@ -45,7 +42,7 @@ def open_parquet(path: str | Path, mapped: bool = True) -> pq.ParquetFile:
     """Opens a Parquet file.
 
     Args:
-        mapped: whether it is mapped into memory. What was read of a mapped file counts as memory of the process.
+        mapped: whether to map it into memory. What is read of a mapped file counts as memory of the process.
 
     Raises:
         InputError: the file is missing or not Parquet.
@@ -62,34 +59,12 @@ def open_parquet(path: str | Path, mapped: bool = True) -> pq.ParquetFile:
 
 
 def check_columns(path: str | Path, found: pa.Schema, names: Sequence[str]) -> None:
-    """Checks that every column is there once.
-
-    Raises:
-        InputError: names the first that is not.
-    """
+    """Raises an `InputError` that names the first of the columns `names` that is not there once."""
     for name in names:
         number = found.names.count(name)
         if number != 1:
             problem = f"has {f'{number} columns' if number else 'no column'} {name!r}"
             raise InputError(path, problem, f"expected columns {', '.join(names)}")
-
-
-def check_schema(path: str | Path, found: pa.Schema, expected: pa.Schema) -> None:
-    """Checks that every expected column is there once, with its type.
-
-    Raises:
-        InputError: names the first column that is missing, there twice or of another type.
-    """
-    check_columns(path, found, expected.names)
-    for field in expected:
-        actual = found.field(field.name).type
-        if not (actual == field.type or _same_list(actual, field.type)):
-            raise InputError(path, f"column {field.name!r} is {actual}", f"expected {field.type}")
-
-
-def _same_list(left: pa.DataType, right: pa.DataType) -> bool:
-    """List types whose only difference is the name of their item field ("item" or "element")."""
-    return bool(pa.types.is_list(left) and pa.types.is_list(right) and left.value_type == right.value_type)
 
 
 def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str] = ()) -> pa.Table:
@@ -98,15 +73,18 @@ def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str
     Args:
         path: the file.
         schema: its columns.
-        dictionaries: columns of strings that come again and again: they stay numbers with a dictionary, which takes a
-            fraction of the time and of the memory.
+        dictionaries: columns of repeated strings to keep as numbers with a dictionary: a fraction of time and memory.
 
     Raises:
         InputError: the file is missing, damaged, or a column is missing, there twice, of another type or has nulls
             where there must be none.
     """
     file = open_parquet(path)
-    check_schema(path, file.schema_arrow, schema)
+    check_columns(path, file.schema_arrow, schema.names)
+    for field in schema:
+        actual = file.schema_arrow.field(field.name).type
+        if not (actual == field.type or _same_list(actual, field.type)):
+            raise InputError(path, f"column {field.name!r} is {actual}", f"expected {field.type}")
     try:
         if dictionaries:
             coded = pq.ParquetFile(path, memory_map=True, read_dictionary=list(dictionaries))
@@ -122,8 +100,12 @@ def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str
     return table
 
 
+def _same_list(left: pa.DataType, right: pa.DataType) -> bool:
+    """Whether list types differ only in the name of their item field ("item" or "element")."""
+    return bool(pa.types.is_list(left) and pa.types.is_list(right) and left.value_type == right.value_type)
+
+
 def _check_nulls(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
-    """Checks that only columns that may be null are, lists and what is in them."""
     for field in schema:
         if field.name in NULLABLE or (schema.equals(SCORES) and field.name in NULLABLE_SCORES):
             continue

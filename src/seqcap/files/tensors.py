@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqcap.errors import InputError
-
-if TYPE_CHECKING:
-    import torch
 from seqcap.files.advice import find, mend
 from seqcap.files.json_file import unique_object
 from seqcap.files.writing import atomic
 
+if TYPE_CHECKING:
+    import torch
+
 
 def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata: dict[str, Any]) -> None:
-    """Writes tensors as safetensors. The metadata are one sorted JSON string: the order of several keys would change
-    from process to process, and the bytes with it."""
+    """Writes tensors as safetensors. The metadata are one sorted JSON string: safetensors orders several keys by
+    chance, and the bytes would change from process to process."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
@@ -27,7 +27,7 @@ def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata
         try:
             save_file(on_cpu, temporary, metadata={"seqcap": json.dumps(metadata, sort_keys=True)})
         except SafetensorError as error:
-            # Its one error for whatever the system says.
+            # Raised also for a full disk.
             raise OSError(str(error)) from None
 
 
@@ -55,8 +55,7 @@ def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
     for name, tensor in tensors.items():
         try:
             finite = not tensor.is_floating_point() or bool(tensor.isfinite().all())
-        except NotImplementedError:
-            # Eight bits and less.
+        except NotImplementedError:  # floats of eight bits and less
             raise InputError(path, f"weight {name!r} is of {tensor.dtype}", "store it as torch.float32") from None
         if not finite:
             raise InputError(path, f"weight {name!r} is NaN or infinite", mend(path))

@@ -1,6 +1,6 @@
-"""Writing files so that neither a kill nor a power loss leaves half a file behind.
+"""Writes files so that neither a kill nor a power loss leaves half a file behind.
 
-A file appears under its final name only when it is complete and on the disk.
+A file gets its final name only when it is complete and on the disk.
 """
 
 from __future__ import annotations
@@ -15,15 +15,10 @@ import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from seqcap.errors import InputError
 
-if TYPE_CHECKING:
-    pass
-
-
-# Bytes of the name of a file that another one can be named after: file systems allow 255.
+# The longest file name, in bytes, from which a temporary file's name is made: file systems allow 255.
 LONGEST_NAME = 230
 
 
@@ -31,12 +26,11 @@ LONGEST_NAME = 230
 def atomic(path: str | Path) -> Iterator[Path]:
     """Yields a temporary path whose content becomes that of `path` when the block ends without an error.
 
-    A link stays a link: the file that it points to is replaced, or created. A device, a FIFO and the file that this
-    process prints to are not replaced either: the content is written to them.
+    A link stays a link: the file that it points to is replaced. A device, a pipe and the file that this process prints
+    to are not replaced: the content is written to them.
 
     Raises:
-        InputError: see `check_output`; or the content cannot be written: the disk is full or read-only, a name is too
-            long.
+        InputError: as `check_output`; or the disk is full or read-only, or the name is too long.
     """
     path = Path(path)
     found = check_output(path)
@@ -45,27 +39,26 @@ def atomic(path: str | Path) -> Iterator[Path]:
             with _replaced(path) as temporary:
                 yield temporary
         else:
-            # Not beside it: nothing else belongs in /dev. Not directly into it: some formats are not written front to
-            # back.
+            # Not beside `path`, which may be in /dev, nor directly into it: some formats are not written front to back.
             with tempfile.TemporaryDirectory() as folder:
                 temporary = Path(folder) / "content"
                 yield temporary
                 _send(temporary, path, found)
     except BrokenPipeError:
-        # Whoever reads what is printed has seen enough.
+        # `one_line_errors` handles it.
         raise
     except OSError as error:
         raise unwritable(path, error) from None
 
 
 def check_output(path: Path, read: Collection[Path] = ()) -> os.stat_result | None:
-    """The status of the file that is already at `path`, with links followed; None if there is none.
+    """The status of the file at `path`, with links followed; None if there is none.
 
     Args:
-        read: files that must not be written, because they are read.
+        read: the files that the program reads, and must not replace.
 
     Raises:
-        InputError: it is a folder, write-protected or one of `read`, or cannot be reached.
+        InputError: `path` is a folder, write-protected or one of `read`, or cannot be reached.
     """
     try:
         found = path.stat()
@@ -75,11 +68,11 @@ def check_output(path: Path, read: Collection[Path] = ()) -> os.stat_result | No
         raise unwritable(path, error) from None
     if stat.S_ISDIR(found.st_mode):
         raise InputError(path, "is a folder", "name a file in it")
-    # Its permissions, and not whether this process may write: root always may, and to replace it takes none.
+    # The permissions decide: root may always write, and replacing a file needs no right to write it.
     if stat.S_ISREG(found.st_mode) and not found.st_mode & 0o222:
         raise InputError(path, "is write-protected", "choose another file")
     for other in read:
-        # Whoever reads a file says what is wrong with it.
+        # What is wrong with `other` is reported when it is read.
         with suppress(OSError):
             if path.samefile(other):
                 raise InputError(path, "is read, too", "choose another file for what is written")
@@ -87,13 +80,13 @@ def check_output(path: Path, read: Collection[Path] = ()) -> os.stat_result | No
 
 
 def unwritable(path: Path, error: OSError) -> InputError:
-    """The one line about what the system does not let us write."""
+    """The error for what the system does not let us write."""
     return InputError(path, f"cannot be written ({error.strerror or error})", "make room, or choose another place")
 
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[Path]:
-    """`atomic` of a file that is no link to a device."""
+    """`atomic` for a plain file, or none yet."""
     if path.is_symlink():
         path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +97,7 @@ def _replaced(path: Path) -> Iterator[Path]:
         yield temporary
         if path.exists():
             shutil.copymode(path, temporary)
-        # Its content first: a file system may keep a new name through a power loss, and lose what it names.
+        # The content first: after a power loss a file system may keep a new name and lose the content.
         to_disk(temporary)
         temporary.replace(path)
         to_disk(path.parent)
@@ -113,7 +106,7 @@ def _replaced(path: Path) -> Iterator[Path]:
 
 
 def to_disk(path: Path) -> None:
-    """Waits until the content of a file, or the names in a folder, would survive a power loss."""
+    """Waits until a file's content, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -122,25 +115,25 @@ def to_disk(path: Path) -> None:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """This process's own name for something beside `path`."""
+    """This process's name for a temporary file or folder beside `path`."""
     return path.with_name(f".{_short_name(path)}.{os.getpid()}.{ending}")
 
 
 def leftovers(path: Path, ending: str) -> list[Path]:
-    """What `beside` named for this process, or for one that no longer runs."""
+    """Files and folders that `beside` named for this process, or for one that no longer runs."""
     name = re.compile(rf"\.{re.escape(_short_name(path))}\.(\d{{1,9}})\.{ending}")
     found = [(entry, name.fullmatch(entry.name)) for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    return [entry for entry, match in found if match and not _is_of_another(int(match[1]))]
+    return [entry for entry, match in found if match and not _runs_elsewhere(int(match[1]))]
 
 
 def _short_name(path: Path) -> str:
-    """A file's name, or a hash of it where no file system would allow a longer one."""
+    """A file's name, or a hash of a long one."""
     name = os.fsencode(path.name)
     return path.name if len(name) <= LONGEST_NAME else hashlib.sha256(name).hexdigest()
 
 
-def _is_of_another(process: int) -> bool:
-    """Whether another process with this id is running."""
+def _runs_elsewhere(process: int) -> bool:
+    """Whether another process has this id."""
     if process == os.getpid():
         return False
     try:
@@ -153,7 +146,7 @@ def _is_of_another(process: int) -> bool:
 
 
 def _printed_to(found: os.stat_result) -> int | None:
-    """The descriptor (standard output or standard error) that writes to a file; None if neither does."""
+    """The descriptor (1 or 2) through which this process prints to a file; None if neither does."""
     for descriptor in (1, 2):
         try:
             if os.path.samestat(found, os.fstat(descriptor)):
@@ -164,11 +157,11 @@ def _printed_to(found: os.stat_result) -> int | None:
 
 
 def _send(content: Path, path: Path, found: os.stat_result) -> None:
-    """Writes a file's content to `path`, after what was printed there before; `found` is the status of `path`."""
+    """Writes a file's content to `path`, whose status is `found`, after what was printed there before."""
     if sys.stdout is not None:
         sys.stdout.flush()
     descriptor = _printed_to(found)
-    # A newly opened file would overwrite what this process has printed there.
+    # Opening the file again would overwrite what this process has printed there.
     target: int | Path = path if descriptor is None else os.dup(descriptor)
     with content.open("rb") as source, open(target, "wb") as sink:  # noqa: PTH123
         shutil.copyfileobj(source, sink)

@@ -1,1 +1,3 @@
-"""Evaluation of captions as words: quality against references, METEOR, diversity of sets. Never imports torch."""
+"""Captions as words and their references come in, quality and diversity of captions go out; and the list of all metrics
+(`registry`). Imports rewards, spice, data, files and errors, and never torch.
+"""

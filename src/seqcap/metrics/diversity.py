@@ -1,4 +1,7 @@
-"""How different the captions of one image are, and how many captions and words a captioner has at all."""
+"""How different the captions of an image are, and how many captions and words a captioner has.
+
+All functions raise `InputError` if there is no image, an image has no captions, or a token is empty or holds spaces.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from seqcap.metrics.quality import Coder
 from seqcap.metrics.self_bleu import ngrams, self_bleus
 from seqcap.rewards.bleu import multi_reference_statistics
 from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
-from seqcap.rewards.corpus import bleu_from_statistics, mutual_bleu_from_totals
+from seqcap.rewards.corpus import mutual_bleu_from_totals
 
 # Per image, the captions of its slots (samples, or ranks of a beam).
 Sets = Mapping[int, Sequence[Caption]]
@@ -29,13 +32,11 @@ class MutualBleu(NamedTuple):
 
     Attributes:
         image_ids: ascending.
-        per_image: [images, 4] sentence BLEU of each caption against the image's others, mean over slots.
-        corpus: [4] mBLEU-1..4; not the mean of `per_image`.
-        statistics: [images, slots, 10] their sum over images gives `corpus`, by `mutual_bleu_from_totals`.
+        corpus: [4] mBLEU-1..4.
+        statistics: [images, slots, 10]; their sum over images gives `corpus`, by `mutual_bleu_from_totals`.
     """
 
     image_ids: list[int]
-    per_image: Floats
     corpus: Floats
     statistics: Floats
 
@@ -43,19 +44,14 @@ class MutualBleu(NamedTuple):
 def distinct_ngrams(sets: Sets, order: int) -> Scores:
     """Div-n: distinct n-grams of an image's captions / number of their *words* (whatever n), mean over images.
 
-    Source: Shetty et al., ICCV 2017 (as computed by the field's code). Higher is more diverse. An image whose
-    captions are all empty has 0.
-
-    Raises:
-        InputError: no image, an image without captions, or a token with white space.
+    Source: Shetty et al., ICCV 2017 (as the field's code computes it). Higher is more diverse. An image whose captions
+    are all empty has 0.
     """
 
     def value(captions: Sequence[str]) -> float:
         words = [caption.split() for caption in captions]
-        ngrams = {
-            tuple(caption[start : start + order]) for caption in words for start in range(len(caption) - order + 1)
-        }
-        return len(ngrams) / max(1, sum(map(len, words)))
+        distinct = {gram for caption in words for gram in ngrams(caption, order)}
+        return len(distinct) / max(1, sum(map(len, words)))
 
     texts = joined_references(sets)
     return mean_scores(list(texts), map(value, texts.values()))
@@ -67,12 +63,11 @@ def mutual_bleu(sets: Sets) -> MutualBleu:
     Source: Wang and Chan, CVPR 2019, and Shetty et al., ICCV 2017. Lower is more diverse.
 
     Raises:
-        InputError: images with different numbers of captions, fewer than 2 captions, or as `distinct_ngrams`.
+        InputError: images have different numbers of captions, or fewer than 2.
     """
     image_ids, ids = _same_slots(sets)
     statistics = multi_reference_statistics(ids, eos=False)
-    per_image = bleu_from_statistics(statistics).mean(axis=1)
-    return MutualBleu(image_ids, per_image, mutual_bleu_from_totals(statistics.sum(axis=0)), statistics)
+    return MutualBleu(image_ids, mutual_bleu_from_totals(statistics.sum(axis=0)), statistics)
 
 
 def self_cider(sets: Sets, references: References) -> Scores:
@@ -87,7 +82,7 @@ def self_cider(sets: Sets, references: References) -> Scores:
         references: document frequencies are counted over these.
 
     Raises:
-        InputError: as `mutual_bleu`, or no references.
+        InputError: images have different numbers of captions, or fewer than 2.
     """
     coder = Coder()
     frequencies = DocumentFrequencies(coder.cook(references.values()))
@@ -115,45 +110,26 @@ def self_bleu(sets: Sets, order: int = 4) -> float:
 
 
 def repeated_bigrams(caption: Caption) -> float:
-    """seq-rep-2 of Welleck et al., ICLR 2020: the share of a caption's bigrams that occurred earlier in it; 0 where it
-    has none."""
+    """seq-rep-2 of Welleck et al., ICLR 2020: the share of a caption's bigrams that occurred earlier in it."""
     bigrams = ngrams(caption, 2)
     total = sum(bigrams.values())
     return 1 - len(bigrams) / total if total else 0.0
 
 
 def bad_endings(sets: Sets) -> float:
-    """Percentage of captions that stop in the middle of a phrase: their last word is one of `BAD_ENDINGS`.
-
-    Raises:
-        InputError: as `distinct_ngrams`.
-    """
+    """Percentage of captions that stop in the middle of a phrase: their last word is one of `BAD_ENDINGS`."""
     captions = [caption.split() for captions in joined_references(sets).values() for caption in captions]
     return 100 * sum(bool(words) and words[-1] in BAD_ENDINGS for words in captions) / len(captions)
 
 
-def novel(sets: Sets, training: Collection[tuple[str, ...]]) -> Scores:
-    """Percentage of captions that are no training caption, per image and over all captions.
-
-    Args:
-        sets: captions of each image.
-        training: the training captions as tuples of tokens (a set, or it is slow).
-
-    Raises:
-        InputError: as `distinct_ngrams`.
-    """
+def novel(sets: Sets, training: Collection[tuple[str, ...]]) -> float:
+    """Percentage of captions that are no training caption; `training` is a set of tuples of tokens."""
     image_ids = list(joined_references(sets))
-    is_new = [[tuple(tokens) not in training for tokens in sets[image_id]] for image_id in image_ids]
-    per_image = np.array([100 * np.mean(captions) for captions in is_new])
-    return Scores(image_ids, per_image, 100 * float(np.mean(np.concatenate(is_new))))
+    return 100 * float(np.mean([tuple(tokens) not in training for image_id in image_ids for tokens in sets[image_id]]))
 
 
 def unique(sets: Sets) -> float:
-    """Percentage of distinct captions among all captions of all images.
-
-    Raises:
-        InputError: as `distinct_ngrams`.
-    """
+    """Percentage of distinct captions among all captions of all images."""
     captions = [caption for captions in joined_references(sets).values() for caption in captions]
     return 100 * len(set(captions)) / len(captions)
 
@@ -163,25 +139,13 @@ def vocabulary_size(sets: Sets) -> int:
     return len({token for captions in sets.values() for caption in captions for token in caption})
 
 
-def mean_length(sets: Sets) -> Scores:
-    """Words per caption, per image and over all captions.
-
-    Raises:
-        InputError: as `distinct_ngrams`.
-    """
-    image_ids = list(joined_references(sets))
-    lengths = [[len(tokens) for tokens in sets[image_id]] for image_id in image_ids]
-    return Scores(
-        image_ids, np.array([np.mean(captions) for captions in lengths]), float(np.mean(np.concatenate(lengths)))
-    )
+def mean_length(sets: Sets) -> float:
+    """Words per caption."""
+    return float(np.mean([len(tokens) for image_id in joined_references(sets) for tokens in sets[image_id]]))
 
 
 def _same_slots(sets: Sets, coder: Coder | None = None) -> tuple[list[int], npt.NDArray[np.int64]]:
-    """Images ascending and their captions as ids [images, slots, time].
-
-    Raises:
-        InputError: images with different numbers of captions, or fewer than 2.
-    """
+    """Images ascending and their captions as ids [images, slots, time]."""
     image_ids = list(joined_references(sets))
     slots = len(sets[image_ids[0]])
     for image_id in image_ids:

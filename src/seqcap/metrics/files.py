@@ -1,4 +1,4 @@
-"""Reads captions from the file formats of the field into the form that the metrics take.
+"""Reads strangers' captions and references from the file formats of the field.
 
 COCO: `{"annotations": [{"image_id": 1, "caption": "a dog"}]}`, or the bare list that the COCO server takes;
 coco-caption: `{"1": ["a dog"]}`; Karpathy: `{"images": [{"imgid": 1, "split": "test", "sentences": [{"raw": "A
@@ -28,6 +28,7 @@ from seqcap.metrics.captions import Caption
 # COCO's ids are integers; other datasets name images by their files.
 ImageId = int | str
 Captions = dict[ImageId, list[Caption]]
+Named = Iterable[tuple[ImageId, Caption]]
 
 FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"
 TEXT = ".txt"
@@ -38,78 +39,72 @@ def read_references(paths: Sequence[Path], split: str) -> Captions:
     """Each image's references, tokenized.
 
     Args:
-        paths: one file; or several of plain text, each with a reference of every image. An empty line is none.
+        paths: one file; or several of plain text, each with a reference of every image or an empty line.
         split: of a Karpathy or Parquet file; the others hold one split each.
 
     Raises:
-        InputError: a file cannot be read, has another layout or another number of lines, or there are no captions in
-            that split.
+        InputError: a file cannot be read, has another layout or another number of lines, or holds no captions of that
+            split.
     """
     if len(paths) == 1:
         with _readable(paths[0]) as path:
-            return _read_references(path, split)
-    files = [(path, _lines(path)) for path in paths if path.suffix == TEXT]
-    if len(files) < len(paths):
-        other = next(path for path in paths if path.suffix != TEXT)
-        raise InputError(other, "is one of several files of references, and no .txt", "name one file")
-    for path, lines in files:
-        if len(lines) != len(files[0][1]):
-            problem = f"has {len(lines)} lines, and {files[0][0]} has {len(files[0][1])}"
+            captions = _collected(_references(path, split))
+            if not captions:
+                raise InputError(path, f"has no captions in split {split!r}", "choose another split")
+            return captions
+    for path in paths:
+        if path.suffix != TEXT:
+            raise InputError(path, "is one of several files of references, and no .txt", "name one file")
+    files = [_lines(path) for path in paths]
+    for path, lines in zip(paths, files, strict=True):
+        if len(lines) != len(files[0]):
+            problem = f"has {len(lines)} lines, and {paths[0]} has {len(files[0])}"
             raise InputError(path, problem, "write one reference of every image, or an empty line")
-    return _collected((number, tokens) for _, lines in files for number, tokens in lines if tokens)
+    return _collected((number, tokens) for lines in files for number, tokens in lines if tokens)
 
 
-def _read_references(path: Path, split: str) -> Captions:
+def _references(path: Path, split: str) -> Named:
     if path.suffix == TEXT:
-        captions = _collected((number, tokens) for number, tokens in _lines(path) if tokens)
-    elif path.suffix == ".parquet":
-        table = read_table(path, REFERENCES).to_pylist()
-        captions = _collected((row["item"], list(row["tokens"])) for row in table if row["split"] == split)
-    else:
-        value = read_json(path)
-        if isinstance(value, dict) and isinstance(value.get("images"), list) and "annotations" not in value:
-            captions = _collected(_of_karpathy(path, value["images"], split))
-        else:
-            captions = _collected(_of_captions(path, value))
-    if not captions:
-        raise InputError(path, f"has no captions in split {split!r}", "choose another split")
-    return captions
+        return ((number, tokens) for number, tokens in _lines(path) if tokens)
+    if path.suffix == ".parquet":
+        rows = read_table(path, REFERENCES).to_pylist()
+        return ((row["item"], list(row["tokens"])) for row in rows if row["split"] == split)
+    value = read_json(path)
+    if isinstance(value, dict) and isinstance(value.get("images"), list) and "annotations" not in value:
+        return _karpathy_captions(path, value["images"], split)
+    return _json_captions(path, value)
 
 
 def read_candidates(path: Path) -> dict[str, Captions]:
     """The captions to score, tokenized: system -> image -> its captions, the best first.
 
     A JSON or text file is one system with the file's name. A Parquet file of decoded captions holds one system for each
-    variant, seed and decoder.
+    run, seed and decoder.
 
     Raises:
         InputError: the file cannot be read, has another layout, or holds no caption.
     """
     with _readable(path) as readable:
-        return _read_candidates(readable)
-
-
-def _read_candidates(path: Path) -> dict[str, Captions]:
-    systems: dict[str, Captions] = {}
-    # A file's name may be no text.
-    name = os.fsencode(path.stem).decode(errors="replace")
-    if path.suffix == TEXT:
-        systems[name] = _collected(_lines(path))
-    elif path.suffix == ".parquet":
-        rows = read_table(path, DECODED).to_pylist()
-        for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
-            name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
-            systems.setdefault(name, {}).setdefault(row["item"], []).append(list(row["tokens"]))
-    else:
-        systems[name] = _collected(_of_captions(path, read_json(path)))
-    if not any(systems.values()):
-        raise InputError(path, "holds no caption", "pass at least one")
-    return systems
+        systems: dict[str, Captions] = {}
+        # A file's name may be no text.
+        name = os.fsencode(readable.stem).decode(errors="replace")
+        if readable.suffix == TEXT:
+            systems[name] = _collected(_lines(readable))
+        elif readable.suffix == ".parquet":
+            rows = read_table(readable, DECODED).to_pylist()
+            for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
+                name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
+                systems.setdefault(name, {}).setdefault(row["item"], []).append(list(row["tokens"]))
+        else:
+            systems[name] = _collected(_json_captions(readable, read_json(readable)))
+        if not any(systems.values()):
+            raise InputError(readable, "holds no caption", "pass at least one")
+        return systems
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[Path]:
-    """The file itself; of standard input a copy, whose suffix says what it is."""
+    """The file itself; for standard input a copy whose suffix tells its format."""
     if path != STDIN:
         yield path
         return
@@ -136,40 +131,34 @@ def _lines(path: Path) -> list[tuple[int, Caption]]:
     return [(number, tokenize(line)) for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
 
 
-def _collected(captions: Iterable[tuple[ImageId, Caption]]) -> Captions:
+def _collected(captions: Named) -> Captions:
     collected: Captions = {}
     for image_id, tokens in captions:
         collected.setdefault(image_id, []).append(tokens)
     return collected
 
 
-def _of_captions(path: Path, value: Any) -> Iterable[tuple[ImageId, Caption]]:
-    """Those of COCO's layouts, or of coco-caption's: image -> its captions, each a text or `{"caption": text}`."""
-    if not isinstance(value, dict) or "annotations" in value or not value:
-        yield from _of_coco(path, value)
+def _json_captions(path: Path, value: Any) -> Named:
+    """Captions in COCO's layouts, or in coco-caption's: image -> its captions, each a text or `{"caption": text}`."""
+    if isinstance(value, dict) and value and "annotations" not in value:
+        # A key is always a text.
+        numbers = all(re.fullmatch(r"0|[1-9]\d{0,18}", key) for key in value)
+        for key, captions in value.items():
+            if not isinstance(captions, list) or not captions:
+                raise InputError(path, f"image {key!r:.60}: {captions!r:.60} is no list of captions", FORMATS)
+            for caption in captions:
+                record = caption if isinstance(caption, dict) else {"caption": caption}
+                yield (int(key) if numbers else key), _tokens(path, f"image {key!r:.60}", record, "caption")
         return
-    # A key is always a text.
-    numbers = all(re.fullmatch(r"0|[1-9]\d{0,18}", key) for key in value)
-    for key, captions in value.items():
-        if not isinstance(captions, list) or not captions:
-            raise InputError(path, f"image {key!r:.60}: {captions!r:.60} is no list of captions", FORMATS)
-        for caption in captions:
-            record = caption if isinstance(caption, dict) else {"caption": caption}
-            yield (int(key) if numbers else key), _tokens(path, f"image {key!r:.60}", record, "caption")
-
-
-def _of_coco(path: Path, value: Any) -> Iterable[tuple[ImageId, Caption]]:
     records = value.get("annotations") if isinstance(value, dict) else value
     if not isinstance(records, list):
         raise InputError(path, "is neither a list of captions nor has one under `annotations`", FORMATS)
     for number, record in enumerate(records):
-        yield (
-            _image_id(path, f"caption {number}", record, "image_id"),
-            _tokens(path, f"entry {number}", record, "caption"),
-        )
+        image_id = _image_id(path, f"caption {number}", record, "image_id")
+        yield image_id, _tokens(path, f"entry {number}", record, "caption")
 
 
-def _of_karpathy(path: Path, images: list[Any], split: str) -> Iterable[tuple[ImageId, Caption]]:
+def _karpathy_captions(path: Path, images: list[Any], split: str) -> Named:
     for number, image in enumerate(images):
         if not isinstance(image, dict) or not isinstance(image.get("sentences"), list):
             raise InputError(path, f"image {number} has no list of sentences", FORMATS)

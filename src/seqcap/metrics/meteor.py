@@ -1,37 +1,27 @@
 """METEOR 1.5 (Denkowski and Lavie, WMT 2014) by the Java program inside pycocoevalcap.
 
-pycocoevalcap's own wrapper breaks under some locales, blocks for ever when Java hangs or fills its standard
-error, and leaves it running. This one gives the same numbers and either answers or says why it cannot.
+pycocoevalcap's own wrapper breaks under some locales, blocks for ever when Java hangs or fills its standard error, and
+leaves it running. This one gives the same numbers, and either answers or says why it cannot.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import math
 import os
 import queue
 import signal
 import subprocess
+import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import IO, NoReturn, Self
 
 import numpy as np
 
 from seqcap.errors import InputError
-from seqcap.metrics.captions import (
-    Caption,
-    Floats,
-    Hypotheses,
-    References,
-    Scores,
-    joined,
-    joined_pairs,
-    joined_references,
-)
+from seqcap.metrics.captions import Caption, Floats, ImageCaption, References, check_captions
+from seqcap.spice.wordnet import meteor_file
 
 SEPARATOR = "|||"
 # Java prints numbers and folds case by the machine's language. METEOR crashes under some languages.
@@ -46,25 +36,28 @@ class MeteorUnavailable(Exception):  # noqa: N818 (a state of the machine, not a
 
 
 class Meteor:
-    """One METEOR process, to be used in a `with` block and reused: it takes about 10 seconds to start.
+    """One METEOR process, to be used in a `with` block: it takes about 10 seconds to start.
 
     Args:
-        timeout: seconds without any answer after which METEOR counts as hung. Start-up is such a silence.
+        timeout: seconds without any answer after which METEOR counts as hung; starting takes part of them.
 
     Raises:
-        MeteorUnavailable: on entering or scoring, when Java is missing, too old, crashes, hangs or does not answer
-            in METEOR's protocol. The process is gone by then; later calls raise again.
+        MeteorUnavailable: on entering or scoring, if Java is missing, too old, crashes, hangs or does not answer in
+            METEOR's protocol. The process has ended by then, and later calls raise again.
     """
 
     def __init__(self, timeout: float = 120.0) -> None:
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.Queue[str | None] = queue.Queue()
-        self._complaints: deque[str] = deque(maxlen=50)
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
-        jar = _jar()
+        try:
+            jar = meteor_file("meteor-1.5.jar")
+        except InputError as error:
+            raise MeteorUnavailable(f"METEOR: {error}") from None
+        self._complaints = tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
                 ["java", *JAVA, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"],
@@ -72,73 +65,43 @@ class Meteor:
                 env={**os.environ, "LC_ALL": "C"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                # A pipe would block Java when it is full.
+                stderr=self._complaints,
                 # `java` may be a script that starts the real one: the whole group is ended.
                 start_new_session=True,
             )
         except OSError as error:
             raise MeteorUnavailable(f"METEOR: java cannot be started ({error.strerror})") from None
         self._start(self._read_answers, self._process.stdout)
-        self._start(self._read_complaints, self._process.stderr)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end()
+        self._complaints.close()
 
-    def score(self, references: References, hypotheses: Hypotheses) -> Scores:
-        """METEOR per image and of the corpus (from aggregated statistics, not the mean).
-
-        An empty hypothesis scores 0. Bars "|||", METEOR's separator, are dropped from tokens.
-
-        Raises:
-            InputError: the two hold different images, an image has no references, or a token holds white space.
-            MeteorUnavailable: see the class.
-        """
-        image_ids = list(joined_pairs(references, hypotheses)[0])
-        values, corpus = self.score_captions(references, [(image_id, hypotheses[image_id]) for image_id in image_ids])
-        return Scores(image_ids, values, corpus)
-
-    def score_captions(self, references: References, captions: Sequence[tuple[int, Caption]]) -> tuple[Floats, float]:
-        """METEOR of any number of captions per image.
-
-        Args:
-            references: by image id.
-            captions: (image id, tokens), at least one.
+    def score_captions(self, references: References, captions: Sequence[ImageCaption]) -> tuple[Floats, float, Floats]:
+        """METEOR of at least one caption. Bars "|||", METEOR's separator, are dropped from tokens.
 
         Returns:
-            [captions] scores, and the corpus score of all of them together.
+            scores [captions]; the corpus score of all of them together; the counts [captions, 23] that METEOR prints.
 
         Raises:
             InputError: no caption, an image without references, or a token with white space.
             MeteorUnavailable: see the class.
         """
-        questions, statistics = self._align(references, captions)
-        evaluation = f" {SEPARATOR} ".join(["EVAL", *(statistics[question] for question in questions)])
-        answers = self._ask([evaluation], answers=len(questions) + 1)
-        values = [self._numbers(answer)[0] for answer in answers]
-        return np.array(values[:-1]), values[-1]
+        questions, answers = self._align(references, captions)
+        evaluation = f" {SEPARATOR} ".join(["EVAL", *(answers[question] for question in questions)])
+        *values, corpus = (self._numbers(line)[0] for line in self._ask([evaluation], answers=len(questions) + 1))
+        return np.array(values), corpus, np.array([self._numbers(answers[question]) for question in questions])
 
-    def statistics(self, references: References, captions: Sequence[tuple[int, Caption]]) -> Floats:
-        """[captions, 23] counts as `rewards.meteor.Meteor.statistics` has them. Arguments and errors as above."""
-        questions, statistics = self._align(references, captions)
-        return np.array([self._numbers(statistics[question]) for question in questions])
-
-    def _align(
-        self, references: References, captions: Sequence[tuple[int, Caption]]
-    ) -> tuple[list[str], dict[str, str]]:
+    def _align(self, references: References, captions: Sequence[ImageCaption]) -> tuple[list[str], dict[str, str]]:
         """The question about each caption, and METEOR's answer to each distinct question."""
         if not captions:
             raise InputError("captions", "hold none to score", "pass at least one")
-        texts = {
-            image_id: f" {SEPARATOR} ".join(map(_without_separator, captions_of_image))
-            for image_id, captions_of_image in joined_references(references).items()
-        }
-        questions = []
-        for image_id, tokens in captions:
-            if image_id not in texts:
-                raise InputError("captions", f"image {image_id} has no references", "score only images that have them")
-            hypothesis = _without_separator(joined(image_id, tokens))
-            questions.append(f"SCORE {SEPARATOR} {texts[image_id]} {SEPARATOR} {hypothesis}")
+        check_captions(references, captions)
+        bar = f" {SEPARATOR} "
+        texts = {image_id: bar.join(map(_spoken, captions)) for image_id, captions in references.items()}
+        questions = [bar.join(["SCORE", texts[image_id], _spoken(tokens)]) for image_id, tokens in captions]
         # Decoders often agree. Alignment with the references takes time, so each distinct caption is aligned once.
         distinct = list(dict.fromkeys(questions))
         return questions, dict(zip(distinct, self._ask(distinct, answers=len(distinct)), strict=True))
@@ -182,17 +145,12 @@ class Meteor:
                 self._answers.put(line.decode(errors="replace").strip())
         self._answers.put(None)
 
-    def _read_complaints(self, stream: IO[bytes]) -> None:
-        """Standard error must be drained, or Java blocks when the pipe is full."""
-        with stream:
-            for line in stream:
-                self._complaints.append(line.decode(errors="replace").strip())
-
     def _fail(self, problem: str) -> NoReturn:
-        """Ends the process and raises with what it complained about."""
+        """Ends the process and raises with its first error message."""
         self._end()
-        errors = [line for line in self._complaints if "rror" in line or "xception" in line]
-        complaint = (errors or [*self._complaints])[:1]
+        self._complaints.seek(0)
+        lines = self._complaints.read(100_000).decode(errors="replace").splitlines()
+        complaint = ([line for line in lines if "rror" in line or "xception" in line] or lines)[:1]
         raise MeteorUnavailable("; ".join([f"METEOR: {problem}", *(line[:200] for line in complaint)]))
 
     def _end(self) -> None:
@@ -210,17 +168,9 @@ class Meteor:
                 process.stdin.close()
 
 
-def _jar() -> Path:
-    package = importlib.util.find_spec("pycocoevalcap")
-    for root in (package.submodule_search_locations or []) if package else []:
-        jar = Path(root) / "meteor" / "meteor-1.5.jar"
-        if jar.is_file():
-            return jar
-    raise MeteorUnavailable("METEOR: pycocoevalcap's meteor-1.5.jar is not installed")
-
-
-def _without_separator(caption: str) -> str:
-    return " ".join(caption.replace(SEPARATOR, "").split())
+def _spoken(tokens: Caption) -> str:
+    """The caption as METEOR reads it, without its separator."""
+    return " ".join(" ".join(tokens).replace(SEPARATOR, "").split())
 
 
 def _write(stream: IO[bytes], lines: list[str]) -> None:

@@ -1,7 +1,6 @@
 """METEOR's paraphrases for scoring: of 5 million pairs, those whose phrases stand in the captions at hand.
 
-Unpacking METEOR's file and telling its 2.6 million phrases apart takes seconds. They are numbered once, and the numbers
-are kept.
+METEOR's file holds 2.6 million phrases. To unpack and number them takes seconds, so the numbers are kept in a file.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ import pyarrow.compute as pc
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import PARAPHRASES
-from seqcap.rewards.meteor import Lexicon
+from seqcap.rewards.kernels import kernel
+from seqcap.rewards.meteor import Lexicon, string_bytes
 from seqcap.rewards.meteor_kernels import (
     FNV_BASIS,
     FNV_PRIME,
@@ -31,21 +31,21 @@ from seqcap.rewards.meteor_kernels import (
     Words,
     cook_captions,
     cook_paraphrases,
-    kernel,
     word_table,
 )
-from seqcap.rewards.meteor_resources import INSTALL, byte_strings, meteor_file, vocabulary_of
+from seqcap.rewards.meteor_resources import byte_strings, vocabulary_of
+from seqcap.spice.wordnet import INSTALL, meteor_file
 
-# A row per phrase, with the rows of the phrases that are its paraphrases, in METEOR's order.
+# A row per phrase, with the rows of its paraphrases, in METEOR's order.
 NUMBERED = pa.schema([("phrase", pa.string()), ("right", pa.list_(pa.int32()))])
-# Of METEOR's longest phrases.
+# Words of METEOR's longest phrases.
 LONGEST = 7
 # 2^26 bits, 8 MB: a million n-grams set one bit in 60.
 BITS = np.uint64(26)
 
 
 def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None) -> Lexicon:
-    """METEOR's lexicon of some captions, with the paraphrases whose two phrases stand in them: no other can match.
+    """METEOR's lexicon of some captions, with the paraphrases whose two phrases stand in them. No other can match.
 
     Args:
         words: the word of each id, as `Lexicon` takes them.
@@ -54,18 +54,18 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
         kept: folder of the numbered phrases; None keeps none.
 
     Raises:
-        InputError: METEOR's files are missing or damaged, or the kept file is.
+        InputError: METEOR's files or the kept file are missing or damaged.
     """
     lexicon = Lexicon(words, PARAPHRASES.empty_table())
     vocabulary = byte_strings(sorted(vocabulary_of(words)))
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
     table = numbered(kept)
-    phrases, rights = table["phrase"].combine_chunks(), table["right"].combine_chunks()
-    found = marked(*_bytes_of(phrases), spoken)
+    phrases, rights = table["phrase"], table["right"].combine_chunks()
+    found = marked(*string_bytes(phrases), spoken)
     left = np.repeat(np.arange(len(table)), rights.value_lengths())
     right = rights.flatten().to_numpy()
     chosen = found[left] & found[right]
-    sides = [_bytes_of(phrases.take(pa.array(side[chosen]))) for side in (left, right)]
+    sides = [string_bytes(phrases.take(pa.array(side[chosen]))) for side in (left, right)]
     lexicon.words = Words(
         *lexicon.words[:6], *cook_paraphrases(*sides[0], *sides[1], *vocabulary, word_table(*vocabulary))
     )
@@ -73,11 +73,7 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
 
 
 def numbered(kept: Path | None) -> pa.Table:
-    """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own.
-
-    Raises:
-        InputError: either is damaged, or METEOR's is missing.
-    """
+    """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own; errors as of `lexicon_of`."""
     source = meteor_file("data/paraphrase-en.gz")
     if kept is None:
         return _number(source)
@@ -87,7 +83,7 @@ def numbered(kept: Path | None) -> pa.Table:
         path = kept / f"meteor_phrases_{file.read().hex()}.parquet"
     if not path.exists():
         table = _number(source)
-        # Without the file the next scoring takes longer, no more.
+        # Without the file, the next scoring takes longer.
         with contextlib.suppress(InputError):
             write_table(path, table, NUMBERED)
         return table
@@ -96,12 +92,6 @@ def numbered(kept: Path | None) -> pa.Table:
     if len(table) and not 0 <= rows["min"] <= rows["max"] < len(table):
         raise InputError(path, f"has a phrase in row {rows['max']} of {len(table)}", "delete the file")
     return table
-
-
-def _bytes_of(phrases: pa.StringArray) -> tuple[Bytes, Ints]:
-    _, offsets, data = phrases.buffers()
-    starts = np.frombuffer(offsets or b"\0\0\0\0", np.int32)[: len(phrases) + 1]
-    return np.frombuffer(data or b"", np.uint8), starts.astype(np.int64)
 
 
 def _number(source: Path) -> pa.Table:

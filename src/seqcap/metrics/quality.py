@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqcap.errors import InputError
-from seqcap.metrics.captions import Caption, Floats, References, check_captions
-from seqcap.metrics.registry import QUALITY, check
+from seqcap.metrics.captions import Caption, Floats, ImageCaption, References, check_captions
+from seqcap.metrics.registry import QUALITY, check_quality
 from seqcap.rewards import PARSES
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
@@ -26,9 +26,7 @@ from seqcap.rewards.sequences import LARGEST_ID, PAD
 from seqcap.rewards.sequences import References as CookedReferences
 
 Ints = npt.NDArray[np.int64]
-# (image id, tokens): one caption to score.
-ImageCaption = tuple[int, Caption]
-
+# Smaller ids are special tokens.
 FIRST_ID = 4
 
 
@@ -38,7 +36,7 @@ class Measured:
 
     Attributes:
         per_caption: [n].
-        statistics: [n, k] what the corpus value is computed from, summed over captions.
+        statistics: [n, k] counts; their sums over captions give corpus values.
         aggregate: sums of statistics [..., k] -> corpus values [...].
     """
 
@@ -66,7 +64,7 @@ def _bleu_order(totals: Floats, order: int) -> Floats:
 
 
 class Coder:
-    """Gives words ids in the order in which they come. The engine scores ids."""
+    """Numbers words in the order in which they come: the engine scores ids."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
@@ -76,10 +74,10 @@ class Coder:
         return [self._ids.setdefault(token, FIRST_ID + len(self._ids)) for token in tokens]
 
     def rows(self, captions: Sequence[Caption]) -> Ints:
-        """Ids [n, time], padded. No EOS: evaluation scores words.
+        """Ids [n, time], padded, without EOS: evaluation scores words.
 
         Raises:
-            InputError: more distinct words than the engine has ids.
+            InputError: there are more distinct words than ids.
         """
         encoded = [self.encode(tokens) for tokens in captions]
         if len(self._ids) > LARGEST_ID - FIRST_ID:
@@ -109,24 +107,23 @@ def measure(
 ) -> dict[str, Measured]:
     """Scores captions, any number per image and in any order.
 
-    CIDEr's document frequencies are those of all references given. With one image it is 0: every weight is log 1.
+    CIDEr's document frequencies are those of all references given. With one image every weight is log 1, and CIDEr 0.
     METEOR and SPICE, with all that they read, are imported only if they are asked for.
 
     Args:
         references: image id -> tokens of its references.
-        captions: what to score. An empty caption scores 0.
+        captions: an empty caption scores 0.
         metrics: of `registry.QUALITY`.
-        kept: folder of SPICE's parses, read and added to, and of METEOR's phrases in numbers; None keeps none.
+        kept: folder that keeps SPICE's parses and METEOR's numbered phrases; None keeps none.
 
     Returns:
         metric -> its values, x1 scale, in the order of `captions`.
 
     Raises:
-        InputError: no image, an image without references, a caption of an image that has none, a token that is empty
-            or holds white space, or a metric that is not known.
+        InputError: an unknown metric, or as `check_captions`.
     """
     check_captions(references, captions)
-    check(metrics)
+    check_quality(metrics)
     coder = Coder()
     place = {image_id: index for index, image_id in enumerate(references)}
     cooked = coder.cook(references.values())
@@ -149,16 +146,16 @@ def measure(
     if {"CIDEr", "SPIDEr"} & set(metrics):
         measured["CIDEr"] = Measured.mean(CiderD(cooked).score(rows, image))
     if {"SPICE", "SPIDEr"} & set(metrics):
-        from seqcap.metrics.spice import Spice
+        from seqcap.metrics.spice import spice
         from seqcap.spice.cache import CachedParser
 
-        parses = None if kept is None else kept / PARSES.name
-        measured["SPICE"] = Measured.mean(Spice(references, CachedParser(parses)).score_captions(captions))
+        parser = CachedParser(None if kept is None else kept / PARSES.name)
+        measured["SPICE"] = Measured.mean(spice(references, captions, parser))
     return chosen(measured, metrics)
 
 
 def bleu_orders(statistics: Floats) -> dict[str, Measured]:
-    """BLEU1-BLEU4 from the statistics [n, 10] of captions."""
+    """BLEU1-BLEU4 from the counts [n, 10] of captions."""
     scores = bleu_from_statistics(statistics)
     return {
         f"BLEU{order + 1}": Measured(scores[:, order], statistics, partial(_bleu_order, order=order))
@@ -167,7 +164,7 @@ def bleu_orders(statistics: Floats) -> dict[str, Measured]:
 
 
 def chosen(measured: dict[str, Measured], metrics: Collection[str]) -> dict[str, Measured]:
-    """The wanted metrics in the order of `QUALITY`, with SPIDEr made of its two parts."""
+    """The wanted metrics in the order of `QUALITY`, with SPIDEr as the sum of CIDEr and SPICE."""
     if "SPIDEr" in metrics and {"CIDEr", "SPICE"} <= set(measured):
         measured["SPIDEr"] = Measured.mean(measured["CIDEr"].per_caption + measured["SPICE"].per_caption)
     return {metric: measured[metric] for metric in QUALITY if metric in metrics and metric in measured}

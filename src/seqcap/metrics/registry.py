@@ -1,10 +1,11 @@
-"""The one list of metrics, and what each of them is. Light, because everything that names a metric imports it."""
+"""The one list of metrics. Light, because everything that names a metric imports it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Literal
 
 from seqcap.errors import InputError
@@ -21,14 +22,13 @@ class Metric:
         name: in the scores, and the columns of our own tables.
         label: in text.
         direction: which values are better; "" if neither.
-        scale: what our own tables multiply it with, 1 or 100.
+        scale: by which our own tables multiply it, 1 or 100.
         decimals: digits after the point in CSV files, unscaled.
-        level: what the scores have a value for: each caption, each item's set of captions, or only all captions
-            together.
+        level: whether each caption has a value, each item's set of captions, or only all captions together.
         unit: "%", "words", "nats" or "bits"; "" for a score or a share.
         spacy: whether it uses our parser instead of the official one.
-        statistics: of a corpus metric that is computed from counts that add up over items: under which metric the
-            scores have these. Metrics of the same counts share them.
+        statistics: the name under which the scores hold the counts of a corpus metric that is computed from sums over
+            items. Metrics of the same counts share the name.
     """
 
     name: str
@@ -63,8 +63,7 @@ class Metric:
 
 SPACY_NOTE = "SPICE (spaCy): SPICE's tuples from spaCy's parses, not from the official parser"
 
-# Who finds a picture by its caption, or one of its captions by a picture: a run's own listener, and a retriever that no
-# run has seen.
+# Who finds an image by its caption or a caption by its image: a run's own listener, or one that no run has seen.
 _LISTENERS = {"own": "own listener", "fixed": "judge"}
 
 _ALL = (
@@ -78,7 +77,7 @@ _ALL = (
     Metric("SPICE", "SPICE", scale=100, spacy=True),
     # The sum CIDEr + SPICE (Liu et al., ICCV 2017); others report half of it.
     Metric("SPIDEr", "SPIDEr", scale=100, spacy=True),
-    # Of translations.
+    # For translations.
     Metric("BLEU", "BLEU", scale=100, level="corpus", statistics="BLEU"),
     Metric("precision_true", "true precision"),
     Metric("recall_true", "true recall"),
@@ -115,7 +114,7 @@ _ALL = (
     # By NLTK's sentence BLEU of 5-grams, each caption against others'; Self-BLEU4 is over the captions of a set.
     Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),
     Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
-    # What a checker knows exactly of generated scenes.
+    # By a checker that knows generated scenes exactly.
     Metric("true_of_own", "true of the own scene", scale=100),
     Metric("alone", "true of the own scene alone", scale=100),
     Metric("bits", "bits of the choice that are settled", unit="bits"),
@@ -128,10 +127,10 @@ _ALL = (
 )
 METRICS = {metric.name: metric for metric in _ALL}
 
-# What `seqcap.metrics.quality` measures, and the same in the order of the quality tables.
+# The metrics of `seqcap.metrics.quality`, and the same in the order of the quality tables.
 QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 QUALITY_TABLE = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
-# What COCO's server reports.
+# The metrics of COCO's server.
 SERVER = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE")
 # How different a decoder's captions are, and how good the best of them is.
 DIVERSITY = (
@@ -160,12 +159,37 @@ def find(name: str) -> Metric:
     raise InputError("metrics", f"{name!r} is not known", f"choose among {', '.join(METRICS)}")
 
 
-def check(names: Iterable[str], allowed: Collection[str] = QUALITY) -> None:
-    """Checks that metrics are among those allowed.
+def check_quality(names: Iterable[str]) -> None:
+    """Checks that metrics are among `QUALITY`.
 
     Raises:
         InputError: names the first that is not.
     """
     for name in names:
-        if name not in allowed:
-            raise InputError("metrics", f"{name!r} is not known", f"choose among {', '.join(allowed)}")
+        if name not in QUALITY:
+            raise InputError("metrics", f"{name!r} is not known", f"choose among {', '.join(QUALITY)}")
+
+
+# Other names that people write, in lower case and without marks.
+_SPELLINGS = {"bleu": QUALITY[:4], "rouge": ("ROUGE_L",), "ciderd": ("CIDEr",)}
+
+
+def find_metrics(names: Iterable[str]) -> list[str]:
+    """Metrics of `QUALITY` by names in any case and spelling: `cider`, `BLEU-4`, `rouge`; `bleu` is all four.
+
+    Raises:
+        InputError: there is no such metric.
+    """
+    known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in QUALITY} | _SPELLINGS
+    found: list[str] = []
+    for name in names:
+        if _plain(name) not in known:
+            close = get_close_matches(_plain(name), known, 1)
+            meant = f"did you mean {known[close[0]][0]}? or " if close else ""
+            raise InputError("metrics", f"{name!r} is not known", f"{meant}choose among {', '.join(QUALITY)}")
+        found += known[_plain(name)]
+    return [metric for metric in QUALITY if metric in found]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

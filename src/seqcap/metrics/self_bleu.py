@@ -1,4 +1,4 @@
-"""How like each other the captions of different images are, by their n-grams."""
+"""How similar the captions of different images are, by their n-grams."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from collections.abc import Mapping, Sequence
 
 from seqcap.metrics.captions import Caption, joined_references
 
-# Captions that Self-BLEU looks at: the first ones, since its cost grows with the square.
+# Only so many captions are compared: the cost grows with the square of their number.
 SELF_BLEU_CAPTIONS = 1000
 # NLTK's smoothing method 1: a precision of zero matches counts as this many.
 EPSILON = 0.1
 
 
 def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[int, float]]:
-    """Sentence BLEU of each of the first 1,000 captions against all of these of other images, with its image.
+    """(image, sentence BLEU) of each of the first 1,000 captions against those of all other images.
 
     Source: Zhu et al., SIGIR 2018, computed as NLTK's `sentence_bleu` with its smoothing method 1. Lower means that
-    images are told apart. One image alone has 0: there is nothing to repeat.
+    captions tell images apart. A single image has 0.
 
     Raises:
-        InputError: as `diversity.distinct_ngrams`.
+        InputError: there is no image, an image has no captions, or a token is empty or holds white space.
     """
     texts = joined_references(sets)
-    captions = [(image, text.split()) for image, of_image in texts.items() for text in of_image][:SELF_BLEU_CAPTIONS]
+    every = [(image, text.split()) for image, captions in texts.items() for text in captions]
+    captions = every[:SELF_BLEU_CAPTIONS]
     counts = [[ngrams(words, n) for n in range(1, order + 1)] for _, words in captions]
     # The two largest counts of an n-gram with their images: the larger one of another image is what clips.
     largest: dict[tuple[str, ...], list[tuple[int, int]]] = {}
@@ -38,13 +39,13 @@ def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[
                 largest[gram] = sorted(best.items(), key=lambda item: -item[1])[:2]
     if len(lengths) < 2:
         return [(image, 0.0) for image, _ in captions]
-    every = sum(lengths.values(), Counter())
+    all_lengths = sum(lengths.values(), Counter())
     scores = []
     for (image, words), orders in zip(captions, counts, strict=True):
         if not words:
             scores.append((image, 0.0))
             continue
-        others = every - lengths[image]
+        others = all_lengths - lengths[image]
         closest = min(others, key=lambda length: (abs(length - len(words)), length))
         log_precision = 0.0
         for n, grams in enumerate(orders, start=1):

@@ -1,15 +1,19 @@
-"""Captioners: one file per architecture, found by module name."""
+"""Captioners: image features or a source sentence in, probabilities of captions out.
+
+One file per architecture, found by its name. Beside them: decoding, ensembles, relaxed rollouts, cross-entropy and
+reading weights files. May import errors, files, system, config, data and features.
+"""
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from seqcap.models.base import Captioner
-from seqcap.models.weights import restored
+from seqcap.models.weights import load_model
+from seqcap.system.modules import find_module
 
 
 def config_class(architecture: str) -> type[BaseModel]:
@@ -18,15 +22,12 @@ def config_class(architecture: str) -> type[BaseModel]:
     Raises:
         ModuleNotFoundError: there is no such architecture.
     """
-    module = importlib.import_module(f"seqcap.models.{architecture}")
-    if not hasattr(module, "Config"):
-        raise ModuleNotFoundError(f"{module.__name__} holds no captioner", name=module.__name__)
-    return module.Config  # type: ignore[no-any-return]
+    return find_module(__name__, architecture).Config  # type: ignore[no-any-return]
 
 
 def model_class(architecture: str) -> type[Captioner]:
     """The captioner class of `seqcap.models.<architecture>`."""
-    return importlib.import_module(f"seqcap.models.{architecture}").Model  # type: ignore[no-any-return]
+    return find_module(__name__, architecture).Model  # type: ignore[no-any-return]
 
 
 def build(architecture: str, config: dict[str, Any], vocabulary_size: int, feature_shape: tuple[int, ...]) -> Captioner:
@@ -34,20 +35,19 @@ def build(architecture: str, config: dict[str, Any], vocabulary_size: int, featu
 
     Args:
         architecture: module name in `seqcap.models`.
-        config: its settings, as validated by its `Config`.
+        config: its settings.
         vocabulary_size: number of words, special tokens included.
-        feature_shape: shape of one image's features, (channels,) or (height, width, channels); of a sentence, the
-            number of words that a source token is one of, (words,).
+        feature_shape: shape of one image's features, (channels,) or (height, width, channels); for sentences, the size
+            of the source vocabulary, (words,).
     """
-    validated = config_class(architecture)(**config)
-    model: Any = model_class(architecture)
-    return model(validated, vocabulary_size, feature_shape)  # type: ignore[no-any-return]
+    module: Any = find_module(__name__, architecture)
+    return module.Model(module.Config(**config), vocabulary_size, feature_shape)  # type: ignore[no-any-return]
 
 
 def load(path: Path) -> tuple[Captioner, dict[str, Any]]:
-    """A trained captioner, in evaluation mode, and the metadata of its file, with what `weights.Described` has.
+    """A trained captioner, in evaluation mode, and its file's metadata (see `weights.ModelMetadata`).
 
     Raises:
         InputError: the file is missing, damaged or no captioner's.
     """
-    return restored(path, build, "captioner")
+    return load_model(path, build, "captioner")

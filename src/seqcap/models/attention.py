@@ -33,7 +33,7 @@ class Model(ImageCaptioner):
         self.keys = nn.Linear(hidden, hidden, bias=False)
         self.score = nn.Linear(hidden, 1, bias=False)
         self.first = nn.Linear(hidden, hidden)
-        # One matrix for everything that is computed from the last state: the attention's query and the four gates.
+        # One matrix for all that the last state enters: the attention's query and the four gates.
         self.recurrent = nn.Linear(hidden, 5 * hidden)
         self.word_gates = nn.Linear(hidden, 4 * hidden, bias=False)
         self.context_gates = nn.Linear(hidden, 4 * hidden, bias=False)
@@ -69,7 +69,7 @@ class Model(ImageCaptioner):
         return hidden + context, (hidden, cell)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """As the base class, but what words add to the gates is computed for all steps at once."""
+        """As the base class; the words' part of the gates is computed for all steps at once."""
         gates = self.word_gates(self.embedding(self.shifted(captions)) * memory[2][:, None])
         state = self.start(memory)
         outputs = []

@@ -13,9 +13,10 @@ from functools import wraps
 from typing import Any, ClassVar, ParamSpec, TypeVar, cast
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, PAD
 
 # A logit this low has probability exactly zero in float32, yet stays finite: 0 * log 0 gives 0, not NaN.
@@ -34,14 +35,14 @@ def select(tensors: Tensors, rows: Tensor) -> Tensors:
 
 
 def repeat(tensors: Tensors, times: int) -> Tensors:
-    """Every row `times` times in a row: one image's memory for `times` captions of it."""
+    """Each row `times` times: the memory for `times` captions of each image."""
     if times == 1:
         return tensors
     return tuple(tensor.repeat_interleave(times, dim=0) for tensor in tensors)
 
 
 def in_precision(method: Callable[P, T]) -> Callable[P, T]:
-    """Lets a captioner's method compute in the captioner's precision while it trains."""
+    """Makes a method compute in the captioner's precision while it trains."""
 
     @wraps(method)
     def rounded(*arguments: P.args, **named: P.kwargs) -> T:
@@ -57,13 +58,13 @@ def in_precision(method: Callable[P, T]) -> Callable[P, T]:
 class Captioner(nn.Module, ABC):
     """A model of p(y|x), one token at a time: of captions given an image, or of translations given a sentence.
 
-    Dropout masks are drawn once per input in `encode` and are part of the memory. So a caption is sampled and scored
-    under the same masks if both use the same memory. Otherwise policy gradients would be biased.
+    Dropout masks are drawn once per input in `encode` and are part of the memory. A caption sampled and scored with the
+    same memory has the same masks; otherwise policy gradients would be biased.
 
     Attributes:
         dropout: rate on word embeddings and on the decoder's output while training; the training loop sets it.
-        precision: type of the factors of matrix products while training, float32 or bfloat16; the training loop sets
-            it. Sums, weights and what else is computed stay float32, but logits and what LSTMs return are rounded.
+        precision: float32 or bfloat16, for the factors of matrix products while training; the training loop sets it.
+            Sums and weights stay float32, but logits and the outputs of LSTMs are rounded.
 
     Args:
         vocabulary_size: number of words V, special tokens included.
@@ -71,15 +72,15 @@ class Captioner(nn.Module, ABC):
         hidden: size of the decoder's output.
     """
 
-    # The kinds of tasks that it reads, of `seqcap.tasks.KINDS`.
+    # The kinds of tasks that it can read, keys of `seqcap.tasks.KINDS`.
     kinds: ClassVar[tuple[str, ...]]
-    # Into how many parts, by length, captions are split before they are unrolled. Padding is as much as the tokens.
+    # Number of parts, by length, in which captions are unrolled: half of a batch is padding.
     parts: ClassVar[int] = 1
 
     impossible: Tensor
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Whatever an architecture computes, it computes in the captioner's precision."""
+        """Wraps an architecture's methods so that they compute in the captioner's precision."""
         super().__init_subclass__(**arguments)
         for name in ("encode", "start", "recur", "unroll", "states"):
             if name in vars(cls):
@@ -101,10 +102,7 @@ class Captioner(nn.Module, ABC):
 
     @abstractmethod
     def encode(self, features: Tensor) -> Tensors:
-        """Inputs [n, ...] -> memory, with n as the first axis of every tensor.
-
-        Inputs are an image's features, [n, *feature_shape], or sentences as ids [n, time], padded with PAD.
-        """
+        """Features [n, *feature_shape] or sentences, ids [n, time] -> memory; n is the first axis of every tensor."""
 
     @abstractmethod
     def start(self, memory: Tensors) -> Tensors:
@@ -129,15 +127,12 @@ class Captioner(nn.Module, ABC):
         return nn.functional.linear(hidden, self.output.weight, bias)
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """One token further.
+        """Logits [n, V] of the next token, and the next state.
 
         Args:
             inputs: the previous tokens, ids [n] or distributions [n, V].
             state: from `start` or the last `step`.
             memory: from `encode`, one row per caption.
-
-        Returns:
-            logits [n, V] of the next token, and the next state.
         """
         hidden, state = self.recur(self.embed(inputs), state, memory)
         return self.logits(hidden), state
@@ -154,13 +149,12 @@ class Captioner(nn.Module, ABC):
         return torch.stack(outputs, dim=1)
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:
-        """The decoder's states before it reads some tokens of captions [n, time]: tensors [m, ...].
+        """The decoder's states before it reads m tokens of captions [n, time]: tensors [m, ...].
 
         Args:
-            captions: ids [n, time].
             memory: one row per caption.
-            rows: the caption of each of these tokens, [m].
-            places: its place in the caption, [m]; 0 is the first token, before which BOS has been read.
+            rows: the caption of each token, [m].
+            places: its position in the caption, [m]; before position 0, BOS has been read.
         """
         embedded = self.embedding(self.shifted(captions))
         state = self.start(memory)
@@ -205,22 +199,14 @@ class Captioner(nn.Module, ABC):
         return torch.bernoulli(weight.new_full((rows, size), 1 - self.dropout)) / (1 - self.dropout)
 
 
-class CaptionerConfig(BaseModel):
+class CaptionerConfig(Frozen):
     """Settings shared by all captioners of images and clips."""
-
-    model_config = ConfigDict(extra="forbid")
 
     hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
 
 
 class ImageCaptioner(Captioner):
-    """A captioner that reads an image's features, or a clip's, which have the same form.
-
-    Args:
-        config: sizes.
-        vocabulary_size: number of words V, special tokens included.
-        feature_shape: shape of one image's features; the last axis holds the channels.
-    """
+    """A captioner of images, or of clips, whose features have the same form [..., channels]."""
 
     kinds = ("images", "clips")
     # Which feature file the captioner reads: "pooled" or "grid".
@@ -231,7 +217,7 @@ class ImageCaptioner(Captioner):
 
     def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, config.hidden, config.hidden)
-        # Unstandardised features make every caption the same: the statistics are part of the model.
+        # Without standardisation all captions become the same. The statistics are part of the model.
         self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
         self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
 
@@ -240,11 +226,11 @@ class ImageCaptioner(Captioner):
         return (features.float() - self.feature_mean) * self.feature_scale
 
     def fit_standardisation(self, features: Tensor) -> None:
-        """Takes the per-channel mean and deviation of features [n, ..., channels] as this captioner's."""
+        """Sets mean and scale from the channels of features [n, ..., channels]."""
         # Some channels at a time: as doubles they take twice the memory.
         for start in range(0, features.shape[-1], 512):
             here = slice(start, start + 512)
             flat = features[..., here].double().flatten(0, -2)
             self.feature_mean[here] = flat.mean(0)
-            # A channel that never changes carries nothing: it is centred, not divided by zero.
+            # A constant channel is centred, not divided by zero.
             self.feature_scale[here] = 1 / flat.std(0).clamp(min=1e-3)

@@ -1,8 +1,7 @@
 """Greedy decoding, random sampling and beam search, for every captioner.
 
-All three see the captioner only through `start` and `step`. Captions are ids [n, time]: words, EOS, then PAD; one that
-reached `max_length` tokens without EOS ends there. Log-probabilities are sums over tokens up to and including EOS, in
-nats.
+All three use only `start` and `step` of a captioner. Captions are ids [n, time]: words, EOS, then PAD; a caption of
+`max_length` tokens may lack EOS. Log-probabilities are sums over tokens, EOS included, in nats.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from seqcap.models.base import Tensors, repeat, select
 
 
 class Decoder(Protocol):
-    """The part of a captioner that decoding needs."""
+    """A captioner, or an ensemble, as decoding uses it."""
 
     def start(self, memory: Tensors) -> Tensors: ...
 
@@ -26,19 +25,14 @@ class Decoder(Protocol):
 
 
 class PrefixDecoder(Decoder, Protocol):
-    """A decoder that can be put behind any prefix."""
+    """A decoder that can continue any prefix."""
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors: ...
 
 
 @dataclass(frozen=True)
 class Captions:
-    """Decoded captions.
-
-    Attributes:
-        tokens: ids [..., time].
-        log_prob: [...], log p(y|x) in nats.
-    """
+    """Decoded captions: ids [..., time], and log p(y|x) [...] in nats."""
 
     tokens: Tensor
     log_prob: Tensor
@@ -46,18 +40,14 @@ class Captions:
 
 @torch.no_grad()
 def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor) -> Captions:
-    """Continues every row from BOS until EOS, by sampling from p(y|x) itself (no top-k, temperature 1) or greedily.
+    """Captions, by sampling from p(y|x) itself (no top-k, temperature 1) or greedily.
 
-    Greedy rows ride in the batch of the sampled ones: a self-critical baseline costs one row, not one more pass.
+    Greedy rows may share the batch of sampled ones: a self-critical baseline costs one row, not one more pass.
 
     Args:
-        captioner: anything with `start` and `step`.
         memory: one row per caption.
         max_length: number of tokens, EOS included, after which a caption is cut.
         greedy: bool [n], true for rows that take the most probable token.
-
-    Returns:
-        tokens [n, time] with time <= max_length, log_prob [n].
     """
     inputs = torch.full((len(greedy),), BOS, dtype=torch.long, device=greedy.device)
     room = torch.full_like(inputs, max_length)
@@ -68,18 +58,14 @@ def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor
 def continuations(
     captioner: Decoder, memory: Tensors, state: Tensors, inputs: Tensor, room: Tensor, greedy: Tensor
 ) -> Captions:
-    """Continues every row from where its decoder stands until EOS, by sampling or greedily as `rollout`.
+    """Continuations of prefixes until EOS, by sampling or greedily as in `rollout`, without the prefixes.
 
     Args:
-        captioner: anything with `start` and `step`.
         memory: one row per caption.
         state: the decoder's state before it reads `inputs`.
         inputs: the last token so far, ids [n].
         room: number of tokens, EOS included, that a row may still have, int [n], at least 1.
         greedy: bool [n], true for rows that take the most probable token.
-
-    Returns:
-        tokens [n, time] with time <= max(room), the continuations alone; log_prob [n], theirs.
     """
     n, device = len(greedy), greedy.device
     longest = int(room.max())
@@ -90,7 +76,7 @@ def continuations(
     for t in range(longest):
         logits, state = captioner.step(inputs, state, memory)
         probabilities = torch.softmax(logits.float(), dim=1)
-        # Inverse of the cumulative distribution: one random number a row; Categorical draws V of them.
+        # Inverse of the cumulative distribution: one random number per row, where Categorical draws V.
         cumulative = probabilities.cumsum(1)
         threshold = torch.rand(len(alive), 1, device=device) * cumulative[:, -1:]
         sampled = torch.searchsorted(cumulative, threshold, right=True).squeeze(1).clamp(max=logits.shape[1] - 1)
@@ -100,7 +86,7 @@ def continuations(
         length = t + 1
         going = (inputs != EOS) & (room[alive] > length)
         if not bool(going.all()):
-            # Finished rows are dropped: they are over a third of the work on real captions.
+            # Finished rows are dropped, which saves over a third of the work on real captions.
             rows = going.nonzero().squeeze(1)
             if len(rows) == 0:
                 break
@@ -113,18 +99,14 @@ def continuations(
 def complete(
     captioner: PrefixDecoder, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
 ) -> Tensor:
-    """Random completions of prefixes of captions, all of them at once.
+    """Random completions of m prefixes of captions, ids [m, max_length], prefixes included.
 
     Args:
-        captioner: a captioner.
         memory: one row per caption.
         captions: ids [n, time].
-        rows: which caption each prefix is of, [m].
+        rows: the caption of each prefix, [m].
         lengths: tokens of each prefix, [m]; at least 1, less than `max_length`, and without EOS.
         max_length: number of tokens, EOS and prefix included, after which a caption is cut.
-
-    Returns:
-        ids [m, max_length]: the prefix, then its continuation.
     """
     last = lengths - 1
     state = captioner.states(captions, memory, rows, last)
@@ -134,28 +116,20 @@ def complete(
     time = torch.arange(captions.shape[1], device=rows.device)
     whole[:, : len(time)] = captions[rows].masked_fill(time >= lengths[:, None], PAD)
     place = lengths[:, None] + torch.arange(found.tokens.shape[1], device=rows.device)
-    # No continuation outgrows its room: what is cut off here is padding.
+    # Continuations fit: only padding is cut off.
     return whole.scatter(1, place, found.tokens)[:, :max_length]
 
 
 def greedy(captioner: Decoder, memory: Tensors, max_length: int) -> Captions:
-    """The most probable token at every step. One caption per row of `memory`."""
+    """The most probable token at every step: one caption per row of `memory`."""
     return rollout(captioner, memory, max_length, torch.ones(len(memory[0]), dtype=torch.bool, device=memory[0].device))
 
 
 def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -> Captions:
-    """Random captions from the unfiltered distribution.
-
-    Returns:
-        tokens [n, samples, time], log_prob [n, samples].
-    """
+    """Random captions: tokens [n, samples, time], log_prob [n, samples]."""
     n = len(memory[0])
-    drawn = rollout(
-        captioner,
-        repeat(memory, samples),
-        max_length,
-        torch.zeros(n * samples, dtype=torch.bool, device=memory[0].device),
-    )
+    greedy = torch.zeros(n * samples, dtype=torch.bool, device=memory[0].device)
+    drawn = rollout(captioner, repeat(memory, samples), max_length, greedy)
     return Captions(drawn.tokens.view(n, samples, -1), drawn.log_prob.view(n, samples))
 
 
@@ -163,13 +137,12 @@ def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -
 def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_repeat_ngram: int = 0) -> Captions:
     """The `width` best captions of a beam search, ranked by log p(y|x) without length normalisation.
 
-    At each step a hypothesis may end only where its ending ranks among the best `width` continuations; the best
-    `width` that continue fill the beam again. Without this pruning the search finds what really is most probable under
-    a captioner with few training images: "a girl". An image stops exactly when no live hypothesis can still enter its
-    best `width` finished ones, since log-probabilities only fall. A beam wider than the number of captions is
-    exhaustive search.
+    At each step a hypothesis may end only if its ending ranks among the best `width` continuations; the best `width`
+    that continue fill the beam again. Without this pruning the search finds the most probable caption of a captioner
+    with few training images: "a girl". The search for an image ends when no live hypothesis can enter its best `width`
+    finished ones. A beam wider than the number of captions is exhaustive search.
 
-    With `no_repeat_ngram` n > 0 no hypothesis may say any n tokens in a row twice (`forbid_repeats`).
+    With `no_repeat_ngram` n > 0 no hypothesis may repeat an n-gram (`forbid_repeats`).
 
     Returns:
         tokens [n, width, time], log_prob [n, width] in descending order (-inf where fewer captions exist).
@@ -178,7 +151,7 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_re
     memory = repeat(memory, width)
     state = captioner.start(memory)
     inputs = torch.full((n * width,), BOS, dtype=torch.long, device=device)
-    # At first all beams of an image are the same empty prefix: only one may grow.
+    # At first all beams of an image are the same empty prefix: only one continues.
     live = torch.full((n, width), -torch.inf, device=device)
     live[:, 0] = 0
     prefix = torch.full((n, width, max_length), PAD, dtype=torch.long, device=device)
@@ -229,24 +202,15 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_re
 
 
 def forbid_repeats(log_p: Tensor, prefix: Tensor, size: int) -> Tensor:
-    """Forbids every next token that would say `size` tokens in a row again (Paulus et al., ICLR 2018: 3).
-
-    Nothing is renormalised: what is allowed keeps its probability under the captioner.
-
-    Args:
-        log_p: of the next token, [..., V].
-        prefix: the tokens so far, [..., t].
-        size: at least 1.
-
-    Returns:
-        `log_p` with -inf for what is forbidden.
+    """Sets log p [..., V] of every next token that would repeat an n-gram of the prefix [..., t] to -inf, n = `size`
+    (Paulus et al., ICLR 2018: 3). The other tokens keep their probabilities.
     """
     if prefix.shape[-1] < size:
         return log_p
     said = prefix.unfold(-1, size, 1)
     last = prefix[..., None, prefix.shape[-1] - size + 1 :]
     again = (said[..., :-1] == last).all(-1)
-    # Added, not written: a token may end several of those that were said, of which not all are about to be said again.
+    # Added, not assigned: a token may end several n-grams, and not all of them are about to be repeated.
     forbidden = torch.zeros_like(again, dtype=log_p.dtype).masked_fill(again, -torch.inf)
     return log_p.scatter_add(-1, said[..., -1], forbidden)
 

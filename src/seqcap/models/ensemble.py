@@ -22,17 +22,16 @@ from seqcap.models.base import Captioner, Tensors
 class Ensemble:
     """p(y_t | y_<t, x) = 1/k sum_i p_i(y_t | y_<t, x), the arithmetic mean over k captioners of one vocabulary.
 
-    Offers what decoders need. Memory and state are the members' own, one after the other, so that rows of them are
-    selected and repeated as those of a single captioner. A single member decodes to the same bytes as by itself.
+    Memory and state are the concatenated tensors of the members, so that decoding selects and repeats rows as for one
+    captioner. A single member decodes to the same bytes as by itself.
 
     Args:
-        members: at least one, in evaluation mode; they may be of several architectures and read several kinds of
-            features.
+        members: at least one, in evaluation mode; architectures and features may differ.
     """
 
     def __init__(self, members: Sequence[Captioner]) -> None:
         self.members = tuple(members)
-        # How many tensors of memory and of state are each member's; the same for any images.
+        # The number of memory and of state tensors of each member.
         self._memories: list[int] = []
         self._states: list[int] = []
 
@@ -64,18 +63,14 @@ class Ensemble:
         return tuple(chain.from_iterable(states))
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """One token further, as `Captioner.step`.
-
-        Returns:
-            logits [n, V]: the log of the mean probability; and the next state.
-        """
+        """The log of the mean probability as logits [n, V], and the next state."""
         parts = zip(self.members, _split(state, self._states), _split(memory, self._memories), strict=True)
         logits, states = zip(*(member.step(inputs, own, seen) for member, own, seen in parts), strict=True)
         state = tuple(chain.from_iterable(states))
         if len(logits) == 1:
             return logits[0], state
-        # In logs: what every member thinks impossible stays finite.
-        log_p = torch.stack([torch.log_softmax(of_member.float(), dim=1) for of_member in logits])
+        # In logs, so that an impossible token stays finite.
+        log_p = torch.stack([torch.log_softmax(member.float(), dim=1) for member in logits])
         return log_p.logsumexp(0) - math.log(len(logits)), state
 
 

@@ -8,20 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# Rows of logits that a CPU turns into probabilities at a time: with COCO's vocabulary they fit into its cache.
+# Rows of logits per chunk on a CPU: with COCO's vocabulary they fit into its cache.
 ROWS = 64
 
 
 def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "none"] = "mean") -> Tensor:
-    """-log p of tokens, in float32.
-
-    Args:
-        logits: [m, V], float32 or bfloat16.
-        tokens: ids [m].
-
-    Returns:
-        [m] nats, or their mean.
-    """
+    """-log p of tokens [m], in float32 nats, of logits [m, V], float32 or bfloat16: [m], or their mean."""
     if logits.dtype != torch.bfloat16:
         return F.cross_entropy(logits.float(), tokens, reduction=reduction)
     losses = cast(Tensor, _CrossEntropy.apply(logits, tokens))  # type: ignore[no-untyped-call]
@@ -29,8 +21,8 @@ def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "no
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Of bfloat16 logits, some rows after the other. Once products are cheap, to write and read float32 copies of all
-    logits, their log-softmax and its gradient takes a quarter of a training step."""
+    """Cross-entropy of bfloat16 logits by chunks of rows: float32 copies of all logits, of their log-softmax and of its
+    gradient would take a quarter of a training step."""
 
     @staticmethod
     def forward(context: Any, logits: Tensor, tokens: Tensor) -> Tensor:
@@ -57,6 +49,6 @@ class _CrossEntropy(torch.autograd.Function):
 
 
 def _parts(logits: Tensor) -> list[slice]:
-    """Rows that are worked on together. A GPU takes all of them at once."""
+    """Chunks of rows; on a GPU a single one."""
     size = ROWS if logits.device.type == "cpu" else max(1, len(logits))
     return [slice(start, start + size) for start in range(0, len(logits), size)]

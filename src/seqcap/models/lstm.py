@@ -49,8 +49,8 @@ class Model(ImageCaptioner):
         return h * output_mask, (h, c)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """As the base class, but all steps in one call: on a CPU a loop over steps takes twice the time, and so does a
-        packed sequence, padding left out: only whole ones run through oneDNN's LSTM."""
+        """As the base class, in one call. On a CPU a loop over steps takes twice the time, and so does a packed
+        sequence, which bypasses oneDNN's LSTM."""
         image, input_mask, output_mask = memory
         inputs = self.embedding(self.shifted(captions)) * input_mask[:, None]
         if self.every_step:

@@ -1,8 +1,8 @@
 """Rollouts with a gradient through the words themselves (Vered et al., ICCV 2019, section 4).
 
-A caption is passed on as vectors over the vocabulary, to a listener and to the captioner's own next step. At every step
-an index is drawn from p_t. With probability rho p_t itself is passed on, else the one-hot vector of the index with the
-gradient of p_t: straight-through. This is partial-sampling straight-through, PSST; rho = 0 is plain straight-through.
+A caption is passed on, to a listener and to the captioner's own next step, as vectors over the vocabulary. At every
+step an index is drawn from p_t. With probability rho p_t itself is passed on, else the one-hot vector of the index with
+the gradient of p_t. This is partial-sampling straight-through, PSST; rho = 0 is plain straight-through.
 
 A caption ends where EOS is drawn, also at a step whose distribution would have been passed on. That position is a
 constant one-hot EOS without gradient, and the positions after it are zero: a *relaxed caption* of `seqcap.retrieval`.
@@ -25,7 +25,7 @@ Distribution = Literal["multinomial", "gumbel"]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """How a step's distribution becomes what is passed on.
+    """How a step's distribution p_t becomes the vector that is passed on.
 
     Attributes:
         distribution: whose gradient is taken: of p_t ("multinomial"), or of softmax((log p_t + g) / temperature) with
@@ -43,12 +43,12 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Captions as they were passed on.
+    """Relaxed captions.
 
     Attributes:
         passed: float [n, time, V], with gradient.
         tokens: ids [n, time], the drawn indices.
-        soft: share of the words (all positions but EOS) at which the distribution was passed on.
+        soft: share of the words, EOS excluded, at which the distribution was passed on.
     """
 
     passed: Tensor
@@ -57,12 +57,7 @@ class Relaxed:
 
 
 def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, relaxation: Relaxation) -> Relaxed:
-    """One random caption of every row of `memory`, with gradient.
-
-    Args:
-        memory: one row per caption.
-        max_length: number of tokens, EOS included, after which a caption is cut.
-    """
+    """One random caption for every row of `memory`, of at most `max_length` tokens, with gradient."""
     n, device = len(memory[0]), memory[0].device
     alive = torch.arange(n, device=device)
     inputs = torch.full((n,), BOS, dtype=torch.long, device=device)
@@ -77,7 +72,7 @@ def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, rela
         length = t + 1
         going = index != EOS
         if not bool(going.all()):
-            # Whose caption is over takes no further part, as in `decoding`.
+            # Finished rows are dropped, as in `decoding`.
             rows = going.nonzero().squeeze(1)
             alive, index, distribution = alive[rows], index[rows], distribution[rows]
             state, memory = select(state, rows), select(memory, rows)
@@ -98,12 +93,7 @@ def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, rela
 
 
 def draw(logits: Tensor, relaxation: Relaxation) -> tuple[Tensor, Tensor]:
-    """Draws from logits [n, V].
-
-    Returns:
-        the distributions [n, V] that carry the gradient, and the indices [n]. These follow softmax(logits), whatever
-        the temperature.
-    """
+    """The distributions [n, V] that carry the gradient, and indices [n], drawn from softmax(logits)."""
     if relaxation.distribution == "gumbel":
         scores = logits + gumbel_noise(logits)
         return torch.softmax(scores / relaxation.temperature, dim=1), scores.detach().argmax(1)
@@ -122,8 +112,8 @@ def gumbel_noise(like: Tensor) -> Tensor:
 
 
 def pass_on(distribution: Tensor, index: Tensor, soft: Tensor) -> Tensor:
-    """The rows of distributions [n, V] that are `soft` [n], else one-hot vectors of the indices [n]; the gradient of
-    both is that of the distribution."""
+    """Distributions [n, V] where `soft` [n], else one-hot vectors of the indices [n], both with the distributions'
+    gradient."""
     value = distribution.detach()
     hard = torch.zeros_like(value).scatter(1, index[:, None], 1.0)
     # The difference is exactly zero: one-hot vectors stay exactly one-hot.

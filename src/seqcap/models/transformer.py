@@ -39,7 +39,7 @@ class Config(CaptionerConfig):
 class Layer(nn.Module):
     """One layer of the decoder: it reads the words so far, then the image's cells, then each word by itself.
 
-    Each adds mask * f(LayerNorm(x)) to x.
+    Each part adds mask * f(LayerNorm(x)) to x.
     """
 
     def __init__(self, config: Config) -> None:
@@ -59,17 +59,14 @@ class Layer(nn.Module):
     def forward(
         self, x: Tensor, past: Tensor, allowed: Tensor, cells: Tensor, masks: Sequence[Tensor]
     ) -> tuple[Tensor, Tensor]:
-        """Some words further.
+        """Reads further words; returns x for the next layer, and `past` with these words.
 
         Args:
             x: the words, [n, time, hidden].
             past: keys and values of the words before them, [n, 2, heads, before, hidden / heads].
             allowed: which words each of them may attend to, bool [n, 1, time, before + time].
             cells: keys and values of the image's cells, [n, 2, heads, cells, hidden / heads].
-            masks: dropout's, one of each part, [n, 1, hidden].
-
-        Returns:
-            x of the next layer, and `past` with these words.
+            masks: dropout masks of the three parts, [n, 1, hidden].
         """
         query, read = split_heads(self.words(self.norms[0](x)), 3, self.heads).split_with_sizes((1, 2), dim=1)
         past = torch.cat([past, read], dim=3)
@@ -85,14 +82,13 @@ class Model(ImageCaptioner):
     A word's input is its embedding, times sqrt(hidden), plus sinusoids of its position (Vaswani et al. 2017, section
     3.4): a caption may have any length. A cell's position is learnt, as the attention captioner's is.
 
-    Dropout is on word embeddings, on what each part of a layer adds, and on the decoder's output. The decoder's masks
-    are one vector an image, the same at every word (Gal & Ghahramani 2016): masks of their own for words, or for pairs
-    of words (attention weights), cannot be drawn before it is known how many words there will be, and captions are
-    scored under the masks that they were sampled under. The encoder runs within `encode`, once, so its dropout is the
-    library's.
+    Dropout is on word embeddings, on the output of each part of a layer, and on the decoder's output. The decoder's
+    masks are one vector per image, the same at every word (Gal & Ghahramani 2016): captions are scored under the masks
+    that they were sampled under, and the number of words is not known when these are drawn. The encoder's dropout is
+    PyTorch's, as it runs only once, in `encode`.
 
-    The state is what has been read: bool [n, t], which of the t cached words are the caption's own, and for each layer
-    their keys and values, [n, 2, heads, t, hidden / heads]. Rows may have read fewer words than others (`states`).
+    The state holds bool [n, t], which of the t cached words are the caption's own, and for each layer their keys and
+    values, [n, 2, heads, t, hidden / heads]. Rows may have read fewer words than others (`states`).
     """
 
     features = "grid"
@@ -130,7 +126,7 @@ class Model(ImageCaptioner):
         n, channels = len(features), features.shape[-1]
         cells = self.cells(self.standardise(features).reshape(n, -1, channels)) + self.position
         for layer in self.encoder:
-            # The training loop sets the rate once all is built.
+            # The training loop sets the rate after the layers are built.
             for part in layer.modules():
                 if isinstance(part, nn.Dropout):
                     part.p = self.dropout
@@ -154,19 +150,15 @@ class Model(ImageCaptioner):
         return self.read(self.embedding(self.shifted(captions)), self.start(memory), memory)[0]
 
     def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors:
-        """As the base class. Of each caption all words are cached, and those from `places` on are marked as not its
-        own: the keys and values of a word do not depend on those after it."""
+        """As the base class. All words of a caption are cached, and those from `places` on are masked: the keys and
+        values of a word do not depend on later words."""
         _, (own, *cached) = self.read(self.embedding(self.shifted(captions)), self.start(memory), memory)
         time = torch.arange(own.shape[1], device=own.device)
-        # What is fed begins with BOS: place t is word t + 1.
+        # The inputs begin with BOS: place t is word t + 1.
         return time <= places[:, None], *[part[rows] for part in cached]
 
     def read(self, embedded: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """Reads embedded words [n, time, hidden] one after the other, all at once.
-
-        Returns:
-            the decoder's outputs [n, time, hidden], and the state after the last word.
-        """
+        """Reads embedded words [n, time, hidden] at once: outputs [n, time, hidden], and the state after the last."""
         own, *past = state
         cells, masks = memory[:-1], memory[-1].unbind(1)
         n, time, hidden = embedded.shape
@@ -188,8 +180,8 @@ def split_heads(x: Tensor, kinds: int, heads: int) -> Tensor:
 
 
 def attend(query: Tensor, keys_values: Tensor, allowed: Tensor | None) -> Tensor:
-    """What queries [n, 1, heads, time, size] find in keys and values [n, 2, heads, there, size], where they are allowed
-    to look: [n, time, heads x size]."""
+    """Attention of queries [n, 1, heads, time, size] over keys and values [n, 2, heads, there, size], where `allowed`:
+    [n, time, heads x size]."""
     keys, values = keys_values.unbind(1)
     found = scaled_dot_product_attention(query.squeeze(1), keys, values, attn_mask=allowed)
     return found.transpose(1, 2).flatten(2)

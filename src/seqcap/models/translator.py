@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import IMPOSSIBLE, Captioner, Tensors
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """Elbayad et al. 2018: embedding 128, hidden 256 for IWSLT'14; 620 and 2000 for WMT'14. They do not print the size
     of the deep output; Bahdanau et al. use 500 with embeddings of 620."""
-
-    model_config = ConfigDict(extra="forbid")
 
     embedding: int = Field(gt=0, description="size of the embeddings of either language")
     hidden: int = Field(gt=0, description="size of the decoder, and of the encoder in each direction")
@@ -42,7 +41,7 @@ class Model(Captioner):
         self.first = nn.Linear(2 * hidden, hidden)
         self.keys = nn.Linear(2 * hidden, hidden)
         self.score = nn.Linear(hidden, 1, bias=False)
-        # One matrix for everything that is computed from the last state: the attention's query and the four gates.
+        # One matrix for all that the last state enters: the attention's query and the four gates.
         self.recurrent = nn.Linear(hidden, 5 * hidden, bias=False)
         self.word_gates = nn.Linear(embedding, 4 * hidden)
         self.context_gates = nn.Linear(2 * hidden, 4 * hidden, bias=False)
@@ -99,7 +98,7 @@ class Model(Captioner):
         return deep.view(*deep.shape[:-1], -1, 2).amax(-1)
 
     def unroll(self, captions: Tensor, memory: Tensors) -> Tensor:
-        """As the base class, but all that does not depend on the state is computed for all steps at once."""
+        """As the base class; what does not depend on the state is computed for all steps at once."""
         embedded = self.embedding(self.shifted(captions)) * memory[4][:, None]
         state = self.start(memory)
         states, contexts = [], []

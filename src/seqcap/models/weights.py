@@ -1,4 +1,4 @@
-"""Models read back from their files: built as the metadata say, then filled with the weights."""
+"""Reads models from weights files: builds what the metadata describe, then fills it with the weights."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ M = TypeVar("M", bound=BaseModel)
 N = TypeVar("N", bound=nn.Module)
 
 
-class Described(BaseModel):
-    """What the metadata of every captioner and retriever say.
+class ModelMetadata(BaseModel):
+    """The metadata of every captioner and retriever.
 
     Attributes:
         architecture, model: module, and its settings.
         vocabulary_size: number of words, special tokens included.
         vocabulary: hash of these words, see `vocabulary.digest`.
-        feature_shape: of what it reads.
+        feature_shape: shape of an input.
     """
 
     model_config = ConfigDict(strict=True)
@@ -40,22 +40,22 @@ class Described(BaseModel):
     feature_shape: list[Annotated[int, Field(gt=0)]] = Field(min_length=1, max_length=3)
 
 
-def restored(
+def load_model(
     path: Path, build: Callable[[str, dict[str, Any], int, tuple[int, ...]], N], what: str
 ) -> tuple[N, dict[str, Any]]:
     """A trained model, in evaluation mode, and the metadata of its file.
 
     Args:
-        build: makes it of architecture, settings, vocabulary size and feature shape.
-        what: it is, in words.
+        build: builds it from architecture, settings, vocabulary size and feature shape.
+        what: "captioner" or "retriever", for messages.
 
     Raises:
         InputError: the file is missing, damaged or no such model's.
     """
     tensors, metadata = load_weights(path)
-    about = described(Described, path, metadata, what)
+    about = check_metadata(ModelMetadata, path, metadata, what)
     arguments = about.architecture, about.model, about.vocabulary_size, tuple(about.feature_shape)
-    with holding(path, what):
+    with report_wrong_content(path, what):
         # A user's CLIP has its weights elsewhere.
         if tensors:
             _check_shapes(build, arguments, tensors)
@@ -65,20 +65,16 @@ def restored(
 
 
 @contextmanager
-def holding(path: Path, what: str) -> Iterator[None]:
-    """Turns what fails because a file holds something else than `what` into an `InputError`."""
+def report_wrong_content(path: Path, what: str) -> Iterator[None]:
+    """Turns errors from a file that holds something other than `what` into an `InputError`."""
     try:
         yield
     except (ArithmeticError, LookupError, ModuleNotFoundError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(path, f"holds no {what} ({error})", mend(path)) from None
 
 
-def described(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str) -> M:
-    """Metadata, checked.
-
-    Raises:
-        InputError: names the first that is missing or wrong.
-    """
+def check_metadata(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str) -> M:
+    """Validates metadata; an `InputError` names the first field that is missing or wrong."""
     try:
         return kind.model_validate(metadata)
     except ValidationError as error:
@@ -87,8 +83,8 @@ def described(kind: type[M], path: Path, metadata: Mapping[str, Any], what: str)
         raise InputError(path, f"holds no {what} ({place}: {first['msg']})", mend(path)) from None
 
 
-class _Unfilled(TorchFunctionMode):
-    """Leaves embeddings as they are made. To fill one that has no memory, torch imports its compiler: a second."""
+class _SkipNormalInit(TorchFunctionMode):
+    """Skips `normal_`: to fill a tensor on the meta device, torch imports its compiler, which takes a second."""
 
     def __torch_function__(
         self, function: Any, types: Any, arguments: tuple[Any, ...] = (), options: Mapping[str, Any] | None = None
@@ -98,13 +94,10 @@ class _Unfilled(TorchFunctionMode):
 
 
 def _check_shapes(build: Callable[..., nn.Module], arguments: tuple[Any, ...], tensors: Mapping[str, Tensor]) -> None:
-    """Checks that weights are those of a model before it is made: what wrong metadata ask for may fill the memory.
-
-    Raises:
-        ValueError: they are not; or what `build` raises.
-    """
-    # Random numbers stay as they were: what is trained next depends on them.
-    with torch.random.fork_rng(devices=[]), torch.device("meta"), _Unfilled():
+    """Raises ValueError if the weights have other shapes than the model. Nothing is allocated: wrong metadata may
+    describe a model that does not fit into memory."""
+    # The state of the random numbers stays as it was: later training depends on it.
+    with torch.random.fork_rng(devices=[]), torch.device("meta"), _SkipNormalInit():
         expected = {name: tensor.shape for name, tensor in build(*arguments).state_dict().items()}
     found = {name: tensor.shape for name, tensor in tensors.items()}
     for name in sorted(expected.keys() | found.keys()):

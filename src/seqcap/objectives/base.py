@@ -1,4 +1,11 @@
-"""What objectives are given, what they return, and what the policy-gradient ones share."""
+"""What objectives are given, what they return, and what the policy-gradient ones share.
+
+A run brings its captioner and reward. Whatever else an objective needs it declares itself:
+
+- files that are made before it, in `Objective.reads`: the pipeline derives from it what the run depends on;
+- networks of its own, as sub-modules: `Context` tells their sizes;
+- a learning rate of their own, or weights that others read later, in `Objective.partners`.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +47,13 @@ class Context:
         embeddings: of the vocabulary's words, float [V, d], zeros for a token that has none; None if the run does not
             read them.
         frequencies: how often each token occurs in the training captions, int64 [V].
-        reads: every file or folder that the run reads, by name ("embeddings", "paraphrases", "listener"). It includes
-            those that `Objective.reads` names.
+        reads: every file or folder that the run reads, by name: those of `Objective.reads`, and the reward's
+            "paraphrases".
         seed: the run's. Of a folder with weights of several seeds it reads those of its own.
         task: the task's folder, artifacts/<task>.
         items: ids of the training images, int64, in the order that `Batch.images` numbers them.
+        feature_shape: of one image in `Batch.features`, for an encoder of the objective's own; of sentences, the number
+            of source words.
     """
 
     reward: Reward
@@ -57,26 +66,33 @@ class Context:
     seed: int
     task: Path
     items: NDArray[np.int64]
+    feature_shape: tuple[int, ...]
+
+    @property
+    def vocabulary_size(self) -> int:
+        """V, the number of words, special tokens included."""
+        return len(self.frequencies)
 
 
 @dataclass(frozen=True)
 class Partner:
-    """A model that an objective trains beside the captioner and that others read later: a listener.
+    """A sub-module that learns beside the captioner at a pace of its own: a listener, a critic.
 
-    Its weights are kept with the captioner's, in a file of their own. Its gradients are clipped apart from the
-    captioner's: how fast it learns does not depend on how the captioner's loss is weighed.
+    Its gradients are clipped apart from the captioner's: how fast it learns does not depend on how the captioner's loss
+    is weighed.
 
     Attributes:
         module: one of the objective's own modules.
         pace: its learning rate as a multiple of the captioner's.
-        metadata: what its file says of it.
+        metadata: what the file of its weights says of it. They are kept with the captioner's, as
+            seed<k>.<name>.safetensors, for those who read them later. None: it has no file.
         learns: whether the next step changes it; if not, its gradients are dropped, like the captioner's of
             `Objective.trains_captioner`.
     """
 
     module: nn.Module
     pace: float
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Any] | None = None
     learns: bool = True
 
 
@@ -101,11 +117,14 @@ class Batch:
 class Objective(nn.Module, ABC):
     """Called with captioner and batch; returns the scalar loss and a dict of numbers to log.
 
-    What it trains besides the captioner are its sub-modules. `train_reward` in the logs is drawn as a curve.
+    Its sub-modules learn with the captioner, at the same learning rate unless `partners` names another.
+    `train_reward` in the logs is drawn as a curve.
 
     Attributes:
-        reads: what it needs besides the task's data: "embeddings" (of artifacts/words/) or "listener" (a folder of
-            artifacts/retriever/ that the run's group names). A run then depends on it.
+        reads: names of what it needs besides the task's data. Each is a path in `Context.reads`:
+            "embeddings", vectors of the task's words, also in `Context.embeddings`;
+            "listener", a folder with a retriever's weights, seed<k>.safetensors. If stage `mine` wrote the folder,
+            seed<k>.mined.parquet beside them tells the images that are similar to each.
         keeps_last: whether the last epoch's weights are kept; else those of the epoch which the task's criterion finds
             best.
     """
@@ -114,7 +133,7 @@ class Objective(nn.Module, ABC):
     keeps_last: ClassVar[bool] = False
 
     def partners(self) -> Mapping[str, Partner]:
-        """The models that it trains beside the captioner, by name."""
+        """Those of its sub-modules that have a learning rate of their own, or weights that are kept, by name."""
         return {}
 
     def measures(self, inputs: Inputs, captions: NDArray[np.int64]) -> Mapping[str, float]:

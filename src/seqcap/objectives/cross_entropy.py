@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.likelihood import cross_entropy
 from seqcap.objectives.base import Batch, Context, Objective
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """No settings."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class Model(Objective):

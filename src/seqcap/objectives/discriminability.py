@@ -5,29 +5,27 @@ from __future__ import annotations
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context
-from seqcap.objectives.cooperation import Cooperation, Weighed, speak
+from seqcap.objectives.base import Batch
+from seqcap.objectives.cooperation import HingeConfig, ListenerObjective, draw_candidates
 
 
-class Config(Weighed):
-    """The listener is a trained retriever and stays as it is."""
+class Config(HingeConfig):
+    """The listener is a trained retriever that does not change."""
 
 
-class Model(Cooperation):
-    """Loss -(r(y) - r(greedy)) log p(y), mean over pictures, with r = CIDEr-D - w hinge.
+class Model(ListenerObjective):
+    """Loss -(r(y) - r(greedy)) log p(y), mean over images, with r = CIDEr-D - w hinge.
 
-    The hinge is the item's own, of both directions, against the batch's other samples; the greedy caption's is against
-    the other greedy captions.
+    The hinge of a sample, both directions, is against the batch's other samples, that of a greedy caption against the
+    other greedy captions.
     """
 
-    def __init__(self, config: Weighed, context: Context) -> None:
-        super().__init__(context, pace=None)
-        self.config = config
+    config: HingeConfig
 
     def distractors(self) -> Tensor | None:
-        """Embeddings [m, d] of further pictures that a step's captions are to be told from."""
+        """Embeddings [m, d] of further images that are negatives of a step's captions."""
         return None
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        spoken = speak(captioner, captioner.encode(batch.features), batch, self.context)
-        return self.reinforce(captioner, batch, self.config, spoken, spoken.greedy, self.distractors())
+        candidates = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        return self.reinforce(captioner, batch, self.config, candidates, candidates.greedy, self.distractors())

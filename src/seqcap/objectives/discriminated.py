@@ -1,4 +1,4 @@
-"""Distinctive objectives with a discriminator, which keeps captions like people's (Chaffin et al., 2024):
+"""Distinctive objectives whose discriminator keeps captions human-like (Chaffin et al., 2024):
 
 r(x) = alpha r_sim(x) + (1 - alpha) P_D(human | x)                                        (eq. 1)
 """
@@ -13,37 +13,36 @@ from typing import ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner, Tensors
 from seqcap.objectives.base import Batch, Context, Partner
-from seqcap.objectives.cooperation import LISTENER, Cooperation, idle
+from seqcap.objectives.cooperation import LISTENER, ListenerObjective, zero_loss
 from seqcap.objectives.distinctiveness import (
     CANDIDATES,
     TRUTH,
-    Told,
-    added,
+    CaptionedBatch,
+    add_rewards,
+    draw_captions,
     image_to_text,
-    say,
-    shuffled,
+    reward_term,
+    shuffle_words,
     text_to_image,
-    weighted,
 )
 from seqcap.retrieval.mining import mined_file, read
 from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.tasks.base import Inputs
 
 DISCRIMINATOR = "discriminator"
-# Its classes.
+# The discriminator's classes.
 MACHINE, HUMAN = range(2)
 
 
-class Regularised(BaseModel):
+class DiscriminatorConfig(Frozen):
     """Settings of a reward with a discriminator. The paper does not say for how long that learns alone."""
-
-    model_config = ConfigDict(extra="forbid")
 
     alpha: float = Field(0.94, ge=0, le=1, description="weight of the similarity against P_D; 1: no regularisation")
     discriminator_pace: float = Field(70.0, gt=0, description="its learning rate as a multiple of the captioner's")
@@ -51,7 +50,7 @@ class Regularised(BaseModel):
     co_training: bool = Field(True, description="whether the discriminator learns on, beside the captioner")
 
 
-class Contrastive(Regularised):
+class ContrastiveConfig(DiscriminatorConfig):
     """Settings of a decoupled contrastive reward. Alpha and tau suit CLIP's scale: choose them on val for another
     retriever."""
 
@@ -59,7 +58,7 @@ class Contrastive(Regularised):
     cap: float | None = Field(None, gt=0, description="upper bound of its logarithms, nats (released code: 16)")
 
 
-class Bidirectional(Contrastive):
+class BicontrastiveConfig(ContrastiveConfig):
     """Settings of r_bicont."""
 
     halve: bool = Field(False, description="half of r_bicont, as in the released code: alpha .94 is .887 of eq. 2")
@@ -67,8 +66,8 @@ class Bidirectional(Contrastive):
 
 
 class Discriminator(nn.Module):
-    """Who wrote a caption of an image? A perceptron on both embeddings, as in the released code: with CLIP's 512
-    channels 1024 -> 512 -> 256 -> 2."""
+    """Did a person write this caption of this image? A perceptron on both embeddings, as in the released code: with
+    CLIP's 512 channels 1024 -> 512 -> 256 -> 2."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -80,8 +79,8 @@ class Discriminator(nn.Module):
         return self.layers(torch.cat([images.expand_as(texts), texts], -1))  # type: ignore[no-any-return]
 
 
-class Discriminated(Cooperation):
-    """An objective with a fixed retriever, and a discriminator as its partner.
+class DiscriminatorObjective(ListenerObjective):
+    """An objective with a fixed retriever, and a discriminator that learns.
 
     In the first `pretraining_steps` only the discriminator learns, from the captioner that the run starts from. Later
     both learn in every step, and the reward is that of the discriminator before the step.
@@ -90,27 +89,23 @@ class Discriminated(Cooperation):
         InputError: the retriever is missing or damaged, or it was trained on another task.
     """
 
-    # Which captions are rewarded, keys of `CANDIDATES`.
+    config: DiscriminatorConfig
+    # The captions that are rewarded, keys of `CANDIDATES`.
     rewarded: ClassVar[tuple[str, ...]]
 
-    def __init__(self, config: Regularised, context: Context) -> None:
-        super().__init__(context, pace=None)
-        self.config = config
-        first = self.training_pictures.get(np.zeros(1, dtype=np.int64))
+    def __init__(self, config: DiscriminatorConfig, context: Context) -> None:
+        super().__init__(config, context)
+        first = self.training_images.get(np.zeros(1, dtype=np.int64))
         self.size = self.listener.embed_images(first).shape[1]
         self.discriminator = Discriminator(self.size)
-        self.held_out = self.pictures.split("val", context.max_length)
+        self.held_out = self.task.split("val", context.max_length)
 
     @abstractmethod
-    def similarity(self, told: Told, which: int) -> tuple[Tensor, dict[str, float]]:
-        """r_sim [b] of the captions `which`, a row of `Told`, and what to log of it."""
+    def similarity(self, captioned: CaptionedBatch, which: int) -> tuple[Tensor, dict[str, float]]:
+        """r_sim [b] of the captions in row `which` of a `CaptionedBatch`, and what to log."""
 
-    def compared(self, batch: Batch, images: Tensor) -> Tensor:
-        """Embeddings [m, d] of the images that captions are told from.
-
-        Args:
-            images: embeddings [b, d] of the batch's.
-        """
+    def embed_candidates(self, batch: Batch, images: Tensor) -> Tensor:
+        """`CaptionedBatch.candidates`, given the embeddings [b, d] of the batch's images: just these."""
         return images
 
     def partners(self) -> Mapping[str, Partner]:
@@ -124,11 +119,11 @@ class Discriminated(Cooperation):
 
     @torch.no_grad()
     def measures(self, inputs: Inputs, captions: NDArray[np.int64]) -> Mapping[str, float]:
-        """Of val images R@10, and the discriminator's accuracy on these captions and as many of people's."""
+        """R@10, and the discriminator's accuracy on these captions and as many of people's, for val images."""
         device = self.steps.device
         rows = {item: row for row, item in enumerate(self.held_out.inputs.ids.tolist())}
         people = self.held_out.captions(np.array([rows[item] for item in inputs.ids.tolist()]))[:, 0]
-        images = embed_images(self.listener, self.pictures_of(inputs.ids), device)
+        images = embed_images(self.listener, self.listener_inputs(inputs.ids), device)
         right = []
         for ids, author in ((torch.from_numpy(captions), MACHINE), (people, HUMAN)):
             texts = embed_captions(self.listener, ids, device)
@@ -138,87 +133,83 @@ class Discriminated(Cooperation):
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         learning = self.trains_captioner()
         memory = captioner.encode(batch.features)
-        told = self.hear(captioner, memory, batch)
-        loss, human, logs = self.judge(told)
+        captioned = self.caption(captioner, memory, batch)
+        loss, human, logs = self.discriminator_loss(captioned)
         if not learning:
-            loss = loss + idle(captioner)
+            loss = loss + zero_loss(captioner)
         for name, which in CANDIDATES.items():
-            reward, found = self.reward(told, which, human[which])
+            reward, details = self.reward(captioned, which, human[which])
             if learning:
                 with nullcontext() if name in self.rewarded else torch.no_grad():
-                    term, found["entropy"] = weighted(captioner, memory, told.captions[which], reward)
+                    term, details["entropy"] = reward_term(captioner, memory, captioned.captions[which], reward)
                 if name in self.rewarded:
                     loss = loss + term
-            logs |= {f"{name}_{quantity}": value for quantity, value in found.items()}
+            logs |= {f"{name}_{quantity}": value for quantity, value in details.items()}
         self.count_step()
         return loss, logs | {"train_reward": logs["beam_reward"]}
 
     @torch.no_grad()
-    def hear(self, captioner: Captioner, memory: Tensors, batch: Batch) -> Told:
-        """The captions of a batch, and all embeddings.
+    def caption(self, captioner: Captioner, memory: Tensors, batch: Batch) -> CaptionedBatch:
+        """Captions the batch and embeds everything.
 
         Raises:
-            ValueError: an image is there twice. Its second caption would be a negative that is right.
+            ValueError: an image occurs twice.
         """
-        images = self.look(batch)
-        captions = say(captioner, memory, batch, self.context.max_length)
+        images = self.embed_batch(batch)
+        captions = draw_captions(captioner, memory, batch, self.context.max_length)
         texts = self.listener.embed_captions(captions.flatten(0, 1)).view(*captions.shape[:2], -1)
-        return Told(captions, texts, images, self.compared(batch, images))
+        return CaptionedBatch(captions, texts, images, self.embed_candidates(batch, images))
 
-    def judge(self, told: Told) -> tuple[Tensor, Tensor, dict[str, float]]:
-        """The discriminator's loss on x_bs and x_gt; P_D [3, b] of all captions, without gradient; and what to log: its
-        accuracy before it has learned from these captions, and what it makes of words in any order."""
-        logits = self.discriminator(told.images, told.texts)
+    def discriminator_loss(self, captioned: CaptionedBatch) -> tuple[Tensor, Tensor, dict[str, float]]:
+        """The loss on x_bs and x_gt; P_D [3, b] of all captions, without gradient; and what to log: the accuracy
+        before this step, and P_D of shuffled words."""
+        logits = self.discriminator(captioned.images, captioned.texts)
         author = torch.full(logits.shape[:2], MACHINE, device=logits.device)
         author[TRUTH] = HUMAN
         judged = list(CANDIDATES.values())
         loss = F.cross_entropy(logits[judged].flatten(0, 1), author[judged].flatten())
         with torch.no_grad():
             right = (logits.argmax(2) == author)[judged].float().mean()
-            jumbled = self.listener.embed_captions(shuffled(told.captions[TRUTH]))
-            of_jumbled = self.discriminator(told.images, jumbled).softmax(1)[:, HUMAN].mean()
+            texts = self.listener.embed_captions(shuffle_words(captioned.captions[TRUTH]))
+            shuffled = self.discriminator(captioned.images, texts).softmax(1)[:, HUMAN].mean()
         logs = {
             "discriminator_loss": loss.item(),
             "discriminator_accuracy": right.item(),
-            "shuffled_human": of_jumbled.item(),
+            "shuffled_human": shuffled.item(),
         }
         return loss, logits.detach().softmax(2)[..., HUMAN], logs
 
-    def reward(self, told: Told, which: int, human: Tensor) -> tuple[Tensor, dict[str, float]]:
-        """r [b] of the captions `which`, a row of `Told`, and what to log of it.
-
-        Args:
-            human: P_D [b] of these captions.
-        """
-        similarity, logs = self.similarity(told, which)
-        reward, more = added(self.config.alpha * similarity, (1 - self.config.alpha) * human)
+    def reward(self, captioned: CaptionedBatch, which: int, human: Tensor) -> tuple[Tensor, dict[str, float]]:
+        """r [b] of the captions in row `which`, whose P_D [b] is `human`, and what to log."""
+        similarity, logs = self.similarity(captioned, which)
+        reward, more = add_rewards(self.config.alpha * similarity, (1 - self.config.alpha) * human)
         return reward, logs | more | {"human": human.mean().item()}
 
 
-class Bicontrastive(Discriminated):
-    """An objective that r_bicont pays, with the images that stage `mine` found among its negatives.
+class BicontrastiveObjective(DiscriminatorObjective):
+    """An objective with r_bicont as its reward, whose negatives include the images that stage `mine` found.
 
     Raises:
-        InputError: as `Discriminated`, or what was found is missing or damaged.
+        InputError: as `DiscriminatorObjective`, or the mined images are missing or damaged.
     """
 
-    config: Bidirectional
+    config: BicontrastiveConfig
 
-    def __init__(self, config: Bidirectional, context: Context) -> None:
+    def __init__(self, config: BicontrastiveConfig, context: Context) -> None:
         super().__init__(config, context)
         self.mined = read(mined_file(context.reads[LISTENER], context.seed), context.items, config.mined_ranks)
 
-    def compared(self, batch: Batch, images: Tensor) -> Tensor:
-        """The batch's and the mined ones of each. An image that is both, or that two have, is one negative."""
+    def embed_candidates(self, batch: Batch, images: Tensor) -> Tensor:
+        """The batch's images and those mined for each. An image that occurs twice is one negative."""
         rows = np.unique(np.concatenate([batch.images, self.mined[batch.images].ravel()]))
-        return self.listener.embed_images(self.training_pictures.get(rows).to(images.device))
+        return self.listener.embed_images(self.training_images.get(rows).to(images.device))
 
-    def similarity(self, told: Told, which: int) -> tuple[Tensor, dict[str, float]]:
-        """r_bicont (eq. 2), and the shares of its directions that are above zero: if that to images always is zero, a
-        caption's own image is among its negatives."""
+    def similarity(self, captioned: CaptionedBatch, which: int) -> tuple[Tensor, dict[str, float]]:
+        """r_bicont (eq. 2), and the share above zero of each direction. If that to images is always zero, a caption's
+        own image is among its negatives."""
         config = self.config
-        to_text = image_to_text(told, which, config.temperature, config.cap)
-        to_image = text_to_image(told, which, config.temperature, config.cap)
+        to_text = image_to_text(captioned, which, config.temperature, config.cap)
+        to_image = text_to_image(captioned, which, config.temperature, config.cap)
         shares = {"to_text": to_text, "to_image": to_image}
         logs = {f"{name}_positive": (part > 0).float().mean().item() for name, part in shares.items()}
         return (to_text + to_image) * (0.5 if config.halve else 1.0), logs

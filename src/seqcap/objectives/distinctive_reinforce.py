@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from seqcap.objectives.discriminated import Bicontrastive, Bidirectional
+from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
 
 
-class Config(Bidirectional):
+class Config(BicontrastiveConfig):
     """With alpha = 1 the reward is hacked (Figure 1)."""
 
 
-class Model(Bicontrastive):
+class Model(BicontrastiveObjective):
     """Loss -r(x_bs) log p(x_bs), mean over images. x_bs is no sample: this is not the gradient of an expectation."""
 
     rewarded = ("beam",)

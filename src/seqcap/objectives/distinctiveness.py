@@ -1,12 +1,12 @@
-"""What is paid for distinctive captions by a fixed retriever (Chaffin et al., 2024, "WTF-RL"), and how.
+"""Rewards for distinctive captions by a fixed retriever (Chaffin et al., 2024, "WTF-RL"), and the loss on them.
 
     loss = -[r(x_bs) log p(x_bs) + r(x_gt) log p(x_gt)], of one image                         (eq. 3)
 
 x_bs is the best caption of a beam, x_gs the greedy one, x_gt one of people's. log p is the sum over tokens, EOS
 included, the loss the mean over images. The released code divides each term by the padded width of its batch.
 
-There is no baseline: the negatives in r stand for it. r may be below zero, and then a caption is unlearned. Nothing
-learns through r.
+There is no baseline: the negatives in r take its place. Where r is below zero, a caption becomes less likely. No
+gradient flows through r.
 
 An epoch is every image once, with one of its captions at random; the paper's is every caption once.
 """
@@ -23,48 +23,48 @@ from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, Tensors
 from seqcap.objectives.base import Batch, Samples, sequence_log_prob
-from seqcap.objectives.cooperation import some_reference
+from seqcap.objectives.cooperation import sample_references
 from seqcap.retrieval.contrast import contrast, copies
 
-# Of the beam whose best caption is x_bs.
+# Width of the beam whose best caption is x_bs.
 WIDTH = 5
-# No hypothesis of that beam says so many tokens in a row twice; the greedy caption may (released code).
+# No hypothesis of that beam repeats an n-gram of this size; the greedy caption may (released code).
 NO_REPEAT = 3
-# Rows of what is said of a batch's images.
+# Rows of the captions of a batch's images.
 BEAM, GREEDY, TRUTH = range(3)
-# The captions that have a reward, as the logs call them.
+# The captions that have a reward, by their names in the logs.
 CANDIDATES = {"beam": BEAM, "truth": TRUTH}
 
 
 @dataclass(frozen=True)
-class Told:
-    """What is said of a batch's images, and what the retriever makes of it.
+class CaptionedBatch:
+    """Captions of a batch's images, and the retriever's embeddings.
 
     Attributes:
-        captions: ids [3, b, time], of `say`.
-        texts: their embeddings [3, b, d]; all of them are T.
+        captions: ids [3, b, time], of `draw_captions`.
+        texts: their embeddings [3, b, d]; all of them are T in eq. 2.
         images: embeddings [b, d].
-        pictures: embeddings [m, d] of the images that a caption is told from (I), those of the batch among them. None
-            is there twice.
+        candidates: embeddings [m, d] of the images that a caption must tell apart (I in eq. 2), each once. They include
+            those of the batch.
     """
 
     captions: Tensor
     texts: Tensor
     images: Tensor
-    pictures: Tensor
+    candidates: Tensor
 
 
 @torch.no_grad()
-def say(captioner: Captioner, memory: Tensors, batch: Batch, max_length: int) -> Tensor:
+def draw_captions(captioner: Captioner, memory: Tensors, batch: Batch, max_length: int) -> Tensor:
     """x_bs, x_gs and x_gt of each image, ids [3, b, time]: rows `BEAM`, `GREEDY` and `TRUTH`.
 
     Args:
-        memory: of the images. Captions are searched and later scored under it, dropout masks included.
+        memory: of the images. Captions are searched and later scored under it, with the same dropout masks.
     """
     found = [
         best_of_beam(captioner, memory, max_length),
         decoding.greedy(captioner, memory, max_length).tokens,
-        some_reference(batch.captions),
+        sample_references(batch.captions),
     ]
     longest = max(captions.shape[1] for captions in found)
     return torch.stack([F.pad(captions, (0, longest - captions.shape[1]), value=PAD) for captions in found])
@@ -75,26 +75,26 @@ def best_of_beam(captioner: Captioner, memory: Tensors, max_length: int) -> Tens
     return decoding.beam(captioner, memory, max_length, WIDTH, NO_REPEAT).tokens[:, 0]
 
 
-def image_to_text(told: Told, which: int, temperature: float, cap: float | None) -> Tensor:
-    """The first half of eq. 2, [b], for the captions `which`, a row of `Told`. Of all captions of the batch only the
-    candidate itself is no negative: the other two of its image are."""
-    b, texts = len(told.images), told.texts.flatten(0, 1)
+def image_to_text(captioned: CaptionedBatch, which: int, temperature: float, cap: float | None) -> Tensor:
+    """The first half of eq. 2, [b], for the captions in row `which`. Every caption of the batch but the candidate
+    itself is a negative, also the other two of its image."""
+    b, texts = len(captioned.images), captioned.texts.flatten(0, 1)
     place = which * b + torch.arange(b, device=texts.device)
     left_out = place[:, None] == torch.arange(len(texts), device=texts.device)
-    scores = told.images @ texts.T
+    scores = captioned.images @ texts.T
     return contrast(scores.gather(1, place[:, None]).squeeze(1), scores, left_out, temperature, cap)
 
 
-def text_to_image(told: Told, which: int, temperature: float, cap: float | None) -> Tensor:
+def text_to_image(captioned: CaptionedBatch, which: int, temperature: float, cap: float | None) -> Tensor:
     """The second half of eq. 2, [b]. Copies of the caption's own image are no negatives."""
-    texts = told.texts[which]
-    left_out = copies(told.images, told.pictures)
-    return contrast((texts * told.images).sum(1), texts @ told.pictures.T, left_out, temperature, cap)
+    texts = captioned.texts[which]
+    left_out = copies(captioned.images, captioned.candidates)
+    return contrast((texts * captioned.images).sum(1), texts @ captioned.candidates.T, left_out, temperature, cap)
 
 
-def added(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """A reward [b] as the sum of its weighed parts [b]; and what to log of it: its mean, the share above zero, and how
-    much each part varies over images, which is what alpha really weighs."""
+def add_rewards(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """The sum of a reward's two weighted parts, [b] each, and what to log: its mean, the share above zero, and the
+    spread of each part over images, which shows what alpha really weighs."""
     reward = similarity + regular
     return reward, {
         "reward": reward.mean().item(),
@@ -104,9 +104,9 @@ def added(similarity: Tensor, regular: Tensor) -> tuple[Tensor, dict[str, float]
     }
 
 
-def weighted(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Tensor) -> tuple[Tensor, float]:
-    """One term of eq. 3, the mean of -r log p over images, and the mean entropy of the captioner along the captions,
-    nats a token.
+def reward_term(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Tensor) -> tuple[Tensor, float]:
+    """One term of eq. 3, the mean of -r log p over images; and the mean entropy of the captioner along the captions,
+    nats per token.
 
     Args:
         memory: of the images.
@@ -120,8 +120,8 @@ def weighted(captioner: Captioner, memory: Tensors, captions: Tensor, reward: Te
     return -(reward * log_prob[:, 0]).mean(), entropy.item()
 
 
-def shuffled(captions: Tensor) -> Tensor:
-    """Captions, ids [b, time], with their words in a random order; EOS and PAD stay behind them."""
+def shuffle_words(captions: Tensor) -> Tensor:
+    """Captions, ids [b, time], with their words in random order; EOS and PAD stay behind them."""
     keys = torch.rand(captions.shape, device=captions.device)
     keys = keys.masked_fill(captions == EOS, 2).masked_fill(captions == PAD, 3)
     return captions.gather(1, keys.argsort(1))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
 from seqcap.objectives.smoothing import score_ground_truth
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The authors' code on COCO: gamma .1 without attention, .05 with."""
-
-    model_config = ConfigDict(extra="forbid")
 
     gamma: float = Field(0.1, ge=0, description="weight of the entropy of the token distributions, in nats")
 

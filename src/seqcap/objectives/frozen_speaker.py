@@ -1,4 +1,4 @@
-"""A listener that learns to understand a captioner that does not change: "frozen speaker" of Vered et al., Table 3."""
+"""A listener that learns to understand a fixed captioner: "frozen speaker" of Vered et al., Table 3."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from pydantic import Field
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context
-from seqcap.objectives.cooperation import Cooperation, Paced
+from seqcap.objectives.base import Batch
+from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective
 
 
-class Config(Paced):
+class Config(ListenerConfig):
     """The speaker is the captioner that the run starts from: trained by cross-entropy, or by `discriminability`."""
 
     margin: float = Field(0.2, gt=0, le=2, description="of the hinge, a cosine")
 
 
-class Model(Cooperation):
-    """Loss: the mean hinge of a random caption of each picture. Only the listener learns."""
+class Model(ListenerObjective):
+    """Loss: the mean hinge of a sampled caption of each image. Only the listener learns."""
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__(context, config.listener_pace)
-        self.config = config
+    config: Config
 
     def trains_captioner(self) -> bool:
         """Never."""

@@ -8,57 +8,55 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, sequence_log_prob
-from seqcap.objectives.cooperation import Cooperation, Paced, some_reference, speak
+from seqcap.objectives.base import Batch, sequence_log_prob
+from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective, draw_candidates, sample_references
 
 
-class Config(Paced):
+class Config(ListenerConfig):
     """The paper does not bound the length of its embeddings. Ours have length 1, and `scale` stands for the product of
     both lengths."""
 
     generated: float = Field(1.0, ge=0, description="weight of generated captions in the evaluator's loss (alpha)")
-    mismatched: float = Field(1.0, ge=0, description="weight of other pictures' captions in it (beta)")
+    mismatched: float = Field(1.0, ge=0, description="weight of other images' captions in it (beta)")
     scale: float = Field(10.0, gt=0, description="what the cosine is multiplied by in sigma(<f(I), h(S)>)")
 
 
-class Model(Cooperation):
-    """The generator's loss, -(r(y) - r(greedy)) log p(y), plus the evaluator's; both means over pictures.
+class Model(ListenerObjective):
+    """The generator's loss, -(r(y) - r(greedy)) log p(y), plus the evaluator's; both means over images.
 
-    r(I, S) = sigma(<f(I), h(S)>) is the evaluator's opinion, which the listener's embeddings make. Its own loss is
-        -log r(I, true) - alpha log(1 - r(I, generated)) - beta log(1 - r(I, another picture's))
+    r(I, S) = sigma(<f(I), h(S)>) is the evaluator's output, by the listener's embeddings f and h. Its own loss is
+        -log r(I, true) - alpha log(1 - r(I, generated)) - beta log(1 - r(I, another image's))
     Both learn in every step, from the same samples.
 
-    The paper's generator also reads noise, and is paid for prefixes by rollouts. Ours varies by its sampling, and is
-    paid for whole captions.
+    The paper's generator also reads noise, and is rewarded for prefixes by rollouts. Ours varies by its sampling, and
+    is rewarded for whole captions.
     """
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__(context, config.listener_pace)
-        self.config = config
+    config: Config
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        spoken = speak(captioner, captioner.encode(batch.features), batch, self.context)
-        pictures = self.look(batch)
-        true = self.listener.embed_captions(some_reference(batch.captions))
-        generated = self.listener.embed_captions(spoken.samples.tokens)
+        candidates = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        images = self.embed_batch(batch)
+        true = self.listener.embed_captions(sample_references(batch.captions))
+        generated = self.listener.embed_captions(candidates.samples.tokens)
         with torch.no_grad():
-            greedy = self.logits(pictures, self.listener.embed_captions(spoken.greedy))
-        right, fake = self.logits(pictures, true), self.logits(pictures, generated)
-        # The batch's order is random: the next picture's caption is some other picture's.
-        wrong = self.logits(pictures, true.roll(1, 0))
+            greedy = self.logits(images, self.listener.embed_captions(candidates.greedy))
+        right, fake = self.logits(images, true), self.logits(images, generated)
+        # The batch's order is random: the next image's caption is a random other image's.
+        wrong = self.logits(images, true.roll(1, 0))
         evaluator = (
             -logsigmoid(right) - self.config.generated * logsigmoid(-fake) - self.config.mismatched * logsigmoid(-wrong)
         ).mean()
         reward = fake.detach().sigmoid()
-        log_prob = sequence_log_prob(captioner, spoken.samples)[0][:, 0]
+        log_prob = sequence_log_prob(captioner, candidates.samples)[0][:, 0]
         generator = -((reward - greedy.sigmoid()) * log_prob).mean()
         logs = {
-            "train_reward": spoken.samples.reward.mean().item(),
+            "train_reward": candidates.samples.reward.mean().item(),
             "evaluator_reward": reward.mean().item(),
             "evaluator_loss": evaluator.item(),
         }
         return generator + evaluator, logs
 
-    def logits(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        """Before sigma, [b], of embeddings [b, d] each."""
-        return self.config.scale * (pictures * captions).sum(1)
+    def logits(self, images: Tensor, captions: Tensor) -> Tensor:
+        """The argument of sigma, [b], of embeddings [b, d] each."""
+        return self.config.scale * (images * captions).sum(1)

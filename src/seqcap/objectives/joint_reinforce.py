@@ -5,37 +5,42 @@ from __future__ import annotations
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context
-from seqcap.objectives.cooperation import Cooperation, Paced, Weighed, idle, some_reference, speak
+from seqcap.objectives.base import Batch
+from seqcap.objectives.cooperation import (
+    HingeConfig,
+    ListenerConfig,
+    ListenerObjective,
+    draw_candidates,
+    sample_references,
+    zero_loss,
+)
 
 
-class Config(Weighed, Paced):
+class Config(HingeConfig, ListenerConfig):
     """Speaker and listener take turns, as in the released code: each learns in half of an epoch's steps."""
 
 
-class Model(Cooperation):
-    """Even steps train the speaker by `Cooperation.reinforce`, odd steps the listener on the speaker's samples.
+class Model(ListenerObjective):
+    """Even steps train the speaker by `ListenerObjective.reinforce`, odd steps the listener on the speaker's samples.
 
-    The baseline of CIDEr-D is the greedy caption's, that of the hinge is the hinge of a random reference among the
-    other pictures' references (released code).
+    The baseline of CIDEr-D is the greedy caption's. That of the hinge is the hinge of a random reference, against the
+    other images' references (released code).
     """
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__(context, config.listener_pace)
-        self.config = config
+    config: Config
 
     def trains_captioner(self) -> bool:
         """At even steps."""
         return int(self.steps) % 2 == 0
 
-    def trains_listener(self) -> bool:
+    def listener_learns(self) -> bool:
         """At odd steps."""
         return not self.trains_captioner()
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        if self.trains_listener():
+        if self.listener_learns():
             return self.listener_loss(captioner, batch, self.config.margin)
-        spoken = speak(captioner, captioner.encode(batch.features), batch, self.context)
-        references = some_reference(batch.captions)
-        loss, logs = self.reinforce(captioner, batch, self.config, spoken, references)
-        return loss + idle(self.listener), logs
+        candidates = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        references = sample_references(batch.captions)
+        loss, logs = self.reinforce(captioner, batch, self.config, candidates, references)
+        return loss + zero_loss(self.listener), logs

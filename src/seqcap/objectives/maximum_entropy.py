@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The paper tried weights of 1e-1, 1e-2 and 1e-3 and reports 1e-2. It does not say what the entropy is averaged
     over. Here it is summed over a caption's tokens, like log p(y)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     samples: int = Field(5, ge=1, description="captions drawn per image and step (s)")
     entropy_weight: float = Field(1e-2, ge=0, description="weight of the entropy of the token distributions, in nats")

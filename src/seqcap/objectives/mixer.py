@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.models.decoding import complete, rollout
@@ -13,12 +14,10 @@ from seqcap.models.likelihood import cross_entropy
 from seqcap.objectives.base import Batch, Context, Objective
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """Liu et al. 2017 compare with a prefix that shrinks by 3 tokens every 5 epochs. While there is a prefix,
     cross-entropy has a weight of .5. They do not say what their row MIXER-BCMR-A changes: `final_weight: 0` is our
     reading."""
-
-    model_config = ConfigDict(extra="forbid")
 
     shrink: int = Field(3, ge=1, description="tokens by which the cross-entropy prefix shrinks at each stage")
     epochs_per_stage: int = Field(5, ge=1, description="epochs between two shrinkings")
@@ -60,14 +59,14 @@ class Model(Objective):
         if self.training:
             self.steps += 1
         memory = captioner.encode(batch.features)
-        there = (batch.captions != PAD).any(2).float()
-        chosen = torch.multinomial(there, 1).squeeze(1)
+        present = (batch.captions != PAD).any(2).float()
+        chosen = torch.multinomial(present, 1).squeeze(1)
         references = batch.captions[torch.arange(len(chosen), device=chosen.device), chosen]
-        open_ = (references != PAD).sum(1) > prefix
-        rows = open_.nonzero().squeeze(1)
+        unfinished = (references != PAD).sum(1) > prefix
+        rows = unfinished.nonzero().squeeze(1)
         tokens = nn.functional.pad(references, (0, self.context.max_length - references.shape[1]), value=PAD)
         if prefix == 0:
-            drawn = rollout(captioner, memory, self.context.max_length, torch.zeros_like(open_)).tokens
+            drawn = rollout(captioner, memory, self.context.max_length, torch.zeros_like(unfinished)).tokens
             tokens = nn.functional.pad(drawn, (0, self.context.max_length - drawn.shape[1]), value=PAD)
         elif len(rows) > 0:
             tokens[rows] = complete(
@@ -78,17 +77,17 @@ class Model(Objective):
         hidden = captioner.token_outputs(tokens, memory)
         log_prob = -cross_entropy(captioner.logits(hidden), tokens[valid], reduction="none")
         row, time = valid.nonzero().T
-        of_policy = time >= prefix
+        reinforced = time >= prefix
         score = torch.zeros(len(tokens), device=tokens.device)
         if len(rows) > 0:
             found = self.context.reward.score(tokens[rows].cpu().numpy(), batch.images[rows.cpu().numpy()])
             score[rows] = torch.from_numpy(found).to(score)
-        advantage = (score[row] - self.baseline(hidden.detach().float()).squeeze(1))[of_policy]
-        supervised = -log_prob[~of_policy].sum() / len(tokens)
-        reinforce = -(advantage.detach() * log_prob[of_policy]).sum() / len(tokens)
+        advantage = (score[row] - self.baseline(hidden.detach().float()).squeeze(1))[reinforced]
+        supervised = -log_prob[~reinforced].sum() / len(tokens)
+        reinforce = -(advantage.detach() * log_prob[reinforced]).sum() / len(tokens)
         baseline_loss = advantage.square().sum() / len(tokens)
         logs = {"baseline_loss": baseline_loss.item(), "xe_prefix": float(prefix)}
         if len(rows) > 0:
-            # After a reference's prefix, part of the reward is not the captioner's own.
+            # With a prefix, part of the reward is the reference's.
             logs["prefixed_reward" if prefix > 0 else "train_reward"] = score[rows].mean().item()
         return weight * supervised + (1 - weight) * reinforce + baseline_loss, logs

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.models.decoding import complete, rollout
@@ -15,11 +16,9 @@ from seqcap.models.likelihood import cross_entropy
 from seqcap.objectives.base import Batch, Context, Objective
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The paper: one path an image (M = 1), K = 3 rollouts from each of its prefixes. It does not say how large the
     baseline is, nor for how long it learns alone."""
-
-    model_config = ConfigDict(extra="forbid")
 
     paths: int = Field(1, ge=1, description="captions sampled per image and step (M)")
     rollouts: int = Field(3, ge=1, description="completions sampled of each of their prefixes (K)")
@@ -82,13 +81,14 @@ class Model(Objective):
         # A finished caption has nothing to complete: its one value is its reward.
         rows, last = (valid & ~final).nonzero().T
         paths = nn.functional.pad(tokens, (0, self.context.max_length - tokens.shape[1]), value=PAD)
-        scored, of = paths, images
+        scored, scored_images = paths, images
         if len(rows) > 0:
             prefixes, lengths = rows.repeat_interleave(k), (last + 1).repeat_interleave(k)
             whole = complete(captioner, memory, tokens, prefixes, lengths, self.context.max_length)
             scored = torch.cat([paths, whole])
-            of = np.concatenate([images, images[prefixes.cpu().numpy()]])
-        rewards = torch.from_numpy(self.context.reward.score(scored.cpu().numpy(), of)).to(tokens.device, torch.float32)
+            scored_images = np.concatenate([images, images[prefixes.cpu().numpy()]])
+        found = self.context.reward.score(scored.cpu().numpy(), scored_images)
+        rewards = torch.from_numpy(found).to(tokens.device, torch.float32)
         values = torch.empty(tokens.shape, device=tokens.device)
         values[final] = rewards[: len(tokens)]
         values[rows, last] = rewards[len(tokens) :].view(len(rows), k).mean(1)

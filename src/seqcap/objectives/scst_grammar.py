@@ -1,8 +1,8 @@
 """Self-critical training on a retriever's cosine, with a grammar head: SCST-Grammar of Chaffin et al., 2024, which is
 Cho et al., NAACL 2022, by their released code.
 
-The text encoder is tuned in the run itself, as the discriminator of the other objectives is: no other objective reads
-it, and so it is resumed, kept and drawn as everything is that a run trains.
+The text encoder is tuned in the run itself, like the discriminator of the other objectives: no other objective reads
+it, and so it is checkpointed, kept and plotted like everything that a run trains.
 """
 
 from __future__ import annotations
@@ -12,49 +12,58 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Partner
-from seqcap.objectives.cooperation import Cooperation, idle, some_reference
-from seqcap.objectives.distinctiveness import BEAM, CANDIDATES, GREEDY, TRUTH, added, say, shuffled, weighted
+from seqcap.objectives.cooperation import ListenerObjective, sample_references, zero_loss
+from seqcap.objectives.distinctiveness import (
+    BEAM,
+    CANDIDATES,
+    GREEDY,
+    TRUTH,
+    add_rewards,
+    draw_captions,
+    reward_term,
+    shuffle_words,
+)
 from seqcap.retrieval.grammar import DAMAGED, INTACT, Grammar, damage
 from seqcap.retrieval.recalls import CHUNK
 from seqcap.tasks.base import Inputs
 
 GRAMMAR = "grammar"
-# Of CLIP-S (Hessel et al., EMNLP 2021), and of CLIP-S in the reward.
+# Factors of the cosine in CLIP-S (Hessel et al., EMNLP 2021), and of CLIP-S in the reward.
 CLIP_S, WEIGHT = 2.5, 2.0
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """How the text encoder is tuned. Neither paper has captioners of this size: choose on val."""
-
-    model_config = ConfigDict(extra="forbid")
 
     grammar_pace: float = Field(10.0, gt=0, description="its learning rate as a multiple of the captioner's")
     tuning_steps: int = Field(400, ge=0, description="first steps in which only the text encoder and its head learn")
 
 
-class Model(Cooperation):
+class Model(ListenerObjective):
     """Loss -r log p(x_bs), mean over images, with the reward of Cho et al.'s code,
 
         r = 2 [CLIP-S(x_bs) - CLIP-S(x_gs)] + g(x_bs) - g(x_gs),   CLIP-S = 2.5 max(cosine, 0)
 
-    The cosine and g, the probability that a caption is intact, are by a text encoder that is tuned together with its
-    head in the first `tuning_steps`, on people's captions, and never again. Images, and all that is measured of the
-    captioner, are by the retriever as it was.
+    The cosine and g, the probability that a caption is intact, come from a text encoder that is tuned together with its
+    head in the first `tuning_steps`, on people's captions, and then fixed. Images, and every measure of the captioner,
+    use the retriever as it was.
 
     Raises:
-        InputError: as `Cooperation`.
+        InputError: as `ListenerObjective`.
     """
 
+    config: Config
+
     def __init__(self, config: Config, context: Context) -> None:
-        super().__init__(context, pace=None)
-        self.config = config
+        super().__init__(config, context)
         self.grammar = Grammar(self.listener)
-        self.held_out = self.pictures.split("val", context.max_length)
+        self.held_out = self.task.split("val", context.max_length)
 
     def partners(self) -> Mapping[str, Partner]:
         learns, metadata = not self.trains_captioner(), {"encoder": self.listener.metadata()}
@@ -66,8 +75,7 @@ class Model(Cooperation):
 
     @torch.no_grad()
     def measures(self, inputs: Inputs, captions: NDArray[np.int64]) -> Mapping[str, float]:
-        """R@10 of the captions; and of people's captions of all val images and the same with faults, the share that the
-        head knows for what they are."""
+        """R@10 of the captions, and the head's accuracy on people's captions of all val images, intact and damaged."""
         people = self.held_out.captions(np.arange(len(self.held_out)))[:, 0]
         faulty = damage(people, self.listener.vocabulary_size, np.random.default_rng(0))
         right = []
@@ -77,43 +85,39 @@ class Model(Cooperation):
         return {**super().measures(inputs, captions), "val_grammar": torch.cat(right).double().mean().item()}
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        loss, logs = self.reinforced(captioner, batch) if self.trains_captioner() else self.tuned(captioner, batch)
+        train = self.captioner_loss if self.trains_captioner() else self.grammar_loss
+        loss, logs = train(captioner, batch)
         self.count_step()
         return loss, logs
 
-    def tuned(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """The text encoder's loss, and what to log. The captioner learns nothing."""
-        captions = some_reference(batch.captions)
-        # Of the step alone, so that a resumed run goes on with the same faults.
+    def grammar_loss(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        """The text encoder's loss, and what to log. The captioner gets no gradient."""
+        captions = sample_references(batch.captions)
+        # Seeded by the step, so that a resumed run meets the same faults.
         rng = np.random.default_rng([self.context.seed, int(self.steps)])
         faulty = damage(captions, self.listener.vocabulary_size, rng)
-        loss, accuracy = self.grammar.loss(self.look(batch), captions, faulty)
-        return loss + idle(captioner), {"grammar_loss": loss.item(), "grammar_accuracy": accuracy.item()}
+        loss, accuracy = self.grammar.loss(self.embed_batch(batch), captions, faulty)
+        return loss + zero_loss(captioner), {"grammar_loss": loss.item(), "grammar_accuracy": accuracy.item()}
 
-    def reinforced(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """The captioner's loss, and what to log. The text encoder learns nothing."""
+    def captioner_loss(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        """The captioner's loss, and what to log. The text encoder gets no gradient."""
         memory = captioner.encode(batch.features)
-        captions = say(captioner, memory, batch, self.context.max_length)
-        reward, logs = self.reward(self.look(batch), captions)
-        loss, entropy = weighted(captioner, memory, captions[BEAM], reward)
+        captions = draw_captions(captioner, memory, batch, self.context.max_length)
+        reward, logs = self.reward(self.embed_batch(batch), captions)
+        loss, entropy = reward_term(captioner, memory, captions[BEAM], reward)
         with torch.no_grad():
-            _, of_truth = weighted(captioner, memory, captions[TRUTH], reward)
-        logs |= {"beam_entropy": entropy, "truth_entropy": of_truth, "train_reward": logs["beam_reward"]}
-        return loss + idle(self.grammar), logs
+            _, truth_entropy = reward_term(captioner, memory, captions[TRUTH], reward)
+        logs |= {"beam_entropy": entropy, "truth_entropy": truth_entropy, "train_reward": logs["beam_reward"]}
+        return loss + zero_loss(self.grammar), logs
 
     @torch.no_grad()
     def reward(self, images: Tensor, captions: Tensor) -> tuple[Tensor, dict[str, float]]:
-        """r [b] of x_bs, and what to log of it.
-
-        Args:
-            images: embeddings [b, d].
-            captions: ids [3, b, time] of `say`.
-        """
+        """r [b] of x_bs, and what to log, given embeddings [b, d] of images and captions [3, b, time]."""
         texts, logits = self.grammar(captions.flatten(0, 1))
         clip_s = CLIP_S * (images * texts.view(*captions.shape[:2], -1)).sum(2).relu()
         intact = logits.softmax(1)[:, INTACT].view(captions.shape[:2])
-        reward, logs = added(WEIGHT * (clip_s[BEAM] - clip_s[GREEDY]), intact[BEAM] - intact[GREEDY])
+        reward, logs = add_rewards(WEIGHT * (clip_s[BEAM] - clip_s[GREEDY]), intact[BEAM] - intact[GREEDY])
         logs = {f"beam_{quantity}": value for quantity, value in logs.items()}
         logs |= {f"{name}_grammar": intact[which].mean().item() for name, which in CANDIDATES.items()}
-        jumbled = self.grammar(shuffled(captions[TRUTH]))[1].softmax(1)[:, INTACT]
-        return reward, logs | {"shuffled_grammar": jumbled.mean().item()}
+        shuffled = self.grammar(shuffle_words(captions[TRUTH]))[1].softmax(1)[:, INTACT]
+        return reward, logs | {"shuffled_grammar": shuffled.mean().item()}

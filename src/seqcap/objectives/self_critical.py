@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The paper: 5 samples an image."""
-
-    model_config = ConfigDict(extra="forbid")
 
     samples: int = Field(5, ge=1, description="captions drawn per image and step (s)")
 

@@ -1,4 +1,4 @@
-"""Self-retrieval with unlabelled pictures: SR-PL of Liu et al., ECCV 2018, "Show, Tell and Discriminate"."""
+"""Self-retrieval with unlabelled images: SR-PL of Liu et al., ECCV 2018, "Show, Tell and Discriminate"."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from torch import Tensor
 
 from seqcap.objectives import discriminability
 from seqcap.objectives.base import Context
-from seqcap.objectives.cooperation import Weighed
+from seqcap.objectives.cooperation import HingeConfig
 
 
-class Config(Weighed):
-    """The paper takes moderately hard negatives, the unlabelled pictures of middle rank among those nearest to the
+class Config(HingeConfig):
+    """The paper takes moderately hard negatives, the unlabelled images of middle rank among those nearest to the
     reference. Here a caption meets the hardest of a random part of them: of 128 of 2,000 its rank is about 16."""
 
-    unlabelled: str = Field("server", description="split whose pictures are further negatives")
+    unlabelled: str = Field("server", description="split whose images are further negatives")
     distractors: int = Field(128, ge=1, description="how many of them a step draws")
 
 
 class Model(discriminability.Model):
-    """As `discriminability`, but a caption must also tell its picture from pictures that have no captions."""
+    """As `discriminability`, but images without captions are further negatives of a caption."""
 
     unlabelled: Tensor
 
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__(config, context)
         self.number = config.distractors
-        inputs = self.pictures.inputs(config.unlabelled)
+        inputs = self.task.inputs(config.unlabelled)
         with torch.no_grad():
-            found = self.listener.embed_images(inputs.get(np.arange(len(inputs.ids))))
+            embedded = self.listener.embed_images(inputs.get(np.arange(len(inputs.ids))))
         # It follows from the listener and the data: no checkpoint needs it.
-        self.register_buffer("unlabelled", found, persistent=False)
+        self.register_buffer("unlabelled", embedded, persistent=False)
 
     def distractors(self) -> Tensor:
         chosen = torch.randperm(len(self.unlabelled), device=self.unlabelled.device)[: self.number]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
 from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The paper: s = 5, alpha = .75 (of .25, .5, .75 by validation)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     samples: int = Field(5, ge=2, description="captions drawn per image and step (s)")
     alpha: float = Field(0.75, ge=0, le=1, description="weight of quality; 1 - alpha weighs exploration")

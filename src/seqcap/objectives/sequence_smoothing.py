@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
@@ -22,19 +23,17 @@ from seqcap.objectives.smoothing import (
 )
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The authors' code on COCO: tau .1, .17 or .3 for substitutes from the vocabulary, the batch or the references;
     alpha .4 (.5 with the references and no attention); tau_r .5; `shared_distance` with one sample a caption."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tau: float = Field(0.1, gt=0, description="temperature of the Hamming distance that sequences are drawn by")
     alpha: float = Field(0.4, ge=0, le=1, description="weight of the sequences; 1 - alpha weighs the captions")
     substitutes: Pool = Field("vocabulary", description="where substituted words come from")
-    reward: Literal["hamming", "mixture"] = Field("hamming", description="Hamming distance, or the variant's reward")
-    reward_temperature: float = Field(0.5, gt=0, description="tau_r, of the variant's reward (x1 scale)")
+    reward: Literal["hamming", "mixture"] = Field("hamming", description="Hamming distance, or the run's reward")
+    reward_temperature: float = Field(0.5, gt=0, description="tau_r, of the run's reward (x1 scale)")
     importance: Literal["shared_distance", "literal"] = Field(
-        "shared_distance", description="how samples are weighted by the variant's reward"
+        "shared_distance", description="how samples are weighted by the run's reward"
     )
     samples: int = Field(1, ge=1, description="sequences per caption and step (L)")
     lazy: bool = Field(True, description="score sequences under the ground truth's hidden states")
@@ -43,7 +42,9 @@ class Config(BaseModel):
     @classmethod
     def _weighs_something(cls, value: int, info: ValidationInfo) -> int:
         if value == 1 and info.data.get("reward") == "mixture" and info.data.get("importance") == "literal":
-            raise ValueError("literal importance needs at least 2 samples: the weight of one is 1 whatever it earns")
+            raise ValueError(
+                "literal importance needs at least 2 samples: a single one has weight 1 whatever its reward"
+            )
         return value
 
 
@@ -57,7 +58,7 @@ class Model(Objective):
       - `importance: shared_distance`, the authors' code: sample l of all captions has one distance
         (`smoothing.draw_at_shared_distances`), q cancels, and the weight is exp((min(R, 1) - 1) / tau_r) / L divided by
         the mean of that exponential over the batch's captions. A caption's weights do not sum to one: captions whose
-        sample earns more count more.
+        sample has a higher reward count more.
       - `importance: literal`, eq. 11: exp(R / tau_r) / q over a caption's L samples, normalised to sum to one. It
         degenerates: from one distance to the next 1 / q grows by exp(1 / tau), 2.2e4 at tau .1, more than any reward
         can fall. The farthest sample takes all the weight, so that the weighted samples earn less than the unweighted.
@@ -88,31 +89,31 @@ class Model(Objective):
     def draw(self, batch: Batch, vocabulary_size: int) -> tuple[Sequences, Tensor, dict[str, float]]:
         """Sequences around the batch's n captions, their weights [n, L], and what to log of them.
 
-        A caption that is not there gets weights, too; it has no token that they could act on.
+        A missing caption gets weights, too, which act on no token.
         """
         config = self.config
-        there = (batch.captions != PAD).any(2).flatten()
+        present = (batch.captions != PAD).any(2).flatten()
         around = batch.captions, vocabulary_size, config.tau, config.samples, config.substitutes
         if config.reward == "hamming":
             drawn, log_q = draw_sequences(*around)
-            weights = torch.full(log_q.shape, 1 / config.samples, device=there.device)
-            return drawn, weights, distance_logs(drawn, there)
+            weights = torch.full(log_q.shape, 1 / config.samples, device=present.device)
+            return drawn, weights, distance_logs(drawn, present)
         if config.importance == "shared_distance":
             drawn = draw_at_shared_distances(*around)
             reward = self.reward(drawn, batch)
-            weights = shared_distance_weights(reward, there, config.reward_temperature)
-            groups = weights[there].T
+            weights = shared_distance_weights(reward, present, config.reward_temperature)
+            groups = weights[present].T
         else:
             drawn, log_q = draw_sequences(*around)
             reward = self.reward(drawn, batch)
             weights = literal_weights(reward, log_q, config.reward_temperature)
-            groups = weights[there]
+            groups = weights[present]
         share = groups / groups.sum(1, keepdim=True)
-        logs = distance_logs(drawn, there) | {
+        logs = distance_logs(drawn, present) | {
             # How many equally weighted samples those that were normalised together are worth; 1: a single one decides.
             "effective_samples": (1 / share.square().sum(1)).mean().item(),
-            "sampled_reward": reward[there].mean().item(),
-            "weighted_reward": (weights * reward)[there].sum(1).mean().item(),
+            "sampled_reward": reward[present].mean().item(),
+            "weighted_reward": (weights * reward)[present].sum(1).mean().item(),
         }
         return drawn, weights.float(), logs
 
@@ -124,19 +125,19 @@ class Model(Objective):
         return torch.from_numpy(reward).to(drawn.tokens.device, torch.float64).view(n, samples)
 
 
-def distance_logs(drawn: Sequences, there: Tensor) -> dict[str, float]:
-    """How far the samples of the captions that are `there` [n] are, and how large their pools."""
+def distance_logs(drawn: Sequences, present: Tensor) -> dict[str, float]:
+    """How far the samples of the captions that are `present` [n] are, and how large their pools."""
     return {
-        "hamming_distance": drawn.distances[there].double().mean().item(),
+        "hamming_distance": drawn.distances[present].double().mean().item(),
         "pool_share": drawn.pool_share,
     }
 
 
-def shared_distance_weights(reward: Tensor, there: Tensor, temperature: float) -> Tensor:
-    """exp((min(R, 1) - 1) / tau_r) of rewards [n, L], divided by L and by its mean over the captions that are `there`
+def shared_distance_weights(reward: Tensor, present: Tensor, temperature: float) -> Tensor:
+    """exp((min(R, 1) - 1) / tau_r) of rewards [n, L], divided by L and by its mean over the captions that are `present`
     [n]: weights [n, L] that sum to one for the average caption."""
     weights = torch.exp((reward.clamp(max=1) - 1) / temperature)
-    return weights / (weights[there].mean(0) * reward.shape[1])
+    return weights / (weights[present].mean(0) * reward.shape[1])
 
 
 def literal_weights(reward: Tensor, log_q: Tensor, temperature: float) -> Tensor:

@@ -1,13 +1,12 @@
 """What the loss-smoothing objectives share (Elbayad, Besacier & Verbeek, ACL 2018): targets around the ground truth.
 
 Token level: a distribution over tokens instead of one token (`TokenTargets`). Sequence level: sequences around the
-caption instead of the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). In both cases the loss
-is the cross-entropy against the smoothed target. The KL divergences of the paper's equations are this loss minus the
-target's own entropy, which has no gradient.
+caption instead of the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). The loss is the
+cross-entropy against the smoothed target. The KL divergences of the paper's equations are this loss minus the target's
+entropy, which has no gradient.
 
-EOS is smoothed like any word. If only words were, they would all lose probability and the ending would not, and a beam
-would prefer short captions. PAD, BOS and <unk> stay what they are and never take another token's place: a target that
-says <unk> would teach the captioner to say it.
+EOS is smoothed like any word. Otherwise all words would lose probability to it, and a beam would prefer short captions.
+PAD, BOS and <unk> are neither replaced nor substituted: an <unk> in a target would teach the captioner to write it.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ Pool = Literal["vocabulary", "batch", "references"]
 
 @dataclass(frozen=True)
 class Scored:
-    """Log-probabilities, and the tokens that are to become likely there.
+    """Log-probabilities, and the target tokens.
 
     Attributes:
         log_p: [m, V].
-        tokens: ids [m, k]: k alternatives at each of m places.
-        weights: [m, k]; they make the losses means over the captions' tokens.
+        tokens: ids [m, k], k alternatives at each of m places.
+        weights: [m, k], such that the losses are means over the captions' tokens.
     """
 
     log_p: Tensor
@@ -49,21 +48,17 @@ class Scored:
 
 
 def caption_memory(captioner: Captioner, batch: Batch) -> Tensors:
-    """What the captioner knows of the batch's images: one row per caption, n = images x references."""
+    """The memory of the batch's images, one row per caption."""
     return repeat(captioner.encode(batch.features), batch.captions.shape[1])
 
 
 def score_ground_truth(captioner: Captioner, batch: Batch) -> tuple[Scored, Tensor]:
-    """Feeds the batch's captions to the captioner.
-
-    Returns:
-        the m tokens that are not PAD, row by row, each of weight 1/m; and their mean -log p: cross-entropy.
-    """
+    """The m tokens of the batch's captions, row by row, each of weight 1/m; and their mean -log p: cross-entropy."""
     captions = batch.captions.flatten(0, 1)
     log_p = log_softmax(captioner.token_logits(captions, caption_memory(captioner, batch)).float(), dim=1)
     tokens = captions[captions != PAD]
     weights = log_p.new_full((len(tokens), 1), 1 / len(tokens))
-    # Not Scored's sum: `nll_loss` after `log_softmax` is what `cross_entropy` computes, to the bit.
+    # `nll_loss` after `log_softmax` equals `cross_entropy` to the bit; the sum of `Scored` does not.
     return Scored(log_p, tokens[:, None], weights), nll_loss(log_p, tokens)
 
 
@@ -72,13 +67,12 @@ class TokenTargets(nn.Module):
 
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
 
-    normalised over the tokens that have an embedding: words and EOS, whose embedding GloVe learns as a token of every
-    caption. A token without one is its own and only target: PAD, BOS, <unk>, a word that the embeddings do not cover,
-    and EOS where they come from a file without it.
+    normalised over the tokens that have an embedding: words and EOS. A token without one is its own only target: PAD,
+    BOS, <unk>, words that the embeddings do not cover, and EOS if they come from a file without it.
 
     Args:
         tau: temperature; the smaller, the closer to y* alone.
-        beta: weight of the promotion of rare tokens: 0, none.
+        beta: weight of the promotion of rare tokens.
         context: its embeddings e [V, d] and frequencies f [V].
 
     Raises:
@@ -95,15 +89,12 @@ class TokenTargets(nn.Module):
                 "params.yaml", "token-level smoothing needs word embeddings, but there are none", "name their file"
             )
         self.tau, self.beta = tau, beta
-        # Not persistent: they come from files, and would make every checkpoint larger by V x d numbers.
+        # Not persistent: they come from files, and would enlarge every checkpoint.
         self.register_buffer("embeddings", normalize(context.embeddings.float(), dim=1), persistent=False)
         self.register_buffer("frequencies", context.frequencies.float(), persistent=False)
 
     def rows(self, tokens: Tensor) -> Tensor:
-        """r(. | y*) [n, V] of ground-truth tokens y* [n]; every row sums to one.
-
-        Rows are computed for the tokens asked for: all V of them would be 400 MB at V = 10,000.
-        """
+        """r(. | y*) [n, V] of ground-truth tokens y* [n]. All V rows at once would take 400 MB at V = 10,000."""
         logits = self.embeddings[tokens] @ self.embeddings.T
         if self.beta > 0:
             own, other = self.frequencies[tokens, None], self.frequencies[None]
@@ -128,9 +119,9 @@ class Sequences:
     """Sequences drawn around captions.
 
     Attributes:
-        tokens: ids [n, L, time]: L samples of each of n captions, of its length.
-        distances: [n, L], how many of its tokens they substitute: their Hamming distances to the caption.
-        pool_share: mean size of the pools of the captions that are there, of all words.
+        tokens: ids [n, L, time], L samples for each of n captions, of its length.
+        distances: [n, L], their Hamming distances to the caption.
+        pool_share: mean size of the captions' pools, as a share of all words.
     """
 
     tokens: Tensor
@@ -144,38 +135,37 @@ def draw_sequences(
     """Draws sequences from a distribution of the Hamming distance d(y, y*), each caption by itself (algorithm 1).
 
     First d from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), then d of the caption's T places uniformly without replacement,
-    then for each a substitute, uniformly among the words of the pool that do not stand there. T counts words and EOS, V
-    is the size of the caption's own pool, which holds all of its words. A place of a word has V - 1 substitutes, that
-    of EOS has V, because no word becomes EOS. So with Z = (1 + (V - 1) exp(-1 / tau))^T
+    then for each a substitute, uniformly among the other words of the pool. T counts words and EOS, V is the size of
+    the caption's pool, which holds all of its words. A word has V - 1 substitutes, EOS has V, because no word becomes
+    EOS. So with Z = (1 + (V - 1) exp(-1 / tau))^T
 
         q(y | y*) = exp(-d(y, y*) / tau) / Z  *  ((V - 1) / V if EOS is substituted, else 1)
 
     which is the paper's exp(-d / tau) / Z but for that factor. <unk> and PAD are never substituted. If V is 1, nothing
     is.
 
-    The L distances of a caption are strata of one inverse CDF, at (u + l / L) mod 1 with a single uniform u: each of
-    them has exactly the distribution p(d), and together they cover it evenly.
+    The L distances of a caption are strata of one inverse CDF, at (u + l / L) mod 1 with a single uniform u: each has
+    exactly the distribution p(d), and together they cover it evenly.
 
     Args:
         captions: ids [b, references, time].
         vocabulary_size: V with the special tokens.
-        tau: temperature.
         samples: L.
         pool: where substitutes come from: the vocabulary, the captions of the batch, or the image's own references.
 
     Returns:
         the samples of n = b x references captions, and log q(y | y*) of each, float64 [n, L].
     """
-    substitutes = pool_of(captions, vocabulary_size, pool)
+    substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
     time = captions.shape[1]
     is_place = (captions >= FIRST_WORD) | (captions == EOS)
     places, others = is_place.sum(1), (substitutes.size - 1).clamp(min=0)
 
     distances = draw_distances(distance_log_probs(places, others, tau, time), samples)
-    # Words and EOS in random order, everything else after them: the first d are substituted.
+    # Words and EOS in random order before everything else: the first d are substituted.
     keys = random_like(captions, samples).masked_fill(~is_place[:, None], 2)
-    chosen = first_of(keys, distances)
+    chosen = choose_places(keys, distances)
     tokens = substitute(captions, substitutes, chosen)
 
     log_z = places * torch.log1p(others.double() * torch.tensor(-1 / tau, dtype=torch.float64).exp())
@@ -191,32 +181,26 @@ def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float,
 
     Sample l of every caption has the same d, from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), with T the padded length of
     the batch and V the mean size of its captions' pools. d of the T places are drawn uniformly without replacement, and
-    those of words and of EOS are substituted as in `draw_sequences`. So a caption shorter than the longest loses fewer
-    than d. Given d, all sequences of captions of one length with pools of one size are equally likely, but for the
-    factor (V - 1) / V of EOS. So weights leave 1 / q out.
-
-    Args:
-        captions, vocabulary_size, tau, samples, pool: as for `draw_sequences`.
-
-    Returns:
-        the samples of n = b x references captions. Those of a missing caption are PAD.
+    words and EOS there are substituted as in `draw_sequences`. So a short caption may lose fewer than d. Given d, all
+    sequences of captions with one length and one pool size are equally likely, but for the factor (V - 1) / V of EOS.
+    So weights leave 1 / q out. Arguments are those of `draw_sequences`; samples of a missing caption are PAD.
     """
-    substitutes = pool_of(captions, vocabulary_size, pool)
+    substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
-    time, there = captions.shape[1], (captions != PAD).any(1)
-    others = ((substitutes.size - 1).clamp(min=0) * there).sum() / there.sum().clamp(min=1)
+    time, present = captions.shape[1], (captions != PAD).any(1)
+    others = ((substitutes.size - 1).clamp(min=0) * present).sum() / present.sum().clamp(min=1)
     places = torch.tensor([time], device=captions.device)
     shared = draw_distances(distance_log_probs(places, others[None], tau, time), samples)
-    chosen = first_of(random_like(captions, samples), shared.expand(len(captions), samples))
-    # PAD, <unk> and a word without another in its pool stay.
+    chosen = choose_places(random_like(captions, samples), shared.expand(len(captions), samples))
+    # PAD, <unk> and words that are alone in their pools stay.
     chosen &= (substitutes.alternatives > 0)[:, None]
-    share = pool_share(substitutes, there, vocabulary_size)
+    share = pool_share(substitutes, present, vocabulary_size)
     return Sequences(substitute(captions, substitutes, chosen), chosen.sum(2), share)
 
 
 def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
     """`samples` distances [n, L] of each distribution [n, longest + 1]: strata of its inverse CDF."""
-    # In double precision a uniform number can tell rare distances apart.
+    # Double precision, for rare distances.
     cumulative = log_probs.exp().cumsum(1)
     strata = torch.arange(samples, dtype=torch.float64, device=log_probs.device) / samples
     uniform = (torch.rand(len(log_probs), 1, dtype=torch.float64, device=log_probs.device) + strata) % 1
@@ -225,21 +209,21 @@ def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
 
 
 def random_like(captions: Tensor, samples: int) -> Tensor:
-    """Uniform numbers float64 [n, L, time] for captions [n, time]: double precision tells all of 10^4 words apart."""
+    """Uniform numbers float64 [n, L, time] for captions [n, time]: float32 is too coarse for 10^4 words."""
     n, time = captions.shape
     return torch.rand(n, samples, time, dtype=torch.float64, device=captions.device)
 
 
-def first_of(keys: Tensor, counts: Tensor) -> Tensor:
+def choose_places(keys: Tensor, counts: Tensor) -> Tensor:
     """Whether a place [n, L, time] is among the `counts` [n, L] with the lowest keys."""
     low = torch.arange(keys.shape[2], device=keys.device) < counts[:, :, None]
     return torch.zeros_like(low).scatter(2, keys.argsort(2), low)
 
 
 def substitute(captions: Tensor, substitutes: Substitutes, chosen: Tensor) -> Tensor:
-    """Captions [n, time] with another word of their pools at the chosen places [n, L, time]: ids [n, L, time]."""
+    """Captions [n, time] with other words of their pools at the chosen places [n, L, time]: ids [n, L, time]."""
     rank = (random_like(captions, chosen.shape[1]) * substitutes.alternatives[:, None]).long()
-    # A rank among the pool's other words: from the caption's own word on, every word is one place further.
+    # The rank is among the pool's other words: it skips the caption's own word.
     rank = rank + (rank >= substitutes.own[:, None])
     drawn = substitutes.words[substitutes.start[:, None, None] + rank]
     return torch.where(chosen, drawn, captions[:, None])
@@ -262,14 +246,14 @@ def distance_log_probs(places: Tensor, alternatives: Tensor, tau: float, longest
 
 @dataclass(frozen=True)
 class Substitutes:
-    """The pools that n captions' substitutes come from.
+    """The pools of substitutes of n captions.
 
     Attributes:
         words: ids of all pools' words, one pool after the other, each ascending. The last entry belongs to no pool.
         start: [n], where each caption's pool begins in `words`.
-        size: [n], how many words it has: V.
-        own: [n, time], the position of the caption's own token in its pool; past its end for what is not a word.
-        alternatives: [n, time], how many words can take a token's place: V - 1 for a word, V for EOS, 0 for the others.
+        size: [n], its number of words V.
+        own: [n, time], the position of each token in its caption's pool; past the pool's end if it is not a word.
+        alternatives: [n, time], the number of possible substitutes: V - 1 for a word, V for EOS, 0 for others.
     """
 
     words: Tensor
@@ -279,7 +263,7 @@ class Substitutes:
     alternatives: Tensor
 
 
-def pool_of(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
+def build_pools(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
     """The substitutes of captions [b, references, time]."""
     images, references, _ = captions.shape
     is_word = captions >= FIRST_WORD
@@ -292,7 +276,7 @@ def pool_of(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
     else:
         group = torch.arange(images, device=captions.device) * (pool == "references")
         image = is_word.nonzero()[:, 0]
-        # One sort finds every pool: an id is offset by its pool's number times V.
+        # One sort for all pools: ids are offset by V times the pool's number.
         keys, place = torch.unique(captions[is_word] + group[image] * vocabulary_size, return_inverse=True)
         start = torch.searchsorted(keys, group * vocabulary_size)
         size = torch.searchsorted(keys, (group + 1) * vocabulary_size) - start
@@ -301,26 +285,25 @@ def pool_of(captions: Tensor, vocabulary_size: int, pool: Pool) -> Substitutes:
     start, size = start.repeat_interleave(references), size.repeat_interleave(references)
     captions = captions.flatten(0, 1)
     alternatives = (size[:, None] - 1) * (captions >= FIRST_WORD) + size[:, None] * (captions == EOS)
-    # If all pools are empty (a batch without words), there must still be an entry to look up.
+    # One more entry, for batches without any word.
     return Substitutes(pad(words, (0, 1)), start, size, own.flatten(0, 1), alternatives)
 
 
-def pool_share(substitutes: Substitutes, there: Tensor, vocabulary_size: int) -> float:
-    """Mean size of the pools of the captions that are `there` [n], of all words."""
-    return substitutes.size[there].double().mean().item() / max(1, vocabulary_size - FIRST_WORD)
+def pool_share(substitutes: Substitutes, present: Tensor, vocabulary_size: int) -> float:
+    """Mean size of the pools of the captions that are `present` [n], as a share of all words."""
+    return substitutes.size[present].double().mean().item() / max(1, vocabulary_size - FIRST_WORD)
 
 
 def score_sequences(
     captioner: Captioner, memory: Tensors, captions: Tensor, sequences: Sequences, weights: Tensor, lazy: bool
 ) -> tuple[Scored, float]:
-    """The captions, and the sequences drawn around them, under the captioner.
+    """Scores captions and the sequences drawn around them.
 
     Args:
         memory: one row per caption.
         captions: ids [n, time].
         weights: [n, 1 + L], of each caption and of its samples.
-        lazy: log p(y_t | y*_<t, x) instead of log p(y_t | y_<t, x) (eq. 19): the ground truth's hidden states serve
-            all samples, and no further pass is needed.
+        lazy: log p(y_t | y*_<t, x) instead of log p(y_t | y_<t, x) (eq. 19): one pass over the ground truth is enough.
 
     Returns:
         1 + L alternatives at each of the captions' m tokens if lazy, else one at each of the m (1 + L) tokens of

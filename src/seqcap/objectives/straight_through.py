@@ -7,20 +7,20 @@ from torch import Tensor
 
 from seqcap.models.base import Captioner
 from seqcap.models.relaxation import Distribution, Relaxation, anneal, relaxed_rollout
-from seqcap.objectives.base import Batch, Context
+from seqcap.objectives.base import Batch
 from seqcap.objectives.cooperation import (
-    Cooperation,
-    Paced,
-    Weighed,
-    describe,
+    HingeConfig,
+    ListenerConfig,
+    ListenerObjective,
+    draw_candidates,
     gradient_norms,
-    natural,
+    hinge_logs,
+    reward_loss,
     scale_gradient,
-    speak,
 )
 
 
-class Config(Weighed, Paced):
+class Config(HingeConfig, ListenerConfig):
     """The rows of Table 2: ST multinomial and ST Gumbel at rho 0, PSST at rho > 0, annealed Gumbel with `anneal_rate`.
 
     The paper prints rho = .25, and its code passes on p_t with probability .75: either may be meant. In that code the
@@ -35,22 +35,20 @@ class Config(Weighed, Paced):
     feedback_grad: bool = Field(True, description="whether the gradient flows through what the captioner reads next")
 
 
-class Model(Cooperation):
+class Model(ListenerObjective):
     """Loss w mean_i hinge_i(v) - mean_i (CIDEr-D(y_i) - CIDEr-D(greedy_i)) log p(y_i).
 
-    v are the captions as `seqcap.models.relaxation` passes them on; the hinge's negatives carry gradient, too. y is a
-    sample of its own if rho > 0: along v, the captioner has read distributions. At rho = 0 y are the indices of v,
+    v are the captions as `seqcap.models.relaxation` passes them on; the hinge's negatives carry gradient, too. If
+    rho > 0, y is a sample of its own: along v, the captioner has read distributions. At rho = 0 y are the indices of v,
     scored once more, so that the second term has no gradient through what was fed back.
 
     The listener's gradient is that of the hinge, unweighted.
     """
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__(context, config.listener_pace)
-        self.config = config
+    config: Config
 
     def temperature(self) -> float:
-        """Of the next step."""
+        """The temperature of the next step."""
         rate = self.config.anneal_rate
         return anneal(int(self.steps), rate) if rate else self.config.temperature
 
@@ -60,10 +58,11 @@ class Model(Cooperation):
         relaxation = Relaxation(config.distribution, config.rho, self.temperature(), config.feedback_grad)
         relaxed = relaxed_rollout(captioner, memory, self.context.max_length, relaxation)
         passed = scale_gradient(relaxed.passed, config.weight)
-        hinge = self.hinge(self.look(batch), passed, config.margin)
-        spoken = speak(captioner, memory, batch, self.context, relaxed.tokens if config.rho == 0 else None)
-        cider, _ = natural(captioner, spoken.samples)
-        logs = {"train_reward": spoken.samples.reward.mean().item(), "soft_share": relaxed.soft} | describe(hinge)
+        hinge = self.hinge(self.embed_batch(batch), passed, config.margin)
+        drawn = relaxed.tokens if config.rho == 0 else None
+        samples = draw_candidates(captioner, memory, batch, self.context, drawn).samples
+        cider, _ = reward_loss(captioner, samples)
+        logs = {"train_reward": samples.reward.mean().item(), "soft_share": relaxed.soft} | hinge_logs(hinge)
         if config.anneal_rate:
             logs["temperature"] = relaxation.temperature
         if self.count_step():

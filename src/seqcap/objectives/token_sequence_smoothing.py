@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives import sequence_smoothing, token_smoothing
 from seqcap.objectives.base import Batch, Context, Objective
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """The settings of `token_smoothing` and of `sequence_smoothing`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     token: token_smoothing.Config
     sequence: sequence_smoothing.Config

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
+from seqcap.config import Frozen
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context, Objective
 from seqcap.objectives.smoothing import TokenTargets, score_ground_truth
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """tau and beta are those of the printed equation, where the cosine enters as it is.
 
     The authors' code has (cos - 1) / 2 in its place and beta = tau. That is the printed equation at twice the tau and
     beta: their "Tok" on COCO, tau .15 (with attention .13), is tau .3 (.26) here, their "Tok rfreq", tau .09, is
     tau = beta = .18. Their alpha: .7 without attention, .3 with.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     tau: float = Field(0.3, gt=0, description="temperature of the similarities")
     beta: float = Field(0.0, ge=0, description="weight of the promotion of rare tokens")

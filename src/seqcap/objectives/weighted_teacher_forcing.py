@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from seqcap.objectives.discriminated import Bicontrastive, Bidirectional
+from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
 
 
-class Config(Bidirectional):
+class Config(BicontrastiveConfig):
     """The captioner's own captions are needed, too: they are negatives, and what the discriminator learns from."""
 
 
-class Model(Bicontrastive):
-    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code pays x_bs in its place: where r(x_bs)
-    is 0, nothing is learned."""
+class Model(BicontrastiveObjective):
+    """Loss -r(x_gt) log p(x_gt), mean over images, as printed. The released code uses r(x_bs) in its place, from which
+    nothing is learned where it is 0."""
 
     rewarded = ("truth",)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from seqcap.objectives.discriminated import Bicontrastive, Bidirectional
+from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
 
 
-class Config(Bidirectional):
+class Config(BicontrastiveConfig):
     """Both terms have weight 1."""
 
 
-class Model(Bicontrastive):
+class Model(BicontrastiveObjective):
     """Loss -[r(x_bs) log p(x_bs) + r(x_gt) log p(x_gt)], mean over images."""
 
     rewarded = ("beam", "truth")

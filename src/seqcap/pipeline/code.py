@@ -2,7 +2,8 @@
 
 Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
 by name at run time, as `seqcap.objectives` does. Their callers list these modules. A test compares the result with the
-modules that the stages really load.
+modules that the stages really load. A module that always
+reads the same data files names them in `DATA_FILES = "words/*.yaml"`, a pattern in its folder.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
+import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -40,7 +42,7 @@ def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[
     while ahead:
         path = ahead.pop()
         if path not in found:
-            found.add(path)
+            found |= {path, *_data(path)}
             ahead += [file for module in _imports(path) for file in _files(module)]
     found |= {path for pattern in data for path in PACKAGE.glob(pattern)}
     return {path.relative_to(REPOSITORY).as_posix(): _hash(path) for path in sorted(found)}
@@ -87,6 +89,18 @@ def _files(module: str) -> tuple[Path, ...]:
         return ()
     packages = [PACKAGE.joinpath(*parts[:depth]) / "__init__.py" for depth in range(len(parts))]
     return tuple(path for path in [*packages, own] if path.exists())
+
+
+def _data(path: Path) -> Iterable[Path]:
+    """The data files that a module names."""
+    pattern = _pattern(path)
+    return path.parent.glob(pattern) if pattern else ()
+
+
+@cache
+def _pattern(path: Path) -> str | None:
+    found = re.search(r'^DATA_FILES = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found else None
 
 
 @cache

@@ -1,7 +1,7 @@
-"""What every retriever offers: vectors of images and of captions, near each other where a caption fits an image.
+"""The interface of retrievers: vectors of images and of captions, near each other where a caption fits an image.
 
-A caption is given as ids [n, time] (words, EOS, then PAD; BOS is never stored), or *relaxed*, [n, time, V]: a vector a
-position, one-hot or a distribution. The last position that is read is a constant one-hot EOS, those after it are zero.
+Captions are ids [n, time] (words, EOS, then PAD), or *relaxed*, [n, time, V]: at each position a one-hot vector or a
+distribution, up to a constant one-hot EOS, then zeros.
 """
 
 from __future__ import annotations
@@ -20,23 +20,20 @@ from seqcap.files.schemas import VOCABULARY
 from seqcap.tasks.base import Inputs
 from seqcap.tasks.images import Reader
 
-# Of a task's folder: one vector an image.
+# The file in a task's folder with one vector for each image.
 POOLED = "features/pooled.parquet"
 
 
-class Pictures(Reader):
-    """A task's images and captions as a retriever reads them. A split has the same order as a captioner's.
+class RetrievalTask(Reader):
+    """A task's images and captions for a retriever, with splits in the order of a captioner's.
 
     Args:
         folder: artifacts/<task>.
-        features: the file of what is read of an image.
-
-    Raises:
-        InputError: a file is missing or damaged.
+        features: the file of the images' features.
     """
 
     def __init__(self, folder: Path, features: Path) -> None:
-        # Not the reader's own: it asks a captioner for its features.
+        # Instead of the base class's, which reads the features that a captioner names.
         self.folder = folder
         self.vocabulary = Vocabulary.read(folder / "data" / VOCABULARY)
         self.store = FeatureStore(features)
@@ -49,10 +46,10 @@ class Retriever(nn.Module, ABC):
     Args:
         config: settings, the module's `Config`.
         vocabulary_size: number of words V, special tokens included.
-        feature_shape: shape of what it reads of one image, (channels,).
+        feature_shape: shape of an image's features, (channels,).
 
     Attributes:
-        vocabulary: hash of the words, see `vocabulary.digest`; whoever trains or loads it sets it.
+        vocabulary: hash of the words, see `vocabulary.digest`; set by training and loading.
     """
 
     vocabulary: str = ""
@@ -71,37 +68,30 @@ class Retriever(nn.Module, ABC):
 
     @abstractmethod
     def features(self, task_folder: Path) -> Path:
-        """The file of what it reads of a task's images."""
+        """The file of the features that it reads, for the task in artifacts/<task>."""
 
-    def pictures(self, task_folder: Path) -> Pictures:
-        """A task as this retriever reads it.
-
-        Args:
-            task_folder: artifacts/<task>.
+    def load_task(self, task_folder: Path) -> RetrievalTask:
+        """The task in artifacts/<task> as this retriever reads it.
 
         Raises:
-            InputError: a file is missing or damaged, or the task's images or words are not those that it knows.
+            InputError: a file is missing or damaged, or the retriever was trained on other features or words.
         """
         path = self.features(task_folder)
-        pictures = Pictures(task_folder, path)
-        if pictures.feature_shape != self.feature_shape:
-            problem = f"has features of shape {pictures.feature_shape}, the retriever reads {self.feature_shape}"
+        task = RetrievalTask(task_folder, path)
+        if task.feature_shape != self.feature_shape:
+            problem = f"has features of shape {task.feature_shape}, the retriever reads {self.feature_shape}"
             raise InputError(path, problem, "train a retriever on this task")
-        if digest(pictures.vocabulary) != self.vocabulary:
+        if digest(task.vocabulary) != self.vocabulary:
             problem = f"has other words than the {self.vocabulary_size} that the retriever was trained with"
             raise InputError(task_folder / "data" / VOCABULARY, problem, "train a retriever on this task")
-        return pictures
+        return task
 
     def inputs(self, task_folder: Path, split: str) -> Inputs:
-        """What `embed_images` takes of a split's images.
-
-        Raises:
-            InputError: as `pictures`, or the split is empty.
-        """
-        return self.pictures(task_folder).inputs(split)
+        """The inputs of `embed_images` for a split; errors as of `load_task`, or the split is empty."""
+        return self.load_task(task_folder).inputs(split)
 
     def metadata(self) -> dict[str, Any]:
-        """What `load` needs besides the weights."""
+        """The metadata of a weights file."""
         return {
             "architecture": type(self).__module__.rpartition(".")[2],
             "model": self.config.model_dump(),

@@ -1,6 +1,6 @@
-"""CLIP (Radford et al., ICML 2021) as a retriever, by transformers, from a folder of the user's. It is never trained.
+"""CLIP (Radford et al., ICML 2021) as a retriever, by transformers, from a user's folder. It is never trained.
 
-It reads words, so it embeds captions given as ids alone. Pictures are embedded once and stored (`make`).
+It reads words, so it cannot embed relaxed captions. Images are embedded once and stored (`make`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import pyarrow as pa
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.images import ImageSource
 from seqcap.data.vocabulary import Vocabulary, digest
@@ -29,25 +30,23 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
-# What a folder must hold, and one of these for the tokenizer.
+# Files that a folder must hold, and one of two sets of the tokenizer's.
 FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
-# Pictures a forward pass, and a row group.
+# Images per forward pass and row group.
 CHUNK = 32
 
 
-class Config(BaseModel):
-    """Paths; the stage fills them in."""
-
-    model_config = ConfigDict(extra="forbid")
+class Config(Frozen):
+    """Paths, which the stage fills in."""
 
     folder: str = Field(description="CLIP's files")
-    vocabulary: str = Field(description="file of the words that captions' ids stand for")
-    images: str = Field(description="file of the pictures' embeddings")
+    vocabulary: str = Field(description="file of the captions' vocabulary")
+    images: str = Field(description="file of the images' embeddings")
 
 
 class Model(Retriever):
-    """CLIP's text tower, and stored embeddings of pictures.
+    """CLIP's text tower, and stored embeddings of images.
 
     Raises:
         InputError: transformers is not installed, or the folder lacks a file or holds no CLIP.
@@ -58,12 +57,12 @@ class Model(Retriever):
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)
         clip, self._tokenizer, _ = read(Path(config.folder))
-        # In a tuple it is no sub-module: nothing trains it, and no checkpoint holds it.
+        # A tuple hides it from PyTorch: it is not trained, and no checkpoint holds it.
         self._clip = (clip,)
         self._vocabulary = Vocabulary.read(config.vocabulary)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """To another device it goes along."""
+        """Moves CLIP, too."""
         self._clip[0]._apply(fn, recurse)
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
@@ -76,24 +75,20 @@ class Model(Retriever):
 
     @torch.no_grad()
     def embed_captions(self, captions: Tensor) -> Tensor:
-        """As the base class, of ids alone.
-
-        Raises:
-            InputError: the captions are relaxed.
-        """
+        """As the base class; an `InputError` if the captions are relaxed."""
         if captions.is_floating_point():
             raise InputError(self.config.folder, "CLIP reads words, not distributions", "use a dual encoder")
-        # Not `get_text_features`: what it returns depends on the version of transformers.
+        # Not `get_text_features`, which differs between versions of transformers.
         pooled = self.clip.text_model(**self.tokens(captions)).pooler_output
         return F.normalize(self.clip.text_projection(pooled), dim=1)
 
     @property
     def clip(self) -> Any:
-        """transformers' CLIPModel. Whoever trains a part of it trains a copy."""
+        """transformers' CLIPModel; train only copies of it."""
         return self._clip[0]
 
     def tokens(self, captions: Tensor) -> Any:
-        """What CLIP's text tower takes of captions, ids [n, time], cut to the words that it can read."""
+        """Inputs of CLIP's text tower for captions, ids [n, time], cut to its longest text."""
         texts = [" ".join(self._vocabulary.decode(ids)) for ids in captions.tolist()]
         longest = self.clip.config.text_config.max_position_embeddings
         tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")
@@ -101,13 +96,13 @@ class Model(Retriever):
 
 
 def make(config: RetrieverConfig) -> list[dict[str, Any]]:
-    """Embeds every picture of a task: <weights>/images.parquet, and a seed<k>.safetensors that names the folder.
+    """Embeds all images of a task: writes <weights>/images.parquet, and seed<k>.safetensors that name the folder.
 
     Returns:
-        no learning curve.
+        an empty learning curve.
 
     Raises:
-        InputError: as `Model`; or a picture is missing or damaged.
+        InputError: as `Model`; or an image is missing or damaged.
     """
     folder, data = Path(str(config.folder)), ARTIFACTS / config.task / "data"
     clip, _, processor = read(folder)
@@ -145,18 +140,15 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
 
 
 def read(folder: Path) -> tuple[Any, Any, Any]:
-    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor. Nothing is downloaded, and
-    nothing pickled is read.
-
-    Raises:
-        InputError: as `Model`.
-    """
+    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor; errors as of `Model`. Nothing
+    is downloaded, and no pickle is read."""
     for file in FILES:
         if not (folder / file).is_file():
             _wrong(folder, f"has no {file}")
     if not any(all((folder / file).is_file() for file in files) for files in TOKENIZERS):
         _wrong(folder, f"has no {' and no '.join(' with '.join(files) for files in TOKENIZERS)}")
-    # transformers imports torchvision.
+    # transformers imports torchvision, which may need the shim.
+    import seqcap.features.torchvision_shim  # noqa: F401
 
     try:
         transformers: Any = importlib.import_module("transformers")
@@ -170,7 +162,7 @@ def read(folder: Path) -> tuple[Any, Any, Any]:
         )
         tokenizer = transformers.CLIPTokenizer.from_pretrained(folder, local_files_only=True)
         processor = transformers.CLIPImageProcessor.from_pretrained(folder, local_files_only=True)
-    except Exception as error:  # transformers, tokenizers and safetensors each raise their own
+    except Exception as error:  # transformers, tokenizers and safetensors each have classes of their own
         _wrong(folder, f"cannot be read ({error})")
     if found["missing_keys"]:
         _wrong(folder, f"has no weights for {min(found['missing_keys'])}")

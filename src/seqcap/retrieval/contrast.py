@@ -9,21 +9,18 @@ from seqcap.retrieval.ranking import TIE
 
 
 def contrast(own: Tensor, scores: Tensor, left_out: Tensor, temperature: float, cap: float | None = None) -> Tensor:
-    """tau log [ e^{s(own)/tau} / sum over the others of e^{s/tau} ], one direction of eq. 2.
+    """tau log [ e^{s(own)/tau} / sum over the others of e^{s/tau} ] [n], one direction of eq. 2; 0 without negatives.
 
-    Unlike InfoNCE's, the denominator does not hold the positive pair: the value may be above zero. As tau -> 0 it is
+    Unlike InfoNCE's, the denominator does not include the positive pair: the value may be above zero. As tau -> 0 it is
     s(own) - max s(others).
 
     Args:
         own: cosines [n] of the positive pairs.
         scores: cosines [n, m] with everything.
-        left_out: bool [n, m], what is no negative: the positive itself.
+        left_out: bool [n, m], where `scores` has no negative: the positive itself.
         temperature: tau.
-        cap: upper bound of the logarithm, nats. The released code has 16: in float32 its sum less its own entry is zero
-            where the positive pair stands out, which needs no more than .16 in cosine. A masked sum needs none.
-
-    Returns:
-        [n], a cosine's unit. Without a negative it is 0: there is nothing to tell from.
+        cap: upper bound of the logarithm, nats. The released code has 16: it subtracts the positive from a float32 sum,
+            which leaves zero where the positive stands out by .16 in cosine. The masked sum here needs no bound.
     """
     others = (scores / temperature).masked_fill(left_out, -torch.inf).logsumexp(1)
     ratio = (own / temperature - others).masked_fill(left_out.all(1), 0)
@@ -31,5 +28,5 @@ def contrast(own: Tensor, scores: Tensor, left_out: Tensor, temperature: float, 
 
 
 def copies(images: Tensor, others: Tensor) -> Tensor:
-    """Which of other images are the same picture: bool [n, m], of embeddings [n, d] and [m, d] of length 1."""
+    """Which images are copies of which others: bool [n, m], of embeddings [n, d] and [m, d] of length 1."""
     return images @ others.T >= 1 - TIE

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Literal, Self
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, EOS, PAD
 from seqcap.retrieval.base import POOLED, Retriever
 from seqcap.retrieval.losses import hinges, info_nce
 
 
-class Config(BaseModel):
+class Config(Frozen):
     """Vered et al.: embedding 512, hidden 1024, hinge with margin .2 (released code; 1 in their eq. 2)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     embedding: int = Field(gt=0, description="size of word embeddings")
     hidden: int = Field(gt=0, description="size of the space, and of the GRU")
@@ -46,14 +45,14 @@ class Model(Retriever):
         self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
 
     def fit_standardisation(self, features: Tensor) -> None:
-        """Takes the mean and deviation of each channel of features [n, channels] as this retriever's."""
+        """Sets mean and scale from the channels of features [n, channels]."""
         values = features.double()
         self.feature_mean.copy_(values.mean(0))
-        # A channel that never changes carries nothing: it is centred, not divided by zero.
+        # A constant channel is centred, not divided by zero.
         self.feature_scale.copy_(1 / values.std(0).clamp(min=1e-3))
 
     def train(self, mode: bool = True) -> Self:
-        """Nothing here depends on the mode, but cuDNN has no gradient through a GRU in evaluation mode."""
+        """Stays in training mode, which changes nothing here: in the other, cuDNN has no gradient through a GRU."""
         return super().train()
 
     def features(self, task_folder: Path) -> Path:
@@ -64,7 +63,7 @@ class Model(Retriever):
         return F.normalize(self.image(standardised), dim=1)
 
     def embed_captions(self, captions: Tensor) -> Tensor:
-        """As the base class. A caption without EOS, because it was cut, is read up to its last token."""
+        """As the base class. A caption that was cut, without EOS, is read up to its last token."""
         length = lengths(captions)
         captions = captions[:, : int(length.max())]
         start = self.embedding.weight[BOS].expand(len(captions), 1, -1)
@@ -75,19 +74,19 @@ class Model(Retriever):
         return F.normalize(states[torch.arange(len(states), device=states.device), length], dim=1)
 
     def loss(self, images: Tensor, captions: Tensor) -> tuple[Tensor, Tensor]:
-        """The terms of a batch of embeddings [n, d]: image -> text [n], text -> image [n]."""
+        """The loss of each item, of embeddings [n, d]: image -> text [n], text -> image [n]."""
         if self.config.loss == "hinge":
             return hinges(images, captions, self.config.margin)
         return info_nce(images, captions, self.config.temperature)
 
 
 def lengths(captions: Tensor) -> Tensor:
-    """Tokens that are read, EOS included, of captions [n, time] or relaxed captions [n, time, V]: int64 [n]."""
+    """Number of tokens, EOS included, of captions [n, time] or relaxed captions [n, time, V]: int64 [n]."""
     if captions.is_floating_point():
         ends, nothing = captions[..., EOS] == 1, ~captions.any(-1)
     else:
         ends, nothing = captions == EOS, captions == PAD
-    # Behind the last token stands nothing.
+    # PAD follows the last token, also where there is no room for it.
     ends, nothing = F.pad(ends, (0, 1), value=False), F.pad(nothing, (0, 1), value=True)
     first = (ends | nothing).int().argmax(1, keepdim=True)
     return (first + ends.gather(1, first)).squeeze(1)

@@ -18,20 +18,16 @@ from seqcap.retrieval import clip, dual_encoder
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import info_nce
 
-# The head's classes.
+# Classes of the head.
 DAMAGED, INTACT = range(2)
-# Words of an n-gram that is damaged, and how often one is repeated.
+# Most words of a damaged n-gram, and most repetitions.
 MOST = 3
 
 Words = list[int]
 
 
 class TextEncoder(nn.Module, ABC):
-    """The text encoder of a retriever, as a copy that is tuned.
-
-    Attributes:
-        size: channels of its features.
-    """
+    """A copy of a retriever's text encoder, to be tuned, with features of `size` channels."""
 
     size: int
 
@@ -41,11 +37,11 @@ class TextEncoder(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """What the retriever learned by, of embeddings [n, d]: image -> text [n], text -> image [n]."""
+        """The retriever's own loss, of embeddings [n, d]: image -> text [n], text -> image [n]."""
 
 
 class DualTextEncoder(TextEncoder):
-    """Of a dual encoder, whose embeddings are also its features: it has no projection."""
+    """A dual encoder's. Its embeddings are also its features: it has no projection."""
 
     def __init__(self, retriever: dual_encoder.Model) -> None:
         super().__init__()
@@ -82,13 +78,10 @@ class ClipTextEncoder(TextEncoder):
 
 
 class Grammar(nn.Module):
-    """A retriever's text encoder, to be tuned, with a head on top: Linear -> ReLU -> Linear, no biases.
-
-    Args:
-        retriever: a dual encoder or CLIP, which stays as it is.
+    """A copy of the text encoder of a dual encoder or CLIP, with a head: Linear -> ReLU -> Linear, no biases.
 
     Raises:
-        InputError: it is another one.
+        InputError: the retriever is another one.
     """
 
     def __init__(self, retriever: Retriever) -> None:
@@ -110,12 +103,12 @@ class Grammar(nn.Module):
         return texts, self.head(features)
 
     def loss(self, images: Tensor, captions: Tensor, damaged: Tensor) -> tuple[Tensor, Tensor]:
-        """What tunes it, and the head's accuracy: the retriever's own contrastive loss, which keeps captions near their
-        images, and the head's cross-entropy, with equal weight.
+        """The retriever's own contrastive loss, which keeps captions near their images, plus the head's cross-entropy;
+        and the head's accuracy.
 
         Args:
             images: embeddings [b, d], by the retriever.
-            captions, damaged: ids [b, time], of people's captions and of the same with a fault in each.
+            captions, damaged: ids [b, time], of people's captions and the same with a fault in each.
         """
         texts, intact = self(captions)
         logits = torch.cat([intact, self(damaged)[1]])
@@ -126,13 +119,8 @@ class Grammar(nn.Module):
 
 def damage(captions: Tensor, vocabulary_size: int, rng: np.random.Generator) -> Tensor:
     """Captions, ids [b, time], each with one fault: an n-gram of 1 to 3 words is repeated 1 to 3 times at random places
-    or removed, 1 to 3 random words are inserted or put in the place of others, or all words are shuffled.
-
-    What chance leaves as it was is damaged again: it would be called damaged, and is right.
-
-    Returns:
-        ids [b, time'], with EOS.
-    """
+    or removed, 1 to 3 random words are inserted or replace others, or all words are shuffled. A caption that chance
+    left unchanged is damaged again."""
     rows = []
     for caption in captions.tolist():
         words = [word for word in caption if word not in (EOS, PAD)]
@@ -180,12 +168,12 @@ FAULTS: tuple[Callable[[Words, int, np.random.Generator], Words], ...] = (repeat
 
 
 def ngram(words: Words, rng: np.random.Generator) -> tuple[int, int]:
-    """Where a random n-gram of 1 to 3 words starts and ends; all of a shorter caption."""
+    """Start and end of a random n-gram of 1 to 3 words, or of all words if there are fewer."""
     length = min(int(rng.integers(1, MOST + 1)), len(words))
     start = int(rng.integers(len(words) - length + 1))
     return start, start + length
 
 
 def any_word(vocabulary_size: int, rng: np.random.Generator) -> int:
-    """A random word of the vocabulary, none of its special tokens."""
+    """A random word of the vocabulary, special tokens excluded."""
     return int(rng.integers(UNK + 1, vocabulary_size))

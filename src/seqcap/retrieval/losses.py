@@ -1,7 +1,7 @@
-"""What retrievers learn by: an image and its own caption closer than the rest of the batch.
+"""Losses of retrievers: an image and its caption become closer than the rest of the batch.
 
-Both losses give two terms an item, image -> text and text -> image. Each batch must hold an image once: a second
-caption of it would be a negative that is right.
+Both losses have two terms per item, image -> text and text -> image. A batch must hold each image once: a second
+caption of it would be a false negative.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ def hinges(images: Tensor, captions: Tensor, margin: float, distractors: Tensor 
 
         [margin + max_{j != i} s(i, c_j) - s(i, c_i)]_+   and   [margin + max_{j != i} s(j, c_i) - s(i, c_i)]_+
 
-    Of several hardest negatives each takes an equal share of the gradient.
+    Equally hard negatives share the gradient.
 
     Args:
         images, captions: embeddings [n, d] of length 1; row i of one belongs to row i of the other.
-        distractors: embeddings [m, d] of further images: negatives of captions, without captions of their own.
+        distractors: embeddings [m, d] of further images, negatives of captions.
 
     Returns:
         image -> text [n], text -> image [n]. An item without a negative has 0.
@@ -35,15 +35,8 @@ def hinges(images: Tensor, captions: Tensor, margin: float, distractors: Tensor 
 
 
 def info_nce(images: Tensor, captions: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
-    """-log p of the right one among the batch, p = softmax(cosine / temperature) (van den Oord et al. 2018, eq. 4; both
-    directions as Radford et al., ICML 2021).
-
-    Args:
-        images, captions: as in `hinges`.
-
-    Returns:
-        image -> text [n], text -> image [n], nats.
-    """
+    """-log p of the right item of the batch, p = softmax(cosine / temperature), nats (van den Oord et al. 2018, eq. 4;
+    both directions as in Radford et al., ICML 2021). Shapes as in `hinges`."""
     logits = images @ captions.T / temperature
     right = torch.arange(len(logits), device=logits.device)
     return F.cross_entropy(logits, right, reduction="none"), F.cross_entropy(logits.T, right, reduction="none")

@@ -1,10 +1,9 @@
-"""Similar training images, found once and before training: negatives of a caption (Chaffin et al., 2024).
+"""Mines similar training images, before training: negatives of a caption (Chaffin et al., 2024).
 
 An image is the query, the captions of all other training images are the index, as in the released code. An image is as
-near as the nearest of its captions. The search is exact.
+near as its nearest caption. The search is exact.
 
-The retriever's weights are copied beside what it found, under the seed of the runs that read it: a run cannot read two
-that do not belong together, and depends on one folder.
+The retriever's weights are copied beside its mined images, under the seed of the runs that read both.
 """
 
 from __future__ import annotations
@@ -30,38 +29,37 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
-# One row per image and rank, counted from 1: the other image, and the cosine of the query and its nearest caption.
+# One row per image and rank (from 1): the mined image, and the cosine of the query and its nearest caption.
 MINED = pa.schema([("item", pa.int64()), ("rank", pa.int64()), ("mined", pa.int64()), ("cosine", pa.float32())])
 
 # Scores in memory at a time: 64 MB.
 SCORES = 1 << 24
-# How many captions are searched at first, a multiple of the neighbours: an image has several, some of them its own.
+# Captions in the first search, as a multiple of the neighbours: images have several, and some are the query's own.
 FIRST = 8
-# Closer cosines are ties: their order must not depend on rounding.
+# Decimals of cosines: the order of closer ones must not depend on rounding.
 DECIMALS = 6
 
 
 def mined_file(folder: Path, seed: int) -> Path:
-    """The file of what a retriever's instance found."""
+    """The file with the mined images of one seed."""
     return folder / f"seed{seed}.mined.parquet"
 
 
 def make(config: MiningConfig) -> None:
-    """Finds similar images with each seed of a retriever: <mined>/seed<k>.mined.parquet, rows of `MINED`, and a copy of
-    the retriever's weights.
+    """Mines with each seed of a retriever: writes <mined>/seed<k>.mined.parquet, and a copy of the weights.
 
     Raises:
-        InputError: the retriever is missing or damaged or of another task, or the task has too few images.
+        InputError: the retriever is missing, damaged or of another task, or the task has too few images.
     """
     device = machine.device()
     for seed in config.seeds:
         weights = Path(config.retriever) / f"seed{seed + config.seed_offset}.safetensors"
         retriever = retrieval.load(weights)[0].to(device)
-        split = retriever.pictures(ARTIFACTS / config.task).split("train", config.max_length)
+        split = retriever.load_task(ARTIFACTS / config.task).split("train", config.max_length)
         captions = split.captions(np.arange(len(split)))
         present = captions[:, :, 0] != PAD
         images = embed_images(retriever, split.inputs, device).cpu()
-        # A sentence that many people said is one caption: it must not count as several, which differ by rounding.
+        # Equal sentences are one caption: embedded in several batches they would differ by rounding.
         spoken, said = np.unique(captions[present].numpy(), axis=0, return_inverse=True)
         texts = embed_captions(retriever, torch.from_numpy(spoken), device).cpu()
         owners = present.nonzero()[:, 0].numpy()
@@ -84,18 +82,18 @@ def make(config: MiningConfig) -> None:
 def nearest(
     images: Tensor, texts: Tensor, captions: NDArray[np.int64], owners: NDArray[np.int64], neighbours: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The images whose nearest captions are nearest to each image; never itself or a copy of it.
+    """The images whose captions are nearest to each image, without itself and its copies.
 
     Args:
         images: embeddings [n, d].
         texts: embeddings [u, d] of all captions, each once.
-        captions, owners: int64 [m], all pairs of a caption and an image of it, rows of `texts` and `images`.
+        captions, owners: int64 [m], all pairs of a caption and its image, as rows of `texts` and `images`.
 
     Returns:
-        rows int64 [n, neighbours] and cosines [n, neighbours], the nearest first, of ties the lowest row. Where there
-        are too few, the rest is -1 and -inf.
+        rows int64 [n, neighbours] and cosines [n, neighbours], the nearest first, of ties the lowest row; -1 and -inf
+        where there are too few.
     """
-    # Not at the top: training imports this module, too, and searches nothing.
+    # Not at the top: training imports this module, too, but does not search.
     from sklearn.neighbors import NearestNeighbors
 
     index = NearestNeighbors(metric="cosine", algorithm="brute").fit(texts.numpy())
@@ -107,7 +105,7 @@ def nearest(
     for start in progress(range(0, len(images), chunk), desc="mine", unit="chunk"):
         left = np.arange(start, min(start + chunk, len(images)))
         searched = 0
-        # Most images need few captions; only those with too few others among them search on.
+        # Few captions suffice for most images; the search goes on for the others.
         while len(left) and searched < len(texts):
             searched = min(len(texts), max(FIRST * neighbours, 4 * searched))
             distances, found = index.kneighbors(images[left].numpy(), n_neighbors=searched)
@@ -121,11 +119,11 @@ def nearest(
 def _others(
     images: Tensor, query: int, cosines: NDArray[np.float32], owners: list[NDArray[np.int64]], neighbours: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The first different images among those of captions [k], and their cosines, without the query and its copies."""
+    """The first distinct images of captions [k], and their cosines, without the query and its copies."""
     row = np.concatenate(owners)
     cosine = np.repeat(cosines, [len(some) for some in owners])
     order = np.lexsort((row, -cosine))
-    # The places where an image is there for the first time, in their order.
+    # The first occurrence of each image, in order.
     first = np.sort(np.unique(row[order], return_index=True)[1])
     row, cosine = row[order][first], cosine[order][first]
     other = ~copies(images[[query]], images[row])[0].numpy()
@@ -134,18 +132,11 @@ def _others(
 
 
 def read(path: Path, items: NDArray[np.int64], ranks: Sequence[int]) -> NDArray[np.int64]:
-    """Which images were found for each of some.
-
-    Args:
-        items: ids of all training images, int64 [n].
-        ranks: those that are wanted.
-
-    Returns:
-        rows in `items`, int64 [n, len(ranks)].
+    """The mined images of the given ranks, as rows of `items`, the ids of all training images: int64 [n, len(ranks)].
 
     Raises:
-        InputError: the file is missing or damaged, an image or a rank is not there, or what was found is no training
-            image or the image itself.
+        InputError: the file is missing or damaged, lacks an image or a rank, or names an image that is no other
+            training image.
     """
     table = read_table(path, MINED)
     rows = {item: row for row, item in enumerate(items.tolist())}

@@ -1,4 +1,4 @@
-"""Where the right one stands among all, by cosine."""
+"""Ranks of the right target among all, by cosine."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Queries at a time: against 25,000 targets their scores take 50 MB.
+# Queries per chunk: against 25,000 targets their scores take 50 MB.
 CHUNK = 500
-# Two embeddings of one caption differ by rounding if they were computed in different batches: closer scores are ties.
+# Closer scores are ties: embeddings of one caption from different batches differ by rounding.
 TIE = 1e-6
 
 
 def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = None) -> Tensor:
-    """The rank of every query's own target: 1 is first. Ties count against it, and so does NaN.
+    """The rank, from 1, of every query's own target: int64 [n] on the CPU. Ties and NaN count against it.
 
-    A query may have several targets of its own, as an image has several captions. Then the first of them counts, and
-    the others are left out.
+    If a query has several targets of its own, as an image has several captions, the best counts, and the others are
+    left out.
 
     Args:
         queries: embeddings [n, d].
         targets: embeddings [m, d].
         own: int64 [n], the item of each query.
         items: int64 [m], the item of each target; None: its row.
-
-    Returns:
-        int64 [n], on the CPU.
     """
     if items is None:
         items = torch.arange(len(targets), device=targets.device)

@@ -1,4 +1,4 @@
-"""How well a retriever finds: recall and median rank over a whole split, with people's captions."""
+"""Recall and median rank of a retriever over a whole split, with people's captions."""
 
 from __future__ import annotations
 
@@ -55,20 +55,16 @@ def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls
 
 
 def recall_sum(found: Recalls) -> float:
-    """R@1 + R@5 + R@10 of both directions, 0 to 6: what tells the best epoch."""
+    """R@1 + R@5 + R@10 of both directions, 0 to 6: the criterion of the best epoch."""
     return sum(values[f"R@{k}"] for values in found.values() for k in KS)
 
 
-def of_seeds(config: RetrieverConfig, device: torch.device) -> dict[str, Any]:
-    """The recalls of each seed over the whole split `evaluate_on`.
-
-    Raises:
-        InputError: weights or the task are missing or damaged.
-    """
+def recalls_per_seed(config: RetrieverConfig, device: torch.device) -> dict[str, Any]:
+    """The recalls of each seed over the whole split `evaluate_on`."""
     seeds = {}
     for seed in config.seeds:
         retriever, _ = retrieval.load(Path(config.weights) / f"seed{seed}.safetensors")
-        split = retriever.pictures(ARTIFACTS / config.task).split(config.evaluate_on, config.max_length)
+        split = retriever.load_task(ARTIFACTS / config.task).split(config.evaluate_on, config.max_length)
         seeds[str(seed)] = recalls(retriever.to(device), split, device)
     captions = sum(map(len, split.references))
     return {"split": config.evaluate_on, "images": len(split), "captions": captions, "seeds": seeds}

@@ -9,16 +9,14 @@ from seqcap.retrieval.ranking import CHUNK, TIE
 
 
 def shared_recall(queries: Tensor, targets: Tensor, k: int) -> Tensor:
-    """The probability that a query's own target is among the first k if ties are ordered at random.
+    """The probability that a query's own target is among the first k if ties are ordered at random: float64 [n] on the
+    CPU, whose mean is R@k. NaN scores count against the own target.
 
-    So a captioner that says one sentence of all N images has R@1 = 1/N in both directions. `ranking.ranks`, which
-    counts ties against the own, gives it 1/N by its captions and 0 by the images.
+    So a captioner with one sentence for all N images has R@1 = 1/N in both directions. `ranking.ranks` gives it 1/N
+    from captions to images and 0 from images to captions.
 
     Args:
         queries, targets: embeddings [n, d]; row i of one belongs to row i of the other.
-
-    Returns:
-        float64 [n], 0 to 1, on the CPU; their mean is R@k. NaN scores count against the own.
     """
     rows = torch.arange(len(targets), device=targets.device)
     found = []

@@ -1,7 +1,8 @@
-"""Sequence rewards on token ids: fast enough to be computed inside every training step.
+"""Captions as token ids and their references come in, rewards go out, fast enough for every training step; and corpus
+metrics of summed counts (`corpus`, in plain NumPy). Imports spice, files and errors.
 
-A reward metric is one entry of `MODULES`: the module that computes it, found by name, so that a run loads (and depends
-on) the metrics that it is paid, and no others.
+A reward metric is an entry of `MODULES`: the module that computes it, found by name, so that a run loads (and depends
+on) only the metrics that it is paid.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-# Metric -> its module, with `build(material)` (`seqcap.rewards.mixture.Material`). Sums add them up in this order.
+# Metric -> its module, with `build(material)` (`seqcap.rewards.mixture.Material`). Sums add metrics in this order.
 MODULES = {
     "bleu1": "seqcap.rewards.bleu",
     "bleu2": "seqcap.rewards.bleu",
@@ -20,7 +21,9 @@ MODULES = {
     "meteor": "seqcap.rewards.meteor",
     "spice": "seqcap.rewards.spice",
 }
-# SPICE's parses are the same whoever asks: all runs on a machine share them, and no result depends on the file.
+# What a metric reads besides the task's data: files of artifacts/words/<task>/.
+READS = {"meteor": "paraphrases"}
+# All runs on a machine share SPICE's parses. No result depends on the file.
 PARSES = Path("scratch/scene_graphs.parquet")
 # Metrics that only work for English.
 ENGLISH = ("meteor", "spice")
@@ -29,3 +32,8 @@ ENGLISH = ("meteor", "spice")
 def modules(weights: Mapping[str, float]) -> Iterator[str]:
     """The modules of the metrics that have a weight."""
     yield from dict.fromkeys(MODULES[metric] for metric, weight in weights.items() if weight)
+
+
+def reads(weights: Mapping[str, float]) -> Iterator[str]:
+    """What the metrics that have a weight read besides the task's data."""
+    yield from (READS[metric] for metric, weight in weights.items() if weight and metric in READS)

@@ -1,6 +1,6 @@
 """Sentence BLEU-1..4 on token ids (Papineni et al., ACL 2002), equal to pycocoevalcap's `Bleu` per caption.
 
-Closest reference length (the shorter of two equally close), its smoothing constants 1e-15 and 1e-9.
+With the closest reference length (the shorter of two equally close) and its smoothing constants 1e-15 and 1e-9.
 """
 
 from __future__ import annotations
@@ -22,37 +22,18 @@ Floats = npt.NDArray[np.float64]
 
 
 class Bleu:
-    """BLEU reward: built once from the training references, then scores batches of ids.
-
-    Args:
-        references: cooked once for all rewards.
-    """
+    """BLEU-1..4 as rewards; see `mixture.Metric`."""
 
     def __init__(self, references: References) -> None:
         self._references = references
         self._limits = cook_bleu(*references.flat, references.union, references.grams)
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """BLEU-1..4 of each hypothesis against its image's references.
-
-        Args:
-            hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
-            image: [n] index into the references.
-
-        Returns:
-            [n, 4] scores in 0 .. 1. An empty hypothesis scores 0.
-
-        Raises:
-            InputError: wrong shapes, or ids or indices out of range.
-        """
+        """BLEU-1..4 [n, 4] in 0 .. 1. An empty hypothesis scores 0."""
         return bleu_from_statistics(self.statistics(hypotheses, image))
 
     def statistics(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """What corpus BLEU is computed from (`bleu_from_statistics`); arguments and errors as of `score`.
-
-        Returns:
-            [n, 10]: matches of orders 1-4, guesses of orders 1-4, the length, the closest reference length.
-        """
+        """The counts [n, 10] that `bleu_from_statistics` takes; arguments and errors as of `score`."""
         r = self._references
         rows = r.checked(hypotheses, image)
         return bleu_against(*rows, r.captions, r.images, r.union, self._limits, r.grams)
@@ -63,46 +44,37 @@ def build(material: Material) -> Bleu:
     return Bleu(material.plain)
 
 
-def pairwise_bleu(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
-    """BLEU-1..4 of sample j of an image with its sample k as the single reference.
+def pairwise_bleu(hypotheses: npt.ArrayLike) -> Floats:
+    """BLEU-1..4 of sample j of an image with its sample k as the single reference. EOS is a token.
 
     Args:
         hypotheses: [b, s, time] ids.
-        eos: whether EOS is a token.
 
     Returns:
-        [b, s, s, 4]: entry [i, j, k] scores j against k. The diagonal is 1 up to smoothing where the caption
-        has at least n tokens.
+        [b, s, s, 4]: entry [i, j, k] scores j against k. The diagonal is 1, up to smoothing, where the caption has at
+        least n tokens.
 
     Raises:
         InputError: wrong shape, or ids out of range.
     """
-    return bleu_from_statistics(_among(hypotheses, True, eos))
+    return bleu_from_statistics(_among(hypotheses, pairwise=True, eos=True))
 
 
-def multi_reference_bleu(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
-    """BLEU-1..4 of each sample of an image with its other s - 1 samples as references.
+def multi_reference_bleu(hypotheses: npt.ArrayLike) -> Floats:
+    """BLEU-1..4 [b, s, 4] of each sample of an image with its other s - 1 samples as references. EOS is a token.
 
     Args:
         hypotheses: [b, s, time] ids, s >= 2.
-        eos: whether EOS is a token.
-
-    Returns:
-        [b, s, 4].
 
     Raises:
         InputError: wrong shape, a single sample, or ids out of range.
     """
-    return bleu_from_statistics(multi_reference_statistics(hypotheses, eos))
+    return bleu_from_statistics(multi_reference_statistics(hypotheses, eos=True))
 
 
-def multi_reference_statistics(hypotheses: npt.ArrayLike, eos: bool = True) -> Floats:
-    """What corpus BLEU of each sample against the image's others is computed from; as `multi_reference_bleu`.
-
-    Returns:
-        [b, s, 10], columns as of `Bleu.statistics`.
-    """
-    return _among(hypotheses, False, eos)[:, :, 0]
+def multi_reference_statistics(hypotheses: npt.ArrayLike, eos: bool) -> Floats:
+    """The counts [b, s, 10] of `multi_reference_bleu`; `eos` says whether EOS is a token."""
+    return _among(hypotheses, pairwise=False, eos=eos)[:, :, 0]
 
 
 def _among(hypotheses: npt.ArrayLike, pairwise: bool, eos: bool) -> Floats:

@@ -20,11 +20,12 @@ class DocumentFrequencies:
     """For each n-gram, the number of images with a reference that contains it.
 
     Args:
-        references: of the images to count over: the training set's for a reward, the scored split's for evaluation.
+        references: of the training set for a reward, of the scored split for evaluation.
 
     Attributes:
-        table: [capacity] n-grams; shift: of the hash function.
-        idf: [capacity] log(images / frequency); log(images) where the table is empty: an n-gram never seen.
+        table: [capacity] n-grams.
+        shift: of the hash function.
+        idf: [capacity] log(images / frequency); log(images) where the table is empty, for an n-gram never seen.
     """
 
     def __init__(self, references: References) -> None:
@@ -34,11 +35,11 @@ class DocumentFrequencies:
 
 
 class CiderD:
-    """CIDEr-D reward: built once from the training references, then scores batches of ids.
+    """CIDEr-D as a reward; see `mixture.Metric`.
 
     Args:
-        references: with a single image every weight is log 1 = 0 and so is every score.
-        frequencies: document frequencies of other references, never of a batch; None: of these references.
+        references: with a single image, every weight is log 1 = 0 and so is every score.
+        frequencies: of other references, never of a batch; None counts them over these references.
     """
 
     def __init__(self, references: References, frequencies: DocumentFrequencies | None = None) -> None:
@@ -51,19 +52,8 @@ class CiderD:
         self._cooked = (r.captions, r.images, *weights, r.union, r.grams, cells, counts, norms)
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """CIDEr-D of each hypothesis: 10 times the mean over orders 1-4 and references of the clipped tf-idf
-        cosine, times exp(-(difference in length)^2 / (2 * 6^2)).
-
-        Args:
-            hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
-            image: [n] index into the references.
-
-        Returns:
-            [n] scores, 0 (nothing shared) to 10. An empty hypothesis scores 0.
-
-        Raises:
-            InputError: wrong shapes, or ids or indices out of range.
-        """
+        """CIDEr-D [n], 0 (nothing shared) to 10: 10 times the mean over orders 1-4 and references of the clipped
+        tf-idf cosine, times exp(-(difference in length)^2 / (2 * 6^2)). An empty hypothesis scores 0."""
         rows, lengths, images = self._references.checked(hypotheses, image)
         return cider_d(rows, lengths, images, *self._cooked, SIGMA)
 

@@ -1,6 +1,6 @@
-"""Corpus metrics from counts that add up over items: what a corpus is worth, and every bootstrap's resample of it.
+"""Corpus metrics from counts that add up over captions, for a whole corpus or any resample of it.
 
-Plain NumPy, so that the reports, which never load the compiled rewards, compute what training and evaluation do.
+Plain NumPy: reports compute what training and evaluation do, without loading the compiled rewards.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ An n-gram of ids is one uint64, 16 bits an id. No scored id is 0 (PAD), so keys 
 collide, key 0 marks an empty slot, and sorted keys are grouped by order.
 All kernels live in this one file because numba's on-disk cache looks only at the file of the outermost
 function: a helper changed in another file would leave stale machine code behind.
-`reference.py` holds the same computations as readable Python.
+`tests/plain_rewards.py` holds the same computations as readable Python.
 """
 
 from __future__ import annotations

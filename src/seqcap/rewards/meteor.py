@@ -1,6 +1,6 @@
 """METEOR 1.5 on token ids (Denkowski and Lavie, WMT 2011 and WMT 2014), equal to the Java program's scores.
 
-All four matchers (exact, stem, synonym, paraphrase) with the parameters for ranking English, as pycocoevalcap calls
+All four matchers (exact, stem, synonym, paraphrase), with the parameters for ranking English, as pycocoevalcap calls
 it (`-l en -norm`).
 """
 
@@ -32,8 +32,9 @@ from seqcap.rewards.meteor_kernels import (
     score_rows,
     word_table,
 )
-from seqcap.rewards.meteor_resources import byte_strings, forms_of, resources, split, stems_of, synsets_of
+from seqcap.rewards.meteor_resources import byte_strings, forms_of, resources, split, stems_of
 from seqcap.rewards.sequences import References, checked_hypotheses, checked_images, scored_lengths
+from seqcap.spice.wordnet import wordnet
 
 if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
@@ -42,22 +43,20 @@ Floats = npt.NDArray[np.float64]
 
 
 class Lexicon:
-    """What METEOR knows of a vocabulary: tokens, stems, synonyms, function words and paraphrases of its words.
+    """METEOR's tokens, stems, synonyms, function words and paraphrases of a vocabulary.
 
-    A word may be several of METEOR's tokens ("'s" is "'" and "s", "t-shirt" is "t" and "shirt").
+    A word may be several of METEOR's tokens ("t-shirt" is "t" and "shirt").
 
     Args:
         words: the word of each id; the first four (padding, begin, end, unknown) are ignored. Words that only
-            references hold belong here too: a word without an entry matches nothing, itself included.
+            references hold belong here too: a word without an entry matches nothing, not even itself.
         paraphrases: of schema PARAPHRASES, from `filter_paraphrases`; it may hold more words than `words`.
 
     Raises:
-        InputError: METEOR's word lists are not installed, or the paraphrases have other columns.
+        InputError: METEOR's word lists are not installed.
     """
 
     def __init__(self, words: Sequence[str], paraphrases: pa.Table) -> None:
-        if paraphrases.schema.names != PARAPHRASES.names:
-            raise InputError("paraphrases", f"have columns {paraphrases.schema.names}", "use `filter_paraphrases`")
         nothing: list[str] = []
         forms = [nothing] * FORMS * min(FIRST_WORD, len(words))
         forms += [form for word in words[FIRST_WORD:] for form in forms_of(word)]
@@ -65,13 +64,13 @@ class Lexicon:
         number = {token: index for index, token in enumerate(vocabulary)}
         self.longest = max([1, *map(len, forms)])
         function_words = resources().function_words
-        members: dict[str, list[int]] = {}
+        members: dict[int, list[int]] = {}
         for token in vocabulary:
-            for synset in synsets_of(token):
+            for synset in wordnet().find_synsets(token):
                 members.setdefault(synset, []).append(number[token])
         groups = [group for group in members.values() if len(group) > 1]
         data, starts = byte_strings(vocabulary)
-        sides = [_bytes_of(paraphrases.column(name)) for name in PARAPHRASES.names]
+        sides = [string_bytes(paraphrases.column(name)) for name in PARAPHRASES.names]
         self.words = Words(
             np.array([number[token] for form in forms for token in form], dtype=np.int32),
             _starts(forms).astype(np.int32),
@@ -84,10 +83,10 @@ class Lexicon:
 
 
 class Meteor:
-    """METEOR reward: built once from the training references, then scores batches of ids.
+    """METEOR as a reward; see `mixture.Metric`.
 
     Args:
-        references: cooked once for all rewards. EOS is no token here, whether they have it or not.
+        references: EOS is no token here, whether they have it or not.
         lexicon: of the words that the ids stand for.
     """
 
@@ -100,41 +99,15 @@ class Meteor:
         )
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """METEOR of each hypothesis: the best over its image's references.
-
-        Args:
-            hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
-            image: [n] index into the references.
-
-        Returns:
-            [n] scores, 0 (nothing matches) to 1. An empty hypothesis scores 0.
-
-        Raises:
-            InputError: wrong shapes, or ids or indices out of range.
-        """
-        return self._scores_and_statistics(hypotheses, image)[0]
-
-    def statistics(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """Counts of each hypothesis against the reference that it scores best with, for `corpus_meteor`.
-
-        Args:
-            hypotheses: [n, time] ids; image: [n], as in `score`.
-
-        Returns:
-            [n, 23] counts in the order in which METEOR prints them (see `meteor_kernels`).
-
-        Raises:
-            InputError: as `score`.
-        """
-        return self._scores_and_statistics(hypotheses, image)[1]
+        """METEOR [n], 0 (nothing matches) to 1: the best over the references. An empty hypothesis scores 0."""
+        return self._align(hypotheses, image)[0]
 
     def measure(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """What evaluation needs: the score of each hypothesis [n], and [n, 23] to be summed over any of them for
-        `meteor_from_statistics`. Arguments and errors as of `score`."""
-        scores, statistics = self._scores_and_statistics(hypotheses, image)
+        """The scores [n], and counts [n, 23] whose sums `meteor_from_statistics` takes; arguments as of `score`."""
+        scores, statistics = self._align(hypotheses, image)
         return scores, summable(statistics)
 
-    def _scores_and_statistics(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Floats, Floats]:
+    def _align(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Floats, Floats]:
         rows = checked_hypotheses(hypotheses, dimensions=2)
         images = checked_images(image, len(rows), self._images)
         return self._meteor(rows, scored_lengths(rows, eos=False), images)
@@ -144,7 +117,7 @@ def build(material: Material) -> Meteor:
     """Reward metric meteor.
 
     Raises:
-        InputError: the material has no paraphrases, or a file is missing or malformed.
+        InputError: the material has no paraphrases, or the file cannot be read.
     """
     if material.paraphrases is None:
         fix = "let the group read words/<task>/paraphrases.parquet"
@@ -152,25 +125,8 @@ def build(material: Material) -> Meteor:
     return Meteor(material.plain, Lexicon(material.words, read_table(material.paraphrases, PARAPHRASES)))
 
 
-def corpus_meteor(statistics: npt.ArrayLike) -> float:
-    """METEOR of a corpus: of the sum of its captions' statistics, which is not the mean of their scores.
-
-    As METEOR does it, a caption that one chunk aligns completely with its reference adds no chunk to the sum.
-
-    Args:
-        statistics: [n, 23] from `Meteor.statistics`.
-
-    Raises:
-        InputError: another shape.
-    """
-    counts = np.asarray(statistics, dtype=np.float64)
-    if counts.ndim != 2 or counts.shape[1] != STATISTICS:
-        raise InputError("statistics", f"have shape {counts.shape}", f"pass [n, {STATISTICS}] from `Meteor.statistics`")
-    return float(meteor_from_statistics(summable(counts).sum(axis=0)))
-
-
 def summable(statistics: Floats) -> Floats:
-    """Captions' statistics [n, 23] as METEOR sums them: one that a single chunk aligns completely adds no chunk."""
+    """Counts [n, 23] as METEOR sums them: a caption that a single chunk aligns completely adds no chunk."""
     complete = (statistics[:, COVERED:] == statistics[:, LENGTH : LENGTH + 2]).all(axis=1)
     counts = statistics.copy()
     counts[complete & (statistics[:, CHUNKS] == 1), CHUNKS] = 0
@@ -178,25 +134,26 @@ def summable(statistics: Floats) -> Floats:
 
 
 def meteor_from_statistics(totals: Floats) -> Floats:
-    """METEOR [...] of sums [..., 23] of `summable` statistics."""
+    """METEOR [...] of sums [..., 23] of `summable` counts, which is not the mean of the captions' scores."""
     return score_rows(np.ascontiguousarray(totals).reshape(-1, STATISTICS)).reshape(totals.shape[:-1])
 
 
 def _starts(groups: Sequence[Sequence[object]]) -> npt.NDArray[np.int64]:
-    """[groups + 1] where each starts when they are laid out flat."""
+    """[groups + 1] where each group starts if all are laid out flat."""
     return np.concatenate([[0], np.cumsum([len(group) for group in groups], dtype=np.int64)])
 
 
 def _initial(word: str) -> int:
-    """Which form a word asks of the word before it: 1 if it begins with a small letter, 2 with a digit, else 0."""
+    """The form that the word before must have: 1 if this one begins with a small letter, 2 with a digit, else 0."""
     first = "".join(split(word))[:1]
     return 1 if "a" <= first <= "z" else 2 if "0" <= first <= "9" else 0
 
 
-def _bytes_of(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+def string_bytes(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """A string column as UTF-8 bytes and [rows + 1] offsets."""
-    array = pa.concat_arrays(column.cast(pa.large_string()).chunks or [pa.array([], pa.large_string())])
+    array = column.cast(pa.large_string()).combine_chunks()
+    if len(array) == 0:
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
     _, offsets, data = array.buffers()
-    empty = data is None or data.size == 0
     starts = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    return np.zeros(0, dtype=np.uint8) if empty else np.frombuffer(data, dtype=np.uint8), starts
+    return np.frombuffer(data or b"", dtype=np.uint8), starts

@@ -1,20 +1,18 @@
 """The compiled inner loops of METEOR: looking up words and phrases, finding matches, searching the best alignment.
 
-A file of its own that imports no other kernel, because numba's on-disk cache looks only at the file of the
-outermost function. `meteor_reference.py` holds the same computations as readable Python.
+A file of its own that imports no other compiled function, because numba's on-disk cache looks only at the file of the
+outermost function. `tests/plain_meteor.py` holds the same computations as readable Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-P = ParamSpec("P")
-R = TypeVar("R")
+from seqcap.rewards.kernels import kernel
+
 Bytes = npt.NDArray[np.uint8]
 Slots = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -76,11 +74,6 @@ class Words(NamedTuple):
     pairs: Keys
     ranks: Slots
     filter: Keys
-
-
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compiles without the interpreter or its lock; machine code is kept on disk between processes."""
-    return cast(Callable[P, R], numba.njit(cache=True, nogil=True)(function))
 
 
 # ---- Words and phrases ---------------------------------------------------------------------------------------

@@ -1,15 +1,13 @@
-"""What METEOR 1.5 knows about English: how it splits captions into tokens, stems, synonyms, paraphrases.
+"""METEOR 1.5's English: how it splits captions into tokens, stems, function words and paraphrases.
 
-Its files are read from the installed pycocoevalcap. The paraphrase table (5 million pairs) is filtered once to the
-words at hand; `filter_paraphrases` takes seconds, and its result is an artifact (`seqcap.files.schemas.PARAPHRASES`).
+`filter_paraphrases` reduces the table of 5 million paraphrases to the words at hand. It takes seconds, and its result
+is an artifact (`seqcap.files.schemas.PARAPHRASES`).
 """
 
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import re
-import zipfile
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -23,10 +21,9 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 from seqcap.errors import InputError
 from seqcap.files.schemas import PARAPHRASES
 from seqcap.rewards.meteor_kernels import select_pairs, word_table
+from seqcap.spice.wordnet import INSTALL, meteor_file, read_lists
 
-INSTALL = "install pycocoevalcap 1.2"
-
-# Characters METEOR takes for letters; every other one, digits and .,'- apart, is a token of its own.
+# Characters that METEOR takes for letters. Every other one is a token of its own, except digits and .,'-
 LETTERS = "A-Za-zÀ-ÖØ-öø-ž\u0400-\u0527\u1d00-\u1d7f\ua640-\ua66e\ua67e-\ua697"
 LETTER = re.compile(f"[{LETTERS}]")
 # Applied in this order, each left to right without overlaps, as METEOR's `-norm` does.
@@ -52,71 +49,25 @@ SUBSTITUTIONS = [
     ]
 ]
 
-# WordNet's rules of detachment for nouns, verbs and adjectives; the first whose result is a known word counts.
-ENDINGS = [
-    *[("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")],
-    *[("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
-    *[("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
-]
-
 
 class Resources(NamedTuple):
     """METEOR's word lists.
 
     Attributes:
         function_words: words that count less than content words.
-        synsets: a word to the numbers of its WordNet synsets, separated by spaces.
-        exceptions: an irregular form to its base forms.
-        prefixes: abbreviations whose period stays; True where it stays before digits only.
+        prefixes: abbreviations that keep their period; True if they keep it only before digits.
     """
 
     function_words: frozenset[str]
-    synsets: dict[str, str]
-    exceptions: dict[str, list[str]]
     prefixes: dict[str, bool]
-
-
-def meteor_file(name: str) -> Path:
-    """Path of a file in pycocoevalcap's METEOR folder.
-
-    Raises:
-        InputError: pycocoevalcap or the file is not installed.
-    """
-    package = importlib.util.find_spec("pycocoevalcap")
-    for root in (package.submodule_search_locations or []) if package else []:
-        path = Path(root) / "meteor" / name
-        if path.is_file():
-            return path
-    raise InputError(name, "is not installed", INSTALL)
 
 
 @cache
 def resources() -> Resources:
-    """Reads the word lists from METEOR's jar.
-
-    Raises:
-        InputError: the jar is missing, damaged, or lacks a list.
-    """
-    jar = meteor_file("meteor-1.5.jar")
-    names = ["function/english.words", "synonym/english.synsets", "synonym/english.exceptions"]
-    try:
-        with zipfile.ZipFile(jar) as archive:
-            words, synsets, exceptions, prefixes = (
-                archive.read(name).decode().split("\n") for name in [*names, "nonbreaking/english.prefixes"]
-            )
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(jar, f"cannot be read ({error})", f"re-{INSTALL}") from None
-    bases: dict[str, list[str]] = {}
-    for base, forms in zip(exceptions[::2], exceptions[1::2], strict=False):
-        for form in forms.split():
-            bases.setdefault(form, []).append(base)
+    """METEOR's word lists, read once a process; errors as of `wordnet.read_lists`."""
+    words, prefixes = read_lists("function/english.words", "nonbreaking/english.prefixes")
     abbreviations = [line.split() for line in prefixes if line.strip() and not line.startswith("#")]
-    return Resources(
-        frozenset(filter(None, words)),
-        dict(zip(synsets[::2], synsets[1::2], strict=False)),
-        bases,
-        {fields[0]: len(fields) > 1 for fields in abbreviations},
-    )
+    return Resources(frozenset(filter(None, words)), {fields[0]: len(fields) > 1 for fields in abbreviations})
 
 
 def split(caption: str) -> list[str]:
@@ -149,20 +100,6 @@ def normalize(caption: str) -> list[str]:
     return [token.lower() for token in split(caption)]
 
 
-def synsets_of(token: str) -> set[str]:
-    """WordNet synsets of a token and of its base form: an irregular one, or else a detached ending."""
-    _, synsets, exceptions, _ = resources()
-    found = set(synsets.get(token, "").split())
-    if token in exceptions:
-        return found.union(*(synsets.get(base, "").split() for base in exceptions[token]))
-    if len(token) > 2 and not token.endswith("ss"):
-        for ending, replacement in ENDINGS:
-            base = token[: len(token) - len(ending)] + replacement
-            if token.endswith(ending) and base in synsets:
-                return found.union(synsets[base].split())
-    return found
-
-
 def stems_of(tokens: Iterable[str]) -> list[str]:
     """Stems by the Porter2 algorithm of 2006 that METEOR holds; snowballstemmer 3 changed it ("added")."""
     # Not `snowballstemmer.stemmer`: that would take whichever PyStemmer is installed.
@@ -178,14 +115,14 @@ def byte_strings(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArr
 
 
 def filter_paraphrases(words: Iterable[str], path: str | Path | None = None) -> pa.Table:
-    """The pairs of METEOR's paraphrase table both sides of which hold nothing but these words.
+    """The pairs of METEOR's paraphrase table whose two sides hold only these words.
 
     Args:
-        words: captions' words, or whole captions; split as METEOR does.
-        path: a paraphrase table (gzip; three lines a pair: probability, left, right), METEOR's English one if None.
+        words: captions' words, or whole captions; they are split as METEOR does.
+        path: a paraphrase table (gzip; three lines a pair: probability, left, right); None takes METEOR's English one.
 
     Returns:
-        A table of schema PARAPHRASES, in the file's order, which METEOR's search depends on.
+        A table of schema PARAPHRASES, in the file's order, on which METEOR's search depends.
 
     Raises:
         InputError: the paraphrase table is missing or damaged.
@@ -207,12 +144,12 @@ def filter_paraphrases(words: Iterable[str], path: str | Path | None = None) -> 
 
 
 def vocabulary_of(words: Iterable[str]) -> set[str]:
-    """All tokens that METEOR can make of these words, wherever they stand in a caption."""
+    """All tokens into which METEOR can split these words, wherever they stand in a caption."""
     return {token for word in words for form in forms_of(word) for token in form}
 
 
 def forms_of(word: str) -> tuple[list[str], list[str], list[str]]:
-    """Tokens of a word at the end of a caption, before a small letter and before a digit: a period can depend on it."""
+    """Tokens of a word at the end of a caption, before a small letter and before a digit: a period depends on that."""
     if "." not in word:
         alone = normalize(word)
         return alone, alone, alone

@@ -21,14 +21,14 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Material:
-    """What a metric is built from: the `build(material)` of its module takes what it needs.
+    """What metrics are built from: the `build(material)` of each module takes what it needs.
 
     Attributes:
         references: per image, captions as lists of ids without EOS.
         words: the vocabulary; a word's id is its position.
-        paraphrases: what the stage `paraphrases` wrote, for METEOR; None: nothing.
+        paraphrases: file of the stage `paraphrases`, for METEOR.
         eos: whether CIDEr-D counts EOS, so that captions end where they should; evaluation does not.
-        parses: the file of earlier parses, for SPICE; None: none is kept.
+        parses: file of earlier parses, for SPICE; None keeps none.
     """
 
     references: Sequence[Sequence[Sequence[int]]]
@@ -39,31 +39,39 @@ class Material:
 
     @cached_property
     def plain(self) -> References:
-        """Cooked without EOS, as in evaluation: with EOS as a token of BLEU, three words and an ending would be a
-        4-gram."""
+        """Without EOS, as in evaluation: otherwise three words and EOS would be a 4-gram of BLEU."""
         return References(self.references, eos=False)
 
     @cached_property
     def ended(self) -> References:
-        """Cooked with EOS, where it counts."""
+        """With EOS, unless it does not count."""
         return References(self.references, eos=True) if self.eos else self.plain
 
 
 class Metric(Protocol):
-    """What a module's `build` returns."""
+    """What a module's `build` returns: built once from the training references, it scores batch after batch."""
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """Of n hypotheses, [n], or [n, k] where the module has k metrics, in the order of `MODULES`."""
+        """Scores hypotheses against the references of their images.
+
+        Args:
+            hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
+            image: [n] index into the references.
+
+        Returns:
+            [n], or [n, k] where the module has k metrics, in the order of `MODULES`.
+
+        Raises:
+            InputError: wrong shapes, or ids or indices out of range.
+        """
         ...
 
 
 class Mixture:
     """The weighted sum of metrics, each in the scale of its definition (x1): r(y) = sum_m w_m m(y).
 
-    Built once from the training references. Metrics without a weight are not built.
-
     Args:
-        weights: metric -> weight, of any sign.
+        weights: metric -> weight, of any sign. Metrics without a weight are not built.
         material: what the metrics are built from.
 
     Raises:
@@ -77,14 +85,14 @@ class Mixture:
         for name in dict.fromkeys(MODULES.values()):
             if name in wanted:
                 module: Any = importlib.import_module(name)
-                of_module = [weights.get(metric, 0.0) for metric, where in MODULES.items() if where == name]
-                self._parts.append((np.array(of_module), module.build(material)))
+                own = [weights.get(metric, 0.0) for metric, where in MODULES.items() if where == name]
+                self._parts.append((np.array(own), module.build(material)))
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """Rewards [n] of hypotheses [n, time] of images [n] (rows of the references).
+        """Rewards [n]; arguments and errors as of `Metric.score`.
 
         Raises:
-            InputError: wrong shapes, ids or indices out of range, or no metric has a weight.
+            InputError: no metric has a weight.
         """
         if not self._parts:
             raise InputError("reward", "is asked for by the objective, but the run is paid none", "name one of rewards")

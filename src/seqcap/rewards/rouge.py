@@ -18,29 +18,14 @@ BETA = 1.2
 
 
 class RougeL:
-    """ROUGE-L reward: built once from the training references, then scores batches of ids.
-
-    Args:
-        references: cooked once for all rewards.
-    """
+    """ROUGE-L as a reward; see `mixture.Metric`."""
 
     def __init__(self, references: References) -> None:
         self._references = references
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """F-measure (beta 1.2) of the longest common subsequence; the best precision and the best recall may come
-        from two references.
-
-        Args:
-            hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
-            image: [n] index into the references.
-
-        Returns:
-            [n] scores in 0 .. 1. An empty hypothesis scores 0, unless a reference is empty too (then 1).
-
-        Raises:
-            InputError: wrong shapes, or ids or indices out of range.
-        """
+        """F-measure [n] in 0 .. 1 (beta 1.2) of the longest common subsequence. The best precision and the best recall
+        may come from two references. An empty hypothesis scores 0, or 1 if a reference is empty too."""
         return rouge_l(*self._references.checked(hypotheses, image), *self._references.flat, BETA)
 
 

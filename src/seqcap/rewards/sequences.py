@@ -1,8 +1,8 @@
-"""Decides what counts as a token of a caption when a reward is computed. No other module decides it.
+"""Decides which ids of a caption are tokens for a reward. No other module decides it.
 
-The end of sequence (EOS) is a token of references, hypotheses and document frequencies alike (self-critical
-training, Rennie et al. 2017, as implemented by its authors). If it were missing from one of them, a policy could gain
-reward by stopping in the middle of a phrase ("a man on a").
+EOS is a token of references, hypotheses and document frequencies alike (self-critical training, Rennie et al., CVPR
+2017, as its authors implement it). If one of them lacked it, a policy could gain reward by stopping in the middle of a
+phrase ("a man on a").
 """
 
 from __future__ import annotations
@@ -26,15 +26,8 @@ Ints = npt.NDArray[np.int64]
 
 
 def scored_lengths(hypotheses: Ints, eos: bool = True) -> Ints:
-    """Number of leading tokens of each row that are scored: the words, then EOS if the row has one.
-
-    Args:
-        hypotheses: [n, time] ids; whatever follows the first EOS or PAD is ignored.
-        eos: whether EOS counts as a token.
-
-    Returns:
-        [n] lengths.
-    """
+    """How many leading tokens of each row [n, time] are scored: the words before the first EOS or PAD, and that EOS
+    if `eos` says that it is a token."""
     n, time = hypotheses.shape
     if time == 0:
         return np.zeros(n, dtype=np.int64)
@@ -91,16 +84,16 @@ class References:
     """The references of all images, cooked once and shared by every reward.
 
     Args:
-        captions: per image, a list of captions, each a list of ids *without* EOS (it is appended here). Ids that no
-            hypothesis can hold (words outside the vocabulary, up to 65,535) are allowed and never match.
-        eos: whether EOS is a token, of these references and of the hypotheses scored against them.
+        captions: per image, captions as lists of ids *without* EOS. Ids up to 65,535 that no hypothesis can hold, of
+            words outside the vocabulary, never match.
+        eos: whether EOS is a token of these references and of the hypotheses scored against them.
 
     Attributes:
         tokens: [total tokens] ids, EOS included where it is scored.
         captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
         images: [images + 1]; image i has captions images[i] .. images[i + 1] - 1.
         union: [grams] n-grams of each image's captions together, sorted within an image.
-        grams: [images + 1] where each image's start.
+        grams: [images + 1] where the n-grams of each image start.
 
     Raises:
         InputError: no images, an image without captions, or an id outside 1 .. 65,535.
@@ -109,16 +102,16 @@ class References:
     def __init__(self, captions: Sequence[Sequence[Sequence[int]]], eos: bool = True) -> None:
         if len(captions) == 0:
             raise InputError("references", "hold no image", "pass the captions of at least one image")
-        for index, of_image in enumerate(captions):
-            if len(of_image) == 0:
+        for index, group in enumerate(captions):
+            if len(group) == 0:
                 raise InputError("references", f"image {index} has no caption", "pass at least one, or drop the image")
         self.eos = eos
         end = [EOS] if eos else []
-        flat = (token for of_image in captions for caption in of_image for token in chain(caption, end))
+        flat = (token for group in captions for caption in group for token in chain(caption, end))
         self.tokens: Ints = np.fromiter(flat, dtype=np.int64)
         _check_range("references", self.tokens, smallest=PAD + 1)
-        self.captions = _offsets([len(caption) + len(end) for of_image in captions for caption in of_image])
-        self.images = _offsets([len(of_image) for of_image in captions])
+        self.captions = _offsets([len(caption) + len(end) for group in captions for caption in group])
+        self.images = _offsets([len(group) for group in captions])
         self.union, self.grams = cook_union(self.tokens, self.captions, self.images)
 
     def __len__(self) -> int:
@@ -145,11 +138,8 @@ class References:
         return [self.tokens[a : b - end].tolist() for a, b in pairwise(bounds)]
 
     def checked(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Ints, Ints, Ints]:
-        """Hypotheses [n, time], their scored lengths [n] and images [n], as the kernels take them.
-
-        Raises:
-            InputError: wrong shapes, or ids or indices out of range.
-        """
+        """Hypotheses [n, time], their scored lengths [n] and images [n], checked as by `checked_hypotheses` and
+        `checked_images`."""
         rows = checked_hypotheses(hypotheses, dimensions=2)
         return rows, scored_lengths(rows, self.eos), checked_images(image, len(rows), len(self))
 

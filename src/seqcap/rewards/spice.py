@@ -1,7 +1,7 @@
-"""SPICE (spaCy) of captions made of token ids, for training steps.
+"""SPICE (spaCy) on token ids, the reward of PG-SPICE (Liu, Zhu, Ye, Guadarrama and Murphy, ICCV 2017).
 
-PG-SPICE (Liu, Zhu, Ye, Guadarrama and Murphy, ICCV 2017) trains on this reward. SPICE counts distinct tuples and
-nothing else: saying a thing again costs nothing, so captions trained on it alone ramble, as published there.
+SPICE counts distinct tuples and nothing else. Repetition costs nothing, so captions trained on it alone ramble, as
+published there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from seqcap.errors import InputError
 from seqcap.rewards.sequences import References, checked_hypotheses, checked_images, scored_lengths
 from seqcap.spice.cache import CachedParser
-from seqcap.spice.matching import Graph, match, meteor_synonyms
+from seqcap.spice.matching import Graph, build_graph, match
 from seqcap.spice.references import ReferenceGraphs
 
 if TYPE_CHECKING:
@@ -28,28 +28,22 @@ UNKNOWN_SAID, UNKNOWN_MEANT = "unkword", "oovword"
 
 
 class SpiceReward:
-    """SPICE (spaCy) reward: references are parsed once, each distinct hypothesis when it first comes.
+    """SPICE (spaCy) as a reward; see `mixture.Metric`. Each distinct hypothesis is parsed when it first comes.
 
     Args:
-        references: cooked once for all rewards. EOS is no word here, whether they have it or not.
+        references: EOS is no word here, whether they have it or not.
         words: the vocabulary; a word's id is its position, and the first four are PAD, BOS, EOS and UNK.
-        parser: parses captions; a file of earlier parses is used for the references only. None keeps no file.
-        remembered: how many hypotheses are remembered with their tuples, about 1 kB each; the least recently seen
-            is forgotten first.
+        parser: parses captions; its file of earlier parses is used for the references only.
+        remembered: how many hypotheses are remembered with their graphs, about 1 kB each; the least recently seen is
+            forgotten first.
 
     Raises:
-        InputError: no images, an image without captions, an id outside 1 .. 65,535, or spaCy's model or METEOR's
-            synsets are missing.
+        InputError: spaCy's model or METEOR's synsets are missing.
     """
 
     def __init__(
-        self,
-        references: References,
-        words: Sequence[str],
-        parser: CachedParser | None = None,
-        remembered: int = 50_000,
+        self, references: References, words: Sequence[str], parser: CachedParser, remembered: int = 50_000
     ) -> None:
-        parser = CachedParser() if parser is None else parser
         self._words = [UNKNOWN_SAID if id_ < SPECIALS else word for id_, word in enumerate(words)]
         meant = [UNKNOWN_MEANT] * SPECIALS + self._words[SPECIALS:]
         texts = [
@@ -62,18 +56,7 @@ class SpiceReward:
         self._graphs: dict[bytes, Graph] = {}
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """F-score of each hypothesis against its image's references (SPICE, eq. 4).
-
-        Args:
-            hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
-            image: [n] index into the references.
-
-        Returns:
-            [n] scores, 0 .. 1. A hypothesis that says nothing about any object scores 0.
-
-        Raises:
-            InputError: wrong shapes, or ids or indices out of range.
-        """
+        """F-scores [n] in 0 .. 1 (SPICE, eq. 4). A hypothesis that names no object scores 0."""
         rows = checked_hypotheses(hypotheses, dimensions=2)
         if rows.size and rows.max() >= len(self._words):
             raise InputError("hypotheses", f"hold token id {rows.max()}", f"use ids below {len(self._words)}")
@@ -87,15 +70,14 @@ class SpiceReward:
         )
 
     def _parsed(self, wanted: dict[bytes, npt.NDArray[np.int64]]) -> dict[bytes, Graph]:
-        """Graphs of the distinct hypotheses, which are then the last to be forgotten."""
+        """Graphs of the distinct hypotheses; they become the last to be forgotten."""
         texts = {
             key: " ".join(self._words[id_] for id_ in ids.tolist())
             for key, ids in wanted.items()
             if key not in self._graphs
         }
         parsed = self._parser.parse(texts.values())
-        synonyms = meteor_synonyms()
-        graphs = {key: synonyms.graph(parsed[texts[key]]) if key in texts else self._graphs.pop(key) for key in wanted}
+        graphs = {key: build_graph(parsed[texts[key]]) if key in texts else self._graphs.pop(key) for key in wanted}
         self._graphs.update(graphs)
         while len(self._graphs) > self._remembered:
             del self._graphs[next(iter(self._graphs))]

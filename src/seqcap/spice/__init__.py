@@ -1,4 +1,5 @@
-"""SPICE (Anderson et al., ECCV 2016) with spaCy's parser in place of Stanford's: no Java, and fast enough for a reward.
+"""Captions (strings) come in, scene graphs and how well two of them match go out: SPICE (Anderson et al., ECCV 2016)
+with spaCy's parser in place of Stanford's. Imports system, files and errors.
 
-It is called "SPICE (spaCy)" wherever it is shown, because another parser gives slightly different numbers.
+The metric is called "SPICE (spaCy)" wherever it is shown, because another parser gives slightly different numbers.
 """

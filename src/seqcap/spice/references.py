@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from seqcap.spice.cache import CachedParser
-from seqcap.spice.matching import Graph, meteor_synonyms
+from seqcap.spice.matching import Graph, build_graph
 
-# A graph takes about 10 kB and .1 ms to build: those of the images in use are kept, of the others only the tuples.
+# A graph takes about 10 kB and 0.1 ms to build: those of the images in use are kept, and of the others the tuples.
 GRAPHS = 4_096
 
 
@@ -17,7 +17,7 @@ class ReferenceGraphs:
 
     Args:
         references: per image, the texts of its captions.
-        parser: see `CachedParser`.
+        parser: parses them.
     """
 
     def __init__(self, references: Sequence[Sequence[str]], parser: CachedParser) -> None:
@@ -30,4 +30,4 @@ class ReferenceGraphs:
         return len(self._tuples)
 
     def _graph(self, index: int) -> Graph:
-        return meteor_synonyms().graph(self._tuples[index])
+        return build_graph(self._tuples[index])

@@ -11,10 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from seqcap.spice.matching import Tuples, word_set
+from seqcap.spice.matching import Tuples
 
 # Part of the parser's version: parses made by other rules are not used again.
 VERSION = 1
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a string."""
+    return frozenset(words.split())
+
 
 # "a lot of dogs" is about dogs (Schuster et al., section 3.2.1).
 QUANTITIES = word_set(
@@ -47,25 +53,8 @@ PLURALS = frozenset({"NNS", "NNPS"})
 RELATIVES = frozenset({"WDT", "WP", "WP$"})
 MODIFIERS = frozenset({"compound", "nmod"})
 OBJECTS = frozenset({"dobj", "dative", "attr"})
-# A word without a subject of its own has that of its head.
-SHARED = frozenset(
-    {
-        "acl",
-        "acomp",
-        "advcl",
-        "advmod",
-        "agent",
-        "amod",
-        "ccomp",
-        "conj",
-        "oprd",
-        "pcomp",
-        "prep",
-        "prt",
-        "relcl",
-        "xcomp",
-    }
-)
+# A word with one of these relations and without a subject has the subject of its head.
+SHARED = word_set("acl acomp advcl advmod agent amod ccomp conj oprd pcomp prep prt relcl xcomp")
 
 
 class Token(NamedTuple):
@@ -75,8 +64,8 @@ class Token(NamedTuple):
         word: lower-case.
         lemma: of the word in its part of speech.
         tag: Penn Treebank part of speech.
-        relation: dependency label of the English models of spaCy (ClearNLP's).
-        head: index of the head; the root's is its own.
+        relation: dependency label of spaCy's English models (ClearNLP's).
+        head: index of the head; a root is its own head.
     """
 
     word: str
@@ -87,15 +76,13 @@ class Token(NamedTuple):
 
 
 def tuples(tokens: Sequence[Token]) -> Tuples:
-    """The distinct tuples of one caption: objects, then attributes, then relations, each in the order of the words.
-
-    Args:
-        tokens: the parse of the caption; it may have several roots.
-    """
+    """The distinct tuples of one parsed caption: objects, attributes, relations, each in the order of the words."""
     return _Parse(tokens).tuples()
 
 
 class _Parse:
+    """The parse of one caption; it may have several roots."""
+
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
         self.children: list[list[int]] = [[] for _ in tokens]
@@ -140,7 +127,7 @@ class _Parse:
         return not self._counted(i) and not self._is_place(i)
 
     def _counted(self, i: int) -> list[int]:
-        """What a quantity counts: dogs, for "lot" in "a lot of dogs"; empty for other words."""
+        """The nouns that a quantity counts, as "lot" counts dogs in "a lot of dogs"; empty for other words."""
         token = self.tokens[i]
         return self._under_of(i) if token.word in QUANTITIES or token.tag == "CD" else []
 
@@ -195,7 +182,7 @@ class _Parse:
         return []
 
     def _subjects(self, i: int) -> list[int]:
-        """Of whom or what a word is said."""
+        """The objects that a word describes."""
         token = self.tokens[i]
         if token.tag in NOUNS or token.tag in RELATIVES or token.word in PRONOUNS:
             return self._noun(i)

@@ -1,6 +1,6 @@
-"""Where things run: the device, the number of processes, the launcher. It never changes what is computed.
+"""The device, the number of processes and the launcher, from artifacts/machine.json. None changes what is computed.
 
-torch is imported where it is needed: other processes can be started while this one waits for it.
+torch is imported inside functions: other processes can start while this one imports it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,7 @@ MACHINE = Path("artifacts/machine.json")
 
 
 def device() -> torch.device:
-    """The device of this process; under a launcher, the one of its local rank.
-
-    Raises:
-        InputError: `device: cuda` where there is no CUDA device.
-    """
+    """The device of this process; under a launcher, that of its local rank."""
     import torch
 
     wanted = read_json(MACHINE)["device"]
@@ -37,14 +33,7 @@ def device() -> torch.device:
 
 
 def check_precision(precision: str, device: torch.device) -> None:
-    """Checks that a device has instructions for a type. Without them products would be emulated, many times slower.
-
-    Args:
-        precision: float32 or bfloat16.
-
-    Raises:
-        InputError: it has none.
-    """
+    """Raises an `InputError` if a device has no instructions for a type, float32 or bfloat16: emulation is slow."""
     import torch
 
     if precision == "float32":
@@ -59,7 +48,7 @@ def check_precision(precision: str, device: torch.device) -> None:
 
 
 def workers() -> int:
-    """Processes that may train side by side on a CPU: no more than this one where a launcher has started some."""
+    """How many processes may train side by side on a CPU: one under a launcher, which has started its own."""
     if "LOCAL_RANK" in os.environ:
         return 1
     wanted = read_json(MACHINE)["workers"]
@@ -74,17 +63,12 @@ def relaunch() -> None:
     try:
         os.execvp(launcher[0], [*launcher, *sys.argv])
     except OSError as error:
-        raise InputError(
-            "params.yaml", f"launcher {launcher[0]!r} cannot be run ({error.strerror})", "use python"
-        ) from None
+        problem = f"launcher {launcher[0]!r} cannot be run ({error.strerror})"
+        raise InputError("params.yaml", problem, "use python") from None
 
 
 def join_group() -> tuple[int, int]:
-    """Joins the launcher's process group, if there is one.
-
-    Returns:
-        this process's rank and the number of processes; (0, 1) without a launcher.
-    """
+    """Joins the launcher's process group, if there is one. Returns this process's rank and the number of processes."""
     if "LOCAL_RANK" not in os.environ:
         return 0, 1
     import torch

@@ -1,4 +1,4 @@
-"""Processes that work side by side, and end with the one that started them."""
+"""Processes that work side by side and end with the one that started them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,11 @@ T = TypeVar("T")
 
 
 def side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], processes: int) -> list[T]:
-    """Calls a function with the arguments of each job.
+    """Calls a function with the arguments of each job, and returns its results in the order of the jobs.
 
     Args:
         function: one that pickle finds by name.
-        processes: how many; 1 is this one. More are forked from a server.
-
-    Returns:
-        what the function returns, in the order of the jobs.
+        processes: how many; with 1 this process does the work, more are forked from a server.
 
     Raises:
         InputError: a process was killed.
@@ -40,22 +37,21 @@ def side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], pr
         try:
             return list(pool.map(function, *zip(*jobs, strict=True)))
         except BrokenProcessPool:
-            # Ctrl-C ends the workers, too. If it was that, it is heard while this sleeps.
+            # Ctrl-C ends the workers, too, and interrupts this sleep.
             time.sleep(1)
             problem = "a worker was killed, perhaps because memory ran out"
             raise InputError("params.yaml", problem, "run it again, with fewer `workers` if so") from None
 
 
 def start_server(module: str) -> None:
-    """Starts the process that others are forked from, if it does not run yet. It imports a module once for all of them,
-    and works at nothing, so that no thread is lost in a fork."""
+    """Starts the process that workers are forked from, if it does not run yet. It imports a module once for all workers
+    and has no threads, which a fork would lose."""
     forkserver.set_forkserver_preload([module])
     forkserver.ensure_running()
 
 
 def exit_with_parent() -> None:
-    """Ends this process once the one that started it is gone. It would work on behind the next run's back, or wait for
-    work for ever. Ctrl-C ends it at once: the parent says so, and it must not go on to the next job."""
+    """Makes this process end with the one that started it, and at once on Ctrl-C, which the parent reports."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 

@@ -1,8 +1,6 @@
 """Shows the progress of long work: a bar on a terminal, a line every ten seconds in a file or a pipe.
 
-    sll seed 1: 120/480 steps (25%), 12.1 step/s, 0:30 left, val_cider 0.908
-
-Processes side by side write whole lines, one below the other.
+sll seed 1: 120/480 (25%), 12.10step/s, 00:30 left, 00:10 so far, val_cider=0.908
 """
 
 from __future__ import annotations
@@ -15,33 +13,18 @@ from typing import Any
 from tqdm import tqdm
 
 LINE_SECONDS = 10
-# Tqdm's own lock has a semaphore that a process leaves behind when it is stopped, which Python warns of.
+LINE = "{desc}: {n_fmt}/{total_fmt} ({percentage:.0f}%), {rate_fmt}, {remaining} left, {elapsed} so far{postfix}"
+# Tqdm's own lock has a semaphore, which a killed process leaves behind with a warning.
 tqdm.set_lock(threading.RLock())
 
 
-def progress(
-    iterable: Iterable[Any] | None = None,
-    *,
-    desc: str,
-    unit: str,
-    total: float | None = None,
-    initial: int = 0,
-    disable: bool = False,
-) -> tqdm[Any]:
-    """Shows on standard error how far the work is. `update`, `set_postfix` and `close` are tqdm's.
-
-    Args:
-        iterable: what is worked through; None: the caller calls `update`.
-        desc: what the work is.
-        unit: what is counted, in the singular.
-        total: how many there are; None: as many as `iterable` says.
-        initial: how many were done before.
-    """
-    shown: dict[str, Any] = {"desc": desc, "unit": unit, "total": total, "initial": initial, "disable": disable}
+def progress(iterable: Iterable[Any] | None = None, *, unit: str, **options: Any) -> tqdm[Any]:
+    """Shows on standard error how far the work is; `options` are tqdm's, and `unit` is in the singular."""
+    shown: dict[str, Any] = {"unit": unit, **options}
     if sys.stderr.isatty():
         return tqdm(iterable, mininterval=1, **shown)
-    # The delay leaves out a line at the very start. Every update looks at the clock, because the pace may change.
-    return Lines(iterable, mininterval=LINE_SECONDS, miniters=1, delay=1e-9, **shown)
+    # The delay suppresses a line at the very start. Every update looks at the clock, because the pace may change.
+    return Lines(iterable, bar_format=LINE, mininterval=LINE_SECONDS, miniters=1, delay=1e-9, **shown)
 
 
 class Lines(tqdm):  # type: ignore[type-arg]
@@ -52,38 +35,13 @@ class Lines(tqdm):  # type: ignore[type-arg]
         super().set_postfix(ordered_dict, refresh=False, **kwargs)
 
     def display(self, msg: str | None = None, pos: int | None = None) -> None:
-        """Writes a line."""
-        self._write(ended=False)
+        """Writes a line, in one piece: processes side by side write to the same file."""
+        self.fp.write(f"{self}\n")
+        self.fp.flush()
 
     def close(self) -> None:
         """Writes the last line."""
         if not self.disable:
-            self._write(ended=True)
+            self.display()
             self.disable = True
             self._decr_instances(self)  # type: ignore[attr-defined]
-
-    def _write(self, ended: bool) -> None:
-        shown = self.format_dict
-        done, total, seconds = shown["n"], shown["total"], shown["elapsed"]
-        units = self.unit + ("es" if self.unit.endswith("tch") else "s")
-        parts = [f"{done}/{total} {units} ({done / total:.0%})" if total else f"{done} {units}"]
-        rate = (done - shown["initial"]) / max(seconds, 1e-9)
-        if shown["rate"] is not None and not ended:
-            # The recent rate.
-            rate = shown["rate"]
-        if rate > 0:
-            parts.append(f"{rate:.1f} {self.unit}/s" if rate >= 1 else f"{1 / rate:.1f} s/{self.unit}")
-        if ended:
-            parts.append(f"{_clock(seconds)} in all")
-        elif total and rate > 0:
-            parts.append(f"{_clock((total - done) / rate)} left")
-        if shown["postfix"]:
-            parts.append(shown["postfix"].replace("=", " "))
-        # One write, so that lines of processes side by side stay whole.
-        self.fp.write(f"{self.desc.removesuffix(': ')}: {', '.join(parts)}\n")
-        self.fp.flush()
-
-
-def _clock(seconds: float) -> str:
-    """m:ss or h:mm:ss."""
-    return str(tqdm.format_interval(seconds)).removeprefix("0")

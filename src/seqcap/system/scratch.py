@@ -1,8 +1,7 @@
-"""How far a stage has got, and the locks that let one process at a time run it.
+"""Checkpoints of stages, and the locks that let one process at a time run a stage.
 
-A stage that is killed goes on from what it has left in scratch/<stage>@<name>. It does so even if it had ended: DVC may
-fail to record its outputs, for want of space, say, and then removes them to run it again. Once they are recorded,
-`seqcap repro` deletes the folder.
+A stage that was killed goes on from its checkpoints in scratch/<stage>@<name>. Those of a finished stage stay until DVC
+has recorded its outputs, since DVC removes them if it fails; then `seqcap repro` deletes the folder.
 """
 
 from __future__ import annotations
@@ -18,38 +17,35 @@ from typing import IO
 from seqcap.files.writing import unwritable
 
 SCRATCH = Path("scratch")
-# Lock files stay: a process that waits for one that is deleted would not keep the next one out.
+# Lock files are never deleted: a process that waits for a deleted file would not keep out the next one.
 LOCKS = SCRATCH / "locks"
-# What stages leave in their folders.
+# The files that stages write into their folders.
 ENDINGS = (".lock", ".parquet", ".safetensors", ".tmp")
 
 
 def checkpoints(stage: str) -> Path:
-    """The folder of a stage, which DVC calls `stage`: train@sle_xe."""
+    """The folder of a stage, by its name in DVC, such as train@sle_xe."""
     return SCRATCH / stage
 
 
 @contextmanager
 def alone(stage: str) -> Iterator[None]:
-    """Keeps other processes out of a stage. Waits for one that is in it: a kill may have left it without its DVC.
+    """Waits until no other process runs a stage, and keeps others out. One may still run after its DVC was killed.
 
     Under a launcher, the processes of one command do not wait for each other.
-
-    Raises:
-        InputError: as `locked`.
     """
     with locked(_lock_file(stage, os.environ.get("RANK", "0")), f"runs stage {stage}"):
         yield
 
 
 def forget(folder: Path, stage: str) -> None:
-    """Deletes what a stage has left in a checkout, unless a process is in it. Other files stay, in their folders."""
+    """Deletes a stage's checkpoints in a checkout, unless a process runs it. Other files stay."""
     left, path = folder / checkpoints(stage), folder / _lock_file(stage, "0")
     path.parent.mkdir(parents=True, exist_ok=True)
-    # What cannot be deleted stays: nothing is wrong with it.
+    # Files that cannot be deleted do no harm.
     with suppress(OSError), path.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # What is in a folder before the folder.
+        # A folder after its files.
         for found in [*sorted(left.rglob("*"), reverse=True), left]:
             with suppress(OSError):
                 if found.is_dir():
@@ -60,15 +56,12 @@ def forget(folder: Path, stage: str) -> None:
 
 @contextmanager
 def locked(path: Path, does: str) -> Iterator[None]:
-    """Holds a lock file. While another process holds it, says so and waits. The lock goes with the process, so one that
-    was killed leaves none behind.
+    """Holds a lock file with the id of this process; while another process holds it, says so and waits. The lock ends
+    with the process, even a killed one.
 
     Args:
-        path: the file; it holds the id of the process.
-        does: what the process does that others must not do, in words.
-
-    Raises:
-        InputError: the file cannot be written.
+        path: the file.
+        does: what others must not do meanwhile, in words, for the message.
     """
     with _held(path, does):
         yield

@@ -1,4 +1,4 @@
-"""What training and decoding ask of a task."""
+"""The interface of tasks: inputs, splits, and their vocabularies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Inputs(ABC):
-    """What a captioner reads of one split; inputs are numbered from 0.
+    """The inputs of one split, numbered from 0.
 
     Attributes:
         ids: int64 [n], of items: images, sentence pairs.
@@ -31,16 +31,16 @@ class Inputs(ABC):
 
     @abstractmethod
     def get(self, chosen: Ids) -> Tensor:
-        """What `Captioner.encode` takes, of the inputs `chosen`, in that order."""
+        """The argument of `Captioner.encode` for the inputs `chosen`, in that order."""
 
 
 @dataclass(frozen=True)
 class Split(ABC):
-    """One split: inputs, and what people said of each.
+    """One split: inputs, and people's captions of each.
 
     Attributes:
         inputs: n of them.
-        references: [n], captions as ids without EOS; words outside the vocabulary are an id of their own.
+        references: [n], captions as ids without EOS; all words outside the vocabulary have one further id.
     """
 
     inputs: Inputs
@@ -51,28 +51,27 @@ class Split(ABC):
 
     @abstractmethod
     def captions(self, chosen: Ids) -> Tensor:
-        """Captions of the inputs `chosen`, ids [b, references, time], EOS included, padded to the longest of them; a
-        missing reference is all PAD."""
+        """Captions of the inputs `chosen`, ids [b, references, time] with EOS; a missing reference is all PAD."""
 
     @abstractmethod
     def frequencies(self, size: int) -> Tensor:
         """How often each of `size` ids occurs in the captions, int64 [size]."""
 
     def order(self, rng: np.random.Generator, batch_size: int) -> Ids:
-        """An epoch's order, of which batches are consecutive parts."""
+        """An epoch's order; batches are consecutive parts of it."""
         return rng.permutation(len(self))
 
 
 class Task(ABC):
-    """A task as one kind of captioner sees it.
+    """A task as captioners of one class read it.
 
     Args:
         folder: artifacts/<task>.
-        captioner: the class of what reads it.
+        captioner: the class.
 
     Attributes:
         vocabulary: of the captions.
-        feature_shape: of an input, as `models.build` takes it.
+        feature_shape: see `models.build`.
     """
 
     vocabulary: Vocabulary
@@ -84,18 +83,11 @@ class Task(ABC):
 
     @property
     def vocabularies(self) -> tuple[Vocabulary, ...]:
-        """Those whose ids a captioner reads or says."""
+        """The vocabularies of inputs and captions."""
         return (self.vocabulary,)
 
     def check(self, path: Path, metadata: Mapping[str, Any]) -> None:
-        """Checks that a captioner's weights were trained on this task.
-
-        Args:
-            path, metadata: of its file, see `models.load`.
-
-        Raises:
-            InputError: they were trained with other words, or read other features.
-        """
+        """Checks the metadata of a captioner's file: an `InputError` if it was trained with other words or features."""
         fix = "train it on this task, or name the task that it was trained on"
         if metadata["vocabulary"] != digest(*self.vocabularies):
             raise InputError(path, f"was trained with another vocabulary than that of {self.folder}", fix)
@@ -105,26 +97,15 @@ class Task(ABC):
 
     @abstractmethod
     def inputs(self, split: str) -> Inputs:
-        """The inputs of a split.
-
-        Raises:
-            InputError: an artifact is malformed, or the split is empty.
-        """
+        """The inputs of a split; an `InputError` if it is empty or an artifact is damaged."""
 
     @abstractmethod
     def split(self, split: str, max_length: int) -> Split:
-        """A split to train or validate on.
-
-        Args:
-            max_length: tokens per caption, EOS included; longer captions are cut, references are not.
-
-        Raises:
-            InputError: as `inputs`.
-        """
+        """A split to train or validate on. Captions are cut to `max_length` tokens, EOS included, references not."""
 
     @abstractmethod
     def fit(self, captioner: Captioner, training: Split) -> None:
-        """Gives a new captioner what it must know of the training inputs before it learns."""
+        """Prepares a new captioner by statistics of the training inputs."""
 
     @abstractmethod
     def words(self, ids: Sequence[int]) -> list[str]:

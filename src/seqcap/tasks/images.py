@@ -19,18 +19,13 @@ from seqcap.files.schemas import IMAGES, REFERENCES, in_split
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
-# Features that a captioner's standardisation is computed from, in float32.
+# Limit of the features, in float32, that standardisation is computed from.
 FITTED_BYTES = 5 << 28
 
 
 @dataclass(frozen=True)
 class ImageInputs(Inputs):
-    """Features.
-
-    Attributes:
-        store: the file.
-        rows: [n], their rows in it.
-    """
+    """Features: a file, and rows [n] in it."""
 
     store: FeatureStore
     rows: Ids
@@ -41,9 +36,7 @@ class ImageInputs(Inputs):
 
 @dataclass(frozen=True)
 class ImageSplit(Split):
-    """Attributes:
-    tokens: ids [n, references, time], EOS included, padded; a missing reference is all PAD.
-    """
+    """Captions as ids [n, references, time], EOS included, padded; a missing reference is all PAD."""
 
     tokens: Tensor
 
@@ -56,7 +49,7 @@ class ImageSplit(Split):
 
 
 class Reader(Task):
-    """Image captioning, of features that the captioner's class names."""
+    """Captioning of images or clips, with the features that the captioner's class names."""
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
@@ -97,7 +90,7 @@ class Reader(Task):
         return ImageSplit(ImageInputs(image_ids, self.store, self.store.rows_of(image_ids)), references, captions)
 
     def fit(self, captioner: Captioner, training: Split) -> None:
-        """Standardisation, by some thousand images, or as many large grids as memory is allowed."""
+        """Fits the standardisation on up to 5,000 images, fewer if their features are large."""
         assert isinstance(captioner, ImageCaptioner)
         most = min(5000, FITTED_BYTES // (4 * math.prod(self.feature_shape)))
         some = np.sort(np.random.default_rng(0).permutation(len(training))[:most])

@@ -22,16 +22,16 @@ from seqcap.files.schemas import PAIRS, SOURCE_VOCABULARY, SUBWORDS
 from seqcap.models.base import Captioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
-# An epoch's sentences are sorted by length within as many batches as this.
+# Sentences are sorted by length within pools of this many batches.
 POOL = 50
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences as ids, each ending in EOS, one after the other: a corpus has millions.
+    """Sentences as ids, each ending in EOS, in one array: a corpus has millions.
 
     Attributes:
-        tokens: int32, all of them.
+        tokens: int32, all sentences.
         bounds: int64 [n + 1]; sentence i is tokens[bounds[i] : bounds[i + 1]].
     """
 
@@ -39,7 +39,7 @@ class Sentences:
     bounds: Ids
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray, vocabulary: Vocabulary, unknown: int) -> Self:
+    def encode(cls, column: pa.ChunkedArray, vocabulary: Vocabulary, unknown: int) -> Self:
         """Encodes words, list<string>; those outside the vocabulary become `unknown`."""
         words = pa.array(vocabulary.words[len(SPECIALS) :], pa.string())
         parts, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
@@ -60,7 +60,7 @@ class Sentences:
         return np.diff(self.bounds)
 
     def padded(self, chosen: Ids) -> Tensor:
-        """Ids [b, time] of some sentences, padded to the longest of them."""
+        """Ids [b, time] of the chosen sentences, padded."""
         lengths = self.bounds[chosen + 1] - self.bounds[chosen]
         time = np.arange(lengths.max(initial=0))
         place = np.minimum(self.bounds[chosen][:, None] + time, len(self.tokens) - 1)
@@ -68,7 +68,7 @@ class Sentences:
 
 
 class SingleReferences(Sequence[list[list[int]]]):
-    """Each sentence as the only reference, ids without EOS; lists are made of those that are asked for."""
+    """Each sentence as the only reference, ids without EOS; lists are built on demand."""
 
     def __init__(self, sentences: Sentences) -> None:
         self._sentences = sentences
@@ -91,7 +91,7 @@ class SingleReferences(Sequence[list[list[int]]]):
 
 @dataclass(frozen=True)
 class SentenceInputs(Inputs):
-    """Source sentences; EOS is read like a word."""
+    """Source sentences, EOS included."""
 
     sentences: Sentences
 
@@ -103,7 +103,7 @@ class SentenceInputs(Inputs):
 class SentenceSplit(Split):
     """Attributes:
     target: one translation of each source sentence.
-    words: the same as words, before they were split into subwords or became <unk>.
+    words: its words, before subwords and <unk>; empty for training.
     max_length: tokens of a caption, EOS included.
     """
 
@@ -119,7 +119,7 @@ class SentenceSplit(Split):
         return torch.from_numpy(np.bincount(self.target.tokens, minlength=size))
 
     def order(self, rng: np.random.Generator, batch_size: int) -> Ids:
-        """Random batches of sentences of similar length: padding would be half of what is computed."""
+        """Random batches of sentences of similar length; otherwise half of a batch would be padding."""
         order = rng.permutation(len(self))
         lengths = np.stack([self.inputs.sentences.lengths, self.target.lengths])
         pool = batch_size * POOL
@@ -156,21 +156,21 @@ class Reader(Task):
 
     def sources(self, pairs: pa.Table) -> SentenceInputs:
         """The source sentences of pairs."""
-        return SentenceInputs(pairs["item"].to_numpy(), Sentences.of(pairs["source"], self.source_vocabulary, UNK))
+        return SentenceInputs(pairs["item"].to_numpy(), Sentences.encode(pairs["source"], self.source_vocabulary, UNK))
 
     def inputs(self, split: str) -> SentenceInputs:
         return self.sources(self.pairs(split))
 
     def split(self, split: str, max_length: int) -> SentenceSplit:
         pairs = self.pairs(split)
-        # As in `Vocabulary.encode_reference`: no reward for saying <unk>.
-        references = SingleReferences(Sentences.of(pairs["target"], self.vocabulary, len(self.vocabulary)))
-        target = Sentences.of(pairs["target"], self.vocabulary, UNK)
+        # As in `Vocabulary.encode_reference`: <unk> matches no reference.
+        references = SingleReferences(Sentences.encode(pairs["target"], self.vocabulary, len(self.vocabulary)))
+        target = Sentences.encode(pairs["target"], self.vocabulary, UNK)
         words = pairs["reference"].to_pylist() if split != "train" else []
         return SentenceSplit(self.sources(pairs), references, target, words, max_length)
 
     def fit(self, captioner: Captioner, training: Split) -> None:
-        """Nothing: words need no standardisation."""
+        """Does nothing: words need no standardisation."""
 
     def words(self, ids: Sequence[int]) -> list[str]:
         words = self.vocabulary.decode(ids)

@@ -20,11 +20,11 @@ from seqcap.files.tensors import load_weights
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.models.ensemble import Ensemble
-from seqcap.models.weights import Described, described
+from seqcap.models.weights import ModelMetadata, check_metadata
 from seqcap.tasks import ARTIFACTS
 
 
-class CaptionerMetadata(Described):
+class CaptionerMetadata(ModelMetadata):
     """The metadata of an image captioner's weights; `max_length` counts tokens, EOS included."""
 
     task: str = Field(pattern="^[a-z0-9_]+$")
@@ -59,7 +59,7 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
     for path, member, values in zip(weights, captioner.members, read, strict=True):
         if not isinstance(member, ImageCaptioner):
             raise InputError(path, "holds a captioner that reads no images", "name an image captioner's weights")
-        metadata.append(described(CaptionerMetadata, path, values, "captioner of images"))
+        metadata.append(check_metadata(CaptionerMetadata, path, values, "captioner of images"))
         if metadata[-1].task != metadata[0].task:
             problem = f"is of task {metadata[-1].task}, and {weights[0]} of {metadata[0].task}"
             raise InputError(path, problem, "put captioners of one task together")
@@ -90,7 +90,7 @@ def _find_artifacts(weights: Path) -> Path:
 
 def _load_encoder(path: Path) -> tuple[Encoder, EncoderMetadata]:
     encoder = Encoder.load(path)
-    metadata = described(EncoderMetadata, path, load_weights(path)[1], "encoder")
+    metadata = check_metadata(EncoderMetadata, path, load_weights(path)[1], "encoder")
     if encoder.frames > 1 and metadata.frames is None:
         raise InputError(path, "does not say how many frames of a clip it reads", mend(path))
     return encoder, metadata

@@ -7,8 +7,8 @@ from pathlib import Path
 from seqcap.config import config_path
 from seqcap.config.report import ReportConfig, SectionConfig
 from seqcap.errors import InputError
+from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.params import read_params
-from seqcap.pipeline.run import apply_overlay
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.inputs import Run
 from seqcap.tools.score_tables import align
@@ -38,7 +38,7 @@ def keep(left: str, right: str) -> str:
     path = params.source(paper)
     pairs = [list(pair) for pair in params.papers[paper].comparisons]
     if [left, right] not in pairs:
-        changed = {"papers": {paper: {"comparisons": [*pairs, [left, right]]}}}
+        changed = {"comparisons": [*pairs, [left, right]]}
         apply_overlay(Path(), {path.as_posix(): changed}, path)
     return f"{path}: the report compares {left} with {right} from the next `seqcap repro` on"
 

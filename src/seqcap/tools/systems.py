@@ -139,7 +139,7 @@ def _score(name: str, references: Captions, captions: Captions, metrics: Sequenc
         scores |= {f"mBLEU{order}": Score(float(value)) for order, value in enumerate(mutual.corpus, start=1)}
     scores |= {
         "vocabulary": Score(diversity.vocabulary_size(sets)),
-        "length": Score(diversity.mean_length(sets).corpus),
+        "length": Score(diversity.mean_length(sets)),
         "unique": Score(diversity.unique(sets)),
         "bad_endings": Score(diversity.bad_endings(sets)),
         "Self-BLEU4": Score(diversity.self_bleu(sets)),

@@ -1,4 +1,4 @@
-"""Trains an encoder to tell what is in a scene or a clip, and where, on pictures or clips of its own.
+"""Trains an encoder to tell what is in a scene or a clip, and where, on images or clips of its own.
 
 ImageNet's classes train the encoders of photographs so, on photographs that no captioner sees. Boxes with attributes
 add where things are (Anderson et al., "Bottom-up and top-down attention", CVPR 2018, section 3.1). An encoder of clips
@@ -7,9 +7,11 @@ is told, too, what each thing does, as action classes train the encoders of vide
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,40 +21,41 @@ from torch.nn import functional as F
 
 from seqcap.config.data import EncoderConfig
 from seqcap.data.frames import evenly
-from seqcap.errors import InputError
 from seqcap.features.encoders import Encoder
 from seqcap.features.precision import average_precisions
 from seqcap.system import machine
 from seqcap.system.processes import side_by_side
-from seqcap.system.progress import progress
+from seqcap.system.scratch import checkpoints
+from seqcap.training import loop
+from seqcap.training.checkpoint import Learner, State, fingerprint
 from seqcap.world.drawing import draw
 from seqcap.world.graph import GRID, MAX_OBJECTS, SceneObject, sample
-from seqcap.world.labels import clip_labels, clip_object_labels, object_labels, picture_labels
+from seqcap.world.labels import clip_labels, clip_object_labels, image_labels, object_labels
 from seqcap.world.motion import FRAMES, sample_clip
 
-# Keep the random numbers of the encoder's pictures apart from those of any task's, and of each other.
+# Keep the random numbers of the encoder's images apart from those of any task's, and of each other.
 TRAIN, VAL = 271828, 271829
-# As many validation pictures as training pictures divided by this.
+# As many validation images as training images divided by this.
 TRAIN_PER_VAL = 12
 # Noise of the pixels, as `scenes.Config` has it.
 NOISE = 6
-# Pictures that a process draws at a time.
+# Images that a process draws at a time.
 CHUNK = 200
 
 Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
-# Pixels, labels of the picture and of each object, and the objects.
+# Pixels, labels of the image and of each object, and the objects.
 Picture = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Pictures with their labels.
+    """Images with their labels.
 
     Attributes:
         images: [n, 3, side, side] uint8; of clips [n, 6, side, side], two consecutive frames.
         labels: [n, labels of a picture] float32, 1 where the label holds and 0 elsewhere.
-        objects: [n, objects, labels of an object] float32; all 0 where a picture has fewer objects.
+        objects: [n, objects, labels of an object] float32; all 0 where an image has fewer objects.
         middles: [n, objects, 2] float32, the middle of each object, (down, right) as shares of the side.
     """
 
@@ -60,25 +63,141 @@ class Examples:
     labels: Tensor
     objects: Tensor
     middles: Tensor
+    weight: ClassVar[float] = 1.0
+
+    def take(self, rows: Tensor, device: torch.device) -> Examples:
+        """Some of the images, on a device."""
+        parts = (self.images, self.labels, self.objects, self.middles)
+        return Examples(*(part[rows].to(device) for part in parts))
 
 
 def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
     """Draws scenes, or clips, and trains an encoder on them, in place.
 
     Returns:
-        mean average precision of a picture's labels on validation scenes, or clips, of its own, 0-1.
+        mean average precision of an image's labels on validation scenes, or clips, of its own, 0-1.
+
+    Raises:
+        InputError: the loss or a gradient is not finite.
     """
     # Several threads would be many times slower beside another stage, and the bytes would depend on their number.
     torch.set_num_threads(1)
     cores = len(os.sched_getaffinity(0))
     torch.backends.cudnn.deterministic = True
-    # An encoder that reads frames one by one learns from pictures.
+    # An encoder that reads frames one by one learns from images.
     frames = config.frames if encoder.frames > 1 else None
     train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores, frames)
     number = -(-config.pictures // TRAIN_PER_VAL)
     val = draw_examples((config.seed, VAL), number, config.image_size, cores, frames)
-    settings = config.model_dump(include={"epochs", "learning_rate", "batch_size", "seed"})
-    return pretrain(encoder, train, val, **settings, device=machine.device())
+    kept = checkpoints(f"encoder@{config.task}") / fingerprint(config.model_dump(mode="json"), [])
+    state = loop.train(Job(encoder, config, train, val), kept)
+    encoder.eval()
+    assert state.best_value is not None
+    return state.best_value
+
+
+class EncoderLearner(Learner):
+    """An encoder with two binary cross-entropies, of images and of cells.
+
+    A linear classifier reads the pooled feature and tells the image's labels. In each cell of the map, the first
+    channels tell the labels of the object whose middle is there, one channel a label: so their maximum over the cells
+    says whether some object has the label, and their mean how many have. The other channels are free. Both losses are
+    sums divided by the number of labels that hold: most labels of most cells do not. Batches are shifted by up to 1/32
+    of the image's side.
+
+    Attributes:
+        order: of the images in this epoch, [steps, batch], for a run that resumes within it.
+    """
+
+    keeps_last = True
+    order: Tensor
+
+    def __init__(self, encoder: Encoder, train: Examples, batch_size: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.of_picture = nn.Linear(encoder.dim, train.labels.shape[1])
+        with torch.no_grad():
+            self.of_picture.bias.copy_(torch.logit(train.labels.mean(0).clamp(1e-3, 1 - 1e-3)))
+        self.of_cell = Evidence(train.objects.shape[2])
+        # Batch normalisation cannot learn from a last batch of a single image: incomplete batches are left out.
+        steps = len(train.images) // batch_size
+        self.register_buffer("order", torch.zeros(steps, batch_size, dtype=torch.long))
+
+    def shuffle(self, pictures: int) -> None:
+        """Draws the order of an epoch."""
+        self.order.copy_(torch.randperm(pictures)[: self.order.numel()].view_as(self.order))
+
+    def forward(self, batch: Examples) -> tuple[Tensor, dict[str, float]]:
+        features = self.encoder(_shifted(batch.images))
+        targets = _per_cell(batch.objects, batch.middles, features.shape[2], features.shape[3])
+        loss = _loss(self.of_picture(self.encoder.pooled(features)), batch.labels)
+        return loss + _loss(self.of_cell(features), targets), {}
+
+    def kept(self) -> Mapping[str, nn.Module]:
+        return {"encoder": self.encoder}
+
+
+class Job(loop.Job[EncoderLearner]):
+    """An encoder, and the images that it learns from. AdamW with a one-cycle learning rate. The same seed gives the
+    same weights on the same machine."""
+
+    decisive = "val_mean_average_precision"
+
+    def __init__(self, encoder: Encoder, config: EncoderConfig, train: Examples, val: Examples) -> None:
+        self.name, self.seed, self.settings = f"encoder {config.task}", config.seed, config
+        self.encoder, self.train, self.val = encoder, train, val
+        self.device = machine.device()
+        self.batch_size = min(config.batch_size, len(train.images))
+        self.batches = len(train.images) // self.batch_size
+        self.steps = config.epochs * self.batches
+
+    def begin(self) -> State[EncoderLearner]:
+        torch.manual_seed(self.seed)
+        learner = EncoderLearner(self.encoder, self.train, self.batch_size).to(self.device)
+        groups = [{"params": list(learner.parameters())}]
+        optimizer = torch.optim.AdamW(groups, lr=self.settings.learning_rate, weight_decay=0.01)
+        return State(learner, learner, optimizer)
+
+    def set_rates(self, optimizer: torch.optim.Optimizer, at: int) -> None:
+        for group in optimizer.param_groups:
+            group["lr"], beta1 = one_cycle(at, self.steps, self.settings.learning_rate)
+            group["betas"] = beta1, 0.999
+
+    def read(self, state: State[EncoderLearner]) -> Iterator[Examples]:
+        for at in range(state.at, self.steps):
+            if at % self.batches == 0:
+                state.learner.shuffle(len(self.train.images))
+            yield self.train.take(state.learner.order[at % self.batches].cpu(), self.device)
+
+    def validate(self, state: State[EncoderLearner]) -> float:
+        """Measures the mean average precision of the labels of validation images, 0-1."""
+        learner = state.learner.eval()
+        logits = []
+        with torch.inference_mode():
+            for images in torch.split(self.val.images, self.batch_size):
+                logits.append(learner.of_picture(learner.encoder.pooled(learner.encoder(images.to(self.device)))).cpu())
+        precisions = average_precisions(torch.cat(logits).numpy(), self.val.labels.numpy())
+        value = float(np.nanmean(precisions))
+        loop.record(self, state, self.decisive, value)
+        return value
+
+    def save(self, state: State[EncoderLearner]) -> None:
+        """The stage writes the encoder."""
+
+
+def one_cycle(at: int, steps: int, peak: float) -> tuple[float, float]:
+    """Learning rate and Adam's beta1 after `at` of `steps` steps, as `torch.optim.lr_scheduler.OneCycleLR` sets them:
+    the rate rises in the first fifth from a 25th of its peak, and falls to next to nothing."""
+    first, last = 0.2 * steps - 1, steps - 1
+    if first > 0 and at <= first:
+        share = at / first
+        return _cosine(peak / 25, peak, share), _cosine(0.95, 0.85, share)
+    share = (at - first) / (last - first)
+    return _cosine(peak, peak / 25 / 1e4, share), _cosine(0.85, 0.95, share)
+
+
+def _cosine(start: float, end: float, share: float) -> float:
+    return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
 
 def draw_examples(
@@ -88,7 +207,7 @@ def draw_examples(
 
     Args:
         pictures: how many.
-        side: width and height of a picture, in pixels.
+        side: width and height of an image, in pixels.
         processes: how many draw side by side.
         frames: how many frames of a clip are read; two consecutive ones of each clip are drawn. None: scenes.
     """
@@ -118,7 +237,7 @@ def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side:
     """A scene."""
     scene = sample(scene_rng)
     image = np.asarray(draw(scene, side, NOISE, noise_rng))
-    return image, picture_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
+    return image, image_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
 
 
 def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Picture:
@@ -130,65 +249,6 @@ def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: in
     image = np.concatenate([np.asarray(draw(scene, side, 0, pair_rng)) for scene in scenes], axis=2)
     objects = [clip_object_labels(clip, i) for i in range(len(clip.objects))]
     return image, clip_labels(clip), objects, scenes[0].objects
-
-
-def pretrain(
-    encoder: Encoder,
-    train: Examples,
-    val: Examples,
-    epochs: int,
-    learning_rate: float,
-    batch_size: int,
-    seed: int,
-    device: torch.device,
-) -> float:
-    """Trains the encoder in place by two binary cross-entropies, of pictures and of cells.
-
-    A linear classifier reads the pooled feature and tells the picture's labels. In each cell of the map, the first
-    channels tell the labels of the object whose middle is there, one channel a label: so their maximum over the cells
-    says whether some object has the label, and their mean how many have. The other channels are free. Both losses are
-    sums divided by the number of labels that hold: most labels of most cells do not. AdamW with a one-cycle learning
-    rate; batches are shifted by up to 1/32 of the picture's side. The same seed gives the same weights on the same
-    machine.
-
-    Returns:
-        mean average precision of the picture's labels on `val`, 0-1.
-
-    Raises:
-        InputError: the loss or a weight is not finite.
-    """
-    torch.manual_seed(seed)
-    encoder.to(device).train()
-    of_picture = nn.Linear(encoder.dim, train.labels.shape[1])
-    with torch.no_grad():
-        of_picture.bias.copy_(torch.logit(train.labels.mean(0).clamp(1e-3, 1 - 1e-3)))
-    of_picture, of_cell = of_picture.to(device), Evidence(train.objects.shape[2]).to(device)
-    parameters = [*encoder.parameters(), *of_picture.parameters(), *of_cell.parameters()]
-    optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=0.01)
-    # Batch normalisation cannot learn from a last batch of a single image: incomplete batches are left out.
-    batch_size = min(batch_size, len(train.images))
-    steps = len(train.images) // batch_size
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=epochs * steps, pct_start=0.2)
-    shown = progress(desc="encoder", unit="step", total=epochs * steps)
-    for epoch in range(epochs):
-        for rows in torch.randperm(len(train.images))[: steps * batch_size].view(steps, batch_size):
-            features = encoder(_shifted(train.images[rows]).to(device))
-            targets = _per_cell(train.objects[rows], train.middles[rows], features.shape[2], features.shape[3])
-            loss = _loss(of_picture(encoder.pooled(features)), train.labels[rows].to(device))
-            loss = loss + _loss(of_cell(features), targets.to(device))
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            schedule.step()
-            shown.update()
-        shown.set_postfix(loss=f"{loss.item():.4f}")
-        size = nn.utils.get_total_norm([loss.detach(), *(parameter.detach() for parameter in parameters)])
-        if not bool(size.isfinite()):
-            problem = f"features: the encoder's loss or weights became NaN or infinite in epoch {epoch + 1}"
-            raise InputError("params.yaml", problem, "lower its learning_rate")
-    shown.close()
-    encoder.eval()
-    return _evaluate(encoder, of_picture, val, batch_size, device)
 
 
 class Evidence(nn.Module):
@@ -213,7 +273,7 @@ def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tens
     """The labels of the object whose middle is in each cell.
 
     Args:
-        objects, middles: as in `Examples`, of n pictures.
+        objects, middles: as in `Examples`, of n images.
 
     Returns:
         [n, height, width, labels].
@@ -235,11 +295,3 @@ def _shifted(images: Tensor) -> Tensor:
     down, right = torch.randint(-reach, reach + 1, (2,)).tolist()
     y, x = (torch.arange(height) + down).clamp(0, height - 1), (torch.arange(width) + right).clamp(0, width - 1)
     return images[:, :, y[:, None], x]
-
-
-def _evaluate(encoder: Encoder, classifier: nn.Module, val: Examples, batch_size: int, device: torch.device) -> float:
-    starts = range(0, len(val.images), batch_size)
-    with torch.inference_mode():
-        batches = (val.images[start : start + batch_size].to(device) for start in starts)
-        logits = torch.cat([classifier(encoder.pooled(encoder(images))).cpu() for images in batches])
-    return float(np.nanmean(average_precisions(logits.numpy(), val.labels.numpy())))

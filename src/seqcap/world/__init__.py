@@ -1,1 +1,3 @@
-"""The generated world: scenes and clips, captions of them in three languages, and a checker of what captions say."""
+"""The generated world: configurations and seeds come in; images, clips, scene graphs, captions in three languages and
+verdicts on captions go out. It imports errors, files, system and config only.
+"""

@@ -16,20 +16,19 @@ import numpy as np
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
-from seqcap.data.tgif import CAPTIONS_FILE, SPLITS_FOLDER
 from seqcap.files import parquet, schemas, writing
 from seqcap.system.progress import progress
-from seqcap.world.captions import DETAILS, DetailWeights, plan
+from seqcap.world.captions import DetailWeights
 from seqcap.world.drawing import draw
-from seqcap.world.english import realise
-from seqcap.world.graph import pick
+from seqcap.world.english import annotate
 from seqcap.world.motion import FRAMES, Clip, sample_clip
-from seqcap.world.scenes import SCENES, SCENES_FILE
+from seqcap.world.scenes import SCENES, SCENES_FILE, add_member
 
-CLIPS_FILE = "gifs.tar"
+# The names in TGIF, which `data.tgif` reads, and the archive of clips.
+CAPTIONS_FILE, SPLITS_FOLDER, CLIPS_FILE = "tgif-v1.0.tsv", "splits", "gifs.tar"
 # How long a frame is shown, in milliseconds. Nothing reads it but viewers.
 _SHOWN = 200
-# Keeps the random numbers of clips apart from those of pictures with the same seed and number.
+# Keeps the random numbers of clips apart from those of images with the same seed and number.
 _CLIPS = 161803
 
 
@@ -79,15 +78,10 @@ def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
                 np.random.default_rng(child) for child in np.random.SeedSequence([seed, number, _CLIPS]).spawn(2)
             )
             clip, name = sample_clip(clip_rng), f"{number:06d}.gif"
-            content = _gif(clip, config.size)
-            # TarInfo's defaults are time 0 and user 0: nothing of the machine gets in.
-            member = tarfile.TarInfo(f"gifs/{name}")
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
+            add_member(tar, f"gifs/{name}", _gif(clip, config.size))
             names[split].append(name)
             for _ in range(config.captions):
-                detail = pick(caption_rng, DETAILS, config.detail)
-                words = realise(plan(clip, detail, config.wrong_colours, caption_rng), caption_rng)
+                words = annotate(clip, config.detail, config.wrong_colours, caption_rng)
                 captions.append(f"{name}\t{' '.join(words)}")
             graph = json.dumps(clip.to_json(), sort_keys=True, separators=(",", ":"))
             rows.append({"item": number, "split": split, "group": None, "graph": graph})

@@ -14,9 +14,9 @@ from functools import reduce
 from itertools import combinations, product
 from operator import and_, or_
 
-from seqcap.world import english
-from seqcap.world.checker import Words, _parse, _Parsed, _Phrase
 from seqcap.world.graph import MAX_OBJECTS, Scene
+from seqcap.world.parser import Parsed, Phrase, Words, parse
+from seqcap.world.words import ENGLISH
 
 _OBJECTS = range(MAX_OBJECTS)
 # A set of scenes.
@@ -50,7 +50,7 @@ class Matcher:
             for (i, j), names in scene.relations.items():
                 for name in names:
                     self._relations[name, i, j] |= bit
-            for place in (scene.background, *english.WEATHER[scene.background]):
+            for place in (scene.background, *ENGLISH["weather"][scene.background]):
                 self._places[place] |= bit
 
     def true_of(self, tokens: Sequence[str]) -> frozenset[int]:
@@ -84,15 +84,15 @@ class Matcher:
             "alone": float(own and number == 1),
             "bits": math.log2(len(self._numbers) / number) if own else 0.0,
             **{f"literal_R@{k}": min(1.0, k / number) if own else 0.0 for k in (1, 5, 10)},
-            "unparsed": float(len(_parse(words).unparsed)),
+            "unparsed": float(len(parse(words).unparsed)),
         }
 
     def _true_of(self, words: Words) -> _Scenes:
         if words not in self._found:
-            self._found[words] = self._search(_parse(words))
+            self._found[words] = self._search(parse(words))
         return self._found[words]
 
-    def _search(self, parsed: _Parsed) -> _Scenes:
+    def _search(self, parsed: Parsed) -> _Scenes:
         """The scenes in which some assignment of objects to phrases makes everything true.
 
         `check` takes the assignment that makes the most statements true. How many statements there are is the same for
@@ -105,7 +105,7 @@ class Matcher:
         return self._assign(parsed, [list(self._options(phrase)) for phrase in parsed.phrases], (), scenes)
 
     def _assign(
-        self, parsed: _Parsed, options: list[list[_Option]], chosen: tuple[tuple[int, ...], ...], scenes: _Scenes
+        self, parsed: Parsed, options: list[list[_Option]], chosen: tuple[tuple[int, ...], ...], scenes: _Scenes
     ) -> _Scenes:
         """Those of `scenes` in which the phrases after the `chosen` ones can be given objects, no object twice."""
         here = len(chosen)
@@ -124,7 +124,7 @@ class Matcher:
             found |= self._assign(parsed, options, longer, left)
         return found
 
-    def _options(self, phrase: _Phrase) -> Iterator[_Option]:
+    def _options(self, phrase: Phrase) -> Iterator[_Option]:
         """The choices of objects that make all that a phrase says true in some scene.
 
         A number is right if just so many things fit the phrase; if just so many are of the kind, all of them must fit.

@@ -97,7 +97,7 @@ class _Pen:
             return
         mask = Image.new("L", self.image.size)
         shape(ImageDraw.Draw(mask))
-        # Only the part of the picture that holds the object: most of the time went into the rest.
+        # Only the part of the image that holds the object: most of the time went into the rest.
         part, pattern = self._pattern
         self.image.paste(_PATTERN[self.thing.colour], part, ImageChops.multiply(mask.crop(part), pattern))
 
@@ -125,12 +125,12 @@ def draw(scene: Scene, size: int, noise: int, rng: np.random.Generator) -> Image
 
     Args:
         scene: what to draw.
-        size: width and height of the picture, in pixels.
+        size: width and height of the image, in pixels.
         noise: every channel of every pixel is moved by a uniform whole number in [-noise, noise].
         rng: for the noise only.
 
     Returns:
-        An RGB picture of size x size pixels.
+        An RGB image of size x size pixels.
     """
     image = _background(scene.background, size * _OVERSAMPLING).copy()
     outline = (205, 205, 215) if scene.background == "night" else (24, 24, 28)

@@ -1,4 +1,4 @@
-"""Scene graphs: what is in a picture, where it is, and which facts follow from that.
+"""Scene graphs: what is in an image, where it is, and which facts follow from that.
 
 Everything a caption can say is decided here, from whole numbers: objects lie on a grid of `GRID` x `GRID` units
 (y grows downwards), and relations are functions of their boxes.
@@ -23,7 +23,7 @@ Colour = Literal["red", "blue", "green", "yellow", "black", "white", "orange", "
 Size = Literal["small", "medium", "large"]
 Texture = Literal["plain", "striped", "dotted"]
 Action = Literal["standing", "walking", "waving", "sitting", "running", "sleeping", "flying"]
-# What things do in a clip (`seqcap.world.motion`). No single picture shows it.
+# What things do in a clip (`seqcap.world.motion`). No single image shows it.
 Motion = Literal["moving_left", "moving_right", "moving_up", "moving_down", "turning", "growing", "shrinking"]
 
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
@@ -61,7 +61,7 @@ CANONICAL = ("left_of", "above", "behind", "on", "next_to")
 NEAR = 30
 # An object is on another if its foot is at most this far from the other's top.
 TOUCH = 6
-# Objects are placed at least this far from every border between two relations, so that no picture is ambiguous.
+# Objects are placed at least this far from every border between two relations, so that no image is ambiguous.
 CLEAR = 10
 
 _T = TypeVar("_T")
@@ -300,7 +300,7 @@ def sample(rng: np.random.Generator) -> Scene:
     wanted = pick(rng, range(1, MAX_OBJECTS + 1), _NUMBER_WEIGHTS)
     placed: list[SceneObject] = []
     tries = 0
-    # A full picture may have no room left; the first object always finds a place.
+    # A full image may have no room left; the first object always finds a place.
     while len(placed) < wanted and (not placed or tries < 2 * wanted):
         tries += 1
         kind = pick(rng, KINDS, kind_weights)

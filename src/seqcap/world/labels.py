@@ -37,9 +37,9 @@ OBJECT_LABELS: tuple[str, ...] = (
     *SIZES,
     *TEXTURES,
 )
-# Labels of a picture: those of its objects; `beach`; `objects:2` (exactly); `dog:several`; `dog:small`, `dog:striped`;
+# Labels of an image: those of its objects; `beach`; `objects:2` (exactly); `dog:several`; `dog:small`, `dog:striped`;
 # `next_to` (some pair of objects has that relation).
-PICTURE_LABELS: tuple[str, ...] = (
+IMAGE_LABELS: tuple[str, ...] = (
     *OBJECT_LABELS,
     *BACKGROUNDS,
     *(f"objects:{number}" for number in range(1, MAX_OBJECTS + 1)),
@@ -47,7 +47,7 @@ PICTURE_LABELS: tuple[str, ...] = (
     *(f"{kind}:{value}" for kind in KINDS for value in (*SIZES, *TEXTURES)),
     *CANONICAL,
 )
-# Some of a picture's labels, by what they are about.
+# Some of an image's labels, by what they are about.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "background": BACKGROUNDS,
     "kind": KINDS,
@@ -60,47 +60,35 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 # Labels of clips, and what is to be found of their motion. `moving_left`; `dog:moving_left`; `passes_behind`.
 _KINDS_WITH_MOTION = tuple(f"{kind}:{motion}" for kind in KINDS for motion in MOTIONS)
 CLIP_OBJECT_LABELS: tuple[str, ...] = (*OBJECT_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
-CLIP_LABELS: tuple[str, ...] = (*PICTURE_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
+CLIP_LABELS: tuple[str, ...] = (*IMAGE_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
 CLIP_GROUPS: Mapping[str, tuple[str, ...]] = {
     **GROUPS,
     **{name.replace("_", " "): (name,) for name in (*MOTIONS, *PASSING)},
     "kind with motion": _KINDS_WITH_MOTION,
 }
-_OF_OBJECT = {name: i for i, name in enumerate(OBJECT_LABELS)}
-_OF_PICTURE = {name: i for i, name in enumerate(PICTURE_LABELS)}
-_OF_CLIP_OBJECT = {name: i for i, name in enumerate(CLIP_OBJECT_LABELS)}
-_OF_CLIP = {name: i for i, name in enumerate(CLIP_LABELS)}
+_OBJECT_INDEX = {name: i for i, name in enumerate(OBJECT_LABELS)}
+_IMAGE_INDEX = {name: i for i, name in enumerate(IMAGE_LABELS)}
+_CLIP_OBJECT_INDEX = {name: i for i, name in enumerate(CLIP_OBJECT_LABELS)}
+_CLIP_INDEX = {name: i for i, name in enumerate(CLIP_LABELS)}
 
 
-def picture_labels(scene: Scene) -> npt.NDArray[np.float32]:
-    """Multi-hot targets of a picture.
-
-    Returns:
-        float32 [len(PICTURE_LABELS)], 1 where the label holds and 0 elsewhere.
-    """
-    return _multi_hot(_of_scene(scene), _OF_PICTURE)
+def image_labels(scene: Scene) -> npt.NDArray[np.float32]:
+    """float32 [len(IMAGE_LABELS)]: 1 where a label holds of an image, else 0."""
+    return _multi_hot(_scene_names(scene), _IMAGE_INDEX)
 
 
 def clip_labels(clip: Clip) -> npt.NDArray[np.float32]:
-    """Multi-hot targets of a clip.
-
-    Returns:
-        float32 [len(CLIP_LABELS)], 1 where the label holds and 0 elsewhere.
-    """
-    motions = {name for i in range(len(clip.objects)) for name in _of_motion(clip, i)}
-    return _multi_hot(_of_scene(clip) | motions, _OF_CLIP)
+    """float32 [len(CLIP_LABELS)]: 1 where a label holds of a clip, else 0."""
+    motions = {name for i in range(len(clip.objects)) for name in _motion_names(clip, i)}
+    return _multi_hot(_scene_names(clip) | motions, _CLIP_INDEX)
 
 
 def clip_object_labels(clip: Clip, i: int) -> npt.NDArray[np.float32]:
-    """Multi-hot targets of object i of a clip.
-
-    Returns:
-        float32 [len(CLIP_OBJECT_LABELS)], 1 where the label holds and 0 elsewhere.
-    """
-    return _multi_hot(_names(clip.objects[i]) | _of_motion(clip, i), _OF_CLIP_OBJECT)
+    """float32 [len(CLIP_OBJECT_LABELS)]: 1 where a label holds of object i of a clip, else 0."""
+    return _multi_hot(_names(clip.objects[i]) | _motion_names(clip, i), _CLIP_OBJECT_INDEX)
 
 
-def _of_scene(scene: Scene) -> set[str]:
+def _scene_names(scene: Scene) -> set[str]:
     names = {scene.background, f"objects:{len(scene.objects)}"}
     names |= {f"{kind}:several" for kind, number in scene.counts.items() if number > 1}
     for thing in scene.objects:
@@ -111,15 +99,11 @@ def _of_scene(scene: Scene) -> set[str]:
 
 
 def object_labels(thing: SceneObject) -> npt.NDArray[np.float32]:
-    """Multi-hot targets of an object.
-
-    Returns:
-        float32 [len(OBJECT_LABELS)], 1 where the label holds and 0 elsewhere.
-    """
-    return _multi_hot(_names(thing), _OF_OBJECT)
+    """float32 [len(OBJECT_LABELS)]: 1 where a label holds of an object, else 0."""
+    return _multi_hot(_names(thing), _OBJECT_INDEX)
 
 
-def _of_motion(clip: Clip, i: int) -> set[str]:
+def _motion_names(clip: Clip, i: int) -> set[str]:
     """What object i does in a clip."""
     change = clip.changes[i]
     if change is None:

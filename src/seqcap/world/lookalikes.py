@@ -30,16 +30,16 @@ from seqcap.world.graph import (
 
 Respect = Literal["colour", "size", "texture", "action", "count", "relation"]
 
-# Each block of this many pictures has one group of two to four. So every fourth picture has a look-alike.
+# Each block of this many images has one group of two to four. So every fourth image has a look-alike.
 BLOCK = 12
-# Keeps the random numbers that choose the groups apart from those of the pictures.
+# Keeps the random numbers that choose the groups apart from those of the images.
 _GROUPS = 314159
 # How often another place is tried for an object that moves.
 _MOVES = 12
 
 
 def members(seed: int, number: int) -> int:
-    """How many pictures, from `number` on, make a group: 2 to 4, or 1 where no group starts."""
+    """How many images, from `number` on, make a group: 2 to 4, or 1 where no group starts."""
     block, place_in_block = divmod(number, BLOCK)
     rng = np.random.default_rng([seed, block, _GROUPS])
     size = int(rng.integers(2, 5))

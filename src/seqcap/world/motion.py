@@ -270,7 +270,7 @@ def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple
 
 
 def _changed(clip: Clip, i: int, motion: Motion, first: Box, last: Box) -> Clip | None:
-    """The clip in which object i begins in one box and ends in another; None where that leaves the picture or is
+    """The clip in which object i begins in one box and ends in another; None where that leaves the image or is
     unclear."""
     thing = clip.objects[i]
     if not all(_is_at_home(clip, thing, box) for box in (first, last)):
@@ -291,7 +291,7 @@ def _is_stacked(clip: Clip, i: int) -> bool:
 
 
 def _is_at_home(clip: Clip, thing: SceneObject, box: Box) -> bool:
-    """Whether a box lies in the picture, and where `graph.place` would put the thing: in the air or on the ground."""
+    """Whether a box lies in the image, and where `graph.place` would put the thing: in the air or on the ground."""
     left, top, width, height = box
     horizon, foot = HORIZON[clip.background], top + height
     inside = left >= 2 and left + width <= GRID - 2 and top >= 4

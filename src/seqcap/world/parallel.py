@@ -8,7 +8,7 @@ The rest of the word order follows from grammar, and two words may share a trans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 from zlib import crc32
@@ -18,20 +18,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap.errors import InputError
 from seqcap.files import schemas, writing
-from seqcap.world import english, french, german
 from seqcap.world.captions import DETAILS, DetailWeights, Plan, plan, shorten
+from seqcap.world.english import English
+from seqcap.world.french import French
+from seqcap.world.german import German
+from seqcap.world.grammar import Grammar
 from seqcap.world.graph import pick, sample
+from seqcap.world.wording import MAX_WORDS, REWORDINGS, Draws
 
 Language = Literal["de", "en", "fr"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
-_SENTENCES: Mapping[Language, Callable[[Plan, english.Draws], list[str]]] = {
-    "de": german.sentence,
-    "en": english.sentence,
-    "fr": french.sentence,
-}
-
-
+_GRAMMARS: Mapping[Language, type[Grammar]] = {"de": German, "en": English, "fr": French}
 # Questions whose answers a translation keeps: what is added to the facts, and what a person wears.
 _KEPT = ("has ", "aside", "opinion", "manner", "determiner", "any clothes", "garment")
 
@@ -65,11 +63,10 @@ def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source
     of its own, from (seed, split, line): it depends neither on the number of pairs nor on the direction.
 
     Raises:
-        InputError: a language is unknown, or both are the same.
+        InputError: both languages are the same.
     """
     if source == target:
         raise InputError("params.yaml", f"source and target are both {source}", "name two languages")
-    _check([source, target])
     for number, split in enumerate(schemas.SPLITS):
         with (
             writing.atomic(Path(folder) / f"{split}.{source}") as source_path,
@@ -88,7 +85,7 @@ def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source
 def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language], own_words: float) -> list[list[str]]:
     """Says a plan in several languages, partly in the same words and order.
 
-    A plan that takes more than `english.MAX_WORDS` words in one of them is told in other words, then shortened, in all.
+    A plan that takes more than `MAX_WORDS` words in one of them is told in other words, then shortened, in all.
 
     Args:
         what: what all of them say.
@@ -98,23 +95,19 @@ def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]
 
     Returns:
         The tokens, for each of `languages`.
-
-    Raises:
-        InputError: a language is unknown.
     """
-    _check(languages)
     tries = 0
     while True:
         entropy = int(rng.integers(2**63))
-        told = [_SENTENCES[language](what, _draws(entropy, language, own_words)) for language in languages]
-        if max(map(len, told)) <= english.MAX_WORDS:
+        told = [_GRAMMARS[language].sentence(what, _draws(entropy, language, own_words)) for language in languages]
+        if max(map(len, told)) <= MAX_WORDS:
             return told
         tries += 1
-        if tries > english.REWORDINGS:
+        if tries > REWORDINGS:
             what = shorten(what)
 
 
-def _draws(entropy: int, language: Language, own_words: float) -> english.Draws:
+def _draws(entropy: int, language: Language, own_words: float) -> Draws:
     """Gives each question a generator, so that its answer does not depend on earlier questions.
 
     With probability `own_words`, the generator is the language's own, else that of all languages. What a translation
@@ -128,9 +121,3 @@ def _draws(entropy: int, language: Language, own_words: float) -> english.Draws:
         return shared
 
     return draws
-
-
-def _check(languages: Sequence[str]) -> None:
-    for language in languages:
-        if language not in LANGUAGES:
-            raise InputError("params.yaml", f"{language!r} is no language", f"use one of {', '.join(LANGUAGES)}")

@@ -1,6 +1,6 @@
-"""Scenes: a generated dataset of small pictures with scene graphs, five captions each, and an exact checker.
+"""Scenes: a generated dataset of small images with scene graphs, five captions each, and an exact checker.
 
-Pictures of the split "server" have forty captions, as some of COCO's test images do (Chen et al., "Microsoft COCO
+Images of the split "server" have forty captions, as some of COCO's test images do (Chen et al., "Microsoft COCO
 Captions: data collection and evaluation server", 2015: c5 and c40).
 
 It stands in for COCO where there are no photographs. It also shows what COCO cannot show: whether a caption is true.
@@ -23,29 +23,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from seqcap.errors import InputError
 from seqcap.files import json_file, parquet, schemas, writing
 from seqcap.system.progress import progress
-from seqcap.world.captions import DETAILS, DetailWeights, plan
-from seqcap.world.checker import Statement, Verdict, check, recall_of_set
+from seqcap.world.captions import DetailWeights
 from seqcap.world.drawing import draw
-from seqcap.world.english import realise
-from seqcap.world.graph import Scene, SceneObject, pick, sample
+from seqcap.world.english import annotate
+from seqcap.world.graph import Scene, sample
 from seqcap.world.lookalikes import look_alikes, members
 
-__all__ = [
-    "SCENES",
-    "Config",
-    "Scene",
-    "SceneObject",
-    "Statement",
-    "Verdict",
-    "check",
-    "read_scenes",
-    "read_worlds",
-    "recall_of_set",
-    "write",
-]
-
-# One row per picture; `graph` is the scene as JSON. Look-alikes have the same `group`, the item of the first of them;
-# it is null where a picture has none.
+# One row per image; `graph` is the scene as JSON. Look-alikes have the same `group`, the item of the first of them;
+# it is null where an image has none.
 SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("group", pa.int64()), ("graph", pa.string())])
 
 S = TypeVar("S", bound=Scene)
@@ -57,11 +42,11 @@ class Config(BaseModel):
     """Size and difficulty of the dataset.
 
     Attributes:
-        train, val, test: numbers of pictures.
-        server: number of pictures with many captions, like those of COCO's server; 0: no such split.
-        size: width and height of a picture, in pixels.
-        captions: captions per picture.
-        server_captions: captions per picture of `server`.
+        train, val, test: numbers of images.
+        server: number of images with many captions, like those of COCO's server; 0: no such split.
+        size: width and height of an image, in pixels.
+        captions: captions per image.
+        server_captions: captions per image of `server`.
         noise: largest change of a pixel's channel by noise, of 255.
         wrong_colours: probability that an annotator names a colour wrong.
         detail: the ratio of generic : medium : detailed captions. With 4 : 4 : 2, self-critical training makes captions
@@ -89,10 +74,10 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     - `images.tar`: `images/000000.png` and so on, RGB.
     - `scenes.parquet`: see `SCENES`; item is the JSON's imgid.
 
-    Every picture has random numbers of its own, from (seed, imgid): a picture's scene and noise do not depend on the
-    number of pictures, nor on the captions. Look-alikes (`lookalikes`) depend on (seed, imgid of the first of them),
-    with one exception: a group that the end of a split would cut is not formed, and its pictures stand alone. The
-    server's pictures come last, so that the others are the same with and without them.
+    Every image has random numbers of its own, from (seed, imgid): an image's scene and noise do not depend on the
+    number of images, nor on the captions. Look-alikes (`lookalikes`) depend on (seed, imgid of the first of them),
+    with one exception: a group that the end of a split would cut is not formed, and its images stand alone. The
+    server's images come last, so that the others are the same with and without them.
     """
     folder = Path(folder)
     splits = [name for name in (*schemas.SPLITS, schemas.SERVER) for _ in range(getattr(config, name))]
@@ -103,19 +88,18 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
         writing.atomic(folder / IMAGES_FILE) as temporary,
         tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
     ):
-        shown = progress(splits, desc="scenes", unit="picture")
+        shown = progress(splits, desc="scenes", unit="image")
         for image_id, (split, (group, scene)) in enumerate(zip(shown, _scenes(splits, seed), strict=True)):
             _, noise_rng, caption_rng, _ = _random(seed, image_id)
             name = f"{image_id:06d}.png"
-            buffer = io.BytesIO()
-            draw(scene, config.size, config.noise, noise_rng).save(buffer, "PNG")
-            # TarInfo's defaults are time 0 and user 0: nothing of the machine gets in.
-            member = tarfile.TarInfo(f"images/{name}")
-            member.size = buffer.tell()
-            buffer.seek(0)
-            tar.addfile(member, buffer)
+            content = io.BytesIO()
+            draw(scene, config.size, config.noise, noise_rng).save(content, "PNG")
+            add_member(tar, f"images/{name}", content.getvalue())
             number = config.server_captions if split == schemas.SERVER else config.captions
-            sentences = _sentences(scene, image_id, range(caption_id, caption_id + number), config, caption_rng)
+            sentences: list[dict[str, Any]] = []
+            for sentence_id in range(caption_id, caption_id + number):
+                tokens = annotate(scene, config.detail, config.wrong_colours, caption_rng)
+                sentences.append({"raw": " ".join(tokens), "tokens": tokens, "imgid": image_id, "sentid": sentence_id})
             caption_id += number
             images.append(
                 {
@@ -132,13 +116,20 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     parquet.write_rows(folder / SCENES_FILE, rows, SCENES)
 
 
+def add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    """Adds a file. TarInfo's defaults are time 0 and user 0: nothing of the machine gets in."""
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    tar.addfile(member, io.BytesIO(content))
+
+
 def _random(seed: int, image_id: int) -> list[np.random.Generator]:
-    """A picture's random numbers: for its scene, its noise, its captions and its look-alikes."""
+    """An image's random numbers: for its scene, its noise, its captions and its look-alikes."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, image_id]).spawn(4)]
 
 
 def _scenes(splits: Sequence[str], seed: int) -> Iterator[tuple[int | None, Scene]]:
-    """Every picture's group and scene, in the order of their numbers."""
+    """Every image's group and scene, in the order of their numbers."""
     image_id = 0
     while image_id < len(splits):
         size = members(seed, image_id)
@@ -149,24 +140,6 @@ def _scenes(splits: Sequence[str], seed: int) -> Iterator[tuple[int | None, Scen
         for scene in look_alikes(sample(rng), size, others_rng):
             yield (None if size == 1 else image_id), scene
         image_id += size
-
-
-def _sentences(
-    scene: Scene, image_id: int, caption_ids: range, config: Config, rng: np.random.Generator
-) -> list[dict[str, Any]]:
-    sentences = []
-    for caption_id in caption_ids:
-        detail = pick(rng, DETAILS, config.detail)
-        tokens = realise(plan(scene, detail, config.wrong_colours, rng), rng)
-        sentences.append(
-            {
-                "raw": " ".join(tokens),
-                "tokens": tokens,
-                "imgid": image_id,
-                "sentid": caption_id,
-            }
-        )
-    return sentences
 
 
 def read_scenes(path: str | Path) -> dict[int, Scene]:
@@ -181,18 +154,14 @@ def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]
         item -> scene, in the order of the file.
 
     Raises:
-        InputError: the file is missing or damaged, an item occurs twice, or a graph is not a scene.
+        InputError: the file is missing or damaged, or a graph is not a scene.
     """
     table = parquet.read_table(path, SCENES)
     scenes: dict[int, S] = {}
     for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
-        if image_id in scenes:
-            raise InputError(path, f"item {image_id} occurs twice", "run `dvc repro` to make it again")
         try:
             scenes[image_id] = from_json(graph)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "graph"
-            problem = f"item {image_id}: {where}: {first['msg']}"
+            problem = f"item {image_id}: {error.errors()[0]['msg']}"
             raise InputError(path, problem, "run `dvc repro` to make it again") from None
     return scenes

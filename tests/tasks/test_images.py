@@ -1,4 +1,4 @@
-"""Tasks of pictures: features and captions of a split, as ids."""
+"""Tasks of images: features and captions of a split, as ids."""
 
 import numpy as np
 import pytest

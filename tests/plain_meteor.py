@@ -1,4 +1,4 @@
-"""METEOR 1.5 in plain Python, one pair of captions at a time: what the compiled kernels must equal.
+"""METEOR 1.5 in plain Python, one pair of captions at a time: the oracle of the compiled kernels.
 
 Captions here are lists of METEOR's tokens (`meteor_resources.normalize`), None for a word outside the vocabulary.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from seqcap.rewards.meteor_resources import resources, stems_of, synsets_of
+from seqcap.rewards.meteor_resources import resources, stems_of
+from seqcap.spice.wordnet import wordnet
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
@@ -53,7 +54,7 @@ def find_matches(hypothesis: Caption, reference: Caption, paraphrases: Paraphras
     found = [Match(start, 1, position, 1, 0) for start, here, position, there in pairs if here == there]
     known = {token for token in [*hypothesis, *reference] if token is not None}
     stems = dict(zip(known, stems_of(known), strict=True))
-    synsets = {token: synsets_of(token) for token in known}
+    synsets = {token: wordnet().find_synsets(token) for token in known}
     unlike = [pair for pair in pairs if pair[1] != pair[3]]
     for start, here, position, there in unlike:
         if stems[here] == stems[there]:

@@ -1,4 +1,4 @@
-"""CIDEr-D, BLEU and ROUGE-L in plain Python, one caption at a time: what the compiled kernels must equal.
+"""CIDEr-D, BLEU and ROUGE-L in plain Python, one caption at a time: the oracle of the compiled kernels.
 
 Captions here are lists of ids exactly as scored (EOS included where it counts).
 """
@@ -9,8 +9,25 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+EOS = 2
 Caption = Sequence[int]
 Gram = tuple[int, ...]
+
+
+def rows(captions: Sequence[Sequence[int]], time: int = 0) -> np.ndarray:
+    """Ids with EOS, padded, as rewards take them."""
+    time = max([time, *(len(caption) + 1 for caption in captions)])
+    out = np.zeros((len(captions), time), dtype=np.int64)
+    for row, caption in zip(out, captions, strict=True):
+        row[: len(caption) + 1] = [*caption, EOS]
+    return out
+
+
+def text(ids: Sequence[int]) -> str:
+    """Ids with EOS, as pycocoevalcap takes them."""
+    return " ".join(map(str, [*ids, EOS]))
 
 
 def ngrams(caption: Caption, order: int) -> Counter[Gram]:

@@ -1,0 +1,19 @@
+"""Generated clips, which stand in for TGIF, in its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from seqcap.data.tgif import read
+from seqcap.world import clips
+
+__all__ = ["KIND", "generate", "read"]
+
+KIND = "clips"
+
+
+def generate(folder: Path, settings: Mapping[str, Any], seed: int) -> None:
+    """Writes clips; `settings` as in `clips.ClipsConfig`."""
+    clips.write_clips(folder, clips.ClipsConfig(**settings), seed)

@@ -1,0 +1,19 @@
+"""Generated scenes, which stand in for COCO, in Karpathy's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from seqcap.data import karpathy
+from seqcap.world import scenes
+
+KIND = "images"
+read = partial(karpathy.read, name="scenes")
+
+
+def generate(folder: Path, settings: Mapping[str, Any], seed: int) -> None:
+    """Writes scenes; `settings` as in `scenes.Config`."""
+    scenes.write(folder, scenes.Config(**settings), seed)

@@ -1,0 +1,114 @@
+"""The clone of a checkout that an experiment runs in. The checkout itself is never touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from seqcap.errors import InputError
+from seqcap.files.writing import atomic, beside, copy_file, leftovers
+
+# What an experiment changes in its clone: its parameters, and what the pipeline writes and git tracks.
+CHANGING = ("params.yaml", "papers", "graph.yaml", "dvc.lock", "reports")
+# How many uncommitted files a warning lists.
+LISTED = 20
+# With these variables git works on another repository than the one it is called for. Git's hooks set some of them.
+REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
+
+
+def update_clone(folder: Path) -> None:
+    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit.
+
+    What an experiment changes in its clone (`CHANGING`) is replaced.
+
+    Raises:
+        InputError: git failed, something else is there, or somebody has worked in the clone.
+    """
+    for leftover in leftovers(folder, "tmp"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    if not os.path.lexists(folder):
+        temporary = beside(folder, "tmp")
+        try:
+            _git("clone", "--quiet", Path.cwd(), temporary, fix="run from the root of a checkout with a commit")
+            # Renamed when it is complete: git would take half a clone for a folder of the user's checkout.
+            temporary.rename(folder)
+        except OSError as error:
+            raise InputError(folder, f"cannot be made ({error.strerror})", "run the experiment again") from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return
+    here, git_folder = Path.cwd().resolve(), folder.resolve() / ".git"
+    # Without these options git also looks in the folders above, and finds the user's own checkout.
+    repository = (f"--git-dir={git_folder}", f"--work-tree={folder.resolve()}")
+    try:
+        origin = _git(*repository, "config", "--get", "remote.origin.url").strip() if git_folder.is_dir() else None
+    except InputError:
+        origin = None
+    if origin is None or Path(origin).resolve() != here or folder.resolve() == here:
+        raise InputError(folder, "is not a clone of this checkout", "move it away")
+    # What the clone has run. With the last commit's dvc.lock instead, DVC would make unchanged data again, and training
+    # does not resume from other files.
+    lock, ran = folder / "dvc.lock", git_folder / "seqcap-dvc.lock"
+    if ran.exists():
+        # An update was killed. What it has half done is nobody's work.
+        (git_folder / "index.lock").unlink(missing_ok=True)
+    else:
+        _check_untouched(folder, repository)
+        with atomic(ran) as partial:
+            partial.write_bytes(lock.read_bytes() if lock.is_file() else b"")
+    fix = f"correct that, or move {folder} away"
+    _git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
+    _git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
+    if ran.stat().st_size > 0:
+        copy_file(ran, lock)
+    ran.unlink()
+
+
+def _check_untouched(folder: Path, repository: Collection[str]) -> None:
+    """Checks that a clone holds no work of its own, which its update would replace.
+
+    Raises:
+        InputError: it has a commit that the checkout lacks, or files have changed that no experiment changes.
+    """
+    commit = _git(*repository, "rev-parse", "HEAD", fix="move it away").strip()
+    try:
+        _git("cat-file", "-e", commit)
+    except InputError:
+        raise InputError(folder, f"has a commit of its own, {commit[:9]}", "fetch it, then move the clone") from None
+    others = [f":(top,exclude){path}" for path in CHANGING]
+    changes = _git(*repository, "status", "--porcelain", "--untracked-files=all", "--", ":(top)", *others).splitlines()
+    if changes:
+        what = f"has changes of its own, first {changes[0].strip()!r}"
+        raise InputError(folder, what, "commit them in the checkout, then move the clone")
+
+
+def warn_of_uncommitted(experiment: Path) -> None:
+    """Lists the uncommitted changes of the checkout, which the experiment does not run with."""
+    commit = _git("rev-parse", "--short", "HEAD").strip()
+    paths = ["."]
+    if experiment.resolve().is_relative_to(Path.cwd()):
+        # The experiment itself is read from the checkout.
+        paths.append(f":(exclude,literal){experiment.resolve().relative_to(Path.cwd())}")
+    changes = _git("--no-optional-locks", "status", "--porcelain", "--", *paths).splitlines()
+    if not changes:
+        return
+    lines = [f"warning: the experiment runs commit {commit}, without these uncommitted changes:", *changes[:LISTED]]
+    if len(changes) > LISTED:
+        lines.append(f"and {len(changes) - LISTED} more")
+    print(*lines, sep="\n", file=sys.stderr, flush=True)
+
+
+def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
+    """What a git command prints."""
+    environment = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
+    command = ["git", *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
+    )
+    if done.returncode != 0:
+        raise InputError("git", " ".join(done.stderr.split()), fix)
+    return done.stdout

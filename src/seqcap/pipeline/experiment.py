@@ -1,0 +1,159 @@
+"""Runs the graph with other parameters, in a clone of the checkout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from seqcap.errors import InputError
+from seqcap.files.writing import atomic
+from seqcap.pipeline.clone import update_clone, warn_of_uncommitted
+from seqcap.pipeline.overlay import overlay
+from seqcap.pipeline.params import read_yaml
+from seqcap.pipeline.publish import check_publication, join_parts, parts_of, publish, recover
+from seqcap.pipeline.repro import REPORT, repro, run_python
+from seqcap.pipeline.runs import trained_runs
+from seqcap.system.scratch import locked
+
+RUNS = Path("runs")
+PARAMS = "params.yaml"
+
+
+def run_experiment(
+    experiment: Path, root: Path | None, publish_to: Path, jobs: int, papers: Collection[str] = ()
+) -> None:
+    """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out.
+
+    A second call resumes, with the code of what is then the last commit.
+
+    Args:
+        experiment: YAML file that maps files of parameters to what changes in them, see `apply_overlay`.
+        root: folder of the dataset of the task that the experiment changes, if it has one.
+        publish_to: where the clone's reports/ are copied to: a new or empty folder, or an earlier publication.
+        jobs: stages at a time.
+        papers: whose parts are made. They are published beside the parts that were published earlier. None: all.
+
+    Raises:
+        InputError: the experiment cannot be read, names unknown parameters or, with `root`, not exactly one task;
+            `publish_to` or runs/<name> holds something else; or a stage failed.
+    """
+    changes = _read_changes(experiment, root)
+    folder = RUNS / experiment.stem
+    # Checked here, before hours of work.
+    check_publication(publish_to, folder)
+    warn_of_uncommitted(experiment)
+    with locked(folder.with_name(f".{folder.name}.lock"), f"runs {experiment}"):
+        recover(publish_to.resolve())
+        update_clone(folder)
+        apply_overlay(folder, changes, experiment)
+        _renew_graph(folder)
+        # Not every stage: of the tasks that an experiment leaves out, none is needed.
+        if papers:
+            repro(folder, jobs, parts_of(folder, papers))
+            join_parts(folder, publish_to)
+        else:
+            repro(folder, jobs, [REPORT])
+        publish(folder, publish_to, experiment)
+
+
+def _read_changes(experiment: Path, root: Path | None) -> dict[str, Any]:
+    """What an experiment changes. `root` becomes the root of the one task in it."""
+    changes = read_yaml(experiment)
+    if root is None:
+        return changes
+    tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
+    if len(tasks) != 1:
+        raise InputError(experiment, f"changes {len(tasks)} tasks, but there is one root", "change one task")
+    for task in tasks.values():
+        task["root"] = str(root.resolve())
+    return changes
+
+
+def _renew_graph(clone: Path) -> None:
+    """Derives the graph of a clone from its parameters, with its own code."""
+    if (clone / "graph.yaml").is_file() and run_python(clone, "-m", "seqcap", "graph") != 0:
+        raise InputError(clone / "graph.yaml", "cannot be derived from the parameters", "see above")
+
+
+def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
+    """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong.
+
+    Args:
+        folder: the checkout.
+        changes: file -> what `overlay` lays over it. The files are params.yaml and those of papers/. With an evaluation
+            go its groups, and with a group what its runs leave behind. A paper whose file is null takes no part.
+        source: where the changes are from, for messages.
+
+    Raises:
+        InputError: a file is not one of parameters, or an entry to remove is not there.
+    """
+    yaml = YAML()
+    # What does not change is written as it was read.
+    yaml.width = 1_000_000
+    yaml.preserve_quotes = True
+    yaml.default_flow_style = None
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(type(None), _null)
+    changed: dict[Path, Any] = {}
+    for name, change in changes.items():
+        path = _parameter_file(folder, name, source)
+        # Checked first, in words for people.
+        read_yaml(path)
+        content = yaml.load(path.read_text(encoding="utf-8"))
+        if change is None and name != PARAMS:
+            content = {}
+        elif isinstance(change, Mapping):
+            overlay(content, change, source)
+            _drop_orphans(content, path)
+            for key, value in content.items():
+                if isinstance(value, Mapping) and not value:
+                    # Without the comment above its first entry, which YAML would write where none may be.
+                    content[key] = {}
+        else:
+            raise InputError(source, f"{name}: is not a mapping of parameters", "write it like the file")
+        changed[path] = content
+    for path, content in changed.items():
+        with atomic(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            yaml.dump(content, file)
+
+
+def _null(representer: Any, _: None) -> Any:
+    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
+
+
+def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
+    """The parameter file of that name in a checkout."""
+    path = folder / str(name)
+    known = re.fullmatch(r"params\.yaml|papers/[^/]+\.yaml", str(name))
+    # A link would lead the change out of the checkout.
+    if not known or path.resolve() != folder.resolve() / str(name) or not path.is_file():
+        raise InputError(source, f"{name} is no file of parameters", f"name {PARAMS} or a committed file of papers/")
+    return path
+
+
+def _drop_orphans(content: MutableMapping[str, Any], path: Path) -> None:
+    """Removes from a paper's file what a removed evaluation or group leaves behind.
+
+    Its runs stay without a group, since others may be like them.
+    """
+    evaluations, groups, runs = (content.get(section, {}) for section in ("evaluations", "groups", "runs"))
+    _keep(groups, lambda evaluation: evaluation in evaluations)
+    _keep(content.get("retrievals", {}), lambda retrieval: retrieval["evaluation"] in evaluations)
+    for run in runs.values():
+        if run.get("group") is not None and run["group"] not in groups:
+            run["group"] = None
+    trained = trained_runs(runs, path)
+    ensembles = content.get("ensembles", {})
+    _keep(ensembles, lambda ensemble: ensemble["run"] in trained)
+    if "comparisons" in content:
+        known = {*trained, *ensembles}
+        content["comparisons"] = [pair for pair in content["comparisons"] if known.issuperset(pair)]
+
+
+def _keep(entries: MutableMapping[str, Any], wanted: Callable[[Any], bool]) -> None:
+    for name in [name for name, entry in entries.items() if not wanted(entry)]:
+        del entries[name]

@@ -1,0 +1,53 @@
+"""Lays parameters over other parameters: what a scale or an experiment changes in a file, and what a run takes from
+those that it is `like`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from seqcap.errors import InputError
+
+# The sections of the parameter files whose entries have names.
+NAMED = (
+    "tasks",
+    "features",
+    "captioners",
+    "pretrain",
+    "retrievers",
+    "mined",
+    "rewards",
+    "evaluations",
+    "groups",
+    "runs",
+    "ensembles",
+    "retrievals",
+    "variances",
+    "estimators",
+)
+
+
+def overlay(
+    values: MutableMapping[str, Any], changes: Mapping[str, Any], source: Path, place: tuple[str, ...] = ()
+) -> None:
+    """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`.
+
+    Args:
+        values: a file's content, or what `place` leads to in it.
+        source: where the changes are written.
+
+    Raises:
+        InputError: there is no entry to remove.
+    """
+    for key, change in changes.items():
+        inner = (*place, str(key))
+        if change is None and len(inner) == 2 and place[0] in NAMED:
+            if key not in values:
+                raise InputError(source, f"{'.'.join(inner)} is null, but there is no such entry", "correct the name")
+            del values[key]
+        elif isinstance(change, Mapping) and isinstance(values.get(key), MutableMapping):
+            overlay(values[key], change, source, inner)
+        else:
+            values[key] = deepcopy(change)

@@ -1,0 +1,165 @@
+"""Copies an experiment's reports out of its clone, and never replaces what it has not written."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from seqcap.errors import InputError
+from seqcap.files.json_file import read_json
+from seqcap.files.writing import beside, leftovers
+from seqcap.pipeline.repro import REPORT, run_python, sections, stage_graph, unfinished
+
+# Marks a folder that an experiment was published to. It holds the name of the experiment's file, and a hash of every
+# file that was published.
+MARKER = ".published"
+# What a report is put together of: a folder per paper. And where `configure` writes which papers take part.
+PARTS = Path("artifacts/sections")
+REPORTED = Path("configs/report.json")
+
+
+def check_publication(target: Path, clone: Path) -> None:
+    """Checks that a folder may be replaced by a publication: it is new, empty or as it was published.
+
+    Args:
+        target: the folder.
+        clone: it holds what is to be published.
+
+    Raises:
+        InputError: it holds something else, which would be lost.
+    """
+    if target.is_symlink():
+        raise InputError(target, "is a link", "name a folder")
+    if target.exists() and not target.is_dir():
+        raise InputError(target, "is a file", "name a folder")
+    place, here, clone = target.resolve(), Path.cwd().resolve(), clone.resolve()
+    if here.is_relative_to(place) or clone.is_relative_to(place) or place.is_relative_to(clone):
+        raise InputError(target, f"holds the checkout, or is part of {clone}", "name a folder of its own")
+    above = next(parent for parent in place.parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError(target, f"cannot be made in {above}", "name a folder elsewhere")
+    if target.exists() and any(target.iterdir()) and not (target / MARKER).is_file():
+        raise InputError(target, "holds files, but no earlier publication", "name a new folder, or move it away")
+    if (target / MARKER).is_file():
+        published = (target / MARKER).read_text(encoding="utf-8").splitlines()[1:]
+        for line in _listing(place):
+            if line not in published:
+                what = f"holds {line.split(maxsplit=1)[1]}, added or changed since it was published"
+                raise InputError(target, what, "move that away, or name a new folder")
+
+
+def _listing(folder: Path) -> list[str]:
+    """A hash and the name of every file in a folder but the marker, as `sha256sum` prints them."""
+    lines = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            # None was published.
+            lines.append(f"link  {path.relative_to(folder)}")
+        elif path.is_file() and path != folder / MARKER:
+            lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}")
+    return lines
+
+
+def parts_of(folder: Path, papers: Collection[str]) -> list[str]:
+    """The stages that the report is put together of, but for the sections of other papers.
+
+    Raises:
+        InputError: as `stage_graph`.
+    """
+    wanted = sections(papers)
+    others = stage_graph(folder, [REPORT])[REPORT] - set(wanted)
+    return [*wanted, *sorted(stage for stage in others if not stage.startswith("section@"))]
+
+
+def join_parts(clone: Path, published: Path) -> None:
+    """Puts the report together in a clone: of the papers' parts that are up to date there, and for the others of what
+    was published earlier, perhaps by another machine.
+
+    Raises:
+        InputError: the report failed; its own message is above.
+    """
+    papers = read_json(clone / REPORTED)["papers"]
+    stale = unfinished(clone, stage_graph(clone, sections(papers)))
+    for paper in papers:
+        if f"section@{paper}" not in stale:
+            continue
+        # DVC will find them changed, and make them anew where they are wanted.
+        for before, now in _parts(published, clone, paper):
+            shutil.rmtree(now, ignore_errors=True)
+            if before.is_dir():
+                shutil.copytree(before, now)
+    if run_python(clone, "stages/report.py") != 0:
+        raise InputError("stages/report.py", f"failed on the parts in {clone / PARTS}", "see above")
+
+
+def _parts(published: Path, clone: Path, paper: str) -> list[tuple[Path, Path]]:
+    """The folders of a paper's part of the report: in a publication, and in a clone."""
+    return [(published / "sections" / paper, clone / PARTS / paper), (published / paper, clone / "reports" / paper)]
+
+
+def publish(clone: Path, target: Path, experiment: Path) -> None:
+    """Copies the reports out of a clone, and replaces an earlier publication.
+
+    What they are put together of is copied, too: other papers may join them later (`join_parts`).
+
+    After a kill, the folder holds the earlier publication or the new one. If the kill came between them, the earlier
+    one lies beside the folder under another name, and the next call puts it back.
+
+    Args:
+        clone: has the reports in reports/. A paper without a part of the report is left out.
+        target: the folder that is published to.
+        experiment: the experiment's file.
+
+    Raises:
+        InputError: see `check_publication`; or the copy failed.
+    """
+    reports = clone / "reports"
+    check_publication(target, clone)
+    place = target.resolve()
+    fresh = beside(place, "tmp")
+
+    papers = {paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()}
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        # The clone's reports/ also holds what is committed there, and what other experiments published.
+        above = Path(folder) in (reports, clone / PARTS)
+        return {name for name in names if above and (Path(folder) / name).is_dir() and name not in papers}
+
+    try:
+        recover(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(reports, fresh, ignore=ignored)
+        shutil.copytree(clone / PARTS, fresh / "sections", ignore=ignored)
+        marker = [_name_of(experiment), *_listing(fresh)]
+        (fresh / MARKER).write_text("".join(f"{line}\n" for line in marker), encoding="utf-8")
+        # Before it gets its name: it must not be lost with the power.
+        os.sync()
+        check_publication(target, clone)
+        if place.exists():
+            place.rename(beside(place, "old"))
+        fresh.rename(place)
+    except OSError as error:
+        raise InputError(target, f"cannot be published to ({error})", f"the reports are in {reports}") from None
+    finally:
+        recover(place)
+
+
+def _name_of(experiment: Path) -> str:
+    """An experiment's name in its publication: its path in the checkout, or the file's name if it is elsewhere."""
+    path, here = experiment.resolve(), Path.cwd().resolve()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
+
+
+def recover(place: Path) -> None:
+    """Cleans up after a kill: removes half a copy beside a publication, and puts the earlier one back if it is gone."""
+    for half in leftovers(place, "tmp"):
+        shutil.rmtree(half, ignore_errors=True)
+    for before in leftovers(place, "old"):
+        if place.exists():
+            # Renamed first: under this name nobody puts it back, even if a kill leaves half of it.
+            shutil.rmtree(before.rename(beside(place, "tmp")), ignore_errors=True)
+        else:
+            before.rename(place)

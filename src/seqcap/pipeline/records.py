@@ -1,0 +1,103 @@
+"""What DVC keeps of a checkout: its locks and dvc.lock, which a kill or a full disk may have left damaged."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+
+import psutil
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from seqcap.files.writing import copy_file
+
+# Where DVC has its locks.
+DVC = Path(".dvc/tmp")
+
+
+def wait_for_dvc(folder: Path) -> None:
+    """Waits until no DVC works in a checkout: a kill may have left one behind. Then deletes its lock of paths, where a
+    process that was killed may still be named, and which is empty after a full disk."""
+    told = ""
+    while True:
+        with dvc_waits(folder):
+            working = _working(folder / DVC / "rwlock")
+            if not working:
+                (folder / DVC / "rwlock").unlink(missing_ok=True)
+                return
+        line = "".join(f"waiting: process {process} runs {command}\n" for process, command in working.items())
+        if line != told:
+            print(line, end="", file=sys.stderr, flush=True)
+            told = line
+        time.sleep(1)
+
+
+def _working(rwlock: Path) -> dict[int, str]:
+    """The processes that DVC's lock of paths names and that are running: their ids and commands."""
+    try:
+        content = json.loads(rwlock.read_text(encoding="utf-8"))
+        holders = [*content.get("write", {}).values(), *chain(*content.get("read", {}).values())]
+        return {holder["pid"]: holder["cmd"] for holder in holders if _is_dvc(holder["pid"])}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        print(f"{rwlock}: is damaged, as after a full disk; deleted", file=sys.stderr, flush=True)
+        return {}
+
+
+def _is_dvc(process: int) -> bool:
+    """Whether a process is a running DVC. A process that was killed may have left its id to another program."""
+    try:
+        return any("dvc" in argument for argument in psutil.Process(process).cmdline())
+    except psutil.Error:
+        return False
+
+
+def keep_records(folder: Path) -> None:
+    """Copies dvc.lock, or puts it back if it has been cut off: DVC writes it in place, and a kill or a full disk would
+    cost it all that it has recorded."""
+    records, kept = folder / "dvc.lock", folder / DVC / "seqcap-dvc.lock"
+    with dvc_waits(folder):
+        if not records.exists():
+            return
+        if not _is_cut_off(records):
+            copy_file(records, kept)
+            return
+        found = kept.exists()
+        done = "put back as it was" if found else "deleted"
+        print(f"{records}: was cut off, as by a kill or a full disk; {done}", file=sys.stderr, flush=True)
+        if found:
+            copy_file(kept, records)
+        else:
+            # What its cache holds DVC takes from there.
+            records.unlink()
+
+
+def _is_cut_off(records: Path) -> bool:
+    """Whether a dvc.lock ends in the middle of a line or of a stage."""
+    from dvc.schema import COMPILED_LOCKFILE_SCHEMA
+    from voluptuous import Invalid
+
+    text = records.read_text(encoding="utf-8", errors="replace")
+    try:
+        COMPILED_LOCKFILE_SCHEMA(YAML(typ="safe").load(text))
+    except Invalid:
+        return True
+    except YAMLError:
+        # A merge has left its marks, say. DVC will complain.
+        pass
+    return not text.endswith("\n")
+
+
+@contextmanager
+def dvc_waits(folder: Path) -> Iterator[None]:
+    """Keeps every DVC of a checkout waiting between the commands of its stages."""
+    from dvc.lock import make_lock
+
+    with make_lock(str(folder / DVC / "lock"), wait=True):
+        yield

@@ -1,0 +1,175 @@
+"""Runs the DVC graph of a checkout, several stages at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from seqcap.errors import InputError
+from seqcap.files.json_file import write_json
+from seqcap.pipeline.params import read_yaml
+from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
+from seqcap.system.machine import MACHINE
+from seqcap.system.scratch import forget, locked
+
+PARAMS = "params.yaml"
+# The first stage, which writes what the others depend on.
+CONFIGURE = "configure"
+# The last stage.
+REPORT = "report"
+
+
+def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = False) -> None:
+    """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time.
+
+    A stage starts when all it depends on is done. The output of stages that run side by side interleaves. Where another
+    run goes on in the checkout, this one waits for its end.
+
+    Args:
+        targets: the stages that are wanted; those that they depend on run, too. None: every stage.
+        dry: only `configure` runs, and the names of the stages that would run are printed.
+
+    Raises:
+        InputError: `folder` is no checkout, there is no such stage, or one failed; its own message is above. What was
+            done stays done.
+    """
+    if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
+        raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
+
+    def run(stage: str) -> str:
+        # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
+        status = run_python(
+            folder, "-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item", stage
+        )
+        keep_records(folder)
+        if status != 0:
+            raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
+        forget(folder, stage)
+        return stage
+
+    with locked(folder / DVC / "seqcap.lock", "runs the pipeline here"):
+        wait_for_dvc(folder)
+        keep_records(folder)
+        needed = stage_graph(folder, targets)
+        graph = unfinished(folder, needed)
+        if CONFIGURE in graph:
+            run(CONFIGURE)
+            graph = unfinished(folder, needed)
+        print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
+        if dry:
+            for stage in TopologicalSorter(graph).static_order():
+                print(f"would run {stage}")
+            return
+        share_cores(folder, jobs)
+        try:
+            run_graph(graph, run, jobs)
+        finally:
+            # A later `dvc repro` has one stage at a time.
+            share_cores(folder, 1)
+
+
+def run_python(folder: Path, *arguments: str) -> int:
+    """Runs the `python` that runs this with the code of a checkout, whatever is installed or active; its status."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PYTHONPATH": str((folder / "src").resolve()), "PATH": path}
+    return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=False).returncode
+
+
+def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: int) -> None:
+    """Calls `run` with every stage of a graph, up to `jobs` at a time, each when those that it depends on are done.
+
+    Raises:
+        InputError: a stage failed. No other one is started, and those that run come to their end.
+    """
+    order = TopologicalSorter(graph)
+    order.prepare()
+    running: set[Future[str]] = set()
+    with ThreadPoolExecutor(jobs) as pool:
+        while order.is_active():
+            running |= {pool.submit(run, stage) for stage in order.get_ready()}
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    order.done(future.result())
+                except InputError:
+                    pool.shutdown(cancel_futures=True)
+                    raise
+
+
+def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The part of a graph that is out of date, and what depends on it.
+
+    To ask DVC once takes seconds, to ask it stage by stage takes minutes.
+
+    Raises:
+        InputError: as `stage_graph`.
+    """
+    with _dvc(folder) as repo:
+        # Seen from another folder, names of stages have a path before them.
+        changed = {name.rpartition(":")[2] for name in repo.status()}
+    left: dict[str, set[str]] = {}
+    for stage in TopologicalSorter(graph).static_order():
+        before = graph[stage] & left.keys()
+        if before or stage in changed:
+            left[stage] = before
+    return left
+
+
+def share_cores(folder: Path, jobs: int) -> None:
+    """Divides the cores among stages that run side by side: with more processes than cores, all take a quarter longer.
+    A number of `workers` in params.yaml stays."""
+    machine = {name: read_yaml(folder / PARAMS)[name] for name in ("device", "workers", "launcher")}
+    if machine["workers"] == "auto":
+        machine["workers"] = max(1, (os.cpu_count() or 1) // jobs)
+    # Not changed but written: whoever deletes artifacts/ to begin anew deletes it, too.
+    write_json(folder / MACHINE, machine)
+
+
+def sections(papers: Collection[str]) -> list[str]:
+    """The stages that make some papers' parts of the report."""
+    return [f"section@{paper}" for paper in papers]
+
+
+def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
+    """Each stage -> the stages that it depends on; with `targets`, only these and those that they need.
+
+    Raises:
+        InputError: there is no such stage, or DVC cannot read the graph.
+    """
+    with _dvc(folder) as repo:
+        graph = repo.index.graph
+        depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
+    for target in targets:
+        if target not in depends:
+            kind, _, item = target.partition("@")
+            allowed = ", ".join(sorted(name.partition("@")[2] for name in depends if name.startswith(f"{kind}@")))
+            raise InputError("dvc.yaml", f"there is no {kind} {item!r}", f"allowed: {allowed}")
+    # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
+    needed = list(targets or depends)
+    found: set[str] = set()
+    while needed:
+        name = needed.pop()
+        if name not in found:
+            found.add(name)
+            needed += depends[name]
+    return {name: depends[name] for name in found}
+
+
+@contextmanager
+def _dvc(folder: Path) -> Iterator[Any]:
+    """The DVC repository of a checkout; its errors become one line."""
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+
+    try:
+        with Repo(str(folder)) as repo:
+            yield repo
+    except DvcException as error:
+        raise InputError("dvc.yaml", f"cannot be run by DVC ({error})", "run from a git checkout of seqcap") from None

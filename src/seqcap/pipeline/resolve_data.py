@@ -1,0 +1,154 @@
+"""From parameters to the configurations of the stages that make what captioners read: data, encoder, features, probe,
+embeddings and paraphrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from seqcap.config.data import (
+    ClipData,
+    Corpus,
+    EmbeddingsConfig,
+    EncoderConfig,
+    FeaturesConfig,
+    ImageData,
+    ProbeConfig,
+    SentenceData,
+    WordsConfig,
+)
+from seqcap.errors import InputError
+from seqcap.files.schemas import SPLITS
+from seqcap.pipeline.code import closure
+from seqcap.pipeline.params import GENERATED, PARAMS, ClipTask, Features, Params, SentenceTask, Task
+from seqcap.pipeline.validation import find, validated
+from seqcap.tasks import KINDS
+from seqcap.world import scenes
+from seqcap.world.parallel import LANGUAGES
+
+
+def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceData:
+    """Stage `data` of a task."""
+    task = find(params.shared.tasks, name, PARAMS, "the task")
+    generated = task.dataset in GENERATED
+    modules = [KINDS[task.kind].data]
+    if not isinstance(task, SentenceTask):
+        modules.append(f"seqcap.data.datasets.{task.dataset}")
+    elif generated:
+        modules.append("seqcap.world.parallel")
+    common: dict[str, Any] = {
+        "root": data_root(params, name),
+        "seed": params.shared.seed,
+        "fingerprint": {} if generated else fingerprint(Path(str(task.root)).glob("*")),
+        "code": closure(modules, ["data.py"]),
+    }
+    if isinstance(task, SentenceTask):
+        parallel = params.shared.parallel.model_dump() if generated else None
+        return SentenceData(corpus=_corpus(name, task), parallel=parallel, **common)
+    common |= task.model_dump(include={"dataset", "min_count", "max_length"})
+    if isinstance(task, ClipTask):
+        return ClipData(clips=params.shared.clips.model_dump() if generated else None, **common)
+    common["seed"] += task.world.seed_offset
+    values = params.shared.scenes.model_dump() | task.world.model_dump(exclude={"seed_offset"}, exclude_none=True)
+    world = validated(scenes.Config, values, PARAMS, f"tasks.{name}.world").model_dump() if generated else None
+    return ImageData(scenes=world, **common)
+
+
+def data_root(params: Params, name: str) -> str:
+    """The folder that holds a task's dataset."""
+    task = params.shared.tasks[name]
+    if task.dataset in GENERATED:
+        return f"artifacts/{name}/data"
+    if task.root is None:
+        raise InputError(PARAMS, f"tasks.{name}.root is null, but {task.dataset} is on disk", "name its folder")
+    return task.root
+
+
+def _corpus(name: str, task: SentenceTask) -> Corpus:
+    corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})
+    if task.dataset in GENERATED:
+        # Generated text has spaces between all words already.
+        corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
+        for side in ("source", "target"):
+            find(dict.fromkeys(LANGUAGES), corpus[side], PARAMS, f"tasks.{name}.{side}")
+    return Corpus(**corpus)
+
+
+def encoder_config(params: Params, name: str) -> EncoderConfig:
+    """Stage `encoder` of a task with images or clips."""
+    features = params.shared.features[name]
+    _check_features(name, features, params.shared.tasks[name])
+    return EncoderConfig(
+        task=name,
+        fingerprint=fingerprint([Path(features.weights)]),
+        seed=params.shared.seed,
+        **features.model_dump(exclude={"grid", "dtype"}),
+        code=closure(["seqcap.training.encoders"] if features.weights == "scenes" else [], ["encoder.py"]),
+    )
+
+
+def _check_features(name: str, features: Features, task: Task) -> None:
+    """Checks that a task's features can be made of its data."""
+    place, clips = f"features.{name}", isinstance(task, ClipTask)
+    if features.weights == "scenes" and task.dataset not in GENERATED:
+        what = f"{place}.weights is 'scenes', but the images are {task.dataset}'s"
+        raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
+    if (features.frames is not None) != clips:
+        fix = "say how many frames of a clip are read" if clips else "only clips have frames: remove it"
+        raise InputError(PARAMS, f"{place}.frames is {features.frames}", fix)
+    if features.backbone == "clips_cnn" and not clips:
+        raise InputError(PARAMS, f"{place}.backbone is 'clips_cnn'", "it reads clips: use scenes_cnn")
+
+
+def features_config(params: Params, name: str) -> FeaturesConfig:
+    """Stage `features` of a task."""
+    features = params.shared.features[name]
+    return FeaturesConfig(
+        task=name,
+        root=data_root(params, name),
+        **features.model_dump(include={"grid", "dtype", "batch_size", "image_size", "frames"}),
+        code=closure([], ["features.py"]),
+    )
+
+
+def probe_config(params: Params, name: str) -> ProbeConfig:
+    """Stage `probe` of a task."""
+    dataset = params.shared.tasks[name].dataset
+    modules = ["seqcap.features.probe"] if dataset in GENERATED else []
+    return ProbeConfig(task=name, dataset=dataset, code=closure(modules, ["probe.py"]))
+
+
+def embeddings_config(params: Params, name: str) -> EmbeddingsConfig:
+    """Stage `embeddings` of a task."""
+    file = params.shared.embeddings.files.get(name)
+    return EmbeddingsConfig(
+        task=name,
+        kind=params.shared.tasks[name].kind,
+        glove=params.shared.embeddings.glove.model_copy(update={"seed": params.shared.seed}),
+        source=file,
+        fingerprint={} if file is None else fingerprint([Path(file)]),
+        code=closure([], ["embeddings.py"]),
+    )
+
+
+def paraphrases_config(params: Params, name: str) -> WordsConfig:
+    """Stage `paraphrases` of a task."""
+    return WordsConfig(task=name, code=closure([], ["paraphrases.py"]))
+
+
+def check_features(params: Params) -> None:
+    """Checks that every task with images or clips that a captioner reads has a section in `features`, and no other."""
+    allowed = {name for name, task in params.shared.tasks.items() if KINDS[task.kind].features}
+    entries = (params.runs, params.variances, params.estimators)
+    used = {entry.captioner for section in entries for entry in section.values()} | set(params.shared.pretrain)
+    needed = allowed & {captioner.task for name, captioner in params.shared.captioners.items() if name in used}
+    if not needed <= set(params.shared.features) <= allowed:
+        given = ", ".join(params.shared.features) or "nothing"
+        raise InputError(PARAMS, f"features has {given}", f"name each of {', '.join(sorted(needed or allowed))}")
+
+
+def fingerprint(paths: Iterable[Path]) -> dict[str, tuple[int, int]]:
+    """Sizes and times of change of the files among `paths`."""
+    files = sorted(path for path in paths if path.is_file())
+    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in files}

@@ -1,0 +1,146 @@
+"""From parameters to the configurations of the stages that report: tables, figures, section, rating and report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from seqcap.config.rating import RatingConfig
+from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask, SectionConfig
+from seqcap.config.training import TrainConfig
+from seqcap.errors import InputError
+from seqcap.pipeline.code import PACKAGE, closure
+from seqcap.pipeline.params import GENERATED, PAPERS, Params, RatingParams, Task
+from seqcap.pipeline.resolve_results import Decoded, split_of
+from seqcap.pipeline.resolve_training import LIKELIHOOD, retriever_module, retriever_of
+from seqcap.pipeline.validation import find
+
+# Published facts of all papers: claims made in the text, example captions, results of other systems.
+SHARED_FACTS = ("text_claims.csv", "qualitative.yaml", "literature_*.csv")
+
+
+def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], decoded: Decoded) -> dict[str, Any]:
+    """What a paper's tables, figures, section and page for raters have in common."""
+    runs = _reported_runs(params, name, trained, decoded)
+    if not runs:
+        raise InputError(params.source(name), "has no run that is trained", "give one a group, or remove the file")
+    pictures, results = params.papers[name].pictures, f"artifacts/{name}/results"
+    find(params.shared.tasks, pictures, params.source(name), "pictures")
+    shown = {pictures, *(run.task for run in runs)}
+    tasks = {task: value for task, value in params.shared.tasks.items() if task in shown}
+    return {
+        "paper": name,
+        "scale": params.shared.scale,
+        "pictures": pictures,
+        "clips": next((task for task, value in tasks.items() if value.kind == "clips"), None),
+        "tasks": {
+            # Only generated images may be shown: photographs belong to others.
+            task: ReportedTask(kind=value.kind, dataset=_dataset(value), show=value.dataset in GENERATED)
+            for task, value in tasks.items()
+        },
+        "evaluations": {
+            key: ReportedEvaluation(
+                **value.model_dump(include={"task", "references", "beam", "samples"}),
+                split=split_of(params, key),
+                scores=f"{results}/{key}.parquet",
+                retrieval=tuple(
+                    f"{results}/{other}_retrieval.parquet"
+                    for other, retrieved in params.retrievals.items()
+                    if retrieved.evaluation == key
+                ),
+            )
+            for key, value in params.evaluations.items()
+            if params.paper(key) == name
+        },
+        "results": results,
+        "runs": tuple(runs),
+    }
+
+
+def _dataset(task: Task) -> str:
+    """The name of a task's dataset. Text files have the name of their folder."""
+    return Path(task.root).name if task.dataset == "text" and task.root is not None else task.dataset
+
+
+def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], decoded: Decoded) -> list[ReportedRun]:
+    """What the report says of a paper's runs and ensembles, in the order of the parameters; ensembles come last."""
+    training = {run.name: run for config in trained.values() for run in config.runs}
+    found = {}
+    for evaluation in (key for key in params.evaluations if params.paper(key) == paper):
+        for one in decoded[evaluation]:
+            ensemble = params.ensembles.get(one.name)
+            name = ensemble.run if ensemble else one.name
+            run, own = params.runs[name], training[name]
+            found[one.name] = ReportedRun(
+                **own.model_dump(include={"task", "captioner", "objective", "settings", "start"}),
+                **own.training.model_dump(include={"epochs", "learning_rate"}),
+                name=one.name,
+                label=ensemble.label if ensemble else run.label,
+                row=run.row,
+                # A run may inherit a reward from the others of its paper, but cross-entropy does not use it.
+                reward=None if run.objective == LIKELIHOOD else run.reward,
+                seeds=tuple(team[0] for team in one.teams),
+                evaluation=evaluation,
+                members=ensemble.members if ensemble else 0,
+                weights=one.weights,
+                decoded=one.decoded,
+            )
+    return [found[name] for name in (*params.runs, *params.ensembles) if name in found]
+
+
+def tables_config(fields: dict[str, Any]) -> PaperConfig:
+    """Stage `tables` of a paper."""
+    return PaperConfig(**fields, code=_code(fields["paper"], "tables", ["tables"]))
+
+
+def figures_config(fields: dict[str, Any]) -> PaperConfig:
+    """Stage `figures` of a paper."""
+    return PaperConfig(**fields, code=_code(fields["paper"], "figures", ["figures"]))
+
+
+def section_config(params: Params, fields: dict[str, Any]) -> SectionConfig:
+    """Stage `section` of a paper."""
+    name, known = fields["paper"], {run.name: run for run in fields["runs"]}
+    comparisons = params.papers[name].comparisons
+    for run in (run for pair in comparisons for run in pair):
+        find(known, run, params.source(name), "a run of comparisons")
+    return SectionConfig(**fields, comparisons=comparisons, code=_code(name, "section", ["rows", "claims"]))
+
+
+def rating_config(params: Params, fields: dict[str, Any], wanted: RatingParams) -> RatingConfig:
+    """Stage `rating` of a paper."""
+    name = fields["paper"]
+    judge = retriever_of(params, wanted.judge, fields["pictures"], params.source(name), "rating.judge")
+    page = [f"rating/*.{kind}" for kind in ("css", "html", "js")]
+    code = _code(name, "rating", ["rating"], [retriever_module(params, judge)], page)
+    return RatingConfig(**fields, judge=judge, code=code)
+
+
+def report_config(params: Params) -> ReportConfig:
+    """Stage `report`."""
+    return ReportConfig(
+        scale=params.shared.scale,
+        papers=tuple(params.papers),
+        pictures=tuple(params.shared.features),
+        beside=params.shared.report.beside or {},
+        code=closure([], ["report.py"]),
+    )
+
+
+def _code(
+    paper: str, stage: str, modules: Sequence[str], others: Sequence[str] = (), data: Sequence[str] = ()
+) -> dict[str, str]:
+    """The code of a stage that runs some modules of a paper.
+
+    Raises:
+        InputError: the paper has no such module.
+    """
+    for module in modules:
+        path = PACKAGE / "papers" / paper / f"{module}.py"
+        if not path.is_file():
+            where = path.relative_to(PACKAGE.parents[1])
+            raise InputError(PAPERS / f"{paper}.yaml", f"there is no {where}", "add it, or remove the paper's file")
+    published = [f"report/published/{paper}_*.csv", *(f"report/published/{file}" for file in SHARED_FACTS)]
+    own = [f"seqcap.papers.{paper}.{module}" for module in modules]
+    return closure([*own, *others], [f"{stage}.py"], [*published, *data])

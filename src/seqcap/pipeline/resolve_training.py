@@ -1,0 +1,292 @@
+"""From parameters to the configurations of the stages that train: pretrain, retriever, mine and train."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel
+
+from seqcap import models, objectives, retrieval, rewards
+from seqcap.config.mining import MiningConfig
+from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
+from seqcap.config.training import TrainConfig, TrainingRun
+from seqcap.errors import InputError
+from seqcap.pipeline.code import closure
+from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RetrieverParams, RunParams
+from seqcap.pipeline.resolve_data import data_root, fingerprint
+from seqcap.pipeline.validation import find, validated
+from seqcap.tasks import KINDS
+
+# The objective of pretraining. A run with it may be the pretrained captioner itself, and it uses no reward.
+LIKELIHOOD = "cross_entropy"
+# What objectives and rewards may read, by the name that they declare it with. The listener is the run's `listener`.
+LISTENER = "listener"
+READS = {
+    "embeddings": "artifacts/words/{task}/embeddings.parquet",
+    "paraphrases": "artifacts/words/{task}/paraphrases.parquet",
+    "pretrained": "artifacts/pretrain/{captioner}",
+}
+
+
+# --- Captioners
+
+
+def pretrain_config(params: Params, name: str) -> TrainConfig:
+    """Stage `pretrain` of a captioner."""
+    run = TrainingRun(
+        **captioner_fields(params, name, PARAMS, f"pretrain.{name}"),
+        name=name,
+        paper="",
+        objective=LIKELIHOOD,
+        settings={},
+        reward={},
+        training=params.shared.pretrain[name].training,
+        start=None,
+        reads={},
+        weights=f"artifacts/pretrain/{name}",
+    )
+    return TrainConfig(runs=(run,), code=_training_code(params, [run]))
+
+
+def train_config(params: Params, group: str) -> TrainConfig:
+    """Stage `train` of a group of runs."""
+    runs = [training_run(params, name) for name, run in params.runs.items() if run.group == group]
+    if not runs:
+        raise InputError(params.source(group), f"groups.{group} has no run", "give it one, or remove it")
+    return TrainConfig(runs=tuple(runs), code=_training_code(params, runs))
+
+
+def training_run(params: Params, name: str) -> TrainingRun:
+    """A run as it is trained."""
+    run, source, place = params.runs[name], params.source(name), f"runs.{name}"
+    fields = captioner_fields(params, run.captioner, source, f"{place}.captioner")
+    evaluation = find(params.groups, run.group, source, f"{place}.group")
+    if params.evaluations[evaluation].task != fields["task"]:
+        what = f"{place}.captioner is {run.captioner!r}"
+        raise InputError(source, what, f"it is for the task {fields['task']}, not that of {evaluation}")
+    start, start_seeds = _start(params, name)
+    seeds = _number_of_seeds(params, run)
+    if start is not None and seeds > start_seeds:
+        raise InputError(source, f"{place}.seeds is {seeds}", f"{start} has {start_seeds}")
+    weights = reward_weights(params, run.reward, fields["task"], source, place)
+    return TrainingRun(
+        **fields | {"seeds": tuple(params.shared.seed + i for i in range(seeds))},
+        name=name,
+        paper=params.paper(name),
+        objective=run.objective,
+        settings=objective_settings(run.objective, run.settings, source, place),
+        reward=weights,
+        training=run.training,
+        start=start,
+        reads=_reads(params, name, weights),
+        weights=weights_folder(params, name),
+    )
+
+
+def weights_folder(params: Params, run: str) -> str:
+    """The folder of a run's weights."""
+    return f"artifacts/{params.paper(run)}/train/{params.runs[run].group}/{run}"
+
+
+def captioner_fields(params: Params, name: str, source: Path, place: str) -> dict[str, Any]:
+    """What a run takes from its captioner."""
+    captioner = find(params.shared.captioners, name, source, place)
+    task = find(params.shared.tasks, captioner.task, PARAMS, f"captioners.{name}.task")
+    what = f"captioners.{name}.architecture is {captioner.architecture!r}"
+    config = _config_class(models, captioner.architecture, PARAMS, what)
+    if task.kind not in models.model_class(captioner.architecture).kinds:
+        raise InputError(PARAMS, what, f"it cannot read the task {captioner.task}")
+    return {
+        "task": captioner.task,
+        "kind": task.kind,
+        "captioner": name,
+        "architecture": captioner.architecture,
+        "model": validated(config, captioner.model, PARAMS, f"captioners.{name}.model").model_dump(),
+        "seeds": tuple(params.shared.seed + i for i in range(captioner.seeds)),
+        # One more than the words of a caption: EOS.
+        "max_length": task.max_length + 1,
+        "precision": params.shared.precision,
+    }
+
+
+def pretrained(params: Params, captioner: str, source: Path, place: str) -> str:
+    """The folder of a pretrained captioner."""
+    find(params.shared.pretrain, captioner, source, place)
+    return f"artifacts/pretrain/{captioner}"
+
+
+def _number_of_seeds(params: Params, run: RunParams) -> int:
+    return run.seeds or params.shared.captioners[run.captioner].seeds
+
+
+def _start(params: Params, name: str) -> tuple[str | None, int]:
+    """The folder of the weights that a run continues from, and how many seeds it has; None: it starts from scratch."""
+    run = params.runs[name]
+    if run.start == SCRATCH or (run.start is None and run.captioner not in params.shared.pretrain):
+        return None, 0
+    if run.start is None:
+        return f"artifacts/pretrain/{run.captioner}", params.shared.captioners[run.captioner].seeds
+    # The runs of a group train side by side: none can wait for another.
+    others = {
+        other: value
+        for other, value in params.runs.items()
+        if value.captioner == run.captioner and value.group != run.group and value.group in params.groups
+    }
+    other = find({SCRATCH: run} | others, run.start, params.source(name), f"runs.{name}.start")
+    return weights_folder(params, run.start), _number_of_seeds(params, other)
+
+
+def objective_settings(objective: str, settings: dict[str, Any], source: Path, place: str) -> dict[str, Any]:
+    """An objective's settings as its own Config checks and completes them."""
+    config = _config_class(objectives, objective, source, f"{place}.objective is {objective!r}")
+    return validated(config, settings, source, f"{place}.settings").model_dump()
+
+
+def reward_weights(params: Params, reward: str | None, task: str, source: Path, place: str) -> dict[str, float]:
+    """A reward's weights; empty without a reward."""
+    if reward is None:
+        return {}
+    weights = find(params.shared.rewards, reward, source, f"{place}.reward")
+    english = [metric for metric, weight in weights.items() if weight and metric in rewards.ENGLISH]
+    if english and not KINDS[params.shared.tasks[task].kind].english:
+        what = f"{place}.reward is {reward!r}, with {english[0]}"
+        raise InputError(source, what, f"{english[0]} is not for translations")
+    return weights
+
+
+# --- What runs read
+
+
+def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str, str]:
+    """What a run's objective and reward read: the name that they declare it with -> its path."""
+    run = params.runs[name]
+    task = params.shared.captioners[run.captioner].task
+    paths = {}
+    for what in (*objectives.model_class(run.objective).reads, *rewards.reads(weights)):
+        if what == LISTENER:
+            paths[what] = _listener(params, name)
+        else:
+            paths[what] = READS[what].format(task=task, captioner=run.captioner)
+    if "pretrained" in paths:
+        pretrained(params, run.captioner, params.source(name), f"runs.{name}.captioner")
+    return paths
+
+
+def _listener(params: Params, name: str) -> str:
+    """The folder of the listeners that a run reads, one for each of its seeds."""
+    run, source, place = params.runs[name], params.source(name), f"runs.{name}.listener"
+    task = params.shared.captioners[run.captioner].task
+    folder, retriever = listener(params, run.listener or "", task, source, place)
+    if folder.startswith("artifacts/retriever/") and retriever.seed_offset != 0:
+        fix = "run and listener share their seed: name a retriever with seed_offset 0"
+        raise InputError(source, f"{place} is {run.listener!r}", fix)
+    if retriever.seeds < _number_of_seeds(params, run):
+        fix = f"each seed of the run needs its own: give the retriever at least {_number_of_seeds(params, run)} seeds"
+        raise InputError(source, f"{place} is {run.listener!r}", fix)
+    return folder
+
+
+def listener(params: Params, name: str, task: str, source: Path, place: str) -> tuple[str, RetrieverParams]:
+    """The folder of a retriever that runs may start with: what it has mined, if it mines, with its weights; otherwise
+    its weights, which must be trained."""
+    allowed = {
+        key: value
+        for key, value in params.shared.retrievers.items()
+        if value.task == task and (key in params.shared.mined or not value.folder)
+    }
+    retriever = find(allowed, name, source, place)
+    return f"artifacts/{'mined' if name in params.shared.mined else 'retriever'}/{name}", retriever
+
+
+def retriever_of(params: Params, name: str, task: str, source: Path, place: str) -> str:
+    """The folder of a task's retriever."""
+    allowed = {key: value for key, value in params.shared.retrievers.items() if value.task == task}
+    find(allowed, name, source, place)
+    return f"artifacts/retriever/{name}"
+
+
+def retriever_module(params: Params, folder: str) -> str:
+    """The module of the retriever whose weights are in a folder."""
+    return f"seqcap.retrieval.{params.shared.retrievers[Path(folder).name].architecture}"
+
+
+def _training_code(params: Params, runs: Iterable[TrainingRun]) -> dict[str, str]:
+    return closure((module for run in runs for module in training_modules(params, run)), ["train.py"])
+
+
+def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:
+    """What training a run imports by name."""
+    yield f"seqcap.models.{run.architecture}"
+    yield f"seqcap.objectives.{run.objective}"
+    yield from KINDS[run.kind].modules
+    yield from rewards.modules(run.reward)
+    if "embeddings" in run.reads:
+        yield "seqcap.data.embeddings"
+    if LISTENER in run.reads:
+        yield retriever_module(params, run.reads[LISTENER])
+
+
+# --- Retrievers
+
+
+def retriever_config(params: Params, name: str) -> RetrieverConfig:
+    """Stage `retriever`."""
+    retriever, place = params.shared.retrievers[name], f"retrievers.{name}"
+    task = params.shared.tasks.get(retriever.task)
+    if not isinstance(task, ImageTask):
+        raise InputError(PARAMS, f"{place}.task is {retriever.task!r}", "name a task with images")
+    what = f"{place}.architecture is {retriever.architecture!r}"
+    config = _config_class(retrieval, retriever.architecture, PARAMS, what)
+    trained = retriever.folder is None
+    if trained == (retriever.architecture == "clip"):
+        fix = "a CLIP is read from a folder, other retrievers are trained (null)"
+        raise InputError(PARAMS, f"{place}.folder is {retriever.folder!r}", fix)
+    first = params.shared.seed + retriever.seed_offset
+    modules = ["seqcap.training.retrievers"] if trained else []
+    return RetrieverConfig(
+        name=name,
+        task=retriever.task,
+        architecture=retriever.architecture,
+        # A CLIP's stage names the files itself.
+        model=validated(config, retriever.model, PARAMS, f"{place}.model").model_dump() if trained else {},
+        training=validated(RetrieverTraining, retriever.training, PARAMS, f"{place}.training") if trained else None,
+        seeds=tuple(first + i for i in range(retriever.seeds)),
+        evaluate_on=task.evaluate_on,
+        max_length=task.max_length + 1,
+        folder=retriever.folder,
+        fingerprint={} if retriever.folder is None else fingerprint(Path(retriever.folder).glob("*")),
+        root=data_root(params, retriever.task),
+        weights=f"artifacts/retriever/{name}",
+        code=closure([*modules, f"seqcap.retrieval.{retriever.architecture}"], ["retriever.py"]),
+    )
+
+
+def mine_config(params: Params, name: str) -> MiningConfig:
+    """Stage `mine` of a retriever."""
+    retriever = find(params.shared.retrievers, name, PARAMS, f"mined.{name}")
+    return MiningConfig(
+        name=name,
+        task=retriever.task,
+        retriever=f"artifacts/retriever/{name}",
+        seeds=tuple(params.shared.seed + i for i in range(retriever.seeds)),
+        seed_offset=retriever.seed_offset,
+        neighbours=params.shared.mined[name].neighbours,
+        max_length=params.shared.tasks[retriever.task].max_length + 1,
+        mined=f"artifacts/mined/{name}",
+        code=closure([f"seqcap.retrieval.{retriever.architecture}"], ["mine.py"]),
+    )
+
+
+def _config_class(package: ModuleType, name: str, source: Path, what: str) -> type[BaseModel]:
+    """The settings of a module of `package`: a captioner, objective or retriever. `what` names the parameter."""
+    try:
+        return package.config_class(name)  # type: ignore[no-any-return]
+    except ModuleNotFoundError as error:
+        # An import that is missing in the module itself is a fault of its code, not of the parameters.
+        if error.name != f"{package.__name__}.{name}":
+            raise
+        folder = package.__name__.replace(".", "/")
+        raise InputError(source, what, f"there is no such file in src/{folder}") from None

@@ -1,0 +1,59 @@
+"""Checks parameters with pydantic. Its message becomes one line with the file, the key and the value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from seqcap.errors import InputError
+
+M = TypeVar("M", bound=BaseModel)
+E = TypeVar("E")
+
+
+class Section(BaseModel):
+    """A part of the parameters; keys that are not listed are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
+    """`value` as a `model`. True is no number, and '1' neither.
+
+    Raises:
+        InputError: naming the first wrong key, its value and what is allowed.
+    """
+    try:
+        # As JSON, whose lists may become tuples: strict Python would refuse them.
+        return model.model_validate_json(json.dumps(value, default=str), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        keys = [prefix] if prefix else []
+        rest: Any = value
+        for part in first["loc"]:
+            # Pydantic's location has the names of types, too.
+            with suppress(KeyError, IndexError, TypeError):
+                rest = rest[part]
+                keys.append(str(part))
+        if first["type"] == "missing":
+            raise InputError(source, f"{'.'.join(keys)}.{first['loc'][-1]} is missing".lstrip("."), "add it") from None
+        if first["type"] == "extra_forbidden":
+            allowed = f"allowed: {', '.join(model.model_fields)}" if len(first["loc"]) == 1 else "correct or remove it"
+            raise InputError(source, f"{'.'.join(keys)} is not a parameter", allowed) from None
+        raise InputError(source, f"{'.'.join(keys)} is {rest!r:.80}", first["msg"]) from None
+
+
+def find(entries: Mapping[str, E], name: str, source: Path, place: str) -> E:
+    """The entry that a parameter at `place` names.
+
+    Raises:
+        InputError: there is no such entry.
+    """
+    if name not in entries:
+        raise InputError(source, f"{place} is {name!r}", f"allowed: {', '.join(entries) or 'nothing'}")
+    return entries[name]

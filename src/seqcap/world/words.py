@@ -1,0 +1,48 @@
+"""The words of captions: the tables in words/*.yaml, and what follows from the English ones.
+
+Annotators choose among the English words, by their weights; these name a choice in every language. The tables of the
+other languages translate them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+# Part of the code of all that imports this module (`pipeline.code`).
+DATA_FILES = "words/*.yaml"
+
+
+def read(language: str) -> Mapping[str, Any]:
+    """A language's tables. The order of their entries is part of the random draws."""
+    (path,) = (path for path in Path(__file__).parent.glob(DATA_FILES) if path.stem == language)
+    tables: Mapping[str, Any] = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    return tables
+
+
+ENGLISH = read("english")
+# Garment -> who wears it.
+GARMENTS: Mapping[str, frozenset[str]] = {
+    garment: wearers
+    for name, wearers in (
+        ("shirts", frozenset({"man"})),
+        ("dresses", frozenset({"woman"})),
+        ("outfits", frozenset({"man", "woman"})),
+    )
+    for garment in (*ENGLISH[name], *ENGLISH[f"{name}_of_several"])
+}
+UNCOUNTED = frozenset(ENGLISH["uncounted"])
+
+PEOPLE = frozenset({"man", "woman", "person"})
+ANIMALS = frozenset({"dog", "cat", "bird", "animal"})
+# Times of the day and year: "a cat is at night" is not said, they need a verb.
+TIMES = frozenset({"snow", "night"})
+
+
+def finite_form(participle: str, plural: bool) -> str | None:
+    """ "runs around" for "running around"; None for "seated", which is only said with "is"."""
+    first, _, rest = participle.partition(" ")
+    return f"{ENGLISH['finite'][first][plural]} {rest}".strip() if first in ENGLISH["finite"] else None

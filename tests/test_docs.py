@@ -1,0 +1,49 @@
+"""The README and the pages in docs/: links lead somewhere, numbers are those of the committed reports."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PAPERS = {"PSST": "psst", "SLE": "sle", "loss smoothing": "smoothing", "SPIDEr": "spider", "WTF-RL": "wtfrl"}
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as git hosts make them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    links = [link for link in LINK.findall(page.read_text()) if not link.startswith("http")]
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_is_linked_from_the_readme():
+    linked = {ROOT / link for link in LINK.findall((ROOT / "README.md").read_text())}
+    assert set(PAGES[1:]) <= linked
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 200
+
+
+def test_the_results_in_the_readme_are_those_of_the_claims():
+    with (ROOT / "reports/claims.csv").open(encoding="utf-8") as file:
+        claims = {(row["paper"], f"{float(row['difference'] or 'nan'):.4f}"): row for row in csv.DictReader(file)}
+    rows = re.findall(
+        r"^\| \[(.+?)\]\(papers/.*\| (\S+) \[(\S+), (\S+)\] \| (.+) \|$", (ROOT / "README.md").read_text(), re.M
+    )
+    assert len(rows) >= 5
+    for paper, difference, low, high, verdict in rows:
+        row = claims[PAPERS[paper], f"{float(difference):.4f}"]
+        assert (float(low), float(high), verdict) == (float(row["low"]), float(row["high"]), row["verdict"])
