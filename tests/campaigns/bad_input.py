@@ -290,8 +290,8 @@ def clips() -> None:
 
 
 def read_clips(rng: random.Random) -> None:
-    rows, _ = tgif.read(".")
-    source = ClipSource(".", 3)
+    rows, _ = tgif.read(Path())
+    source = ClipSource(Path(), 3)
     for row in rows:
         source.read(row["file"])
 

@@ -35,8 +35,8 @@ def test_the_committed_graph_is_that_of_the_parameters_at_every_scale(files):
 
 
 def test_every_stage_depends_on_what_its_configuration_names():
-    """Whatever path below artifacts/ a configuration holds, the stage has as a dependency or writes itself. The stages of
-    the report know more than they read."""
+    """Whatever path below artifacts/ a configuration holds, the stage has as a dependency or writes itself. The stages
+    of the report know more than they read."""
     params = read_params(ROOT)
     stages = resolve(params)
     with Repo(str(ROOT), config={"core": {"no_scm": True}}) as repo:
