@@ -39,6 +39,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from pipeline_files import commit, copy_project
 
 from seqcap.pipeline.experiment import apply_overlay
+from seqcap.pipeline.graph import write_graph
 
 TABLE = Path(__file__).with_suffix(".md")
 # A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
@@ -157,6 +158,7 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     copy_project(folder)
     for changes in (OVERLAY, overlay or {}):
         apply_overlay(folder, changes, TABLE)
+    write_graph(folder)
     path = folder / "src/seqcap/training/loop.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):
