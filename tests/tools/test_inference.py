@@ -22,7 +22,7 @@ def trained(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("architecture", ["lstm", "attention"])
-def test_pictures_of_any_size_are_captioned(trained, architecture):
+def test_images_of_any_size_are_captioned(trained, architecture):
     files = [trained / "one.png", trained / "two.jpg"]
     weights = [trained / f"{architecture}.safetensors"]
     found = list(caption_files(files, weights, 3))
@@ -81,7 +81,7 @@ def change(name, tensors=None, **metadata):
 
 
 def refused(command, *weights):
-    """What is printed about weights with which no picture is captioned."""
+    """The one line about weights that caption no image."""
     done = command("caption", "one.png", "--weights", *(f"{name}.safetensors" for name in weights))
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
@@ -89,7 +89,7 @@ def refused(command, *weights):
 
 
 def test_captioners_of_two_vocabularies_get_one_line(trained, command):
-    """As many words, but others."""
+    """Of the same size, with other words."""
     change("lstm", vocabulary=digest(Vocabulary([*SPECIALS, *"abcdef"])))
     assert refused(command, "lstm", "changed") == (
         "error: changed.safetensors: was trained with another vocabulary than lstm.safetensors; "
@@ -102,7 +102,7 @@ def test_captioners_of_two_vocabularies_get_one_line(trained, command):
 
 
 def test_captions_without_a_probability_get_one_line(trained, command, monkeypatch):
-    """As if finite weights were so large that what they say of the image is not."""
+    """Finite weights may be so large that no probability is finite."""
     logits = Captioner.logits
     monkeypatch.setattr(Captioner, "logits", lambda captioner, hidden: logits(captioner, hidden) * float("nan"))
     assert "lstm.safetensors: gives no caption of one.png a finite probability" in refused(command, "lstm")
@@ -123,7 +123,7 @@ def test_captions_without_a_probability_get_one_line(trained, command, monkeypat
     ],
 )
 def test_metadata_that_are_wrong_get_one_line(trained, command, metadata, problem):
-    """At once: nothing of the size that they name is made."""
+    """At once: no tensor of the size that they name is made."""
     change("lstm", **metadata)
     assert problem in refused(command, "changed")
 
@@ -162,7 +162,7 @@ def test_a_translator_captions_no_images(trained, command):
 
 
 def test_it_works_outside_the_repository(trained, command, monkeypatch):
-    """Encoder and vocabulary are in the folder artifacts/ of the weights, and pictures have neighbours of all kinds."""
+    """Encoder and vocabulary are in the folder artifacts/ of the weights, and any other files lie beside the images."""
     for name in ("lstm", "attention"):
         (trained / f"artifacts/sle/train/{name}").mkdir(parents=True)
         (trained / f"{name}.safetensors").rename(trained / f"artifacts/sle/train/{name}/seed1.safetensors")
@@ -178,7 +178,7 @@ def test_it_works_outside_the_repository(trained, command, monkeypatch):
         assert done.stdout.startswith("one.png\t")
 
 
-def test_captions_before_a_damaged_picture_are_printed(trained, command):
+def test_captions_before_a_damaged_image_are_printed(trained, command):
     (trained / "broken.jpg").write_bytes(b"<html>")
     done = command("caption", "one.png", "broken.jpg", "two.jpg", "--weights", "lstm.safetensors")
     assert done.returncode == 2

@@ -245,7 +245,7 @@ def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
 
 
 def test_coco_captions_own_layout(tmp_path):
-    """Its keys are texts, as all keys of JSON are; what they name are numbers if all look like it."""
+    """Its keys are texts, as all keys of JSON are; they are read as numbers if all of them look like numbers."""
     path = tmp_path / "cands.json"
     path.write_text('{"1": ["A dog!"], "02": [{"caption": "cats"}]}')
     assert read_candidates(path) == {"cands": {"1": [["a", "dog"]], "02": [["cats"]]}}
@@ -318,7 +318,7 @@ def test_metrics_in_any_spelling():
 
 @pytest.fixture
 def two(tmp_path):
-    """Good captions, and those of which every second one is bad, of 40 images."""
+    """References of 40 images, good captions, and captions of which every second one is bad."""
     texts = {image: [f"a dog runs over field {image}", f"the dog of field {image}"] for image in range(40)}
     good = results(tmp_path, [(image, f"a dog runs over field {image}") for image in range(40)], "good.json")
     bad = results(
@@ -392,7 +392,7 @@ def test_signatures_say_what_values_depend_on(two):
 
 
 class Mean:
-    """What sacreBLEU's tests need of a metric: here the mean of a score."""
+    """A metric as sacreBLEU's tests take it: the mean of a score."""
 
     def __init__(self, scores):
         self.scores = scores
