@@ -1,4 +1,4 @@
-"""Decodes a split with what a group trained: `decode.py <group>` -> artifacts/<paper>/decode/<evaluation>/<group>/."""
+"""Decodes a split with the runs of a group: `decode.py <group>` -> artifacts/<paper>/decode/<evaluation>/<group>/."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""Word embeddings of a task's vocabulary, trained on its training captions or read from a file of GloVe's:
-`embeddings.py <task>` -> artifacts/words/<task>/embeddings.parquet. Translation tasks use the target language."""
+"""Word embeddings of a task's vocabulary (of the target language), trained on its captions or read from a GloVe file:
+`embeddings.py <task>` -> artifacts/words/<task>/embeddings.parquet."""
 
 import sys
 

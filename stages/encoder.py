@@ -1,5 +1,5 @@
-"""A task's visual encoder, fetched, read or trained on scenes or clips: `encoder.py <task>` ->
-artifacts/encoder/<task>.safetensors."""
+"""A task's visual encoder, downloaded, read, or trained on scenes or clips:
+`encoder.py <task>` -> artifacts/encoder/<task>.safetensors."""
 
 import importlib
 import sys
@@ -17,7 +17,7 @@ def main(task: str) -> None:
     if config.frames is not None:
         metadata["frames"] = config.frames
     if config.weights == "scenes":
-        # Imported by name: an encoder that is fetched or read does not depend on the code that trains one.
+        # By name: an encoder that is downloaded or read does not depend on the code of training.
         pretraining = importlib.import_module("seqcap.training.encoders")
         encoder = with_weights(config.backbone, "random", config.seed)
         metadata["val_mean_average_precision"] = pretraining.train_on_scenes(encoder, config)

@@ -1,4 +1,4 @@
-"""How noisy and biased gradients through a listener are: `estimators.py <name>` -> artifacts/<paper>/results/."""
+"""Variance and bias of gradients through a listener: `estimators.py <name>` -> artifacts/<paper>/results/."""
 
 import sys
 

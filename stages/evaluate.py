@@ -1,4 +1,4 @@
-"""Scores what the runs of an evaluation decoded: `evaluate.py <evaluation>` -> artifacts/<paper>/results/."""
+"""Scores the captions of an evaluation: `evaluate.py <evaluation>` -> artifacts/<paper>/results/."""
 
 import importlib
 import sys

@@ -23,9 +23,9 @@ def main(task: str) -> None:
     machine.relaunch()
     config = FeaturesConfig.read("features", task)
     rank, world = machine.join_group()
-    # Unlike training, this stage runs alone: it takes every core it may use.
+    # Unlike training, this stage runs alone and takes all cores.
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // world))
-    # The fastest of cuDNN's algorithms do not give the same bytes twice.
+    # cuDNN's fastest algorithms are not deterministic.
     torch.backends.cudnn.deterministic = True
     images = read_table(ARTIFACTS / task / "data/images.parquet", IMAGES)
     settings = config.model_dump(include={"grid", "dtype", "batch_size", "image_size", "frames"})

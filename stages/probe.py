@@ -1,4 +1,4 @@
-"""What a task's features tell of generated scenes or clips:
+"""Linear probes of a task's features for generated scenes or clips:
 `probe.py <task>` -> artifacts/sections/probe-<task>.json."""
 
 import importlib
@@ -16,7 +16,7 @@ def main(task: str) -> None:
     config = ProbeConfig.read("probe", task)
     groups: list[dict[str, Any]] = []
     if config.dataset in ("scenes", "clips"):
-        # Imported by name: tasks of photographs do not depend on the code of the probe.
+        # By name: tasks of photographs do not depend on the code of the probe.
         groups = importlib.import_module("seqcap.features.probe").probe_scenes(ARTIFACTS / task, config.dataset)
     write_json(ARTIFACTS / f"sections/probe-{task}.json", {"groups": groups})
 

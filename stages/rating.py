@@ -1,4 +1,4 @@
-"""A page for people who judge a paper's captions: `rating.py <paper>` -> reports/<paper>/rating."""
+"""A web page on which people rate a paper's captions: `rating.py <paper>` -> reports/<paper>/rating."""
 
 import sys
 

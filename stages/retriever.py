@@ -1,5 +1,5 @@
-"""A retriever, trained on people's captions or read from a folder, and what it finds: `retriever.py <name>` ->
-artifacts/retriever/<name>/{seed<k>.safetensors,curves.parquet,recalls.json}."""
+"""A retriever, trained on captions or read from a folder, and its recalls:
+`retriever.py <name>` -> artifacts/retriever/<name>/{seed<k>.safetensors,curves.parquet,recalls.json}."""
 
 import importlib
 import sys
@@ -17,10 +17,10 @@ from seqcap.system.scratch import alone
 
 def main(name: str) -> None:
     config = RetrieverConfig.read("retriever", name)
-    # By name: a retriever that is not trained depends on no training, and the other way round.
+    # By name: a retriever that is read does not depend on the code of training, nor the other way round.
     made_by = "seqcap.training.retrievers" if config.training is not None else f"seqcap.retrieval.{config.architecture}"
     if machine.workers() > 1 and len(config.seeds) > 1:
-        # It imports what this process does, and at the same time.
+        # The server imports the same modules meanwhile.
         start_server(made_by)
     from seqcap.retrieval.recalls import recalls_per_seed
 

@@ -1,4 +1,4 @@
-"""Trains a captioner or a group of runs, side by side: `train.py pretrain <captioner>`, `train.py train <group>`."""
+"""Trains a captioner or the runs of a group, side by side: `train.py pretrain <captioner>` or `train <group>`."""
 
 import sys
 from pathlib import Path
@@ -13,14 +13,14 @@ from seqcap.system import machine
 from seqcap.system.processes import start_server
 from seqcap.system.scratch import alone, checkpoints
 
-# Not tracked by DVC: measured times are different each time. Run -> seconds of its first seed's epochs.
+# Run -> seconds per epoch of its first seed. DVC does not track it: measured times vary.
 TIMING = Path("artifacts/timing")
 
 
 def main(stage: str, name: str) -> None:
     config = TrainConfig.read(stage, name)
     if machine.workers() > 1 and sum(len(run.seeds) for run in config.runs) > 1:
-        # It imports what this process does, and at the same time.
+        # The server imports the same modules meanwhile.
         start_server("seqcap.training.captioners")
     from seqcap.training.captioners import train_all
 
@@ -31,10 +31,10 @@ def main(stage: str, name: str) -> None:
         curves = [row for seed in seeds for row in seed.curves]
         write_rows(Path(run.weights) / "curves.parquet", curves, CURVES)
         if run.start is not None:
-            # The learning curves of what it continues from, for whoever looks at its own.
+            # The learning curves of the weights that it starts from, for its own plots.
             copy_file(Path(run.start) / "curves.parquet", Path(run.weights) / "start.parquet")
     path = TIMING / f"{name}.json"
-    # A run that had ended before the stage was killed has no step to measure now.
+    # A run that had ended before the stage was killed takes no step now, and keeps its earlier time.
     earlier = read_json(path) if path.exists() else {}
     times = {run.name: seeds[0].seconds_per_epoch for run, seeds in zip(config.runs, trained, strict=True)}
     write_json(path, {run: earlier.get(run) if seconds is None else seconds for run, seconds in times.items()})

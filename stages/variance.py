@@ -1,4 +1,4 @@
-"""How noisy the policy gradient is: `variance.py <name>` -> artifacts/<paper>/results/<name>.parquet."""
+"""The variance of policy gradients: `variance.py <name>` -> artifacts/<paper>/results/<name>.parquet."""
 
 import sys
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 
 class InputError(Exception):
-    """Something outside the code is wrong: a parameter, a file or a record in a file.
+    """An error outside the code: in a parameter, a file or a record of a file.
 
     Args:
-        source: the file (or parameter file) that holds the problem.
+        source: the file that holds the problem.
         problem: what is wrong, naming the record and the value.
         fix: what to do about it.
     """
@@ -31,8 +31,8 @@ class InputError(Exception):
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turns an `InputError` into one line on standard error and exit status 2, Ctrl-C into one line and status 130, and
-    a closed output, as with `| head`, into status 141."""
+    """Ends the program with one line on standard error and status 2 on an `InputError`, with one line and status 130 on
+    Ctrl-C, and with status 141 on a closed output, as with `| head`."""
     try:
         yield
         # A closed pipe shows here, not when the interpreter ends.

@@ -1,9 +1,9 @@
-"""The configurations: `configure` writes one file per stage into configs/, and the stages read them. Typed and frozen.
+"""Configurations: files of configs/ come in and typed, frozen values for one stage go out; imports `errors`, `files`.
 
-A stage's file holds everything that the stage depends on, and nothing else. `code` lists the package's files that the
-stage runs, each with a hash: a change of one file repeats the stages that run it, and no others. The label of a run is
-only in the report's files, so that a new label repeats no training. Each kind of stage has its models in a module of
-its own, so that a new field in one of them does not change the code of the others.
+`configure` writes the files. A file holds all that its stage depends on. `code` maps the package's files that the stage
+runs to hashes: a changed file repeats the stages that run it, and no others. Labels of runs are only in the report's
+files, so that a new label repeats no training. Each kind of stage has a module of its own, so that a new field changes
+the code of that stage only.
 """
 
 from __future__ import annotations
@@ -19,35 +19,24 @@ from seqcap.files.json_file import read_json, write_json
 from seqcap.files.writing import check_output
 
 CONFIGS = Path("configs")
-
-# The kinds of tasks, see `seqcap.tasks.KINDS`.
+# The kinds of tasks (`seqcap.tasks.KINDS`).
 Kind = Literal["images", "clips", "sentences"]
-# File -> its size and modification time. DVC does not track files outside the project.
+# File -> size and modification time: DVC does not track files outside the project.
 Fingerprint = Mapping[str, tuple[int, int]]
 
 
 class Frozen(BaseModel):
-    """Values that no stage changes."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class StageConfig(Frozen):
-    """One file of configs/.
+    """One file of configs/."""
 
-    Attributes:
-        code: the package's files that the stage runs -> a hash of their content.
-    """
-
-    code: Mapping[str, str]
+    code: Mapping[str, str]  # file of the package -> hash
 
     @classmethod
     def read(cls, stage: str, name: str = "") -> Self:
-        """Reads configs/<stage>/<name>.json, or configs/<stage>.json if the stage exists only once.
-
-        Raises:
-            InputError: the file is missing, or not what `configure` writes.
-        """
+        """Reads configs/<stage>/<name>.json, or configs/<stage>.json if the stage exists only once."""
         path = config_path(stage, name)
         try:
             return cls.model_validate(read_json(path))
@@ -58,16 +47,11 @@ class StageConfig(Frozen):
 
 
 def config_path(stage: str, name: str = "") -> Path:
-    """The file of a stage's configuration."""
     return CONFIGS / stage / f"{name}.json" if name else CONFIGS / f"{stage}.json"
 
 
 def write_config(path: Path, config: StageConfig) -> None:
-    """Writes a configuration. A file that already holds it keeps its modification time.
-
-    Raises:
-        InputError: it cannot be written: its name is too long, say.
-    """
+    """Writes a configuration. A file that already holds it keeps its modification time."""
     content = config.model_dump(mode="json")
     if check_output(path) is None or read_json(path) != content:
         write_json(path, content)

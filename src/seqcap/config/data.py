@@ -1,4 +1,4 @@
-"""Configurations of the stages that make what captioners read."""
+"""Configurations of the stages that prepare a task: its data, features and embeddings."""
 
 from __future__ import annotations
 
@@ -11,75 +11,64 @@ from seqcap.config import Fingerprint, Frozen, Kind, StageConfig
 
 
 class ImageData(StageConfig):
-    """Stage `data` of pictures. `scenes`: None if the pictures are read from `root`."""
+    """Stage `data` of a task of images."""
 
     kind: Literal["images"] = "images"
     dataset: str
     root: str
     min_count: int
     max_length: int
-    scenes: Mapping[str, Any] | None
+    scenes: Mapping[str, Any] | None  # None: the images are read from `root`
     seed: int
     fingerprint: Fingerprint
 
 
 class ClipData(StageConfig):
-    """Stage `data` of clips. `clips`: None if they are read from `root`."""
+    """Stage `data` of a task of clips."""
 
     kind: Literal["clips"] = "clips"
     dataset: str
     root: str
     min_count: int
     max_length: int
-    clips: Mapping[str, Any] | None
+    clips: Mapping[str, Any] | None  # None: the clips are read from `root`
     seed: int
     fingerprint: Fingerprint
 
 
 class Corpus(Frozen):
-    """How parallel text is read.
+    """How parallel text is read."""
 
-    Attributes:
-        source, target: languages, the files' suffixes.
-        splits: train, val and test -> the names of their files.
-        tokenise: whether the text is raw.
-        subwords: merges of a byte-pair encoding of each language; None: whole words.
-        min_count: how often a word (or piece) must occur in the training text to be in the vocabulary.
-        max_words: size of a vocabulary without its special tokens; None: all words.
-        max_length: words (or pieces) of a training sentence, in either language; longer pairs are dropped.
-    """
-
-    source: str
+    source: str  # a language, the suffix of its files
     target: str
-    splits: Mapping[str, str]
-    tokenise: bool
-    subwords: int | None
-    min_count: int
-    max_words: int | None
-    max_length: int
+    splits: Mapping[str, str]  # train, val and test -> name of their files
+    tokenise: bool  # whether the text is raw
+    subwords: int | None  # merges of each language's byte-pair encoding; None: whole words
+    min_count: int  # of a word or piece in the training text
+    max_words: int | None  # size of a vocabulary without its special tokens; None: all words
+    max_length: int  # words or pieces; training pairs with a longer sentence are dropped
 
 
 class SentenceData(StageConfig):
-    """Stage `data` of sentence pairs. `parallel`: None if the pairs are read from `root`."""
+    """Stage `data` of a translation task."""
 
     kind: Literal["sentences"] = "sentences"
     root: str
     corpus: Corpus
-    parallel: Mapping[str, Any] | None
+    parallel: Mapping[str, Any] | None  # None: the pairs are read from `root`
     seed: int
     fingerprint: Fingerprint
 
 
 class EncoderConfig(StageConfig):
-    """Stage `encoder`. From `pictures` on, how it is trained if `weights` is "scenes"; see
-    `seqcap.pipeline.params.Features`. `frames`: how many of a clip are read, None if it is of pictures."""
+    """Stage `encoder`. The fields after `frames` are used if `weights` is "scenes"; see `pipeline.params.Features`."""
 
     task: str
     backbone: str
     weights: str
     fingerprint: Fingerprint
     image_size: int
-    frames: int | None
+    frames: int | None  # frames that are read of a clip; None for images
     pictures: int
     epochs: int
     learning_rate: float
@@ -88,11 +77,9 @@ class EncoderConfig(StageConfig):
 
 
 class FeaturesConfig(StageConfig):
-    """Stage `features`; `frames`: how many of a clip are read, None if it is of pictures."""
-
     task: str
     root: str
-    frames: int | None
+    frames: int | None  # as in `EncoderConfig`
     grid: int
     dtype: str
     batch_size: int
@@ -100,45 +87,35 @@ class FeaturesConfig(StageConfig):
 
 
 class ProbeConfig(StageConfig):
-    """Stage `probe`."""
-
     task: str
     dataset: str
 
 
 class WordsConfig(StageConfig):
-    """Stage `paraphrases`."""
+    """Stage `paraphrases`: METEOR's, of a task's words."""
 
     task: str
 
 
 class Glove(Frozen):
-    """How GloVe is trained. Elbayad et al. 2018: on the training captions, window 15, 300 dimensions. The rest is not
-    printed; x_max, the learning rate and the epochs (50 under 300 dimensions) are Pennington et al.'s, whose corpora
-    are a thousand times larger: on few captions a smaller x_max lets more counts weigh fully. COCO: 6 s an epoch on one
-    core.
+    """How GloVe is trained.
 
-    Attributes:
-        window: words to either side that count as context.
-        dimension: length of a vector.
-        epochs: passes over the co-occurrences.
-        x_max: co-occurrences from which on a pair has full weight.
-        learning_rate: AdaGrad's.
+    Elbayad et al. 2018 train on the captions, with window 15 and 300 dimensions. They do not print the rest: x_max, the
+    learning rate and the epochs are Pennington et al.'s (who take 50 epochs below 300 dimensions), with corpora a
+    thousand times larger. With few captions, a smaller x_max gives more counts their full weight.
     """
 
-    window: int = Field(15, ge=1, le=100)
+    window: int = Field(15, ge=1, le=100)  # words to either side that count as context
     dimension: int = Field(300, ge=1, le=10_000)
     epochs: int = Field(100, ge=1)
-    x_max: float = Field(100.0, gt=0)
-    learning_rate: float = Field(0.05, gt=0, le=1)
+    x_max: float = Field(100.0, gt=0)  # pairs with at least so many co-occurrences have full weight
+    learning_rate: float = Field(0.05, gt=0, le=1)  # AdaGrad's
     seed: int = Field(0, ge=0, lt=2**31)
 
 
 class EmbeddingsConfig(StageConfig):
-    """Stage `embeddings`; `source`: a file of vectors, None: train `glove`."""
-
     task: str
     kind: Kind
     glove: Glove
-    source: str | None
+    source: str | None  # a file of vectors; None: `glove` is trained
     fingerprint: Fingerprint

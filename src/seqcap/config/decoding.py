@@ -1,4 +1,4 @@
-"""Configurations of what is decoded."""
+"""Configuration of stage `decode`."""
 
 from __future__ import annotations
 
@@ -6,29 +6,20 @@ from seqcap.config import Frozen, Kind, StageConfig
 
 
 class DecodingRun(Frozen):
-    """Captions of one split by the captioners of one run, or by ensembles of them.
+    """Captions of one split by the captioners of one run, or by ensembles of them."""
 
-    Attributes:
-        name: of the run or ensemble.
-        weights: folder of seed<k>.safetensors.
-        teams: seeds that decode together. Their rows have the first one's seed.
-        samples: random captions of each item; 0: none.
-        no_repeat_ngram: no caption of the beam says so many tokens in a row twice; 0: it may.
-        decoded: the file to write.
-    """
-
-    name: str
+    name: str  # of the run or ensemble
     task: str
     kind: Kind
     split: str
     max_length: int
-    weights: str
-    teams: tuple[tuple[int, ...], ...]
+    weights: str  # folder of seed<k>.safetensors
+    teams: tuple[tuple[int, ...], ...]  # seeds that decode together; their rows have the first one's seed
     beam: int
-    samples: int
-    no_repeat_ngram: int
+    samples: int  # random captions of each item
+    no_repeat_ngram: int  # no caption of the beam repeats this many tokens; 0: it may
     batch_size: int
-    decoded: str
+    decoded: str  # the file to write
 
 
 class DecodeConfig(StageConfig):

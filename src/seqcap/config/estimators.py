@@ -1,4 +1,4 @@
-"""Configuration of the measurement of gradients through a listener, and the rows that it writes."""
+"""Configuration of stage `estimators`, which measures gradients through a listener, and the table that it writes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pyarrow as pa
 
 from seqcap.config import StageConfig
 
-# One row per replicate of an estimator's gradient: inner products with all of the estimator's replicates, itself
-# included, and with all of the reference's. `draws`: how many captions of each picture a replicate is the mean over.
-# Only what passes captions on has rho and feedback_grad.
+# One row per replicate of an estimator's gradient: its inner products with all replicates of the estimator, itself
+# included, and with all of the reference. A replicate is a mean over `draws` captions of each image. Only estimators
+# that pass captions on have rho and feedback_grad.
 ESTIMATES = pa.schema(
     [
         ("estimator", pa.string()),
@@ -23,27 +23,14 @@ ESTIMATES = pa.schema(
 
 
 class EstimatorsConfig(StageConfig):
-    """Stage `estimators`.
-
-    Attributes:
-        listener: folder of the retrievers, seed<k>.safetensors; `start`: of the captioners.
-        margin: of the hinge, a cosine.
-        rhos: of the estimators that pass captions on.
-        images: training pictures of the batch.
-        replicates: independent gradients of each estimator.
-        draws: captions of each picture that a replicate of the score functions is the mean over.
-        max_length: tokens of a caption, EOS included.
-        seed: of the captioner, the listener and the draws.
-    """
-
     paper: str
     task: str
-    listener: str
-    start: str
-    margin: float
-    rhos: tuple[float, ...]
-    images: int
-    replicates: int
-    draws: int
-    max_length: int
-    seed: int
+    listener: str  # folder of the retrievers, seed<k>.safetensors
+    start: str  # folder of the captioners
+    margin: float  # of the hinge, a cosine
+    rhos: tuple[float, ...]  # of the estimators that pass captions on
+    images: int  # training images in the batch
+    replicates: int  # independent gradients of each estimator
+    draws: int  # captions of each image in one replicate of a score-function estimator
+    max_length: int  # tokens of a caption, EOS included
+    seed: int  # of the captioner, the listener and the draws

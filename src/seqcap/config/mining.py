@@ -1,4 +1,4 @@
-"""Configuration of what finds similar training images."""
+"""Configuration of stage `mine`."""
 
 from __future__ import annotations
 
@@ -8,22 +8,11 @@ from seqcap.config import StageConfig
 
 
 class MiningConfig(StageConfig):
-    """Stage `mine`.
-
-    Attributes:
-        retriever: folder of its seed<k>.safetensors.
-        seeds: of the runs that read what is found, with one instance of the retriever for each.
-        seed_offset: what is added to a run's seed for that of its instance.
-        neighbours: how many images are found for each.
-        max_length: tokens of a caption, EOS included.
-        mined: folder that gets seed<k>.mined.parquet, and the retriever's seed<k>.safetensors.
-    """
-
     name: str
     task: str
-    retriever: str
-    seeds: tuple[int, ...]
-    seed_offset: int
-    neighbours: int = Field(ge=1)
-    max_length: int
-    mined: str
+    retriever: str  # folder of its seed<k>.safetensors
+    seeds: tuple[int, ...]  # of the runs that read the mined images; each has its own instance of the retriever
+    seed_offset: int  # added to a run's seed: the seed of its retriever
+    neighbours: int = Field(ge=1)  # how many images are mined for each image
+    max_length: int  # tokens of a caption, EOS included
+    mined: str  # folder for seed<k>.mined.parquet and the retriever's seed<k>.safetensors

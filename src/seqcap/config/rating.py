@@ -1,4 +1,4 @@
-"""Configuration of a paper's rating kit."""
+"""Configuration of stage `rating`: a paper's part of the report, and a judge of its images."""
 
 from __future__ import annotations
 
@@ -6,10 +6,4 @@ from seqcap.config.report import PaperConfig
 
 
 class RatingConfig(PaperConfig):
-    """Stage `rating`: what the paper's part of the report reads, and a judge of its pictures.
-
-    Attributes:
-        judge: folder of the retriever that says which pictures are similar, seed<k>.safetensors; its first seed does.
-    """
-
-    judge: str
+    judge: str  # folder of the retriever whose first seed says which images are similar

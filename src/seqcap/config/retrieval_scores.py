@@ -1,4 +1,4 @@
-"""Configuration of what is scored by retrieval."""
+"""Configuration of stage `retrieve`: an evaluation of captions of images by retrieval."""
 
 from __future__ import annotations
 
@@ -10,23 +10,12 @@ from seqcap.config.evaluation import EvaluationConfig
 
 
 class RetrievalConfig(EvaluationConfig):
-    """Stage `retrieve`: an evaluation of images without references' metrics and rewards.
-
-    Attributes:
-        weights: run -> folder of its seed<k>.safetensors and, if it trains a listener, seed<k>.listener.safetensors.
-        decoder: whose captions are scored; the best of a beam.
-        listener: folder of the retrievers that runs start with, seed<k>.safetensors.
-        judge: folder of the retriever that no run ever sees; its first seed judges all.
-        captioner: folder of the captioners that runs start with, seed<k>.safetensors.
-        max_length: tokens of a caption, EOS included.
-    """
-
     kind: Kind = "images"
     references: tuple[int, ...] | None = None
     rewards: Mapping[str, Mapping[str, float]] = {}
-    weights: Mapping[str, str]
+    weights: Mapping[str, str]  # run -> folder of its seed<k>.safetensors and, if any, seed<k>.listener.safetensors
     decoder: Literal["greedy", "beam"]
-    listener: str
-    judge: str
-    captioner: str
-    max_length: int
+    listener: str  # folder of the retrievers that runs start with
+    judge: str  # folder of the retriever that no run is trained with; its first seed judges all
+    captioner: str  # folder of the captioners that runs start with
+    max_length: int  # tokens of a caption, EOS included

@@ -1,4 +1,4 @@
-"""Configurations of what is trained."""
+"""Configurations of the stages that train captioners."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ Precision = Literal["float32", "bfloat16"]
 
 
 class Training(Frozen):
-    """How long and how fast a run trains.
-
-    Attributes:
-        beta1: Adam's decay rate of the mean gradient.
-    """
-
     epochs: int = Field(ge=0)
     batch_size: int = Field(ge=1)
     learning_rate: float = Field(gt=0, lt=1)
@@ -26,41 +20,29 @@ class Training(Frozen):
     decay: float = Field(gt=0, le=1)
     decay_every: int = Field(ge=1)
     clip: float = Field(gt=0)
-    beta1: float = Field(0.9, ge=0, lt=1)
+    beta1: float = Field(0.9, ge=0, lt=1)  # Adam's decay rate of the mean gradient
 
 
 class TrainingRun(Frozen):
-    """One objective on one captioner, with each of some seeds.
+    """One objective on one captioner, with each of some seeds."""
 
-    Attributes:
-        name: of the run, unique in the project.
-        architecture, model: module of `seqcap.models`, and its settings.
-        objective, settings: module of `seqcap.objectives`, and its settings.
-        reward: metric -> weight; empty: none.
-        max_length: tokens of a caption, EOS included.
-        start: folder of the weights that it continues from; None: it starts from scratch.
-        reads: the files that its objective and its reward read besides: "embeddings" or "paraphrases" -> path.
-        weights: folder that gets seed<k>.safetensors and curves.parquet.
-        precision: type of the factors of the captioner's matrix products in training steps.
-    """
-
-    name: str
+    name: str  # unique in the project
     paper: str
     task: str
     kind: Kind
     captioner: str
-    architecture: str
-    model: Mapping[str, Any]
-    objective: str
-    settings: Mapping[str, Any]
-    reward: Mapping[str, float]
+    architecture: str  # module of `seqcap.models`
+    model: Mapping[str, Any]  # its settings
+    objective: str  # module of `seqcap.objectives`
+    settings: Mapping[str, Any]  # its settings
+    reward: Mapping[str, float]  # metric -> weight; empty: none
     training: Training
     seeds: tuple[int, ...]
-    max_length: int
-    start: str | None
-    reads: Mapping[str, str]
-    weights: str
-    precision: Precision
+    max_length: int  # tokens of a caption, EOS included
+    start: str | None  # folder of the weights that it continues from; None: it starts from scratch
+    reads: Mapping[str, str]  # "embeddings" or "paraphrases" -> file
+    weights: str  # folder for seed<k>.safetensors and curves.parquet
+    precision: Precision  # of the captioner's matrix products in training steps
 
 
 class TrainConfig(StageConfig):
@@ -70,13 +52,13 @@ class TrainConfig(StageConfig):
 
 
 class VarianceConfig(StageConfig):
-    """Stage `variance`; `settings`: of `rollout_policy_gradient`, one for each number of rollouts."""
+    """Stage `variance`: the noise of policy gradients."""
 
     paper: str
     task: str
     kind: Kind
     reward: Mapping[str, float]
-    settings: tuple[Mapping[str, Any], ...]
+    settings: tuple[Mapping[str, Any], ...]  # of `rollout_policy_gradient`, for each number of rollouts
     images: int
     replicates: int
     batch_size: int

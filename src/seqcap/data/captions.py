@@ -1,4 +1,4 @@
-"""Images or clips and their captions, as the tables and the vocabulary of a task."""
+"""Writes the tables and the vocabulary of a task of images or clips."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ CONFIGS = {"images": ImageData, "clips": ClipData}
 
 
 def prepare(config: ImageData | ClipData, folder: Path) -> None:
-    """Generates or reads a task's dataset, and writes `images.parquet` (one row per image or clip),
-    `references.parquet` and the vocabulary of the training captions into `folder`.
-
-    Raises:
-        InputError: as the dataset's `read`.
-    """
+    """Generates or reads a dataset; writes its images or clips, references, and the training captions' vocabulary."""
     dataset = datasets.find(config.dataset, config.kind)
     settings = config.scenes if isinstance(config, ImageData) else config.clips
     if settings is not None:
@@ -27,6 +22,6 @@ def prepare(config: ImageData | ClipData, folder: Path) -> None:
     items, references = dataset.read(Path(config.root))
     write_rows(folder / "images.parquet", items, IMAGES)
     write_rows(folder / "references.parquet", references, REFERENCES)
-    # Training cuts captions after max_length words: a word that only occurs later would never be learnt.
+    # Training cuts captions after max_length words: a word that comes only later would never be learnt.
     training = (row["tokens"][: config.max_length] for row in references if row["split"] == "train")
     Vocabulary.build(training, config.min_count).write(folder / VOCABULARY)

@@ -1,4 +1,4 @@
-"""Word embeddings lined up with a vocabulary. `seqcap.data.glove` makes or reads them."""
+"""Reads word embeddings in the order of a vocabulary. `seqcap.data.glove` makes them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,8 @@ Floats = npt.NDArray[np.float32]
 
 
 def read(path: str | Path, vocabulary: Vocabulary) -> Floats:
-    """The vectors of an embedding file, lined up with a vocabulary.
-
-    Returns:
-        [V, dimension] float32; zeros for words without a vector. Of the specials only EOS can have one, under its name
-        in the vocabulary, "<eos>".
-
-    Raises:
-        InputError: the file is missing, damaged or of another layout.
-    """
+    """The vectors [V, dimension] of a vocabulary, float32; zeros for words without one. Of the specials only EOS can
+    have one, as "<eos>"."""
     found = open_parquet(path).schema_arrow
     check_columns(path, found, ("word", "vector"))
     kind = found.field("vector").type

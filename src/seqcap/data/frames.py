@@ -1,4 +1,4 @@
-"""Frames of clips, from GIFs or from folders of images, one clip at a time and in any order."""
+"""Frames of clips, read from GIFs or from folders of images, one clip at a time and in any order."""
 
 from __future__ import annotations
 
@@ -13,37 +13,28 @@ from seqcap.data.images import MAX_PIXELS, ImageSource, brief, read_plain, relat
 from seqcap.errors import InputError
 
 GIFS, FRAMES = "gifs", "frames"
-# Pixels of all frames together: ten thousand frames of TGIF's largest clips. Pillow goes through all of them.
+# Of all frames together: ten thousand frames of TGIF's largest clips. Pillow decodes all of them.
 MAX_CLIP_PIXELS = 2_500_000_000
 SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
 def evenly(count: int, number: int) -> list[int]:
-    """The places of `number` evenly spaced frames out of `count`, the first and the last among them. Where there are
-    fewer, some come twice."""
+    """Positions of `number` evenly spaced frames among `count`, first and last included; short clips repeat some."""
     if number == 1:
         return [count // 2]
     return [(i * (count - 1) + (number - 1) // 2) // (number - 1) for i in range(number)]
 
 
 def read_clip(path: Path, number: int) -> list[Image.Image]:
-    """Frames of a GIF file, as `ClipSource.read` gives them and with its errors."""
+    """Frames of a GIF file, as `ClipSource.read` returns them and with its errors."""
     return decoded(read_plain(path), path, "", "name another clip, or restore this one", number)
 
 
 class ClipSource:
-    """The clips of one dataset.
+    """The clips of one dataset; errors as for `ImageSource`. `number`: how many frames of a clip are read.
 
-    A clip `x.gif` is a file of that name in the folder `root/gifs`, or in a single `root/*.tar`; where there is no
-    `gifs` but a folder `root/frames`, it is the images of `root/frames/x`, in the order of the numbers in their
-    names. Several threads may read at once.
-
-    Args:
-        root: the dataset's folder.
-        number: how many frames of a clip are read.
-
-    Raises:
-        InputError: as `ImageSource`.
+    A clip `x.gif` is a file in `root/gifs` or in a single `root/*.tar`. With `root/frames` instead of `gifs`, it is the
+    images in `root/frames/x`, in the order of the numbers in their names. Several threads may read at once.
     """
 
     def __init__(self, root: str | Path, number: int) -> None:
@@ -53,26 +44,15 @@ class ClipSource:
         self.path = self._source.path
 
     def missing(self, files: list[str]) -> list[str]:
-        """The clips that are not here, in the order given.
-
-        Raises:
-            InputError: a name leaves the folder, or fits several members of the tar.
-        """
+        """The clips that do not exist; an `InputError` if a name leaves the folder or fits several members of a tar."""
         if not self._unpacked:
             return self._source.missing(files)
         return [file for file in files if not self._frames(file)]
 
     def read(self, file: str) -> list[Image.Image]:
-        """Frames of a clip, evenly spaced, as 8-bit RGB; transparency becomes white.
+        """Evenly spaced frames of a clip, all of one size, as 8-bit RGB; transparency becomes white.
 
-        Args:
-            file: name of the GIF.
-
-        Returns:
-            as many as are wanted, all of one size.
-
-        Raises:
-            InputError: the clip is missing, damaged or too large, or its frames differ in size.
+        An `InputError` if the clip is missing, damaged or too large, or its frames differ in size.
         """
         fix = "restore this clip, or take it out of the splits"
         if not self._unpacked:
@@ -98,11 +78,11 @@ class ClipSource:
 
 
 def decoded(content: bytes, path: Path, what: str, fix: str, number: int) -> list[Image.Image]:
-    """A GIF's content as `number` frames, see `ClipSource.read`. `path`, `what` and `fix` are for messages."""
+    """`number` frames of a GIF's content, see `ClipSource.read`. `path`, `what` and `fix` are for messages."""
     problem = f"{what}has more than {MAX_PIXELS:,} pixels"
     try:
         with Image.open(io.BytesIO(content), formats=("GIF",)) as clip:
-            # Width and height are in the header: checked before any pixel is decoded.
+            # The header has width and height: they are checked before any pixel is decoded.
             if clip.width * clip.height <= MAX_PIXELS:
                 count = getattr(clip, "n_frames", 1)
                 if clip.width * clip.height * count <= MAX_CLIP_PIXELS:
@@ -116,7 +96,7 @@ def decoded(content: bytes, path: Path, what: str, fix: str, number: int) -> lis
 
 
 def _chosen(clip: Image.Image, places: Sequence[int]) -> list[Image.Image]:
-    """The frames at some ascending places; each is drawn over those before it."""
+    """The frames at ascending positions. Each is drawn over the frames before it."""
     frames = {}
     for place in dict.fromkeys(places):
         clip.seek(place)
@@ -125,5 +105,5 @@ def _chosen(clip: Image.Image, places: Sequence[int]) -> list[Image.Image]:
 
 
 def _numbered(name: str) -> list[tuple[int, str]]:
-    """Sorts frame2 before frame10."""
+    """A key that sorts frame2 before frame10."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]

@@ -1,6 +1,6 @@
-"""Word embeddings: GloVe (Pennington, Socher & Manning, EMNLP 2014) trained on captions, or read from its text files.
+"""Word embeddings: GloVe (Pennington, Socher & Manning, EMNLP 2014), trained on captions or read from its text files.
 
-Both give a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is one of the words, "<eos>".
+Both give a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is the word "<eos>".
 """
 
 from __future__ import annotations
@@ -26,29 +26,22 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-
-# Pennington et al., eq. 9: the exponent of the weighting function, with which all their models are trained.
+# The exponent of the weighting function in all models of Pennington et al. (eq. 9).
 EXPONENT = 0.75
 
 
 def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: Glove) -> pa.Table:
-    """Trains GloVe on captions.
+    """Trains GloVe on captions, list<string> (Pennington et al., eqs. 8 and 9, section 4.2).
 
         sum_ij f(X_ij) (w_i . w~_j + b_i + b~_j - log X_ij)^2,   f(x) = min(1, (x / x_max)^.75)
 
-    over the nonzero co-occurrences X, one by one in random order by AdaGrad, as Pennington et al.'s own program (their
-    eqs. 8 and 9, section 4.2). A word's vector is w + w~. The same input gives the same vectors on the same machine.
-    EOS is a token of every caption: loss smoothing needs to know what it is similar to.
+    over the nonzero co-occurrences X, in random order by AdaGrad. As in their program, a word's vector is w + w~, and
+    words outside the vocabulary are dropped before distances are measured. EOS ends every caption and is a word, too,
+    because loss smoothing needs to know what it is similar to. The same input gives the same vectors on the same
+    machine.
 
-    Args:
-        captions: list<string>, one list of words per caption.
-        vocabulary: only its words count; the others are dropped before distances are measured, as there.
-
-    Returns:
-        word, vector [dimension] of every word that occurs, and of EOS.
-
-    Raises:
-        InputError: no word of the vocabulary is in a caption, or the vectors diverge.
+    Returns word and vector [dimension] for EOS and every word that occurs. An `InputError` if no caption has a word of
+    the vocabulary, or the vectors diverge.
     """
     rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
     if not len(counts):
@@ -72,14 +65,9 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 def cooccurrences(
     captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, window: int
 ) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
-    """The nonzero X_ij: over all captions, EOS at their ends, the sum of 1 / distance between i and j, to both sides.
+    """The nonzero X_ij: the sum of 1 / distance between i and j up to `window`, both ways, over all captions with EOS.
 
-    Args:
-        captions: list<string>.
-        window: the largest distance that counts.
-
-    Returns:
-        i, j and X_ij, each [nonzero], sorted by i, then j; ids of the vocabulary's words and EOS.
+    Returns i, j (ids of the vocabulary) and X_ij, each [nonzero], sorted by i, then j.
     """
     captions = pa.chunked_array([captions]) if isinstance(captions, pa.Array) else captions
     captions = captions.combine_chunks()
@@ -88,11 +76,11 @@ def cooccurrences(
     known = pc.is_valid(found).to_numpy(zero_copy_only=False)
     words: Ints = pc.fill_null(found, 0).to_numpy(zero_copy_only=False)[known].astype(np.int64) + len(SPECIALS)
     caption = pc.list_parent_indices(captions).to_numpy(zero_copy_only=False)[known]
-    # EOS after the last word of each caption.
+    # EOS follows the last word of each caption.
     ends = np.searchsorted(caption, np.arange(len(captions)), side="right")
     words, caption = np.insert(words, ends, EOS), np.insert(caption, ends, np.arange(len(captions)))
     size = len(vocabulary)
-    # One pass per distance keeps the pairs of one distance, not of all, in memory before they are counted.
+    # One pass for each distance, so that only its pairs are in memory before they are counted.
     keys, counts = [], []
     for distance in range(1, window + 1):
         together = caption[distance:] == caption[:-distance]
@@ -110,7 +98,7 @@ def cooccurrences(
 
 
 def _kernel(function: Callable[P, R]) -> Callable[P, R]:
-    # Reordered sums let the dot product use the whole of a vector register.
+    # With sums in any order, the dot product can use the whole vector register.
     return cast(Callable[P, R], numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function))
 
 
@@ -127,7 +115,7 @@ def _epoch(
     bias_squares: Floats,
     learning_rate: np.float32,
 ) -> None:
-    """One pass of AdaGrad over the co-occurrences; axis 0 of vectors and biases: word, context."""
+    """One pass of AdaGrad over the co-occurrences. Axis 0 of vectors and biases: word, context."""
     dimension = vectors.shape[2]
     for k in order:
         i, j = rows[k], columns[k]
@@ -150,24 +138,17 @@ def _epoch(
 
 
 def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Table:
-    """The vectors of a vocabulary's words in a text file like glove.6B.300d.txt: "word v1 v2 ..." a line.
+    """The vectors of a vocabulary's words from a text file like glove.6B.300d.txt, plain or gzipped: "word v1 v2 ...".
 
-    The file may be gzipped. Only the vocabulary's vectors are kept in memory; of a word that is there twice, the first.
-    The end of a caption has a vector if the file has a line "<eos>"; most files have none.
-
-    Args:
-        dimension: how many values a line must have.
-
-    Raises:
-        InputError: as `open_text`; or a line has another number of values or one that is no finite number, or no word
-            of the vocabulary is in it.
+    Of a word that comes twice, the first vector counts. EOS has a vector if the file has a line "<eos>", which is rare.
+    An `InputError` if a line has not `dimension` finite numbers, or no word of the vocabulary is there.
     """
     wanted = {word.encode(): word for word in [SPECIALS[EOS], *vocabulary.words[len(SPECIALS) :]]}
     vectors: dict[str, Floats] = {}
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
             word, _, values = line.rstrip().partition(b" ")
-            # Counted on every line, kept or not: a damaged file must not pass for a small one.
+            # Every line is checked, also those of other words: a damaged file must not pass for a small one.
             found = values.count(b" ") + 1 if values else 0
             if found != dimension:
                 fix = f"expected a word and {dimension} values (the configured dimension), separated by single spaces"
@@ -188,7 +169,7 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
 
 
 def coverage(table: pa.Table, captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> str:
-    """One line that says how many of a vocabulary's and of the captions' words have a vector, and whether EOS has."""
+    """One line: how many words of a vocabulary and of its captions have a vector, and whether EOS has one."""
     words = vocabulary.words[len(SPECIALS) :]
     ends = SPECIALS[EOS] in table["word"].to_pylist()
     tokens = pc.list_flatten(captions)

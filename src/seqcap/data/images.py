@@ -1,4 +1,4 @@
-"""Images read by name from a folder or straight from a tar, one at a time and in any order."""
+"""Images, read by name from a folder or from a tar, one at a time and in any order."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from PIL import Image, UnidentifiedImageError
 
 from seqcap.errors import InputError
 
-# The formats of photographs. Pillow also opens formats that run programs (EPS calls Ghostscript).
+# The formats of photographs. Pillow also opens formats that run programs: for EPS it calls Ghostscript.
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
-# Seven times a 12-megapixel photograph. A larger image is a decompression bomb or a wrong file.
+# Seven times a 12-megapixel photograph. A larger image is a decompression bomb or not the right file.
 MAX_PIXELS = 80_000_000
 
 
 def relative_parts(file: str) -> tuple[str, ...] | None:
-    """The parts of a file name inside an image folder, or None where the name is empty or leaves the folder."""
+    """The parts of a file name in an image folder; None if the name is empty or leaves the folder."""
     parts = PurePosixPath(file).parts
     if not parts or file.startswith("/") or ".." in parts or "\0" in file or "\\" in file:
         return None
@@ -29,16 +29,12 @@ def relative_parts(file: str) -> tuple[str, ...] | None:
 
 
 def read_image(path: Path) -> Image.Image:
-    """An image file, as `ImageSource.read` gives it.
-
-    Raises:
-        InputError: as there; or it is no plain file.
-    """
+    """A plain file as `ImageSource.read` returns it, and with its errors."""
     return _decoded(read_plain(path), path, "", "name another image, or restore this one")
 
 
 def read_plain(path: Path) -> bytes:
-    """The bytes of a file that a user names. A device, which may have no end, is an `InputError`."""
+    """The bytes of a file that a user names; an `InputError` for a device, which may have no end."""
     try:
         if path.exists() and not path.is_file():
             raise InputError(path, "is no plain file", "name an image")
@@ -48,24 +44,17 @@ def read_plain(path: Path) -> bytes:
 
 
 def pixels(image: Image.Image, side: int) -> npt.NDArray[np.uint8]:
-    """An image as [side, side, 3], squashed, not cropped: captions also describe what is at the edges."""
+    """An image as [side, side, 3], squashed and not cropped: captions also describe its edges."""
     return np.array(image.resize((side, side), Image.Resampling.BICUBIC) if image.size != (side, side) else image)
 
 
 class ImageSource:
-    """The images of one dataset.
+    """The images of one dataset, in the folder `root/images` (or another `folder`); else in a single `root/*.tar`; else
+    in `root` itself, as COCO's `train2014/`.
 
-    Looks, in this order, for the folder `root/images`, a single `root/*.tar`, and files under `root` itself
-    (as COCO's `train2014/` and `val2014/`). A tar is never unpacked: its index is built once, and a name matches a
-    member in any subfolder of it. Several threads may read at once.
-
-    Args:
-        root: the dataset's folder.
-        folder: the folder's name, where it is not "images".
-
-    Raises:
-        InputError: the folder is missing, holds several tars, or a tar is compressed, damaged, or has members that
-            are links or would leave the folder.
+    A tar is indexed once and never unpacked; a name matches a member in any of its subfolders. Several threads may read
+    at once. An `InputError` if there are several tars, or the tar is compressed, damaged, or has members that are links
+    or would leave the folder.
     """
 
     def __init__(self, root: str | Path, folder: str = "images") -> None:
@@ -91,36 +80,24 @@ class ImageSource:
             os.close(self._descriptor)
 
     def missing(self, files: list[str]) -> list[str]:
-        """The files that are not here, in the order given.
-
-        Raises:
-            InputError: a name leaves the folder, or fits several members of the tar.
-        """
+        """The files that do not exist; an `InputError` if a name leaves the folder or fits several members of a tar."""
         if self._members is not None:
             return [file for file in files if self._find(file) is None]
         return [file for file in files if not _is_file(self.path.joinpath(*self._parts(file)))]
 
     def read(self, file: str) -> Image.Image:
-        """One image, decoded, as 8-bit RGB; transparency becomes white, 16-bit levels keep their upper 8 bits.
+        """One image as 8-bit RGB. Transparency becomes white; 16-bit levels keep their upper 8 bits.
 
-        Args:
-            file: name relative to the image folder.
-
-        Raises:
-            InputError: the image is missing, truncated, damaged, too large, of an unknown format or not an image.
+        An `InputError` if the image is missing, truncated, damaged, too large or of an unknown format.
         """
         fix = "restore this image, or drop it from the dataset"
         return _decoded(self.content(file), self.path, f"image {file!r} ", fix)
 
     def content(self, file: str) -> bytes:
-        """The bytes of a file.
-
-        Raises:
-            InputError: it is missing, or cannot be read.
-        """
+        """The bytes of a file; an `InputError` if it cannot be read."""
         fix = "restore the file"
         if self._members is None:
-            # Links inside the folder are the user's own (DVC's cache, a shared disk): only names are confined.
+            # Only names are confined to the folder. Links in it are the user's own (DVC's cache, a shared disk).
             path = self.path.joinpath(*self._parts(file))
             if not _is_file(path):
                 raise InputError(self.path, f"has no image {file!r}", fix)
@@ -132,7 +109,7 @@ class ImageSource:
         if member is None:
             raise InputError(self.path, f"has no image {file!r}", fix)
         offset, size = member
-        # pread moves no shared file position, so threads need no lock. A short read shows as a truncated image.
+        # pread has no shared file position, so threads need no lock. A short read shows as a truncated image.
         return os.pread(self._descriptor, size, offset)
 
     def _parts(self, file: str) -> tuple[str, ...]:
@@ -175,7 +152,7 @@ def _index(path: Path) -> dict[str, list[tuple[tuple[str, ...], int, int]]]:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a file is there; a name that is too long for any file is not there."""
+    """Whether a file exists; one with a name that is too long does not."""
     try:
         return path.is_file()
     except OSError:
@@ -183,9 +160,9 @@ def _is_file(path: Path) -> bool:
 
 
 def _decoded(content: bytes, path: Path, what: str, fix: str) -> Image.Image:
-    """A file's content as an image, see `ImageSource.read`. `path`, `what` and `fix` are for messages."""
+    """The image in a file's content, see `ImageSource.read`. `path`, `what` and `fix` are for messages."""
     try:
-        # Width and height are in the header: checked before any pixel is decoded.
+        # The header has width and height: they are checked before any pixel is decoded.
         with Image.open(io.BytesIO(content), formats=FORMATS) as image:
             too_large = image.width * image.height > MAX_PIXELS
             if not too_large:
@@ -203,16 +180,16 @@ def _decoded(content: bytes, path: Path, what: str, fix: str) -> Image.Image:
 def rgb(image: Image.Image) -> Image.Image:
     """An image as 8-bit RGB, see `ImageSource.read`."""
     if image.mode.startswith("I"):
-        # 16-bit grey: Pillow's own conversion clips everything above 255 to white.
+        # 16-bit grey: Pillow's own conversion would turn all levels above 255 white.
         levels = np.clip(np.asarray(image).astype(np.int64), 0, 65535) >> 8
         image = Image.fromarray(levels.astype(np.uint8))
     if image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info:
-        # Dropping alpha would show the colours hidden under transparent pixels.
+        # To drop alpha would show the colours that transparent pixels hide.
         coloured = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", coloured.size, "white"), coloured)
     return image.convert("RGB")
 
 
 def brief(error: Exception) -> str:
-    """What an error says, or its name."""
+    """The message of an error, or its type's name."""
     return str(error) or type(error).__name__

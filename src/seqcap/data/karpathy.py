@@ -1,6 +1,6 @@
-"""Karpathy's layout: `dataset_<name>.json` beside the images. Flickr8k, Flickr30k, COCO and scenes have it.
+"""Karpathy's layout: `dataset_<name>.json` beside the images, as for Flickr8k, Flickr30k, COCO and generated scenes.
 
-Karpathy and Fei-Fei, "Deep visual-semantic alignments for generating image descriptions", CVPR 2015 (the splits).
+Karpathy & Fei-Fei, "Deep visual-semantic alignments for generating image descriptions", CVPR 2015 (the splits).
 """
 
 from __future__ import annotations
@@ -15,17 +15,15 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.files.schemas import SERVER, SPLITS
 
-# COCO's "restval" (validation images that Karpathy left out of val and test) trains in all five papers; "unused" are
-# Flickr8k's images outside the official splits; "server" are ours.
+# All five papers train on COCO's "restval" (validation images outside val and test). "unused" are Flickr8k's images
+# outside the official splits, "server" is our own.
 SPLIT_OF = {"train": "train", "restval": "train", "val": "val", "test": "test", SERVER: SERVER, "unused": None}
-
 FIX = "re-download or mend the file"
-
 Rows = list[dict[str, Any]]
 
 
 def _one_word(token: str) -> str:
-    # Scorers join tokens with spaces and captions with newlines.
+    # Scorers join tokens by spaces and captions by newlines.
     if token.split() != [token]:
         raise ValueError("it is empty or holds white space")
     return token
@@ -37,7 +35,6 @@ Tokens = Annotated[list[Annotated[str, AfterValidator(_one_word)]], Field(min_le
 
 class _Sentence(BaseModel):
     model_config = ConfigDict(strict=True)
-
     sentid: Id
     raw: str
     tokens: Tokens
@@ -45,7 +42,6 @@ class _Sentence(BaseModel):
 
 class _Image(BaseModel):
     model_config = ConfigDict(strict=True)
-
     imgid: Id
     filename: str
     filepath: str = ""
@@ -55,21 +51,14 @@ class _Image(BaseModel):
 
 
 def read(root: Path, name: str) -> tuple[Rows, Rows]:
-    """Reads captions and splits, and checks that every image is there (images are not decoded).
+    """Reads captions and splits, and checks that every image exists (images are not decoded).
 
-    Captions become one line (COCO itself has line breaks in 2,296 of its 616,767 captions), tokens lower-case. Only
-    images of the split "server" may have no captions: those of COCO's test2014 are not public.
+    Captions become one line (2,296 of COCO's 616,767 have line breaks), tokens lower-case. Only images of the split
+    "server" may have no captions: those of COCO's test2014 are not public. `root` has the images (see `ImageSource`);
+    COCO's key `filepath` (train2014, val2014) is a subfolder of it.
 
-    Args:
-        root: folder with `dataset_<name>.json` and the images (see `ImageSource`); COCO's `filepath` key
-            (train2014, val2014) is a subfolder of it.
-        name: in the file's name.
-
-    Returns:
-        Rows of `schemas.IMAGES` and of `schemas.REFERENCES`, in the file's order.
-
-    Raises:
-        InputError: names the file, the image and what is wrong with it, or the first missing image.
+    Returns rows of `schemas.IMAGES` and of `schemas.REFERENCES`, in the file's order. An `InputError` names the first
+    image that is missing or whose record is wrong.
     """
     path = root / f"dataset_{name}.json"
     if not path.is_file():
@@ -102,7 +91,7 @@ def _rows(path: Path, records: list[Any]) -> tuple[Rows, Rows]:
         split = SPLIT_OF[image.split]
         if not image.sentences and split != SERVER:
             raise InputError(path, f"{where} has no sentences", "give it a caption or drop the image")
-        # The same image under two ids may be in training and in test.
+        # With two ids, one image could be in training and in test.
         keys = [("imgid", image.imgid), ("file", "/".join(parts)), *(("sentid", s.sentid) for s in image.sentences)]
         keys += [("cocoid", image.cocoid)] if image.cocoid is not None else []
         for key in keys:

@@ -1,14 +1,14 @@
-"""Parallel text: pairs of a sentence and its translation, from plain text files to words, subwords and vocabularies.
+"""Parallel text: from plain text files of sentences and translations to words, subwords and vocabularies.
 
-A corpus is a folder with one file per split and language, `<split>.<language>` or `<split>.<language>.gz`, UTF-8, one
-sentence a line; the same line of both files is a pair. Some corpora and the names of their `splits`:
+A corpus is a folder with a UTF-8 file `<split>.<language>` or `<split>.<language>.gz` for each split and language, one
+sentence a line; line n of one file translates line n of the other. Some corpora and the names of their `splits`:
 
-    IWSLT'14 as fairseq's prepare-iwslt14.sh writes it   train, valid, test          tokenised (undone BPE, see below)
-    WMT'14                                               train, valid, newstest2014  as downloaded or tokenised
-    Multi30k                                             train, val, test_2016_flickr   raw
+    IWSLT'14, from fairseq's prepare-iwslt14.sh   train, valid, test               tokenised
+    WMT'14                                        train, valid, newstest2014       as downloaded or tokenised
+    Multi30k                                      train, val, test_2016_flickr     raw
 
-Everything is lower-cased. Raw text is tokenised as Moses does (`sacremoses`), without escaping. In text that is
-tokenised already, pieces joined by "@@ " (subword-nmt) become words again.
+Everything is lower-cased. Raw text is tokenised as Moses does it (`sacremoses`), without escaping. In tokenised text,
+subword-nmt's pieces ("low@@ er") become words again.
 """
 
 from __future__ import annotations
@@ -33,22 +33,16 @@ from seqcap.files.parquet import write_table
 from seqcap.files.schemas import PAIRS, SOURCE_SUBWORDS, SOURCE_VOCABULARY, SPLITS, SUBWORDS, VOCABULARY
 from seqcap.system.progress import progress
 
-# How many sentences are held as Python objects at a time.
+# Sentences that are Python objects at a time.
 CHUNK = 100_000
-
 CONFIGS = {"sentences": SentenceData}
-
 Words = list[str]
 
 
 def prepare(config: SentenceData, folder: Path) -> None:
-    """Generates or reads a task's sentence pairs, and writes them into `folder` (`write_pairs`).
-
-    Raises:
-        InputError: as `write_pairs`.
-    """
+    """Generates or reads a task's sentence pairs and writes them into `folder`, as `write_pairs`."""
     if config.parallel is not None:
-        # Imported by name: a corpus that is read from disk does not depend on the code that writes about scenes.
+        # By name: reading a corpus from disk does not depend on the code that generates one.
         world = importlib.import_module("seqcap.world.parallel")
         settings = world.ParallelConfig(**config.parallel)
         world.write_parallel(folder, settings, config.seed, config.corpus.source, config.corpus.target)
@@ -56,14 +50,11 @@ def prepare(config: SentenceData, folder: Path) -> None:
 
 
 def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
-    """Reads a corpus and writes it into `folder`: `pairs.parquet` (`schemas.PAIRS`), both vocabularies and, where
-    there are subwords, both languages' merges.
+    """Reads a corpus; writes `pairs.parquet` (`schemas.PAIRS`), the vocabularies and any subword merges into `folder`.
 
     Vocabularies and merges come from the training text alone. Pairs with an empty line and training pairs that are too
-    long are left out, and their numbers printed.
-
-    Raises:
-        InputError: a file is missing, damaged or not UTF-8, two files differ in length, or a split has no pairs.
+    long are left out, and their numbers printed. An `InputError` if a file is missing, damaged or not UTF-8, two files
+    differ in length, or a split has no pairs.
     """
     read = {split: _read_split(Path(root), config, split) for split in SPLITS}
     training = read["train"].select(["source", "target"])
@@ -85,7 +76,7 @@ def write_pairs(root: str | Path, config: Corpus, folder: Path) -> None:
 
 
 def _read_split(root: Path, config: Corpus, split: str) -> pa.Table:
-    """item (the line, counted through all splits of 10^9 lines at most), source and target, list<string> each."""
+    """item (10^9 times the split's position, plus the line), source and target (list<string>)."""
     stem = config.splits[split]
     paths = [_file(root, stem, language) for language in (config.source, config.target)]
     tokenisers = [_tokeniser(language, config.tokenise) for language in (config.source, config.target)]
@@ -122,7 +113,7 @@ def _file(root: Path, stem: str, language: str) -> Path:
 
 
 def _pairs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """The lines of two files side by side."""
+    """The lines of two files, in pairs."""
     first, second = (lines(path) for path in paths)
     for line, (left, right) in enumerate(zip_longest(first, second), 1):
         if left is None or right is None:
@@ -132,12 +123,12 @@ def _pairs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
 
 
 def _tokeniser(language: str, raw: bool) -> Callable[[str], Words]:
-    """Text -> its lower-cased words."""
+    """A function from text to lower-cased words."""
     if not raw:
-        # Joins what subword-nmt has split: "low@@ er".
+        # Undoes subword-nmt: "low@@ er".
         return lambda text: f"{' '.join(text.split())} ".replace("@@ ", "").lower().split()
     moses = MosesTokenizer(language)
-    # Its list of abbreviations has capitals, so lower-casing comes last.
+    # Moses's abbreviations have capitals, so lower-casing comes last.
     return lambda text: moses.tokenize(" ".join(text.split()), return_str=True, escape=False).lower().split()
 
 
@@ -158,7 +149,7 @@ def _split(sentences: pa.ChunkedArray, merges: Subwords | None) -> pa.ChunkedArr
 
 
 def _short(table: pa.Table, config: Corpus, root: str | Path) -> pa.Table:
-    """The pairs that are not too long."""
+    """The pairs that are short enough."""
     lengths = [pc.list_value_length(table[side]) for side in ("source", "target")]
     kept = table.filter(pc.less_equal(pc.max_element_wise(*lengths), config.max_length))
     if len(kept) < len(table):

@@ -16,16 +16,14 @@ from seqcap.data.vocabulary import SPECIALS, UNK
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
 
-# Marks the last piece of a word, so that words can be put together again.
+# Marks the last piece of a word, so that pieces can be joined to words again.
 END = "</w>"
 
 
 class Subwords:
-    """The merges of a byte-pair encoding, in the order in which they are applied.
+    """The merges of a byte-pair encoding, pairs of pieces in the order in which they are applied.
 
-    Args:
-        alphabet: the characters it knows, with `END` where a word may end in them; others become <unk>.
-        merges: pairs of pieces.
+    `alphabet` has the known characters, followed by `END` for those at the end of a word. Others become <unk>.
     """
 
     def __init__(self, alphabet: Sequence[str], merges: Sequence[tuple[str, str]]) -> None:
@@ -38,16 +36,11 @@ class Subwords:
 
     @classmethod
     def learn(cls, sentences: Iterable[str], merges: int) -> Self:
-        """Learns the merges of a text.
-
-        Args:
-            sentences: words separated by spaces: the training text and no other.
-            merges: how many; fewer where every word has become one piece.
-        """
+        """Learns at most `merges` merges from training sentences, whose words are separated by spaces."""
         tokenizer = Tokenizer(BPE(end_of_word_suffix=END))
         tokenizer.pre_tokenizer = WhitespaceSplit()
-        # `vocab_size` counts alphabet and merges together, and the alphabet's size is not known before. So it learns
-        # too many merges, and the last are cut off: merging is greedy, so the first merges stay the same.
+        # `vocab_size` includes the alphabet, whose size is not known yet. So the trainer learns too many merges and the
+        # last are cut off. Merging is greedy: the first merges stay the same.
         trainer = BpeTrainer(vocab_size=merges + 50_000, end_of_word_suffix=END, show_progress=False, min_frequency=2)
         tokenizer.train_from_iterator(sentences, trainer)
         found = json.loads(tokenizer.to_str())["model"]
@@ -56,7 +49,7 @@ class Subwords:
         return cls(sorted(set(found["vocab"]) - made), learnt[:merges])
 
     def split(self, words: Iterable[str]) -> list[str]:
-        """The pieces of words; a character that training has not seen is <unk>."""
+        """The pieces of words; characters that are not in the alphabet are <unk>."""
         pieces: list[str] = []
         for word in words:
             if word not in self._known:
@@ -66,7 +59,7 @@ class Subwords:
 
     @staticmethod
     def join(pieces: Iterable[str]) -> list[str]:
-        """The words of pieces: undoes `split`. The last word may lack its end."""
+        """The words of pieces: undoes `split`. The last word may lack its last piece."""
         words, open_ = [], ""
         for piece in pieces:
             open_ += piece.removesuffix(END)
@@ -81,7 +74,7 @@ class Subwords:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Reads what `write` wrote; an `InputError` if the file is missing or holds no merges."""
+        """Reads what `write` wrote."""
         value = read_json(path)
         try:
             return cls(value["alphabet"], [(left, right) for left, right in value["merges"]])

@@ -1,4 +1,4 @@
-"""Text files of others, plain or gzipped, line by line."""
+"""Text files, plain or gzipped, line by line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from seqcap.errors import InputError
 
 @contextmanager
 def open_text(path: str | Path) -> Iterator[IO[bytes]]:
-    """The file's bytes, unpacked if it is gzipped.
-
-    Raises:
-        InputError: it cannot be read, is damaged or is no text.
-    """
+    """The file's bytes, unpacked if it is gzipped; an `InputError` if it is damaged or no text."""
     try:
         with Path(path).open("rb") as raw:
             start = raw.read(4096)
@@ -35,11 +31,7 @@ def open_text(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def lines(path: str | Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, without the newlines that end them.
-
-    Raises:
-        InputError: as `open_text`; or a line is not UTF-8.
-    """
+    """The lines of a UTF-8 file, without their newlines; an `InputError` if it is not UTF-8."""
     number = 0
     try:
         with open_text(path) as file:

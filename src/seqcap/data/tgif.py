@@ -1,4 +1,4 @@
-"""TGIF's layout: a table of urls and captions, lists of urls, and the clips. TGIF and generated clips have it.
+"""TGIF's layout, also that of generated clips: a table of urls and captions, lists of urls, and the clips.
 
 Li et al., "TGIF: A new dataset and benchmark on animated GIF description", CVPR 2016.
 """
@@ -16,26 +16,19 @@ from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
 
 CAPTIONS_FILE, SPLITS_FOLDER = "tgif-v1.0.tsv", "splits"
-
 FIX = "re-download or mend the file"
 
 
 def read(root: Path) -> tuple[Rows, Rows]:
-    """Reads captions and splits, and checks that every clip is there (clips are not decoded).
+    """Reads captions and splits, and checks that every clip exists (clips are not decoded).
 
-    A url may have any number of captions: TGIF has one for training and validation, three for testing. Words are those
-    of COCO's tokeniser, without punctuation. Clips of no split are left out.
+    `root` has `tgif-v1.0.tsv` (a url, a tab and a caption a line), `splits/train.txt`, `val.txt` and `test.txt` (a url
+    a line), and the clips (see `ClipSource`), named like the ends of the urls. A url may have any number of captions:
+    TGIF has one in training and validation and three in test. COCO's tokeniser gives their words. Clips of no split are
+    left out.
 
-    Args:
-        root: folder with `tgif-v1.0.tsv` (a url, a tab and a caption a line), `splits/train.txt`, `val.txt` and
-            `test.txt` (a url a line), and the clips (see `ClipSource`), named as the urls end.
-
-    Returns:
-        Rows of `schemas.IMAGES`, one per clip, and of `schemas.REFERENCES`, in the table's order. An item's number is
-        its url's place among the table's urls, a caption's its line, both from 0.
-
-    Raises:
-        InputError: names the file and the line that is wrong, or the first missing clip.
+    Returns rows of `schemas.IMAGES` and of `schemas.REFERENCES`, in the table's order. An item's id counts the table's
+    urls, a caption's id its lines, both from 0. An `InputError` names the first wrong line or missing clip.
     """
     captions = _captions(root / CAPTIONS_FILE)
     split_of = _splits(root / SPLITS_FOLDER, captions)
@@ -97,7 +90,7 @@ def _splits(folder: Path, captions: dict[str, Rows]) -> dict[str, str]:
 
 
 def _file(path: Path, url: str) -> str:
-    """The name of a url's clip."""
+    """The file of a url's clip."""
     name = url.rpartition("/")[2].removesuffix(".gif")
     if relative_parts(name) != (name,):
         raise InputError(path, f"url {url!r} does not end in a file's name", FIX)

@@ -1,4 +1,4 @@
-"""Captions into words as the COCO caption evaluation does it, without Java."""
+"""Splits captions into words as the COCO caption evaluation does, without Java."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 from functools import lru_cache
 from itertools import chain
 
-# Tokens that the COCO caption evaluation removes. Its brackets are in upper case and the tokens in lower case, so
-# brackets stay; and so do runs such as "!!".
+# Tokens that the COCO caption evaluation removes. Brackets stay, because it lists them in upper case and compares them
+# with lower-case tokens; so do runs such as "!!".
 PUNCTUATIONS = frozenset(
     ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
 )
-
-# Abbreviations, which keep their period: names and titles, addresses, companies and departments, dates, states, others;
-# then those that are words or syllables too, and abbreviations only where they begin with a capital.
+# Abbreviations, which keep their period: names and titles, addresses, companies and departments, dates, states, others.
+# The last line has those that are also words or syllables: they are abbreviations only with a capital.
 _ABBREVIATION = r"""
     adm|alex|atty|bros|brig|capt|cmdr|col|comdr|cpl|det|dr|drs|ens|esq|gen|gov|hon|insp|jos|jr|lt|maj|messrs|mlle|mme|mr
     |mrs|ms|pfc|ph|pres|prof|pvt|rep|reps|rev|sen|sens|sfc|sgt|spc|sr|supt|treas|wm
@@ -34,8 +33,7 @@ _COMPOUNDS = {
     "lemme": ("lem", "me"),
     "wanna": ("wan", "na"),
 }
-
-# What the lexer writes for a character: brackets get names, other marks their ASCII form. U+0080 is the euro of
+# How the lexer spells a character: brackets get names, other marks their ASCII form. U+0080 is the euro sign of
 # windows-1252.
 _SPELLINGS = {
     **dict.fromkeys(["’’", *'"“”«»'], "''"),
@@ -54,16 +52,15 @@ _SPELLINGS = {
     "½": "1/2",
     "¾": "3/4",
 }
-
-# Letters and digits, with combining accents. The lexer knows no character beyond the basic plane, and takes
-# superscripts and vulgar fractions for symbols.
+# Letters and digits, with combining accents. The lexer has no characters beyond the basic plane, and treats
+# superscripts and fractions such as ½ as symbols.
 _LETTER = r"[^\W\d_\U00010000-\U0010ffff]"
 _ALNUM = r"(?:[^\W_²³¹¼½¾\U00010000-\U0010ffff]|[\u0300-\u036f])"
 _WORD = rf"{_LETTER}{_ALNUM}*"
 _CLITIC = rf"['’](?i:[sdm]|ll|re|ve)(?!{_LETTER})"
 
-# Within a word between white space. In the lexer the longest alternative wins, in a regular expression the first: their
-# order matters. Characters that no alternative matches are dropped: emoji, control and formatting characters.
+# Tokens in a word between white space. The lexer takes the longest alternative, a regular expression the first: their
+# order matters. Characters without an alternative are dropped: emoji, control and formatting characters.
 _TOKEN = re.compile(
     rf"""
     # A quotation mark of two apostrophes; addresses, user names, hash tags, markup.
@@ -105,7 +102,7 @@ _TOKEN = re.compile(
 
 @lru_cache(maxsize=1 << 16)
 def _tokens_of_word(word: str) -> tuple[str, ...]:
-    """Lower-case tokens of a word without white space, less PUNCTUATIONS."""
+    """Lower-case tokens of a word without white space, except PUNCTUATIONS."""
     tokens: list[str] = []
     for match in _TOKEN.findall(word.replace("\u00ad", "")):
         token = match.lower()
@@ -117,18 +114,11 @@ def _tokens_of_word(word: str) -> tuple[str, ...]:
 
 
 def tokenize(caption: str) -> list[str]:
-    """The words of a caption, in lower case, without punctuation.
+    """The words of a caption, in lower case and without punctuation; none if there is only punctuation.
 
-    Source: the behaviour of pycocoevalcap's `PTBTokenizer`, which is Stanford CoreNLP 3.4.1's Penn Treebank lexer
-    (`-preserveLines -lowerCase`) less `PUNCTUATIONS`. Here each word between white space is split on its own, so the
-    tokens differ where the lexer looks at the next word, even of the next caption: "no. 5" loses its period, "I. The"
-    keeps it, markup with spaces is several tokens. A fraction "1 1/2" is two tokens, as it is for scorers, which split
-    at white space.
-
-    Args:
-        caption: any text. Newlines are white space like any other, so a caption is always one list.
-
-    Returns:
-        Tokens that are not empty and hold no white space; none at all for punctuation only.
+    Like pycocoevalcap's `PTBTokenizer`: the Penn Treebank lexer of Stanford CoreNLP 3.4.1 (`-preserveLines -lowerCase`)
+    without `PUNCTUATIONS`. Here each word between white space is split alone, so tokens differ where the lexer looks at
+    the next word, even of the next caption: "no. 5" loses its period, "I. The" keeps it, markup with spaces becomes
+    several tokens. "1 1/2" is two tokens; scorers, which split at white space, see two as well.
     """
     return list(chain.from_iterable(map(_tokens_of_word, caption.split())))

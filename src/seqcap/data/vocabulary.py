@@ -1,4 +1,4 @@
-"""The words a captioner can say, and their ids."""
+"""The words of captions, and their ids."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 
 
 class Vocabulary:
-    """Words and their ids: the four specials first, then words by descending count.
+    """Words and their ids: `SPECIALS` first, then words by descending count. A word's id is its position.
 
-    Args:
-        words: all words, `SPECIALS` first, without duplicates; a word's id is its position.
-        min_count: how often a word had to occur in the training captions to be here.
+    `min_count`: how often a word had to occur in the training captions.
     """
 
     def __init__(self, words: Sequence[str], min_count: int = 1) -> None:
@@ -39,17 +37,13 @@ class Vocabulary:
 
     @classmethod
     def build(cls, token_lists: Iterable[Sequence[str]], min_count: int) -> Self:
-        """The words seen at least `min_count` times, by descending count, then alphabetically.
-
-        Args:
-            token_lists: the tokens of the training captions only, or test words leak into the model.
-        """
+        """The words that occur at least `min_count` times, by descending count, then alphabetically. Give it training
+        captions only, or test words leak into the model."""
         return cls.from_counts(Counter(token for tokens in token_lists for token in tokens), min_count)
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int], min_count: int, max_words: int | None = None) -> Self:
-        """The words counted at least `min_count` times, at most `max_words` of them, ordered as by `build`; an
-        `InputError` if there are none."""
+        """Like `build`, with at most `max_words` words besides the specials; an `InputError` if there is none."""
         kept = [word for word, count in counts.items() if count >= min_count and word not in SPECIALS]
         if not kept:
             problem = f"no word occurs {min_count} times in the training captions"
@@ -57,17 +51,16 @@ class Vocabulary:
         return cls([*SPECIALS, *sorted(kept, key=lambda word: (-counts[word], word))[:max_words]], min_count)
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
-        """Ids of the words, `UNK` for those not in the vocabulary. No EOS is added."""
-        # A caption that holds the text "<eos>" does not end there.
+        """Ids of the words, `UNK` for unknown ones. No EOS is added."""
+        # The text "<eos>" does not end a caption.
         return [UNK if (i := self._ids.get(token, UNK)) < len(SPECIALS) else i for token in tokens]
 
     def encode_reference(self, tokens: Iterable[str]) -> list[int]:
-        """Like `encode`, but a word out of the vocabulary becomes `len(self)`: an id that no captioner can produce, so
-        that no reward against these references pays for saying "<unk>"."""
+        """Like `encode`, but unknown words become `len(self)`, which no captioner says: no reward pays for "<unk>"."""
         return [len(self) if i == UNK else i for i in self.encode(tokens)]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The words before the first EOS or PAD; an `IndexError` if an id is not in the vocabulary."""
+        """The words before the first EOS or PAD; an `IndexError` for an unknown id."""
         tokens = []
         for i in ids:
             if i in (EOS, PAD):
@@ -83,7 +76,7 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Reads what `write` wrote; an `InputError` if the file is missing or holds no vocabulary."""
+        """Reads what `write` wrote."""
         try:
             return cls(**read_json(path))
         except (TypeError, ValueError) as error:
@@ -91,6 +84,6 @@ class Vocabulary:
 
 
 def digest(*vocabularies: Vocabulary) -> str:
-    """A hash of words and their ids. Weights hold ids alone, and would say other words with another vocabulary."""
+    """A hash of words and their ids. Weights know words by ids only: with another vocabulary they say other words."""
     words = json.dumps([vocabulary.words for vocabulary in vocabularies])
     return hashlib.sha256(words.encode()).hexdigest()[:16]

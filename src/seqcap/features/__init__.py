@@ -1,2 +1,2 @@
-"""Visual features: in come images or clips and an encoder's weights, out come tables of features and their probes.
-Imports `errors`, `files`, `system`, `config`, `world` and `data`."""
+"""Visual features: images or clips and an encoder's weights come in; tables of features and their probes go out;
+imports `errors`, `files`, `system`, `config`, `world` and `data`."""

@@ -1,7 +1,7 @@
-"""Visual encoders: convolutional networks cut before their classifier, and their weights.
+"""Visual encoders: convolutional networks without their classifier, and their weights.
 
-torchvision's networks are He et al., "Deep residual learning for image recognition", CVPR 2016 (resnet*); Sandler
-et al., "MobileNetV2", CVPR 2018; Szegedy et al., "Rethinking the Inception architecture", CVPR 2016 (inception_v3).
+torchvision's are He et al., "Deep residual learning for image recognition", CVPR 2016 (resnet*); Sandler et al.,
+"MobileNetV2", CVPR 2018; Szegedy et al., "Rethinking the Inception architecture", CVPR 2016 (inception_v3).
 """
 
 from __future__ import annotations
@@ -23,27 +23,24 @@ from seqcap.files.advice import mend
 from seqcap.files.tensors import load_weights, save_weights
 
 TORCHVISION = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "mobilenet_v2", "inception_v3")
-# Trained here, on generated scenes and clips.
+# Trained by this project, on generated scenes and clips.
 GENERATED = ("scenes_cnn", "clips_cnn")
 BACKBONES = (*TORCHVISION, *GENERATED)
-
-# Children of torchvision's networks after, or beside, the last convolutional map.
+# Children of torchvision's networks that come after, or beside, the last convolutional map.
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
-
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-
 # In seconds. A machine without a network may drop packets instead of refusing a connection.
 DOWNLOAD_TIMEOUT = 20.0
 
 
 class ScenesCNN(nn.Module):
-    """A small network for the generated scenes: 64 px in, a map of 8x8 out.
+    """A small network for generated scenes: 64 px in, a map of 8x8 out.
 
-    Two coordinate channels tell it where things are (Liu et al., "CoordConv", NeurIPS 2018, section 3). Without them it
+    Two coordinate channels say where things are (Liu et al., "CoordConv", NeurIPS 2018, section 3). Without them, it
     cannot learn which object is left of which.
     """
 
-    # Channels of the map, and of what the layers read, coordinates included.
+    # Channels of the map and of the input, coordinates included.
     channels, inputs = 192, 5
 
     def __init__(self) -> None:
@@ -67,57 +64,46 @@ class ScenesCNN(nn.Module):
 
 
 class ClipsCNN(ScenesCNN):
-    """The same for generated clips: it reads a frame, and its flow to the next one.
+    """The same for generated clips: it reads a frame and the flow to the next one.
 
-    The mean over frames loses their order, so each frame's own features must tell what moves. The flow does, as in
-    Simonyan & Zisserman, "Two-stream convolutional networks", NIPS 2014. From the frames' difference alone the network
-    learned no directions.
+    The mean over frames loses their order, so the features of each frame must say what moves. The flow does, as in
+    Simonyan & Zisserman, "Two-stream convolutional networks", NIPS 2014. With the difference of frames alone, the
+    network learned no directions.
     """
 
     channels, inputs = 256, 8
 
     def forward(self, images: Tensor) -> Tensor:
-        """Two frames as six channels."""
+        """Two frames, as six channels, to a map."""
         frame, following = images.chunk(2, 1)
         change = (following - frame).abs().mean(1, keepdim=True)
         return super().forward(torch.cat([frame, change, normal_flow(frame, following)], 1))
 
 
 def normal_flow(frame: Tensor, following: Tensor) -> Tensor:
-    """How far things move across their edges, in pixels, to the right and down.
+    """The normal flow: how far edges move, in pixels, to the right and down. [n, colours, h, w] twice -> [n, 2, h, w].
 
         -I_t grad I / |grad I|^2
 
-    solves the gradient constraint of Horn & Schunck, "Determining optical flow", 1981, summed over colours; frames are
+    solves the gradient constraint of Horn & Schunck, "Determining optical flow", 1981, summed over colours. Frames are
     smoothed over 5 x 5 pixels, since things move by several.
-
-    Args:
-        frame, following: [n, colours, height, width].
-
-    Returns:
-        [n, 2, height, width].
     """
     smooth, after = (F.avg_pool2d(F.pad(image, (2, 2, 2, 2), mode="replicate"), 5, 1) for image in (frame, following))
     between = F.pad((smooth + after) / 2, (1, 1, 1, 1), mode="replicate")
     right = (between[:, :, 1:-1, 2:] - between[:, :, 1:-1, :-2]) / 2
     down = (between[:, :, 2:, 1:-1] - between[:, :, :-2, 1:-1]) / 2
-    # The constant keeps the flow at 0 where there is no edge.
+    # The constant makes the flow 0 where there is no edge.
     steepness = (right.square() + down.square()).sum(1, keepdim=True) + 1e-3
     along = [((smooth - after) * slope).sum(1, keepdim=True) / steepness for slope in (right, down)]
     return torch.cat(along, 1)
 
 
 class Encoder(nn.Module):
-    """A backbone from 8-bit images to its last convolutional map. Preprocessing is part of it.
+    """A backbone, one of `BACKBONES`, from 8-bit images to its last convolutional map, with preprocessing.
 
-    Args:
-        backbone: one of `BACKBONES`.
-
-    Attributes:
-        smallest: side in pixels of the smallest image it can map.
-        channels: channels of the map, and of a grid cell.
-        dim: size of a pooled feature.
-        frames: how many consecutive frames of a clip it reads as one image, with their channels concatenated.
+    `smallest` is the side of the smallest image that it can map, in pixels; `channels` those of the map and of a grid
+    cell; `dim` the size of a pooled feature. It reads so many consecutive `frames` of a clip as one image, their
+    channels concatenated.
     """
 
     mean: Tensor
@@ -137,31 +123,25 @@ class Encoder(nn.Module):
         else:
             from seqcap.features.torchvision_shim import torchvision
 
-            # Inception's own initialisation takes seconds, and weights are nearly always loaded over it.
+            # Inception's initialisation takes seconds, and weights are nearly always loaded over it.
             options = {"init_weights": False, "transform_input": False} if backbone == "inception_v3" else {}
             network = torchvision.models.get_model(backbone, weights=None, **options)
             self.channels = network.last_channel if backbone == "mobilenet_v2" else network.fc.in_features
-            # The children of all these networks run one after the other. They keep their names in checkpoints.
+            # The children of these networks run one after the other. They keep the names that checkpoints have.
             self.body = nn.Sequential(OrderedDict((k, v) for k, v in network.named_children() if k not in HEADS))
             if backbone == "inception_v3":
                 # Google trained its weights on [-1, 1], which torchvision's transform_input restores.
                 mean, std = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
         self.dim = self.channels * (2 if backbone == "scenes_cnn" else 1)
-        # Not persistent: they are constants of the backbone, not weights.
+        # Not persistent: they belong to the backbone, not to its weights.
         self.register_buffer("mean", torch.tensor(mean * self.frames).view(1, -1, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(std * self.frames).view(1, -1, 1, 1), persistent=False)
-        # Convolutions on a CPU are about a tenth faster where images and weights agree on this layout.
+        # On a CPU, convolutions are about a tenth faster if images and weights share this layout.
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> Tensor:
-        """Last convolutional map; of a clip the mean over its frames.
-
-        Args:
-            images: [n, 3, height, width] uint8, or clips [n, m, 3, height, width].
-
-        Returns:
-            [n, channels, h, w] float32.
-        """
+        """The last convolutional map [n, channels, h, w], float32; for a clip, the mean over its frames. `images`:
+        uint8 [n, 3, height, width], or clips [n, m, 3, height, width]."""
         if images.dim() == 5:
             read = images.unfold(1, self.frames, 1).permute(0, 1, 5, 2, 3, 4).flatten(2, 3)
             maps = self._map(read.flatten(0, 1))
@@ -175,22 +155,21 @@ class Encoder(nn.Module):
         return features
 
     def pooled(self, features: Tensor) -> Tensor:
-        """One vector per image [n, dim]: the mean of a map [n, channels, h, w] over space; for scenes_cnn the maximum,
-        then the mean."""
+        """One vector per image [n, dim]: the mean of a map [n, channels, h, w]; for scenes_cnn, maximum and mean."""
         mean = features.mean((2, 3))
         return torch.cat([features.amax((2, 3)), mean], 1) if self.backbone == "scenes_cnn" else mean
 
     def grid(self, features: Tensor, k: int) -> Tensor:
-        """A grid of vectors per image [n, k, k, channels], each the mean of a map [n, channels, h, w] over a cell."""
+        """A grid of vectors per image [n, k, k, channels]: means of a map [n, channels, h, w] over cells."""
         return F.adaptive_avg_pool2d(features, k).permute(0, 2, 3, 1)
 
     def save(self, path: str | Path, metadata: dict[str, Any]) -> None:
-        """Writes the weights; `metadata` gains `backbone`."""
+        """Writes the weights, and `backbone` into their metadata."""
         save_weights(path, self.body.state_dict(), {**metadata, "backbone": self.backbone})
 
     @classmethod
     def load(cls, path: str | Path) -> Encoder:
-        """Reads what `save` wrote, ready for extraction; an `InputError` if the file is missing or no encoder."""
+        """Reads what `save` wrote, ready for extraction."""
         weights, metadata = load_weights(path)
         if metadata.get("backbone") not in BACKBONES:
             raise InputError(path, f"backbone {metadata.get('backbone')!r:.60} is not known", mend(path))
@@ -200,16 +179,11 @@ class Encoder(nn.Module):
 
 
 def with_weights(backbone: str, weights: str, seed: int) -> Encoder:
-    """An encoder with weights that need no training here.
+    """An encoder with weights that are not trained here.
 
-    Args:
-        backbone: one of `BACKBONES`.
-        weights: "imagenet" (torchvision's IMAGENET1K_V1, the weights of the papers' time; found in, or downloaded
-            to, TORCH_HOME), "random", or the path of a .safetensors or .pth checkpoint with torchvision's names.
-        seed: of random weights.
-
-    Raises:
-        InputError: the weights are missing and cannot be downloaded, are damaged, or belong to another backbone.
+    `weights`: "imagenet" (torchvision's IMAGENET1K_V1, as in the papers' time, found in or downloaded to TORCH_HOME),
+    "random", or the path of a .safetensors or .pth checkpoint with torchvision's names. An `InputError` if they are
+    missing and cannot be downloaded, are damaged, or belong to another backbone.
     """
     torch.manual_seed(seed)
     encoder = Encoder(backbone)
@@ -229,7 +203,7 @@ def _imagenet(backbone: str) -> tuple[dict[str, Tensor], Path]:
     name = entry.url.rsplit("/", 1)[1]
     path = Path(torch.hub.get_dir()) / "checkpoints" / name
     if path.is_file():
-        # load_state_dict_from_url checks the hash only of what it downloads itself.
+        # load_state_dict_from_url checks the hash only of its own downloads.
         match = re.search(r"-([0-9a-f]{8,})\.", name)
         if match and not hashlib.sha256(path.read_bytes()).hexdigest().startswith(match[1]):
             raise InputError(path, "is damaged (its SHA-256 is not the one in its name)", "download it again")
@@ -252,10 +226,10 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
     if path.suffix == ".safetensors":
         return load_weights(path)[0]
     try:
-        # weights_only: tensors and containers are read, and no code is run.
+        # weights_only reads tensors and containers, and runs no code.
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        # Damaged bytes raise many errors, some without a message.
+        # Damaged bytes raise many kinds of errors, some without a message.
         why = str(error).partition("\n")[0] or "it is cut off"
         raise InputError(path, f"is not a checkpoint ({why})", fix) from None
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
@@ -264,7 +238,7 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
 
 
 def _fill(encoder: Encoder, weights: dict[str, Tensor], path: str | Path) -> None:
-    """Loads weights, without those of the classifier, into the encoder's body."""
+    """Loads weights, except the classifier's, into the encoder's body."""
     body = {name: tensor for name, tensor in weights.items() if name.split(".")[0] not in HEADS}
     expected = encoder.body.state_dict()
     fix = f"give weights of {encoder.backbone}"

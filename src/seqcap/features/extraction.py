@@ -1,4 +1,4 @@
-"""Pooled and grid features of every image or clip, in one pass, in parts that survive a kill."""
+"""Extracts pooled and grid features of every image or clip in one pass, in parts that survive a kill."""
 
 from __future__ import annotations
 
@@ -29,43 +29,31 @@ from seqcap.system.progress import progress
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-# Images per part. At COCO's scale there are about 500 parts, and a kill loses a few seconds of a GPU's work.
+# Images per part: about 500 parts for COCO. A kill loses a few seconds of a GPU's work.
 PART = 256
-# The largest row group in images and, unless one image takes more, in bytes. Who reads one image of a large file reads
-# a whole row group.
+# The largest row group in images and, unless a single image is larger, in bytes: to read one image of a large file
+# means to read a row group.
 ROW_GROUP, ROW_GROUP_BYTES = 32, 256 << 10
-# Batches decoded ahead of the network, and the threads that decode (Pillow releases the GIL meanwhile).
+# Batches that are decoded ahead of the network, by so many threads (Pillow releases the GIL).
 AHEAD, DECODERS = 2, 4
-
 Source = ImageSource | ClipSource
-
 TYPES = {"float16": pa.float16(), "float32": pa.float32()}
 
 
 @dataclass(frozen=True)
 class Job:
-    """The images and settings that decide the features.
+    """The images and settings that decide the features."""
 
-    Attributes:
-        image_ids: ids, in the order of the output.
-        files: names for the source's `read`, one per id.
-        grid: side of the grid.
-        dtype: float16 or float32, as stored.
-        batch_size: images per forward pass.
-        image_size: side in pixels to which images are squashed (224 is usual; 299 for inception_v3).
-        frames: how many are read of a clip; None for images.
-    """
-
-    image_ids: list[int]
-    files: list[str]
-    grid: int
-    dtype: str
+    image_ids: list[int]  # in the order of the output
+    files: list[str]  # names for the source's `read`, one per id
+    grid: int  # side of the grid
+    dtype: str  # float16 or float32, as stored
     batch_size: int
-    image_size: int
-    frames: int | None = None
+    image_size: int  # images are squashed to this side: usually 224; 299 for inception_v3
+    frames: int | None = None  # of a clip; None for images
 
     def key(self, encoder: Encoder, source: Source) -> str:
-        """The name of the folder of the parts, another one for every encoder and set of images."""
+        """The name of the parts' folder; it differs for every encoder and set of images."""
         digest = hashlib.sha256(json.dumps([*vars(self).values(), encoder.backbone]).encode())
         for name, tensor in encoder.body.state_dict().items():
             digest.update(name.encode() + tensor.cpu().numpy().tobytes())
@@ -86,13 +74,10 @@ def extract(
 ) -> None:
     """Writes `output/pooled.parquet` and `output/grid.parquet`, rows in the order of `job.image_ids`.
 
-    Parts of `PART` images are written to `kept/<key of the job>` and stay there (`seqcap.system.scratch`); a later call
-    uses them. No batch spans two parts, so the bytes do not depend on where a run was killed. Under torchrun each rank
-    extracts every `world`-th part and rank 0 merges them; torch.distributed must be initialised.
-
-    Raises:
-        InputError: an image is damaged (names it), a feature is not finite, or the images are too small for the
-            encoder.
+    Parts of `PART` images stay in `kept/<key of the job>` (`system.scratch`), and later calls use them. No batch spans
+    two parts, so the bytes do not depend on where a run was killed. Under torchrun, each rank extracts every `world`-th
+    part and rank 0 merges them; torch.distributed must be initialised. An `InputError` names a damaged image; others
+    are for images too small for the encoder and for features that are not finite.
     """
     if job.image_size < encoder.smallest:
         fix = f"{encoder.backbone} needs at least {encoder.smallest} pixels"
@@ -135,7 +120,7 @@ def _write_part(
     columns = [pa.array(ids, pa.int64())]
     schemas = _schemas(encoder, job)
     for name, batches in (("pooled", pooled), ("grid", grid)):
-        # Overflow is reported below with the image's name, not by a numpy warning.
+        # Overflow is reported below, with the image's name, and not by a numpy warning.
         with np.errstate(over="ignore"):
             values = np.concatenate(batches).astype(job.dtype)
         finite = np.isfinite(values).all(1)
@@ -149,7 +134,7 @@ def _write_part(
 
 
 def _batches(source: Source, files: list[str], size: int, side: int) -> Iterator[torch.Tensor]:
-    """Batches of images [n, 3, side, side] or clips [n, frames, 3, side, side], uint8, decoded ahead by threads."""
+    """Batches [n, 3, side, side] of images or [n, frames, 3, side, side] of clips, uint8, decoded ahead by threads."""
 
     def decode(file: str) -> npt.NDArray[np.uint8]:
         found = source.read(file)
@@ -165,12 +150,12 @@ def _batches(source: Source, files: list[str], size: int, side: int) -> Iterator
                     images = np.stack([future.result() for future in queue.popleft()])
                     yield torch.from_numpy(images).movedim(-1, -3)
         finally:
-            # Nobody needs the rest of the queue after a damaged image.
+            # After a damaged image nobody needs the rest of the queue.
             pool.shutdown(cancel_futures=True)
 
 
 def rows_per_group(schema: pa.Schema) -> int:
-    """How many images are in one row group of a feature file."""
+    """How many images a row group of a feature file has."""
     kind = schema.field("features").type
     row_bytes: int = kind.list_size * kind.value_type.byte_width
     return max(1, min(ROW_GROUP, ROW_GROUP_BYTES // row_bytes))

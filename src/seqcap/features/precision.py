@@ -1,4 +1,4 @@
-"""Average precision: how well scores rank the images that have a label before those that do not."""
+"""Average precision: how well scores rank the images with a label before those without it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ import numpy.typing as npt
 
 
 def average_precisions(scores: npt.NDArray[np.floating], labels: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Each label's average precision: the mean of the precision at each of its examples.
+    """Each label's mean precision at its examples, [labels], 0-1; NaN without examples.
 
-    Args:
-        scores: [n, labels], higher for images that should have the label.
-        labels: [n, labels], 0 or 1.
-
-    Returns:
-        [labels], 0-1; NaN where a label has no example.
+    `scores` [n, labels] are higher for images that should have the label; `labels` [n, labels] are 0 or 1.
     """
     order = np.argsort(-scores, axis=0, kind="stable")
     ranked = np.take_along_axis(labels, order, 0)

@@ -1,7 +1,5 @@
-"""Linear probes: what a linear classifier can read from the features of scenes or clips.
-
-After Alain & Bengio, "Understanding intermediate layers using linear classifier probes", 2016.
-"""
+"""Linear probes: what a linear classifier reads from features of scenes or clips (Alain & Bengio, "Understanding
+intermediate layers using linear classifier probes", 2016)."""
 
 from __future__ import annotations
 
@@ -23,21 +21,15 @@ from seqcap.world.labels import CLIP_GROUPS, CLIP_LABELS, GROUPS, IMAGE_LABELS, 
 from seqcap.world.motion import Clip
 from seqcap.world.scenes import SCENES_FILE, read_scenes, read_worlds
 
-# The penalty on the sum of squared weights. Each group takes the one with the best precision on val.
+# Of the sum of squared weights. Each group of labels has the penalty with the best precision on val.
 PENALTIES = (1e-3, 3e-3, 1e-2)
 ITERATIONS = 60
-
 Groups = Mapping[str, list[int]]
 Array = npt.NDArray[np.float32]
 
 
 def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
-    """Probes the pooled features of a task's scenes or clips: fitted on train, measured on test. See `probe`.
-
-    Args:
-        task: folder of the task's artifacts.
-        dataset: "scenes" or "clips".
-    """
+    """Probes the pooled features of a task's "scenes" or "clips", as `probe`. `task`: folder of its artifacts."""
     # Other stages run beside this one.
     torch.set_num_threads(1)
     world = task / "data" / SCENES_FILE
@@ -59,20 +51,15 @@ def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
 def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Groups) -> list[dict[str, Any]]:
     """Fits a logistic regression per label on train, with a penalty chosen on val, and measures it on test.
 
-    Args:
-        features: split -> [n, dim].
-        labels: split -> [n, labels], 0 or 1.
-        groups: name -> the columns of its labels.
+    `features`: split -> [n, dim]; `labels`: split -> [n, labels], 0 or 1; `groups`: name -> columns of its labels.
 
-    Returns:
-        For each group with a label that holds for some test image: `mean_average_precision`, 0-1, the mean over such
-        labels; `labels`, their number; `chance`, the mean share of test images that have one, which is the precision of
-        a guess.
+    Returns, for each group with labels that occur in test, their number `labels`, their `mean_average_precision`, 0-1,
+    and `chance`, the precision of a guess: their mean share of the test images.
     """
     mean, deviation = features["train"].mean(0), features["train"].std(0) + 1e-6
     inputs = {split: torch.from_numpy((values - mean) / deviation) for split, values in features.items()}
     targets = torch.from_numpy(labels["train"])
-    # Split -> for each of `PENALTIES`, the average precision of each label.
+    # Split -> average precisions of the labels with each of `PENALTIES`.
     found: dict[str, list[npt.NDArray[np.float64]]] = {"val": [], "test": []}
     for penalty in PENALTIES:
         weights, bias = _fit(inputs["train"], targets, penalty)

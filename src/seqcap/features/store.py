@@ -1,6 +1,6 @@
-"""Features read back by row: from memory where they are few, else row group by row group from the file.
+"""Reads features by row: from memory if they are few, else row group by row group from the file.
 
-Rows are read in any order, so the order of a shuffle does not depend on where the features are.
+Rows come in any order, so that the order of a shuffle does not depend on where the features are.
 """
 
 from __future__ import annotations
@@ -19,27 +19,22 @@ from seqcap.errors import InputError
 from seqcap.files.parquet import PARQUET_ERRORS, check_columns, open_parquet
 from seqcap.files.schemas import features_schema
 
-# COCO's images take 480 MiB pooled and 92 GiB as grids of 14 x 14 cells, at 2,048 channels in float16.
+# COCO's take 480 MiB pooled and 92 GiB as grids of 14 x 14 cells, with 2,048 channels in float16.
 MEMORY_LIMIT = 256 << 20
 FIX = "delete it and run `dvc repro features`"
 
 
 class FeatureStore:
-    """The features of one Parquet file (`schemas.features_schema`).
+    """The features of one Parquet file (`schemas.features_schema`). An `InputError` if it is no feature file, or a
+    feature is NaN or infinite, which may show only in `get`.
 
     Args:
-        path: pooled.parquet or grid.parquet.
-        memory_limit_bytes: up to this size (as stored) all features are held in memory. Of a larger file, the row
-            groups used last are held, up to this size.
+        memory_limit_bytes: up to this size, as stored, all features stay in memory; of a larger file, the row groups
+            that were used last.
 
     Attributes:
         image_ids: [n] int64, in the file's order.
-        shape: of one image's features, (channels,) or (height, width, channels).
-        dim: the last of `shape`.
-
-    Raises:
-        InputError: the file is missing, damaged or no feature file, or (at once, or when its row group is first read) a
-            feature is NaN or infinite.
+        shape: of one image's features, (channels,) or (height, width, channels); `dim` is its last.
     """
 
     def __init__(self, path: str | Path, memory_limit_bytes: int = MEMORY_LIMIT) -> None:
@@ -52,7 +47,7 @@ class FeatureStore:
         self._order = np.argsort(self.image_ids, kind="stable")
         metadata = self._file.metadata
         counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-        # Row group i holds rows _starts[i] up to _starts[i + 1].
+        # Row group i has the rows from _starts[i] up to _starts[i + 1].
         self._starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         row_bytes = self._size * np.dtype(self._dtype).itemsize
         self._everything: npt.NDArray[Any] | None = None
@@ -67,14 +62,7 @@ class FeatureStore:
         return len(self.image_ids)
 
     def get(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-        """Features of some rows, in the order given.
-
-        Args:
-            rows: [n] positions in `image_ids`; they may repeat.
-
-        Returns:
-            [n, *shape] float32.
-        """
+        """Features [n, *shape], float32, of rows: positions in `image_ids`, in any order, also repeated."""
         rows = np.asarray(rows)
         if len(rows) and (rows.min() < 0 or rows.max() >= len(self)):
             raise IndexError(f"rows {rows.min()} to {rows.max()} of {len(self)}")
@@ -89,7 +77,7 @@ class FeatureStore:
         return _single(found).reshape(len(rows), *self.shape)
 
     def rows_of(self, image_ids: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Rows of images; an `InputError` names the first image that has no features."""
+        """Rows of images; an `InputError` names the first image without features."""
         wanted = np.asarray(image_ids, np.int64)
         if not len(self):
             raise InputError(self.path, "is empty", FIX)
@@ -110,7 +98,7 @@ class FeatureStore:
         return self._recent[group]
 
     def _read(self, group: int) -> npt.NDArray[Any]:
-        # A copy: torch takes no arrays that are read-only, as Arrow's are.
+        # A copy, because torch takes no read-only arrays, as Arrow's are.
         values = self._column("features", group).reshape(-1, self._size).copy()
         finite = np.isfinite(_single(values)).all(1)
         if not finite.all():
@@ -131,13 +119,13 @@ class FeatureStore:
 
 
 def _single(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """Values as float32, which takes torch a tenth of numpy's time."""
+    """Values as float32; torch takes a tenth of numpy's time."""
     single: npt.NDArray[np.float32] = torch.from_numpy(values).float().numpy()
     return single
 
 
 def _layout(path: Path, schema: pa.Schema) -> tuple[tuple[int, ...], npt.DTypeLike]:
-    """Shape and type of a feature file, after checking its columns."""
+    """Shape and type of a feature file, whose columns are checked."""
     check_columns(path, schema, ("item", "features"))
     kind = schema.field("features").type
     try:

@@ -1,2 +1,1 @@
-"""Files: reads and writes JSON, Parquet and safetensors, and states the columns of every table that passes between
-stages. Imports `errors` only."""
+"""Files: values come in; JSON, Parquet and safetensors files go out and come back checked; imports `errors` only."""

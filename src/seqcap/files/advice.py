@@ -1,4 +1,4 @@
-"""What to do about a file that is missing or damaged."""
+"""Advice about missing and damaged files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def mend(path: str | Path) -> str:
-    """What to do about a damaged file: the pipeline makes its own files again, and no others."""
+    """What to do about a damaged file: the pipeline can make its own files again."""
     return "delete it and run `dvc repro`" if _is_own(path) else "restore it"
 
 

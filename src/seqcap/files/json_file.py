@@ -11,23 +11,18 @@ from typing import Any
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic
 
-# A surrogate, half of a UTF-16 pair, as JSON escapes it.
+# A surrogate (half of a UTF-16 pair), as JSON escapes it.
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Writes `value` as JSON with sorted keys and a final newline."""
+    """Writes JSON with sorted keys and a final newline."""
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_json(path: str | Path) -> Any:
-    """Reads a JSON file.
-
-    Raises:
-        InputError: the file is missing, not UTF-8 or not JSON, an object has a key twice, or a text has half of a
-            surrogate pair, which cannot be written again.
-    """
+    """Reads a JSON file. Keys that come twice and lone surrogates, which cannot be written, are an `InputError`."""
     fix = "restore or re-download the file"
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -46,7 +41,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. Raises `ValueError` if a key is there twice: one value would be lost unseen."""
+    """A JSON object from its pairs; a `ValueError` if a key comes twice, since one value would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]

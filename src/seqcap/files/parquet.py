@@ -1,4 +1,4 @@
-"""Parquet files: written whole, and checked against their schema when they are read."""
+"""Parquet files: written as a whole, and checked against their schema when they are read."""
 
 from __future__ import annotations
 
@@ -16,40 +16,33 @@ from seqcap.files.advice import find, mend
 from seqcap.files.schemas import NULLABLE, NULLABLE_SCORES, SCORES
 from seqcap.files.writing import atomic
 
-# What the library raises for damaged files. Text that is not UTF-8 is a UnicodeDecodeError.
+# What pyarrow raises for damaged files; UnicodeDecodeError is for text that is not UTF-8.
 PARQUET_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
 def write_table(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
-    """Writes a table that must fit `schema` (same columns; values are cast)."""
+    """Writes a table with the columns of `schema`; values are cast."""
     with atomic(path) as temporary:
         pq.write_table(table.select(schema.names).cast(schema), temporary, compression="zstd")
 
 
 def write_rows(path: str | Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
-    """Writes a list of records that must fit `schema`."""
+    """Writes records with the columns of `schema`."""
     write_table(path, pa.Table.from_pylist(rows, schema=schema), schema)
 
 
 @contextmanager
 def parquet_stream(path: str | Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """A writer of row groups; the file appears when the block ends. Uncompressed, so that it can be memory-mapped."""
+    """A writer of row groups, uncompressed for memory-mapping. The file appears when the block ends."""
     with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, compression="none", use_dictionary=False) as w:
         yield w
 
 
 def open_parquet(path: str | Path, mapped: bool = True) -> pq.ParquetFile:
-    """Opens a Parquet file.
-
-    Args:
-        mapped: whether to map it into memory. What is read of a mapped file counts as memory of the process.
-
-    Raises:
-        InputError: the file is missing or not Parquet.
-    """
+    """Opens a Parquet file. Of a `mapped` file, the pages that are read count as memory of the process."""
     try:
         file = pq.ParquetFile(path, memory_map=mapped)
-        # A damaged schema shows when it is first asked for.
+        # A damaged schema raises only when it is first read.
         file.schema_arrow  # noqa: B018
     except FileNotFoundError:
         raise InputError(path, "does not exist", find(path)) from None
@@ -59,7 +52,7 @@ def open_parquet(path: str | Path, mapped: bool = True) -> pq.ParquetFile:
 
 
 def check_columns(path: str | Path, found: pa.Schema, names: Sequence[str]) -> None:
-    """Raises an `InputError` that names the first of the columns `names` that is not there once."""
+    """Raises an `InputError` unless each of the columns `names` exists exactly once."""
     for name in names:
         number = found.names.count(name)
         if number != 1:
@@ -68,16 +61,10 @@ def check_columns(path: str | Path, found: pa.Schema, names: Sequence[str]) -> N
 
 
 def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str] = ()) -> pa.Table:
-    """Reads a Parquet file and checks it against `schema`.
+    """Reads a Parquet file; an `InputError` if a column is missing, has another type or has nulls where it must not.
 
     Args:
-        path: the file.
-        schema: its columns.
-        dictionaries: columns of repeated strings to keep as numbers with a dictionary: a fraction of time and memory.
-
-    Raises:
-        InputError: the file is missing, damaged, or a column is missing, there twice, of another type or has nulls
-            where there must be none.
+        dictionaries: columns of repeated strings to keep dictionary-encoded, for a fraction of the time and memory.
     """
     file = open_parquet(path)
     check_columns(path, file.schema_arrow, schema.names)
@@ -90,9 +77,9 @@ def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str
             coded = pq.ParquetFile(path, memory_map=True, read_dictionary=list(dictionaries))
             table = coded.read(columns=schema.names)
         else:
-            # The file may have its columns in another order.
+            # The file may have another order of columns.
             table = file.read(columns=schema.names).select(schema.names).cast(schema)
-        # Among others, that text is UTF-8.
+        # This also checks that text is UTF-8.
         table.validate(full=True)
     except PARQUET_ERRORS as error:
         raise InputError(path, f"is damaged ({error})", mend(path)) from None
@@ -101,7 +88,7 @@ def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str
 
 
 def _same_list(left: pa.DataType, right: pa.DataType) -> bool:
-    """Whether list types differ only in the name of their item field ("item" or "element")."""
+    """Whether two list types differ only in the name of their item field."""
     return bool(pa.types.is_list(left) and pa.types.is_list(right) and left.value_type == right.value_type)
 
 

@@ -1,4 +1,4 @@
-"""Weights as safetensors. The same tensors and metadata give the same bytes; no pickle is read."""
+"""Weights as safetensors: the same tensors and metadata give the same bytes. Pickle is never read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata: dict[str, Any]) -> None:
-    """Writes tensors as safetensors. The metadata are one sorted JSON string: safetensors orders several keys by
-    chance, and the bytes would change from process to process."""
+    """Writes tensors and metadata. The metadata are one JSON string, since safetensors does not sort several keys."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
@@ -32,12 +31,8 @@ def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Reads what `save_weights` wrote: tensors on the CPU, and the metadata.
-
-    Raises:
-        InputError: the file is missing or not safetensors, its metadata are no JSON object, or a weight is NaN or
-            infinite. Pickled checkpoints are never read.
-    """
+    """Reads the tensors, on the CPU, and the metadata of a safetensors file; an `InputError` for a weight that is NaN
+    or infinite."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -1,7 +1,4 @@
-"""Writes files so that neither a kill nor a power loss leaves half a file behind.
-
-A file gets its final name only when it is complete and on the disk.
-"""
+"""Writes files as a whole: a file gets its name when it is complete and on the disk, so a crash leaves no half file."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from pathlib import Path
 
 from seqcap.errors import InputError
 
-# The longest file name, in bytes, from which a temporary file's name is made: file systems allow 255.
+# In bytes. Longer names are hashed for temporary files: file systems allow 255.
 LONGEST_NAME = 230
 
 
@@ -27,10 +24,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     """Yields a temporary path whose content becomes that of `path` when the block ends without an error.
 
     A link stays a link: the file that it points to is replaced. A device, a pipe and the file that this process prints
-    to are not replaced: the content is written to them.
-
-    Raises:
-        InputError: as `check_output`; or the disk is full or read-only, or the name is too long.
+    to are written to, not replaced. An `InputError` as `check_output`, or if the disk is full or read-only.
     """
     path = Path(path)
     found = check_output(path)
@@ -39,7 +33,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
             with _replaced(path) as temporary:
                 yield temporary
         else:
-            # Not beside `path`, which may be in /dev, nor directly into it: some formats are not written front to back.
+            # Not beside `path`, which may be in /dev, nor directly into it: some formats seek while they are written.
             with tempfile.TemporaryDirectory() as folder:
                 temporary = Path(folder) / "content"
                 yield temporary
@@ -52,14 +46,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 
 def check_output(path: Path, read: Collection[Path] = ()) -> os.stat_result | None:
-    """The status of the file at `path`, with links followed; None if there is none.
-
-    Args:
-        read: the files that the program reads, and must not replace.
-
-    Raises:
-        InputError: `path` is a folder, write-protected or one of `read`, or cannot be reached.
-    """
+    """The status of the file at `path`, with links followed; None if there is none. An `InputError` if `path` is a
+    folder, write-protected, out of reach, or one of the files `read` by the program."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -68,11 +56,11 @@ def check_output(path: Path, read: Collection[Path] = ()) -> os.stat_result | No
         raise unwritable(path, error) from None
     if stat.S_ISDIR(found.st_mode):
         raise InputError(path, "is a folder", "name a file in it")
-    # The permissions decide: root may always write, and replacing a file needs no right to write it.
+    # The permission bits decide: root may always write, and replacing a file needs no right to write it.
     if stat.S_ISREG(found.st_mode) and not found.st_mode & 0o222:
         raise InputError(path, "is write-protected", "choose another file")
     for other in read:
-        # What is wrong with `other` is reported when it is read.
+        # Errors of `other` are reported when it is read.
         with suppress(OSError):
             if path.samefile(other):
                 raise InputError(path, "is read, too", "choose another file for what is written")
@@ -80,13 +68,13 @@ def check_output(path: Path, read: Collection[Path] = ()) -> os.stat_result | No
 
 
 def unwritable(path: Path, error: OSError) -> InputError:
-    """The error for what the system does not let us write."""
+    """The error for a file that the system does not let us write."""
     return InputError(path, f"cannot be written ({error.strerror or error})", "make room, or choose another place")
 
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[Path]:
-    """`atomic` for a plain file, or none yet."""
+    """`atomic` for a plain file or a new one."""
     if path.is_symlink():
         path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +85,7 @@ def _replaced(path: Path) -> Iterator[Path]:
         yield temporary
         if path.exists():
             shutil.copymode(path, temporary)
-        # The content first: after a power loss a file system may keep a new name and lose the content.
+        # The content before the name: after a power loss a file system may keep the name and lose the content.
         to_disk(temporary)
         temporary.replace(path)
         to_disk(path.parent)
@@ -106,7 +94,7 @@ def _replaced(path: Path) -> Iterator[Path]:
 
 
 def to_disk(path: Path) -> None:
-    """Waits until a file's content, or the names in a folder, are on the disk."""
+    """Waits until a file's content, or a folder's list of names, is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -120,7 +108,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def leftovers(path: Path, ending: str) -> list[Path]:
-    """Files and folders that `beside` named for this process, or for one that no longer runs."""
+    """Files and folders that `beside` named for this process or for a process that has ended."""
     name = re.compile(rf"\.{re.escape(_short_name(path))}\.(\d{{1,9}})\.{ending}")
     found = [(entry, name.fullmatch(entry.name)) for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     return [entry for entry, match in found if match and not _runs_elsewhere(int(match[1]))]
@@ -133,7 +121,7 @@ def _short_name(path: Path) -> str:
 
 
 def _runs_elsewhere(process: int) -> bool:
-    """Whether another process has this id."""
+    """Whether another process with this id is running."""
     if process == os.getpid():
         return False
     try:
@@ -146,7 +134,7 @@ def _runs_elsewhere(process: int) -> bool:
 
 
 def _printed_to(found: os.stat_result) -> int | None:
-    """The descriptor (1 or 2) through which this process prints to a file; None if neither does."""
+    """The descriptor, 1 or 2, that prints to a file; None if neither does."""
     for descriptor in (1, 2):
         try:
             if os.path.samestat(found, os.fstat(descriptor)):
@@ -157,7 +145,7 @@ def _printed_to(found: os.stat_result) -> int | None:
 
 
 def _send(content: Path, path: Path, found: os.stat_result) -> None:
-    """Writes a file's content to `path`, whose status is `found`, after what was printed there before."""
+    """Copies `content` to `path`, whose status is `found`, after what was printed there before."""
     if sys.stdout is not None:
         sys.stdout.flush()
     descriptor = _printed_to(found)
@@ -168,6 +156,5 @@ def _send(content: Path, path: Path, found: os.stat_result) -> None:
 
 
 def copy_file(source: str | Path, path: str | Path) -> None:
-    """Copies a file."""
     with Path(source).open("rb") as content, atomic(path) as temporary, temporary.open("wb") as copy:
         shutil.copyfileobj(content, copy)

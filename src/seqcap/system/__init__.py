@@ -1,2 +1,2 @@
-"""The machine: devices, processes, locks and progress bars. Decides where and how things run, never what is computed.
-Imports `errors` and `files`."""
+"""The machine: artifacts/machine.json and jobs come in; a device, worker processes, locks and progress bars go out;
+imports `errors` and `files`. Nothing here changes what is computed."""

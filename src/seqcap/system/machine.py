@@ -1,6 +1,6 @@
-"""The device, the number of processes and the launcher, from artifacts/machine.json. None changes what is computed.
+"""The device, the number of processes and the launcher, from artifacts/machine.json.
 
-torch is imported inside functions: other processes can start while this one imports it.
+torch is imported inside functions, so that other processes can start while it loads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def device() -> torch.device:
 
 
 def check_precision(precision: str, device: torch.device) -> None:
-    """Raises an `InputError` if a device has no instructions for a type, float32 or bfloat16: emulation is slow."""
+    """Raises an `InputError` if the device would emulate a type (float32 or bfloat16), which is slow."""
     import torch
 
     if precision == "float32":
@@ -48,7 +48,7 @@ def check_precision(precision: str, device: torch.device) -> None:
 
 
 def workers() -> int:
-    """How many processes may train side by side on a CPU: one under a launcher, which has started its own."""
+    """How many processes may train side by side on a CPU; one under a launcher, which starts its own."""
     if "LOCAL_RANK" in os.environ:
         return 1
     wanted = read_json(MACHINE)["workers"]
@@ -56,7 +56,7 @@ def workers() -> int:
 
 
 def relaunch() -> None:
-    """Replaces this process by `launcher` running the same command, unless it already runs under one."""
+    """Runs this command under `launcher`, in place of this process, unless it already runs under one."""
     launcher = shlex.split(read_json(MACHINE)["launcher"])
     if launcher == ["python"] or "LOCAL_RANK" in os.environ:
         return
@@ -68,7 +68,7 @@ def relaunch() -> None:
 
 
 def join_group() -> tuple[int, int]:
-    """Joins the launcher's process group, if there is one. Returns this process's rank and the number of processes."""
+    """Joins the launcher's process group, if there is one. Returns the rank and the number of processes."""
     if "LOCAL_RANK" not in os.environ:
         return 0, 1
     import torch

@@ -1,4 +1,4 @@
-"""Finds a module by its name in a package that has one module for each choice: captioners, objectives, retrievers."""
+"""Finds a module by its name in a package with one module per choice: captioners, objectives, retrievers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from types import ModuleType
 
 
 def find_module(package: str, name: str) -> ModuleType:
-    """The module `name` of a package, if it defines `Config` and `Model`.
-
-    Raises:
-        ModuleNotFoundError: it does not; the message names the modules that do.
-    """
+    """The module `name` of a package; a `ModuleNotFoundError` names the allowed ones unless it defines `Config`."""
     full = f"{package}.{name}"
     try:
         module = importlib.import_module(full)
     except ModuleNotFoundError as error:
-        # An import that the module itself lacks is a fault of its code, not of the name.
+        # Another name means that the module exists, but an import in it fails.
         if error.name != full:
             raise
         module = None
@@ -29,6 +25,6 @@ def find_module(package: str, name: str) -> ModuleType:
 
 
 def list_modules(package: str) -> list[str]:
-    """Names of the modules of a package that define `Config`, without importing them."""
+    """Names of a package's modules that define `Config`, without importing them."""
     folder = Path(str(importlib.import_module(package).__file__)).parent
     return sorted(path.stem for path in folder.glob("*.py") if re.search(r"^class Config\(", path.read_text(), re.M))

@@ -1,4 +1,4 @@
-"""Processes that work side by side and end with the one that started them."""
+"""Processes that work side by side and end with their parent."""
 
 from __future__ import annotations
 
@@ -20,15 +20,8 @@ T = TypeVar("T")
 
 
 def side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], processes: int) -> list[T]:
-    """Calls a function with the arguments of each job, and returns its results in the order of the jobs.
-
-    Args:
-        function: one that pickle finds by name.
-        processes: how many; with 1 this process does the work, more are forked from a server.
-
-    Raises:
-        InputError: a process was killed.
-    """
+    """Calls a function, which pickle finds by name, with the arguments of each job. Returns the results in the order of
+    the jobs; an `InputError` if a worker was killed. With one process, this process does the work."""
     if processes == 1:
         return [function(*job) for job in jobs]
     start_server(function.__module__)
@@ -37,21 +30,20 @@ def side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], pr
         try:
             return list(pool.map(function, *zip(*jobs, strict=True)))
         except BrokenProcessPool:
-            # Ctrl-C ends the workers, too, and interrupts this sleep.
+            # On Ctrl-C the workers end, too; the interrupt then reaches this process while it sleeps.
             time.sleep(1)
             problem = "a worker was killed, perhaps because memory ran out"
             raise InputError("params.yaml", problem, "run it again, with fewer `workers` if so") from None
 
 
 def start_server(module: str) -> None:
-    """Starts the process that workers are forked from, if it does not run yet. It imports a module once for all workers
-    and has no threads, which a fork would lose."""
+    """Starts the process from which workers are forked: it imports `module` once, and has no threads to lose."""
     forkserver.set_forkserver_preload([module])
     forkserver.ensure_running()
 
 
 def exit_with_parent() -> None:
-    """Makes this process end with the one that started it, and at once on Ctrl-C, which the parent reports."""
+    """Makes this process end with its parent, and at once on Ctrl-C, which the parent reports."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 

@@ -1,7 +1,7 @@
-"""Checkpoints of stages, and the locks that let one process at a time run a stage.
+"""Checkpoints of stages, and locks that let one process at a time run a stage.
 
-A stage that was killed goes on from its checkpoints in scratch/<stage>@<name>. Those of a finished stage stay until DVC
-has recorded its outputs, since DVC removes them if it fails; then `seqcap repro` deletes the folder.
+A killed stage resumes from its checkpoints in scratch/<stage>@<name>. Those of a finished stage stay until DVC has
+recorded its outputs, because DVC removes the outputs if that fails; then `seqcap repro` deletes the folder.
 """
 
 from __future__ import annotations
@@ -17,35 +17,33 @@ from typing import IO
 from seqcap.files.writing import unwritable
 
 SCRATCH = Path("scratch")
-# Lock files are never deleted: a process that waits for a deleted file would not keep out the next one.
+# Lock files are never deleted: a process that waits for a deleted file would not exclude the next one.
 LOCKS = SCRATCH / "locks"
-# The files that stages write into their folders.
+# The files that stages write into their scratch folders.
 ENDINGS = (".lock", ".parquet", ".safetensors", ".tmp")
 
 
 def checkpoints(stage: str) -> Path:
-    """The folder of a stage, by its name in DVC, such as train@sle_xe."""
+    """The folder of a stage, named as in DVC: train@sle_xe."""
     return SCRATCH / stage
 
 
 @contextmanager
 def alone(stage: str) -> Iterator[None]:
-    """Waits until no other process runs a stage, and keeps others out. One may still run after its DVC was killed.
-
-    Under a launcher, the processes of one command do not wait for each other.
-    """
+    """Waits until no other process runs a stage, and keeps others out: it may still run although its DVC was killed.
+    Under a launcher, the processes of one command do not wait for each other."""
     with locked(_lock_file(stage, os.environ.get("RANK", "0")), f"runs stage {stage}"):
         yield
 
 
 def forget(folder: Path, stage: str) -> None:
-    """Deletes a stage's checkpoints in a checkout, unless a process runs it. Other files stay."""
+    """Deletes a stage's checkpoints in a checkout unless the stage is running. Other files stay."""
     left, path = folder / checkpoints(stage), folder / _lock_file(stage, "0")
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Files that cannot be deleted do no harm.
+    # Files that cannot be deleted are harmless.
     with suppress(OSError), path.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # A folder after its files.
+        # Files before their folder.
         for found in [*sorted(left.rglob("*"), reverse=True), left]:
             with suppress(OSError):
                 if found.is_dir():
@@ -56,13 +54,8 @@ def forget(folder: Path, stage: str) -> None:
 
 @contextmanager
 def locked(path: Path, does: str) -> Iterator[None]:
-    """Holds a lock file with the id of this process; while another process holds it, says so and waits. The lock ends
-    with the process, even a killed one.
-
-    Args:
-        path: the file.
-        does: what others must not do meanwhile, in words, for the message.
-    """
+    """Holds a lock file until the block or the process ends, even if killed; waits while another process holds it.
+    `does`: what that process is doing, for the message."""
     with _held(path, does):
         yield
 

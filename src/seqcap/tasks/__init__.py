@@ -1,8 +1,8 @@
-"""Tasks: artifacts/<task>/ in, inputs and captions of each split out.
+"""Tasks: artifacts/<task>/ comes in; inputs, captions and vocabularies of each split go out; imports `models` and what
+is below it.
 
-A task has images or clips with captions, or sentences with translations. Everything that depends on its kind is named
-here: a kind is one entry of `KINDS` and the modules that it names, which are imported when they are needed. May import
-models and what lies below them.
+A task has images or clips with captions, or sentences with translations. A kind of task is one entry of `KINDS`, which
+names its modules; they are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -21,37 +21,24 @@ ARTIFACTS = Path("artifacts")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of task.
+    """A kind of task."""
 
-    Attributes:
-        unit, units: name of an input, for people.
-        caption: name of an output, for people.
-        data: module with `prepare(config, folder)`, which writes the task's data.
-        reader: module with `Reader`, a `seqcap.tasks.base.Task`.
-        validation: module with `criteria` for the best epoch.
-        evaluator: module with `evaluate`, which scores decoded captions.
-        features: whether visual features are extracted.
-        english: whether its captions are English, as METEOR and SPICE need.
-        captions_file, captions_column: file of the task's data with its captions, and the column with their words.
-        quality: the metric that its claims and tables put first.
-    """
-
-    unit: str
+    unit: str  # name of an input, for people
     units: str
-    caption: str
-    data: str
-    reader: str
-    validation: str
-    evaluator: str
-    features: bool
-    english: bool
-    captions_file: str
-    captions_column: str
-    quality: str
+    caption: str  # name of an output, for people
+    data: str  # module with `prepare(config, folder)`, which writes the task's data
+    reader: str  # module with `Reader`, a `tasks.base.Task`
+    validation: str  # module with `criteria` for the best epoch
+    evaluator: str  # module with `evaluate`, which scores decoded captions
+    features: bool  # whether visual features are extracted
+    english: bool  # whether its captions are English, as METEOR and SPICE need
+    captions_file: str  # table of the task's data with its captions
+    captions_column: str  # its column with their words
+    quality: str  # the first metric of its claims and tables
 
     @property
     def modules(self) -> tuple[str, str]:
-        """The modules that reading and validating a task import by name."""
+        """The modules that reading a task and validating on it import by name."""
         return self.reader, self.validation
 
 
@@ -69,7 +56,7 @@ IMAGES = Kind(
     captions_column="tokens",
     quality="CIDEr",
 )
-# Features of clips have the form of images' features.
+# Features of clips have the form of features of images.
 CLIPS = replace(IMAGES, unit="clip", units="clips")
 SENTENCES = Kind(
     unit="sentence",
@@ -89,11 +76,7 @@ KINDS = {"images": IMAGES, "clips": CLIPS, "sentences": SENTENCES}
 
 
 def load(kind: str, name: str, captioner: type[Captioner]) -> Task:
-    """The task `name` as captioners of a class read it.
-
-    Raises:
-        InputError: its artifacts are missing or damaged, or the captioner cannot read it.
-    """
+    """The task `name` as captioners of a class read it; an `InputError` if the class cannot read it."""
     reader: Any = importlib.import_module(KINDS[kind].reader).Reader
     return reader(ARTIFACTS / name, captioner)  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""The interface of tasks: inputs, splits, and their vocabularies."""
+"""The interface of tasks."""
 
 from __future__ import annotations
 
@@ -21,13 +21,9 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Inputs(ABC):
-    """The inputs of one split, numbered from 0.
+    """The inputs of one split, numbered from 0."""
 
-    Attributes:
-        ids: int64 [n], of items: images, sentence pairs.
-    """
-
-    ids: Ids
+    ids: Ids  # [n], of images or sentence pairs
 
     @abstractmethod
     def get(self, chosen: Ids) -> Tensor:
@@ -36,46 +32,32 @@ class Inputs(ABC):
 
 @dataclass(frozen=True)
 class Split(ABC):
-    """One split: inputs, and people's captions of each.
-
-    Attributes:
-        inputs: n of them.
-        references: [n], captions as ids without EOS; all words outside the vocabulary have one further id.
-    """
+    """n inputs and people's captions of each."""
 
     inputs: Inputs
-    references: Sequence[Sequence[Sequence[int]]]
+    references: Sequence[Sequence[Sequence[int]]]  # [n], as ids without EOS; unknown words share one further id
 
     def __len__(self) -> int:
         return len(self.inputs.ids)
 
     @abstractmethod
     def captions(self, chosen: Ids) -> Tensor:
-        """Captions of the inputs `chosen`, ids [b, references, time] with EOS; a missing reference is all PAD."""
+        """Captions of the inputs `chosen`: padded ids [b, references, time] with EOS; a missing one is all PAD."""
 
     @abstractmethod
     def frequencies(self, size: int) -> Tensor:
-        """How often each of `size` ids occurs in the captions, int64 [size]."""
+        """Occurrences of each of `size` ids in the captions, int64 [size]."""
 
     def order(self, rng: np.random.Generator, batch_size: int) -> Ids:
-        """An epoch's order; batches are consecutive parts of it."""
+        """The order of an epoch; its batches are consecutive parts of it."""
         return rng.permutation(len(self))
 
 
 class Task(ABC):
-    """A task as captioners of one class read it.
-
-    Args:
-        folder: artifacts/<task>.
-        captioner: the class.
-
-    Attributes:
-        vocabulary: of the captions.
-        feature_shape: see `models.build`.
-    """
+    """A task as captioners of one class read it. `folder` is artifacts/<task>."""
 
     vocabulary: Vocabulary
-    feature_shape: tuple[int, ...]
+    feature_shape: tuple[int, ...]  # see `models.build`
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         self.folder = folder
@@ -87,7 +69,7 @@ class Task(ABC):
         return (self.vocabulary,)
 
     def check(self, path: Path, metadata: Mapping[str, Any]) -> None:
-        """Checks the metadata of a captioner's file: an `InputError` if it was trained with other words or features."""
+        """Raises an `InputError` if a captioner's file was trained with another vocabulary or other features."""
         fix = "train it on this task, or name the task that it was trained on"
         if metadata["vocabulary"] != digest(*self.vocabularies):
             raise InputError(path, f"was trained with another vocabulary than that of {self.folder}", fix)
@@ -97,15 +79,15 @@ class Task(ABC):
 
     @abstractmethod
     def inputs(self, split: str) -> Inputs:
-        """The inputs of a split; an `InputError` if it is empty or an artifact is damaged."""
+        """The inputs of a split; an `InputError` if there are none."""
 
     @abstractmethod
     def split(self, split: str, max_length: int) -> Split:
-        """A split to train or validate on. Captions are cut to `max_length` tokens, EOS included, references not."""
+        """A split to train or validate on. Captions, not references, are cut to `max_length` tokens, EOS included."""
 
     @abstractmethod
     def fit(self, captioner: Captioner, training: Split) -> None:
-        """Prepares a new captioner by statistics of the training inputs."""
+        """Fits a new captioner's standardisation to the training inputs."""
 
     @abstractmethod
     def words(self, ids: Sequence[int]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Images, or clips, and their captions."""
+"""The task of captioning images or clips."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from seqcap.files.schemas import IMAGES, REFERENCES, in_split
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
-# Limit of the features, in float32, that standardisation is computed from.
+# Most bytes of features, in float32, to compute the standardisation from.
 FITTED_BYTES = 5 << 28
 
 
 @dataclass(frozen=True)
 class ImageInputs(Inputs):
-    """Features: a file, and rows [n] in it."""
+    """Features: a file and rows [n] of it."""
 
     store: FeatureStore
     rows: Ids
@@ -36,7 +36,7 @@ class ImageInputs(Inputs):
 
 @dataclass(frozen=True)
 class ImageSplit(Split):
-    """Captions as ids [n, references, time], EOS included, padded; a missing reference is all PAD."""
+    """Captions as padded ids [n, references, time], EOS included."""
 
     tokens: Tensor
 
@@ -49,7 +49,7 @@ class ImageSplit(Split):
 
 
 class Reader(Task):
-    """Captioning of images or clips, with the features that the captioner's class names."""
+    """Images or clips with the features that the captioner's class names."""
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
@@ -90,7 +90,7 @@ class Reader(Task):
         return ImageSplit(ImageInputs(image_ids, self.store, self.store.rows_of(image_ids)), references, captions)
 
     def fit(self, captioner: Captioner, training: Split) -> None:
-        """Fits the standardisation on up to 5,000 images, fewer if their features are large."""
+        """Fits the standardisation to 5,000 images, or to fewer if their features are large."""
         assert isinstance(captioner, ImageCaptioner)
         most = min(5000, FITTED_BYTES // (4 * math.prod(self.feature_shape)))
         some = np.sort(np.random.default_rng(0).permutation(len(training))[:most])

@@ -1,4 +1,4 @@
-"""Sentences and their translations."""
+"""The task of translating sentences."""
 
 from __future__ import annotations
 
@@ -22,25 +22,21 @@ from seqcap.files.schemas import PAIRS, SOURCE_VOCABULARY, SUBWORDS
 from seqcap.models.base import Captioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
-# Sentences are sorted by length within pools of this many batches.
+# Sentences are sorted by length within pools of so many batches.
 POOL = 50
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences as ids, each ending in EOS, in one array: a corpus has millions.
-
-    Attributes:
-        tokens: int32, all sentences.
-        bounds: int64 [n + 1]; sentence i is tokens[bounds[i] : bounds[i + 1]].
-    """
+    """Sentences as ids, each with EOS, in one array, since a corpus has millions. Sentence i is
+    tokens[bounds[i] : bounds[i + 1]]; tokens are int32, bounds int64 [n + 1]."""
 
     tokens: NDArray[np.int32]
     bounds: Ids
 
     @classmethod
     def encode(cls, column: pa.ChunkedArray, vocabulary: Vocabulary, unknown: int) -> Self:
-        """Encodes words, list<string>; those outside the vocabulary become `unknown`."""
+        """Encodes a column of type list<string>; words outside the vocabulary become `unknown`."""
         words = pa.array(vocabulary.words[len(SPECIALS) :], pa.string())
         parts, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
         for chunk in column.chunks:
@@ -56,11 +52,11 @@ class Sentences:
 
     @property
     def lengths(self) -> Ids:
-        """Tokens of each sentence, EOS included."""
+        """[n], tokens of each sentence, EOS included."""
         return np.diff(self.bounds)
 
     def padded(self, chosen: Ids) -> Tensor:
-        """Ids [b, time] of the chosen sentences, padded."""
+        """Padded ids [b, time] of some sentences."""
         lengths = self.bounds[chosen + 1] - self.bounds[chosen]
         time = np.arange(lengths.max(initial=0))
         place = np.minimum(self.bounds[chosen][:, None] + time, len(self.tokens) - 1)
@@ -68,7 +64,7 @@ class Sentences:
 
 
 class SingleReferences(Sequence[list[list[int]]]):
-    """Each sentence as the only reference, ids without EOS; lists are built on demand."""
+    """Each sentence as the only reference, ids without EOS. Lists are made on demand."""
 
     def __init__(self, sentences: Sentences) -> None:
         self._sentences = sentences
@@ -101,11 +97,7 @@ class SentenceInputs(Inputs):
 
 @dataclass(frozen=True)
 class SentenceSplit(Split):
-    """Attributes:
-    target: one translation of each source sentence.
-    words: its words, before subwords and <unk>; empty for training.
-    max_length: tokens of a caption, EOS included.
-    """
+    """One translation of each source sentence: ids, and words before subwords and <unk> (none for training)."""
 
     inputs: SentenceInputs
     target: Sentences
@@ -119,20 +111,20 @@ class SentenceSplit(Split):
         return torch.from_numpy(np.bincount(self.target.tokens, minlength=size))
 
     def order(self, rng: np.random.Generator, batch_size: int) -> Ids:
-        """Random batches of sentences of similar length; otherwise half of a batch would be padding."""
+        """Random batches of sentences of similar length: otherwise half of a batch would be padding."""
         order = rng.permutation(len(self))
         lengths = np.stack([self.inputs.sentences.lengths, self.target.lengths])
         pool = batch_size * POOL
         pools = [order[start : start + pool] for start in range(0, len(order), pool)]
         order = np.concatenate([part[np.lexsort(lengths[:, part])] for part in pools])
-        # The last batch may be smaller and must stay the last.
+        # The last batch may be smaller, and must stay the last.
         whole = len(order) // batch_size
         batches = order[: whole * batch_size].reshape(whole, batch_size)[rng.permutation(whole)]
         return np.concatenate([batches.ravel(), order[whole * batch_size :]])
 
 
 class Reader(Task):
-    """Translation, by words or subwords."""
+    """Sentence pairs in words or subwords."""
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
@@ -155,7 +147,6 @@ class Reader(Task):
         return table
 
     def sources(self, pairs: pa.Table) -> SentenceInputs:
-        """The source sentences of pairs."""
         return SentenceInputs(pairs["item"].to_numpy(), Sentences.encode(pairs["source"], self.source_vocabulary, UNK))
 
     def inputs(self, split: str) -> SentenceInputs:
@@ -163,7 +154,7 @@ class Reader(Task):
 
     def split(self, split: str, max_length: int) -> SentenceSplit:
         pairs = self.pairs(split)
-        # As in `Vocabulary.encode_reference`: <unk> matches no reference.
+        # <unk> matches no reference, as in `Vocabulary.encode_reference`.
         references = SingleReferences(Sentences.encode(pairs["target"], self.vocabulary, len(self.vocabulary)))
         target = Sentences.encode(pairs["target"], self.vocabulary, UNK)
         words = pairs["reference"].to_pylist() if split != "train" else []

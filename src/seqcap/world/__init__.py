@@ -1,3 +1,2 @@
 """The generated world: configurations and seeds come in; images, clips, scene graphs, captions in three languages and
-verdicts on captions go out. It imports errors, files, system and config only.
-"""
+verdicts on captions go out; imports `errors`, `files`, `system` and `config`."""

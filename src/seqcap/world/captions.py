@@ -1,7 +1,7 @@
-"""What a caption says, before any language: a plan of mentions, relations and background, at a level of detail.
+"""Plans of captions, in no language yet: mentions of objects, a relation and the background, at a level of detail.
 
-A realiser (`english.realise`) turns a plan into words. Annotator noise (a wrong colour) enters the plan, so every
-language would tell the same error.
+A realiser (`english.realise`) puts a plan into words. An annotator's error (a wrong colour) is part of the plan: every
+language makes the same error.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ def _some_detail(value: tuple[float, float, float]) -> tuple[float, float, float
 
 
 _Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-# How many captions are generic : medium : detailed, as a configuration holds it.
+# The ratio of generic : medium : detailed captions.
 DetailWeights = Annotated[tuple[_Weight, _Weight, _Weight], AfterValidator(_some_detail)]
-
-# The wider classes annotators use, and the kinds each one covers.
+# The wider classes that annotators name, and the kinds in each.
 HYPERNYMS: dict[Hypernym, frozenset[Kind]] = {
     "person": frozenset({"man", "woman"}),
     "animal": frozenset({"dog", "cat", "bird"}),
@@ -40,8 +39,7 @@ HYPERNYMS: dict[Hypernym, frozenset[Kind]] = {
 
 @dataclass(frozen=True)
 class Mention:
-    """One phrase about one object, or about several of a kind; what is None is not said. In a clip, `action` may be a
-    motion."""
+    """A phrase about one object or several of a kind. What is None is not said."""
 
     noun: Kind | Hypernym
     objects: tuple[int, ...]
@@ -53,16 +51,10 @@ class Mention:
 
 @dataclass(frozen=True)
 class Plan:
-    """The statements of one caption.
+    """What one caption says."""
 
-    Attributes:
-        mentions: one to three phrases, in order of importance.
-        relation: the name of a relation that the first mention has to the second, or None.
-        background: None if it is not said.
-    """
-
-    mentions: tuple[Mention, ...]
-    relation: str | None
+    mentions: tuple[Mention, ...]  # one to three, in order of importance
+    relation: str | None  # name of the relation that the first mention has to the second
     background: Background | None
 
 
@@ -89,19 +81,13 @@ _HABITS: dict[Detail, _Habits] = {
 _SALIENCE: dict[Kind, float] = {"man": 3, "woman": 3, "dog": 2, "cat": 2, "bird": 1}
 _SIZE_SALIENCE: dict[Size, float] = {"small": 0, "medium": 0.6, "large": 1.2}
 _MOTION_SALIENCE = 3.0
-# Of what passes something, which way it moves is often left out.
+# The way in which something passes another is often left out.
 _WAY_LEFT_OUT = 0.6
 
 
 def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Generator) -> Plan:
-    """Decides what one annotator says about a scene.
-
-    Args:
-        scene: the scene; everything planned is true of it, except wrong colours.
-        detail: how much is said.
-        wrong_colours: the probability that a colour is named wrong (annotator noise).
-        rng: the annotator.
-    """
+    """Decides what an annotator says about a scene: only what is true, except for colours, which are wrong with
+    probability `wrong_colours`."""
     habits = _HABITS[detail]
     groups = _groups(scene, rng)
     number = min(pick(rng, (1, 2, 3), habits.mentions), len(groups))
@@ -109,7 +95,7 @@ def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Gene
     relation = None
     if number > 1 and rng.random() < habits.relation:
         relation = _relation(scene, mentions[0], mentions[1], rng)
-    # People and animals come first. Sometimes the smaller thing does, if the relation is better said of it.
+    # People and animals come first. Sometimes the smaller thing does, if the relation sounds better that way.
     if relation is not None and rng.random() < 0.25:
         swapped = _relation(scene, mentions[1], mentions[0], rng)
         mentions, relation = (mentions[1], mentions[0], *mentions[2:]), swapped
@@ -121,7 +107,7 @@ def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Gene
 
 
 def shorten(full: Plan) -> Plan:
-    """The plan with its least important statement left out: a third mention, then patterns, sizes, background."""
+    """The plan without its least important statement: a third mention, then patterns, sizes, background."""
     if len(full.mentions) > 2:
         return replace(full, mentions=full.mentions[:2])
     if any(mention.texture is not None for mention in full.mentions):
@@ -132,7 +118,7 @@ def shorten(full: Plan) -> Plan:
 
 
 def _groups(scene: Scene, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Objects in order of salience; objects of one kind sometimes taken together, as in "two dogs"."""
+    """Objects in order of salience. Objects of one kind are sometimes taken together, as in "two dogs"."""
     salience = [
         _SALIENCE.get(thing.kind, 0)
         + _SIZE_SALIENCE[thing.size]
@@ -160,7 +146,7 @@ def _mention(scene: Scene, group: tuple[int, ...], habits: _Habits, rng: np.rand
     wants = rng.random(5)
     if wants[0] < habits.hypernym:
         for name, kinds in HYPERNYMS.items():
-            # "two people" of three would be wrong.
+            # "two people" would be wrong if there are three.
             if first.kind in kinds and (len(group) == 1 or sum(scene.counts[k] for k in kinds) == len(group)):
                 noun = name
     return Mention(
@@ -178,12 +164,12 @@ def _mention(scene: Scene, group: tuple[int, ...], habits: _Habits, rng: np.rand
 
 
 def _eager(scene: Scene, i: int, habits: _Habits) -> float:
-    """How likely it is said what object i does."""
+    """How likely an annotator is to say what object i does."""
     return habits.motion if scene.moves(i) else habits.action
 
 
 def _relation(scene: Scene, subject: Mention, other: Mention, rng: np.random.Generator) -> str | None:
-    """A relation that every object of the one mention has to every object of the other."""
+    """A relation that all objects of one mention have to all objects of the other."""
     shared = frozenset.intersection(*(scene.relations[i, j] for i in subject.objects for j in other.objects))
     passing = ((name, 0.9) for name in PASSING)
     for special, chance in (*passing, ("on", 1.0), ("carries", 0.5), ("next_to", 0.6)):

@@ -1,4 +1,4 @@
-"""Decides exactly which statements a caption makes about a scene, and which of them are true."""
+"""Decides which statements a caption makes about a scene, and which of them are true."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ StatementKind = Literal["object", "count", "attribute", "action", "motion", "rel
 
 @dataclass(frozen=True)
 class Statement:
-    """One thing a caption says, and whether it holds in the scene."""
+    """A statement of a caption, and whether it is true of the scene."""
 
     kind: StatementKind
     text: str
@@ -25,17 +25,11 @@ class Statement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a caption says about its scene.
+    """What a caption says about its scene. A true statement may tell no fact: "an animal" does not tell that it is a
+    dog."""
 
-    Attributes:
-        statements: distinct statements; saying one again does not count again.
-        facts: ids of the scene's facts (`Scene.facts`) that its true statements tell. A true statement may tell none:
-            "an animal" does not tell that it is a dog.
-        total_facts: how many facts the scene has.
-    """
-
-    statements: tuple[Statement, ...]
-    facts: frozenset[str]
+    statements: tuple[Statement, ...]  # distinct ones
+    facts: frozenset[str]  # those of `Scene.facts` that the true statements tell
     total_facts: int
 
     @property
@@ -48,7 +42,7 @@ class Verdict:
 
     @property
     def precision(self) -> float:
-        """True statements / statements made; 0 for a caption that says nothing."""
+        """True statements / statements; 0 without statements."""
         return self.n_true / self.n_statements if self.statements else 0.0
 
     @property
@@ -58,32 +52,20 @@ class Verdict:
 
 
 def recall_of_set(verdicts: Sequence[Verdict]) -> float:
-    """The share of a scene's facts that its captions tell between them.
-
-    Args:
-        verdicts: of at least one caption, all of the same scene.
-
-    Raises:
-        ValueError: there is no verdict.
-    """
+    """The share of a scene's facts that its captions, at least one, tell together."""
     if not verdicts:
         raise ValueError("the recall of no captions is not defined")
     return len(frozenset[str]().union(*(verdict.facts for verdict in verdicts))) / verdicts[0].total_facts
 
 
 def check(tokens: Sequence[str], scene: Scene) -> Verdict:
-    """Judges a caption.
+    """Judges a caption (words without end marks) of a scene, or of a clip, where relations must hold throughout.
 
-    Each phrase stands for one object of its kind in the scene (a plural phrase for several), and no object belongs to
-    two phrases. Of all such assignments, the best makes the most statements true; ties go to the one that tells the
-    most facts, then to the first in the order of the scene's objects. What is said of a phrase must be true of its
-    object; nothing is true of a phrase without an object. A number is right if it is the number of things of the kind,
-    or of those that fit everything that the phrase says ("two red balls").
-    A maximal run of words that cannot be parsed, "<unk>" among them, counts as one false statement.
-
-    Args:
-        tokens: the caption's words, without end marks.
-        scene: the scene it was written for; or the clip (`motion.Clip`), where relations must hold throughout.
+    Each phrase stands for one object of its kind (a plural phrase for several), and no object belongs to two phrases.
+    Of all such assignments, the best makes the most statements true; ties go to the one that tells the most facts,
+    then to the first in the order of the objects. What is said of a phrase must be true of its object; without an
+    object, nothing is true. A number is right if there are so many things of the kind, or so many that fit the whole
+    phrase ("two red balls"). A maximal run of words that cannot be parsed, such as "<unk>", is one false statement.
     """
     parsed = parse(tuple(tokens))
     best: tuple[int, int, list[_Judged]] | None = None
@@ -114,10 +96,8 @@ class _Judged:
 
 
 def _assignments(parsed: Parsed, scene: Scene) -> Iterable[tuple[_Objects, ...]]:
-    """Every way to give the phrases objects, no object twice; () for a phrase that has none.
-
-    A phrase gets no object only if none fits it, or if another phrase may need the object.
-    """
+    """All assignments of objects to phrases, no object twice. A phrase has none, (), only if none fits it, or if
+    another phrase may need the object."""
     phrases = parsed.phrases
     options: list[list[_Objects]] = []
     for phrase in phrases:
@@ -132,7 +112,7 @@ def _assignments(parsed: Parsed, scene: Scene) -> Iterable[tuple[_Objects, ...]]
         if not choices or any(other is not phrase and other.kinds & phrase.kinds for other in phrases):
             choices.append(())
         options.append(choices)
-    # Phrases that say the same are interchangeable: only one order of them needs a look.
+    # Phrases that say the same are interchangeable: one order of them is enough.
     twins = [
         next((j for j in range(i - 1, -1, -1) if not (phrases[j].related or p.related) and phrases[j].key == p.key), -1)
         for i, p in enumerate(phrases)

@@ -1,7 +1,6 @@
-"""Generated clips: short animations of scenes with five captions each, in the layout of TGIF, for which they stand in.
+"""Generated clips: short animations of scenes with five captions each, in the layout of TGIF, which they replace.
 
-Their captions tell what moves, which no single frame shows. The same configuration and seed give the same files, byte
-for byte.
+Captions say what moves, which no single frame shows. The same configuration and seed give the same bytes.
 """
 
 from __future__ import annotations
@@ -24,45 +23,36 @@ from seqcap.world.english import annotate
 from seqcap.world.motion import FRAMES, Clip, sample_clip
 from seqcap.world.scenes import SCENES, SCENES_FILE, add_member
 
-# The names in TGIF, which `data.tgif` reads, and the archive of clips.
+# TGIF's names, which `data.tgif` reads, and the archive of clips.
 CAPTIONS_FILE, SPLITS_FOLDER, CLIPS_FILE = "tgif-v1.0.tsv", "splits", "gifs.tar"
-# How long a frame is shown, in milliseconds. Nothing reads it but viewers.
+# Milliseconds per frame. Only viewers read it.
 _SHOWN = 200
-# Keeps the random numbers of clips apart from those of images with the same seed and number.
+# Makes the random numbers of clips differ from those of images with the same seed and number.
 _CLIPS = 161803
 
 
 class ClipsConfig(BaseModel):
-    """Size and difficulty of the dataset.
-
-    Attributes:
-        train, val, test: numbers of clips.
-        size: width and height of a clip, in pixels.
-        captions: captions per clip.
-        wrong_colours: probability that an annotator names a colour wrong.
-        detail: the ratio of generic : medium : detailed captions.
-    """
+    """Size and difficulty of the dataset."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
     train: Annotated[int, Field(ge=1, le=1_000_000)] = 1200
     val: Annotated[int, Field(ge=1, le=1_000_000)] = 300
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 800
-    size: Annotated[int, Field(ge=32, le=512)] = 64
-    captions: Annotated[int, Field(ge=1, le=100)] = 5
-    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
-    detail: DetailWeights = (1, 4, 5)
+    size: Annotated[int, Field(ge=32, le=512)] = 64  # side in pixels
+    captions: Annotated[int, Field(ge=1, le=100)] = 5  # per clip
+    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05  # probability that an annotator names a colour wrong
+    detail: DetailWeights = (1, 4, 5)  # ratio of generic : medium : detailed captions
 
 
 def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
     """Generates the dataset and writes its files into `folder`.
 
-    - `tgif-v1.0.tsv`: a line per caption, the clip's name in place of its url.
+    - `tgif-v1.0.tsv`: one line per caption, with the clip's name as its url.
     - `splits/train.txt` and so on: the clips' names.
     - `gifs.tar`: `gifs/000000.gif` and so on.
-    - `scenes.parquet`: see `SCENES`; item is the clip's number, `graph` is of `motion.Clip`.
+    - `scenes.parquet`: see `SCENES`; item is the clip's number, `graph` a `motion.Clip`.
 
-    Every clip has random numbers of its own, from (seed, number): it does not depend on how many there are.
+    Each clip has its own random numbers, from (seed, number): it does not depend on how many there are.
     """
     folder = Path(folder)
     splits = [name for name in schemas.SPLITS for _ in range(getattr(config, name))]
@@ -93,7 +83,7 @@ def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
 
 
 def _gif(clip: Clip, size: int) -> bytes:
-    """An animation of a clip's frames, in one palette."""
+    """A clip's frames as an animation with one palette."""
     no_noise = np.random.default_rng(0)
     frames = [np.asarray(draw(clip.frame(number), size, 0, no_noise)) for number in range(FRAMES)]
     strip = Image.fromarray(np.concatenate(frames)).quantize(dither=Image.Dither.NONE)

@@ -1,8 +1,8 @@
-"""Of how many scenes a caption is true: what it tells of a scene, as against the others, decided without a retriever.
+"""The scenes that a caption is true of: how well it tells its scene from others, without a retriever.
 
-A caption is true of a scene if it says something there and all of it is true, exactly as `checker.check` has it. To
-check every caption against every scene would take hours. Here the scenes are judged all at once: a set of scenes is one
-whole number, whose bit n stands for the n-th scene, and what a statement needs are intersections and unions of them.
+A caption is true of a scene if it says something about it and all of that is true, as in `checker.check`. To check
+each caption against each scene would take hours. Here a set of scenes is one whole number, whose bit n stands for the
+n-th scene, and a caption's scenes are intersections and unions of such sets.
 """
 
 from __future__ import annotations
@@ -21,23 +21,19 @@ from seqcap.world.words import ENGLISH
 _OBJECTS = range(MAX_OBJECTS)
 # A set of scenes.
 _Scenes = int
-# A set of scenes for every object number: those in which something holds of that object.
+# For each object number, the set of scenes in which something is true of that object.
 _ByObject = list[_Scenes]
-# Objects that a phrase may stand for, and the scenes in which all that it says holds of them.
+# Objects that a phrase may stand for, and the scenes in which all that it says of them is true.
 _Option = tuple[tuple[int, ...], _Scenes]
 
 
 class Matcher:
-    """Finds the scenes that captions are true of. What it found for a caption it keeps.
-
-    Args:
-        scenes: item -> scene, at least one.
-    """
+    """Finds the scenes (item -> scene, at least one) that captions are true of, and caches them."""
 
     def __init__(self, scenes: Mapping[int, Scene]) -> None:
         self._numbers = {item: n for n, item in enumerate(scenes)}
         self._all: _Scenes = (1 << len(scenes)) - 1
-        # (attribute, value), with "kind" and "action" among the attributes.
+        # By (attribute, value); "kind" and "action" are attributes, too.
         self._looks: dict[tuple[str, str], _ByObject] = defaultdict(lambda: [0] * MAX_OBJECTS)
         self._relations: dict[tuple[str, int, int], _Scenes] = defaultdict(int)
         self._places: dict[str, _Scenes] = defaultdict(int)
@@ -54,27 +50,18 @@ class Matcher:
                 self._places[place] |= bit
 
     def true_of(self, tokens: Sequence[str]) -> frozenset[int]:
-        """The items of whose scenes a caption is true.
-
-        Args:
-            tokens: the caption's words, without end marks.
-        """
+        """The items whose scenes a caption is true of. `tokens`: its words, without end marks."""
         found = self._true_of(tuple(tokens))
         return frozenset(item for item, n in self._numbers.items() if found >> n & 1)
 
     def measures(self, item: int, tokens: Sequence[str]) -> dict[str, float]:
-        """How well a caption tells its scene from the others.
-
-        Args:
-            item: of the scene that the caption was written for, one of `scenes`.
-            tokens: the caption's words, without end marks.
+        """How well a caption tells its scene, that of `item`, from the others.
 
         Returns:
-            `true_of_own`: 1 if it is true of its own scene, else 0; `alone`: 1 if it is true of its own scene and of no
-            other, else 0; `bits`: how much of the choice among the N scenes it settles, log2(N / number of scenes it is
-            true of), and 0 if it is not true of its own; `literal_R@K`: how often a listener who believes every word,
-            and puts the scenes that it is true of first, in any order, has its own within the first K; `unparsed`: how
-            many of its statements cannot be understood.
+            `true_of_own`: 1 if it is true of its scene, else 0; `alone`: 1 if it is true of its scene only, else 0;
+            `bits`: log2(N / number of scenes that it is true of) out of N scenes, and 0 if it is not true of its own;
+            `literal_R@K`: how often a listener who believes every word, and ranks the scenes that it is true of first,
+            in random order, has its scene among the first K; `unparsed`: statements that cannot be understood.
         """
         words = tuple(tokens)
         found = self._true_of(words)
@@ -93,11 +80,10 @@ class Matcher:
         return self._found[words]
 
     def _search(self, parsed: Parsed) -> _Scenes:
-        """The scenes in which some assignment of objects to phrases makes everything true.
+        """The scenes in which some assignment of objects to phrases makes all statements true.
 
-        `check` takes the assignment that makes the most statements true. How many statements there are is the same for
-        all of them, because no two phrases share an object: so if there is such an assignment, it is one that `check`
-        takes.
+        `check` takes the assignment with the most true statements, and all assignments have the same number of
+        statements, since no two phrases share an object. So `check` takes such a one.
         """
         if parsed.unparsed or not (parsed.phrases or parsed.backgrounds):
             return 0
@@ -107,7 +93,7 @@ class Matcher:
     def _assign(
         self, parsed: Parsed, options: list[list[_Option]], chosen: tuple[tuple[int, ...], ...], scenes: _Scenes
     ) -> _Scenes:
-        """Those of `scenes` in which the phrases after the `chosen` ones can be given objects, no object twice."""
+        """Those of `scenes` in which the phrases after the `chosen` ones can have objects, no object twice."""
         here = len(chosen)
         if here == len(options):
             return scenes
@@ -125,10 +111,10 @@ class Matcher:
         return found
 
     def _options(self, phrase: Phrase) -> Iterator[_Option]:
-        """The choices of objects that make all that a phrase says true in some scene.
+        """The choices of objects for which all that a phrase says is true in some scene.
 
-        A number is right if just so many things fit the phrase; if just so many are of the kind, all of them must fit.
-        What is true of more things than two is true of two of them: that is enough for a bare plural.
+        A number is right if exactly so many things fit the phrase, or if exactly so many are of the kind and all fit.
+        What is true of more than two things is true of two of them, which is enough for a bare plural.
         """
         looks = [*phrase.attributes, *(("action", action) for action in phrase.actions)]
         of_kind = [reduce(or_, (self._looks["kind", kind][i] for kind in phrase.kinds)) for i in _OBJECTS]
@@ -141,7 +127,7 @@ class Matcher:
 
 
 def _exactly(number: int, scenes: _ByObject) -> _Scenes:
-    """The scenes in which something holds of this many objects."""
+    """The scenes in which something is true of exactly so many objects."""
     found = 0
     for objects in combinations(_OBJECTS, number):
         among = reduce(and_, (scenes[i] for i in objects), -1)

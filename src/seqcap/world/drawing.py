@@ -1,6 +1,6 @@
-"""Draws a scene: flat shapes with outlines at four times the size, averaged down, and a little pixel noise.
+"""Draws scenes: flat, outlined shapes at four times the size, averaged down, with a little pixel noise.
 
-Only whole-number drawing and averaging, so that the pixels are the same everywhere.
+Drawing and averaging use whole numbers only, so that the pixels are the same on every machine.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from seqcap.world.graph import GRID, HORIZON, Background, Scene, SceneObject
 
 RGB = tuple[int, int, int]
 Point = tuple[float, float]
-
 _OVERSAMPLING = 4
-
 PAINT: dict[str, RGB] = {
     "red": (220, 32, 38),
     "blue": (38, 78, 222),
@@ -28,7 +26,7 @@ PAINT: dict[str, RGB] = {
     "orange": (248, 136, 18),
     "purple": (142, 40, 172),
 }
-# Stripes and dots: light on dark paint, dark on light paint.
+# The colour of stripes and dots: light on dark paint, dark on light paint.
 _PATTERN: dict[str, RGB] = dict.fromkeys(PAINT, (250, 250, 250)) | {
     "white": (70, 70, 80),
     "yellow": (120, 70, 20),
@@ -38,7 +36,7 @@ _WOOD, _ROOF, _GLASS, _METAL = (112, 72, 38), (128, 66, 48), (186, 220, 240), (6
 
 
 class _Pen:
-    """Draws inside one object's box: (0, 0) is its upper left corner and (1, 1) its lower right one."""
+    """Draws into one object's box, from (0, 0), its upper left corner, to (1, 1), its lower right one."""
 
     def __init__(self, image: Image.Image, thing: SceneObject, outline: RGB) -> None:
         self.image = image
@@ -62,7 +60,7 @@ class _Pen:
         return min(a, c), min(b, d), max(a, c), max(b, d)
 
     def ellipse(self, x0: float, y0: float, x1: float, y1: float, fill: RGB | None = None) -> None:
-        """An ellipse in a given colour, or in the object's own colour and texture."""
+        """An ellipse in `fill`, or in the object's colour and texture."""
         box = self._box(x0, y0, x1, y1)
         self.draw.ellipse(box, fill or self.paint)
         if fill is None:
@@ -70,7 +68,6 @@ class _Pen:
         self.draw.ellipse(box, None, self.outline, self.edge)
 
     def polygon(self, points: Sequence[Point], fill: RGB | None = None) -> None:
-        """A polygon in a given colour, or in the object's own colour and texture."""
         corners = [self.at(x, y) for x, y in points]
         self.draw.polygon(corners, fill or self.paint)
         if fill is None:
@@ -81,7 +78,7 @@ class _Pen:
         self.polygon([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], fill)
 
     def limb(self, points: Sequence[Point], width: float, fill: RGB | None = None) -> None:
-        """A thick line (`width` as a share of the box's width) with round joints and an outline."""
+        """A thick line with round joints and an outline; `width` is a share of the box's width."""
         corners = [self.at(x, y) for x, y in points]
         thick = max(2, round(width * self.thing.width * self.unit))
         for colour, size in ((self.outline, thick + 2 * self.edge - 1), (fill or self.paint, thick)):
@@ -97,13 +94,13 @@ class _Pen:
             return
         mask = Image.new("L", self.image.size)
         shape(ImageDraw.Draw(mask))
-        # Only the part of the image that holds the object: most of the time went into the rest.
+        # Only the part of the image with the object: the rest took most of the time.
         part, pattern = self._pattern
         self.image.paste(_PATTERN[self.thing.colour], part, ImageChops.multiply(mask.crop(part), pattern))
 
     @cached_property
     def _pattern(self) -> tuple[tuple[int, int, int, int], Image.Image]:
-        """Where the object's stripes or dots are, and 255 where one of them is."""
+        """The object's part of the image, and a mask of its stripes or dots."""
         pattern = Image.new("L", self.image.size)
         marks = ImageDraw.Draw(pattern)
         x0, y0, x1, y1 = self._box(0, 0, 1, 1)
@@ -121,20 +118,10 @@ class _Pen:
 
 
 def draw(scene: Scene, size: int, noise: int, rng: np.random.Generator) -> Image.Image:
-    """Draws a scene.
-
-    Args:
-        scene: what to draw.
-        size: width and height of the image, in pixels.
-        noise: every channel of every pixel is moved by a uniform whole number in [-noise, noise].
-        rng: for the noise only.
-
-    Returns:
-        An RGB image of size x size pixels.
-    """
+    """Draws a scene as an RGB image of size x size pixels; `noise` is the largest change of a pixel's channel."""
     image = _background(scene.background, size * _OVERSAMPLING).copy()
     outline = (205, 205, 215) if scene.background == "night" else (24, 24, 28)
-    # What stands further down is nearer, so it is drawn later.
+    # What stands lower is nearer, so it is drawn later.
     for thing in sorted(scene.objects, key=lambda thing: thing.bottom):
         _DRAWERS[thing.kind](_Pen(image, thing, outline))
     pixels = np.asarray(image.reduce(_OVERSAMPLING), dtype=np.int16)
@@ -209,7 +196,7 @@ def _background(background: Background, side: int) -> Image.Image:
 
 def _person(pen: _Pen, dress: bool) -> None:
     action = pen.thing.action
-    # Sitting takes 76% of the standing height: the upper body keeps its size.
+    # Sitting has 76% of the standing height, and the upper body keeps its size.
     k = 1 / 0.76 if action == "sitting" else 1.0
     neck, hip = 0.25 * k, (0.64 if not dress else 0.72) * k
     legs = _SKIN if dress else _TROUSERS
@@ -246,7 +233,7 @@ def _person(pen: _Pen, dress: bool) -> None:
 
 
 def _animal(pen: _Pen, cat: bool) -> None:
-    """A dog has a snout and hanging ears, and its tail up; a cat a round face, pointed ears and a long tail."""
+    """A dog has a snout, hanging ears and a raised tail; a cat a round face, pointed ears and a long tail."""
 
     def head(x: float, y: float, r: float) -> None:
         ratio = pen.thing.width / pen.thing.height

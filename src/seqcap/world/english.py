@@ -1,4 +1,4 @@
-"""English sentences of plans."""
+"""English sentences."""
 
 from __future__ import annotations
 
@@ -15,22 +15,14 @@ from seqcap.world.words import ENGLISH, PEOPLE, UNCOUNTED, finite_form
 
 
 def realise(what: Plan, rng: np.random.Generator) -> list[str]:
-    """One English sentence of at most `wording.MAX_WORDS` lower-case words that says what the plan holds.
-
-    A plan that takes more words is told in other words, then loses its least important statements until it fits.
-    """
+    """Says a plan in one English sentence of at most `wording.MAX_WORDS` lower-case words: if it needs more, in other
+    words, then without its least important statements."""
     return fit(English.sentence, what, rng)
 
 
 def annotate(scene: Scene, detail: DetailWeights, wrong_colours: float, rng: np.random.Generator) -> list[str]:
-    """One annotator's caption of a scene or a clip, as a list of words.
-
-    Args:
-        scene: what to describe.
-        detail: how likely a generic, medium or detailed caption is.
-        wrong_colours: the probability that a colour is named wrong.
-        rng: the annotator.
-    """
+    """The words of one annotator's caption of a scene or a clip. `detail`: the ratio of generic : medium : detailed
+    captions; `wrong_colours`: the probability that a colour is named wrong."""
     return realise(plan(scene, pick(rng, DETAILS, detail), wrong_colours, rng), rng)
 
 

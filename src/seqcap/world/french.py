@@ -1,8 +1,8 @@
-"""French sentences of plans.
+"""French sentences.
 
 The grammar has two genders, adjectives after the noun except sizes, participles that agree, and elision. A few choices
-exist only in French ("est" or "se trouve"): no translator can foresee them. Words are lower-case; an elided word keeps
-its apostrophe and is a word of its own ("l' herbe"), and so is a comma.
+exist only in French ("est" or "se trouve"), so no translator can predict them. Words are lower-case. An elided word
+keeps its apostrophe and is a word of its own ("l' herbe"), as is a comma.
 """
 
 from __future__ import annotations
@@ -26,18 +26,12 @@ class Noun(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """Ways to tell an action; a word in braces agrees with the subject.
-
-    Attributes:
-        singular, plural: finite, third person.
-        loose: after a noun, where English has a participle.
-        infinitive: for "est en train de", or "" where that is not said.
-    """
+    """The forms of an action in the third person; a word in braces agrees with the subject."""
 
     singular: str
     plural: str
-    loose: str
-    infinitive: str = ""
+    loose: str  # after a noun, where English has a participle
+    infinitive: str = ""  # for "est en train de"; "" where that is not said
 
 
 TABLES = read("french")
@@ -46,23 +40,22 @@ NOUNS, GARMENTS = (
     for name in ("nouns", "garments")
 )
 VERBS: Mapping[str, Verb] = {word: Verb(*forms) for word, forms in TABLES["verbs"].items()}
-
 _THINGS = frozenset({"car", "tree", "ball", "house", "kite", "boat", "umbrella"})
 _VOWELS = frozenset("aeiouyhâàéèêîïôœû")
 _ELIDED = frozenset({"de", "que"})
-# After these, what the person does takes "et": "une chemise rouge qui marche" would walk itself.
+# After these, a person's action takes "et": in "une chemise rouge qui marche" the shirt would walk.
 _DRESSED = re.compile(r" (portant|\{vêtu\}|vêtue?s?) ")
 
 
 def agree(adjective: str, feminine: bool, plural: bool) -> str:
-    """An adjective or participle, from its masculine singular."""
+    """An adjective or participle, made from its masculine singular."""
     if feminine:
         adjective = TABLES["feminines"].get(adjective, adjective if adjective.endswith("e") else f"{adjective}e")
     return adjective if not plural or adjective.endswith(("s", "x")) else f"{adjective}s"
 
 
 def elide(words: list[str]) -> list[str]:
-    """ "de une" -> "d' une", "que un" -> "qu' un"; no word of the tables begins with an aspirated h."""
+    """Elides: "de une" -> "d' une", "que un" -> "qu' un". No word of the tables begins with an aspirated h."""
     return [
         f"{word[:-1]}'" if word in _ELIDED and following[:1] in _VOWELS else word
         for word, following in zip(words, [*words[1:], ""], strict=True)
@@ -70,12 +63,12 @@ def elide(words: list[str]) -> list[str]:
 
 
 def _agreed(text: str, feminine: bool, plural: bool) -> str:
-    """The text with its words in braces agreed."""
+    """The text, with words in braces agreed."""
     return re.sub(r"\{(\w+)\}", lambda match: agree(match[1], feminine, plural), text)
 
 
 def _simple(participle: str, plural: bool) -> str:
-    """ "court" where the finite form elsewhere is "est en train de courir"."""
+    """ "court", where otherwise the finite form is "est en train de courir"."""
     forms: Sequence[str] = TABLES["simple"].get(participle, VERBS[participle])
     return forms[plural]
 
@@ -185,7 +178,7 @@ class French(SubjectFirst):
         return words
 
     def _clothes(self, mention: Mention) -> str:
-        """What a person wears: "en rouge", "vêtu d' une chemise rayée", "portant des robes bleues"."""
+        """A person's clothes: "en rouge", "vêtu d' une chemise rayée", "portant des robes bleues"."""
         clothes = self.wording.clothes(mention)
         if clothes is None:
             return ""
@@ -204,7 +197,7 @@ class French(SubjectFirst):
         looks = joined(colour, "" if clothes.texture is None else self.say("textures", clothes.texture))
         garment = f"{noun.form(plural)} {_agreed(looks, noun.feminine, plural)}"
         one = "" if plural else "une " if noun.feminine else "un "
-        # "vêtu de vêtements" would say it twice.
+        # "vêtu de vêtements" would be redundant.
         if not worn and clothes.garment not in UNCOUNTED:
             return f"{{vêtu}} de {one}{garment}"
         return f"portant {one or 'des '}{garment}"

@@ -1,6 +1,6 @@
-"""German sentences of plans.
+"""German sentences.
 
-The grammar has three genders, four cases, strong and mixed adjectives, and the verb second in a main clause and last in
+The grammar has three genders, four cases, strong and mixed adjectives. The verb is second in a main clause and last in
 a subordinate one. Words are lower-case, nouns too, as in IWSLT'14; a comma is a word of its own.
 """
 
@@ -19,7 +19,7 @@ Case = Literal["nominative", "accusative", "dative", "genitive"]
 
 
 class Noun(NamedTuple):
-    """A noun's forms; `weak` ones ("welpe") take the genitive's form in the accusative and dative, too."""
+    """A noun's forms; `weak` ones ("welpe") have the genitive's form in the accusative and dative, too."""
 
     gender: Gender
     singular: str
@@ -34,21 +34,15 @@ class Noun(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A finite verb and what stands at the end of a main clause with it.
-
-    Attributes:
-        singular, plural: third person.
-        rest: words that stay apart from the verb ("spazieren gehen").
-        prefix: a separable one, which a verb at the end takes back ("läuft herum", "herumläuft").
-    """
+    """A finite verb in the third person, and what follows it at the end of a main clause."""
 
     singular: str
     plural: str
-    rest: str = ""
-    prefix: str = ""
+    rest: str = ""  # words apart from the verb ("spazieren gehen")
+    prefix: str = ""  # a separable one ("läuft herum", "herumläuft")
 
     def second(self, plural: bool) -> str:
-        """The verb in second place; `bracket` closes the clause."""
+        """The verb in second place; `bracket` ends the clause."""
         return self.plural if plural else self.singular
 
     @property
@@ -56,7 +50,7 @@ class Verb(NamedTuple):
         return f"{self.rest} {self.prefix}".strip()
 
     def last(self, plural: bool, *middle: str) -> str:
-        """What a subordinate clause says of its subject: `middle`, then the verb."""
+        """The predicate of a subordinate clause: `middle`, then the verb."""
         return joined(*middle, self.rest, f"{self.prefix}{self.second(plural)}")
 
 
@@ -70,9 +64,8 @@ NOUNS, GARMENTS = (
 )
 VERBS = {word: Verb(*forms) for word, forms in TABLES["verbs"].items()}
 WEAR, BE = Verb("trägt", "tragen"), Verb("ist", "sind")
-# Told by this verb; the other manners of dress by "in".
+# These take the verb "tragen", other manners of dress "in".
 WEARING = frozenset({"wearing", "sporting"})
-
 _CASES: tuple[Case, ...] = ("nominative", "accusative", "dative", "genitive")
 
 
@@ -82,7 +75,7 @@ def article(gender: Gender, case: Case) -> str:
 
 
 def adjective(stem: str, gender: Gender, case: Case, plural: bool, after_article: bool) -> str:
-    """An adjective before a noun, after an indefinite article (mixed endings) or after none (strong endings)."""
+    """An adjective before a noun, after an indefinite article (mixed endings) or without one (strong endings)."""
     if stem in TABLES["invariable"]:
         return stem
     singular = TABLES["mixed_endings" if after_article else "strong_endings"]
@@ -92,7 +85,7 @@ def adjective(stem: str, gender: Gender, case: Case, plural: bool, after_article
 
 @dataclass
 class _Phrase:
-    """A noun phrase; `predicates` make its relative clause."""
+    """A noun phrase with the `predicates` of its relative clause."""
 
     head: str
     relative: str
@@ -135,12 +128,12 @@ class German(Grammar):
         return self._main("da" if opening == "there" else lead, where, finite=opening != "there")
 
     def _fragment(self, case: Case, where: str = "") -> str:
-        """All statements without a main verb: "ein hund , der am strand rennt"."""
+        """The whole plan without a main verb: "ein hund , der am strand rennt"."""
         mentions, relation = self.plan.mentions, self.plan.relation
         if len(mentions) == 1:
             return self._loose(mentions[0], case, where)
         first, second = mentions[:2]
-        # The place goes into the relative clause that tells the first mention's action; without one, to the end.
+        # The place goes into the relative clause with the first mention's action; without an action, to the end.
         inside, end = (where, "") if first.action is not None else ("", where)
         if relation is not None:
             if self.wording.order(relation, finite=False) == "host":
@@ -166,13 +159,11 @@ class German(Grammar):
     def _main(self, front: str, where: str, finite: bool) -> str:
         """A main clause with its verb second, or a phrase without a verb where English has none.
 
-        Args:
-            front: what stands before the verb: a place, "da", or "" for the subject.
-            where: a place for the middle of the clause, or "".
-            finite: whether English has a finite verb, too (it has not after "there is").
+        `front`: a place or "da" before the verb, or "" for the subject; `where`: a place in the middle of the clause,
+        or ""; `finite`: whether English has a finite verb besides "there is".
         """
         mentions, relation = self.plan.mentions, self.plan.relation
-        # Times of the day and year do not say where something is, so they take no verb of position.
+        # Times of the day and year do not locate anything, so they take no verb of position.
         silent = self.plan.background in TIMES and finite
         if len(mentions) == 1:
             bare = mentions[0].action is None
@@ -205,7 +196,7 @@ class German(Grammar):
         return f"{text} , dazu {self._noun_phrase(mentions[2], 'nominative', True)}"
 
     def _acting(self, front: str, where: str, first: Mention, second: Mention, finite: bool) -> str:
-        """Two mentions without a relation, of which the first has an action."""
+        """Two mentions without a relation; the first has an action."""
         if finite and first.action == second.action:
             subject = f"{self._noun_phrase(first, 'nominative')} und {self._noun_phrase(second, 'nominative')}"
             shared = self._verb(first)
@@ -273,7 +264,7 @@ class German(Grammar):
         return f"{host_text} mit {phrase}"
 
     def _adverb(self, relation: str, host: Mention, inside: bool) -> str:
-        """Args: inside: in the guest's relative clause, where "sich" would be the guest."""
+        """The relation to `host`. `inside`: in the guest's relative clause, where "sich" would mean the guest."""
         if host.noun not in PEOPLE | ANIMALS:
             return self.say("adverbs", relation)
         plural, feminine = len(host.objects) > 1, self._noun(host).gender == "f"
@@ -284,7 +275,7 @@ class German(Grammar):
         return f"{self._noun_phrase(first, case)} {self._linked(link, second, case)}"
 
     def _related(self, relation: str, other: Mention | None) -> _Phrase:
-        """A relation ("with" among them) and what it is to; an empty phrase if there is none."""
+        """A relation, or "with", and its object; an empty phrase if there is none."""
         if other is None:
             return _NOTHING
         preposition, case = _WITH if relation == "with" else TABLES["relations"][self.wording.relation(relation)]
@@ -295,7 +286,7 @@ class German(Grammar):
         return phrase
 
     def _middle(self, subject: Mention, where: str, related: _Phrase) -> tuple[str, str, str]:
-        # "fliegt auf einem feld" would be wrong: what flies over a woman in a field is not there itself.
+        # "fliegt auf einem feld" would be wrong: what flies over a woman in a field is not in the field.
         places = (related.head, where) if subject.action == "flying" else (where, related.head)
         return (self.manner(subject), *places)
 
@@ -311,13 +302,7 @@ class German(Grammar):
         return NOUNS[self.wording.noun(mention)[0]]
 
     def _noun_phrase(self, mention: Mention, case: Case, with_action: bool = False) -> _Phrase:
-        """ "einem kleinen roten hund mit flecken", ("ein mann", "der ein rotes hemd trägt").
-
-        Args:
-            mention: what to name.
-            case: the phrase's case.
-            with_action: also say the action here, as an attribute or in the relative clause.
-        """
+        """ "einem kleinen roten hund mit flecken", ("ein mann", "der ein rotes hemd trägt")."""
         plural = len(mention.objects) > 1
         noun = self._noun(mention)
         determiner = self.wording.determiner(mention)
@@ -348,7 +333,7 @@ class German(Grammar):
         return _Phrase(head, "die" if plural else {"m": "der", "f": "die", "n": "das"}[noun.gender], predicates)
 
     def _dress(self, mention: Mention, stems: list[str], predicates: list[str]) -> str:
-        """Adds a person's clothes: "in einem roten hemd" (returned), "der rot trägt", "ein in rot gekleideter mann"."""
+        """Adds clothes: "in einem roten hemd" (returned), "der rot trägt", "ein in rot gekleideter mann"."""
         clothes = self.wording.clothes(mention)
         if clothes is None:
             return ""

@@ -1,4 +1,4 @@
-"""What the grammars share: how a sentence begins, and the clauses of English and French."""
+"""What the grammars share: openings of sentences, and the clauses of English and French."""
 
 from __future__ import annotations
 
@@ -16,17 +16,11 @@ def joined(*parts: str) -> str:
 
 
 class Grammar(ABC):
-    """Builds one sentence.
+    """Builds one sentence. Noun phrases are made in reading order, because "another" depends on it."""
 
-    Args:
-        plan: what it says.
-        wording: the annotator's choices of words. Noun phrases are made in the order in which they are read, because
-            "another" depends on it.
-    """
-
-    # English words -> the language's, by kind.
+    # English words -> those of the language, by kind.
     tables: ClassVar[Mapping[str, Any]]
-    # "outside on the beach" rather than "on the beach outside".
+    # Whether "outside on the beach" is said rather than "on the beach outside".
     aside_first: ClassVar[bool] = False
 
     def __init__(self, plan: Plan, wording: Wording) -> None:
@@ -35,7 +29,7 @@ class Grammar(ABC):
 
     @classmethod
     def sentence(cls, plan: Plan, draws: Draws) -> list[str]:
-        """The words of a sentence of any length that says all the plan holds, in the words that `draws` chooses."""
+        """The words of a sentence, of any length, that says the whole plan in the words that `draws` chooses."""
         return cls(plan, Wording(plan, draws)).tokens()
 
     def tokens(self) -> list[str]:
@@ -54,16 +48,11 @@ class Grammar(ABC):
 
     @abstractmethod
     def open(self, opening: Opening, lead: str, where: str) -> str:
-        """The sentence.
-
-        Args:
-            opening: how it begins.
-            lead: the setting, the place or the introduction that it begins with, or "".
-            where: what is said of the place elsewhere, or "".
-        """
+        """The sentence. `lead`: the setting, place or introduction at its beginning, if any; `where`: the place
+        elsewhere, if any."""
 
     def say(self, table: str, word: str) -> str:
-        """The translation of an English word or phrase."""
+        """Translates an English word or phrase."""
         return str(self.tables[table][word])
 
     def manner(self, mention: Mention) -> str:
@@ -71,7 +60,7 @@ class Grammar(ABC):
         return "" if manner is None else self.say("manners", manner)
 
     def look(self, mention: Mention, textures: str = "textures", marks: str = "marks") -> tuple[list[str], str]:
-        """Colour and texture of an animal or a thing: adjectives, and what stands after the noun ("with stripes")."""
+        """Colour and texture of an animal or a thing: adjectives, and what follows the noun ("with stripes")."""
         colour = self.wording.colour(mention)
         adjectives = [] if colour is None else [self.say("colours", colour)]
         if mention.texture is None:
@@ -85,7 +74,7 @@ class Grammar(ABC):
 
 
 class SubjectFirst(Grammar):
-    """English and French: the subject stands before its verb, whatever the sentence begins with."""
+    """English and French: the subject precedes its verb, whatever begins the sentence."""
 
     # What follows a place or a relation at the beginning.
     comma: ClassVar[str]
@@ -102,12 +91,7 @@ class SubjectFirst(Grammar):
         return joined(lead, self._statement(opening in ("sentence", "place_sentence"), where))
 
     def _statement(self, finite: bool, where: str) -> str:
-        """Mentions, actions and relation, and the place at the end.
-
-        Args:
-            finite: "a dog is running" rather than "a dog running".
-            where: a place phrase, or "".
-        """
+        """Mentions, actions, relation and place. `finite`: "a dog is running" rather than "a dog running"."""
         mentions, relation = self.plan.mentions, self.plan.relation
         if len(mentions) == 1:
             place_only = mentions[0].action is None and self.plan.background in TIMES
@@ -166,7 +150,7 @@ class SubjectFirst(Grammar):
         return self.with_action(subject, finite, self.say("relations", self.wording.relation(relation)))
 
     def add_third(self, text: str, where: str, link: str, third: str, verbal: bool) -> str:
-        """The whole statement. `verbal`: its main verb has been said."""
+        """The whole statement. `verbal`: its main verb has been said already."""
         return joined(text, self.link(link), third, where)
 
     def link(self, word: str) -> str:
@@ -182,20 +166,16 @@ class SubjectFirst(Grammar):
 
     @abstractmethod
     def noun_phrase(self, mention: Mention, with_action: bool = False) -> str:
-        """ "a small red ball", "a tall man in a striped shirt", "a sleeping cat", "two dogs".
-
-        Args:
-            mention: what to name.
-            with_action: also say the action here, beside the noun or in a relative clause.
-        """
+        """ "a small red ball", "a tall man in a striped shirt", "two dogs". `with_action`: with the action beside the
+        noun, or in a relative clause: "a sleeping cat"."""
 
     @abstractmethod
     def finite_verb(self, subjects: Sequence[Mention]) -> str:
-        """What one mention does, or two do together."""
+        """What a mention does, or two mentions together."""
 
     @abstractmethod
     def loose_verb(self, mention: Mention, subject: str) -> str:
-        """What a mention does, after its noun phrase `subject` and without a finite verb."""
+        """A mention's action after its noun phrase `subject`, without a finite verb."""
 
     @abstractmethod
     def copula(self, mention: Mention) -> str:
@@ -203,4 +183,4 @@ class SubjectFirst(Grammar):
 
     @abstractmethod
     def beside(self, host: Mention, relation: str, takes_pronoun: bool) -> str:
-        """A relation to what was named before ("next to it")."""
+        """A relation to a mention that precedes it ("next to it")."""

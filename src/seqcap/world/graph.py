@@ -1,7 +1,7 @@
-"""Scene graphs: what is in an image, where it is, and which facts follow from that.
+"""Scene graphs: the objects of an image, their places, and the facts that follow from them.
 
-Everything a caption can say is decided here, from whole numbers: objects lie on a grid of `GRID` x `GRID` units
-(y grows downwards), and relations are functions of their boxes.
+Whole numbers decide all that a caption can say: objects lie on a grid of `GRID` x `GRID` units (y grows downwards), and
+relations are functions of their boxes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 GRID = 256
 MAX_OBJECTS = 4
-
 Background = Literal["meadow", "beach", "street", "snow", "night", "desert"]
 Kind = Literal["man", "dog", "woman", "car", "tree", "ball", "cat", "house", "kite", "bird", "boat", "umbrella"]
 Colour = Literal["red", "blue", "green", "yellow", "black", "white", "orange", "purple"]
@@ -25,15 +24,13 @@ Texture = Literal["plain", "striped", "dotted"]
 Action = Literal["standing", "walking", "waving", "sitting", "running", "sleeping", "flying"]
 # What things do in a clip (`seqcap.world.motion`). No single image shows it.
 Motion = Literal["moving_left", "moving_right", "moving_up", "moving_down", "turning", "growing", "shrinking"]
-
 BACKGROUNDS: tuple[Background, ...] = get_args(Background)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COLOURS: tuple[Colour, ...] = get_args(Colour)
 SIZES: tuple[Size, ...] = get_args(Size)
 TEXTURES: tuple[Texture, ...] = get_args(Texture)
 MOTIONS: tuple[Motion, ...] = get_args(Motion)
-
-# The actions each kind can be seen in; kinds that are not listed have none.
+# The possible actions of each kind; other kinds have none.
 ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
     "man": ("standing", "walking", "waving", "sitting"),
     "woman": ("standing", "walking", "waving", "sitting"),
@@ -56,20 +53,18 @@ INVERSE: Mapping[str, str] = {
     "next_to": "next_to",
 }
 CANONICAL = ("left_of", "above", "behind", "on", "next_to")
-
-# In units of the grid: objects side by side are next to each other if the gap between them is at most this.
+# In grid units: objects side by side are next to each other if their gap is at most this.
 NEAR = 30
-# An object is on another if its foot is at most this far from the other's top.
+# An object is on another if its foot is at most so far from the other's top.
 TOUCH = 6
-# Objects are placed at least this far from every border between two relations, so that no image is ambiguous.
+# The least distance of objects from a border between two relations, so that no image is ambiguous.
 CLEAR = 10
-
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One object: what it looks like and its box, in grid units; `flip` mirrors the drawing and is no fact."""
+    """One object: its look and its box in grid units. `flip` mirrors the drawing and is no fact."""
 
     kind: Kind
     colour: Colour
@@ -104,14 +99,14 @@ class SceneObject:
 class Scene:
     """A background and one to four objects.
 
-    Relations of a pair of objects, from the gaps between their boxes (negative where they overlap in that direction):
+    Relations of two objects follow from the gaps between their boxes (negative where they overlap in that direction):
 
     - `left_of` / `right_of`: the horizontal gap is at least the vertical one.
-    - `next_to` (besides): as before, with a gap of at most `NEAR` and overlapping heights.
-    - `on`: the vertical gap is the larger, the foot of the upper one touches the top of the lower one, and they
-      overlap by at least half the narrower one's width. Then `above` / `below` hold as well.
-    - `above` / `below`: the vertical gap is the larger and one of the two is in the air or on something.
-    - `behind` / `in_front_of`: the vertical gap is the larger and both stand on the ground: the upper one is behind.
+    - `next_to` (also): the same, with a gap of at most `NEAR` and overlapping heights.
+    - `on`: the vertical gap is the larger, the upper one's foot touches the lower one's top, and they overlap by at
+      least half the narrower one's width. Then `above` / `below` hold, too.
+    - `above` / `below`: the vertical gap is the larger, and one of the two is in the air or on something.
+    - `behind` / `in_front_of`: the vertical gap is the larger, and both stand on the ground: the upper one is behind.
     """
 
     background: Background
@@ -121,7 +116,7 @@ class Scene:
 
     @cached_property
     def relations(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """Every ordered pair of object numbers -> the relations the first has to the second."""
+        """(i, j) -> the relations that object i has to object j, for every ordered pair."""
         boxes = self.objects
         pairs = [(i, j) for i in range(len(boxes)) for j in range(len(boxes)) if i != j]
         resting = {i for i, j in pairs if _on(boxes[i], boxes[j])}
@@ -130,7 +125,6 @@ class Scene:
 
     @cached_property
     def counts(self) -> Mapping[Kind, int]:
-        """How many objects of each kind there are."""
         return {kind: sum(thing.kind == kind for thing in self.objects) for kind in KINDS}
 
     @cached_property
@@ -138,8 +132,8 @@ class Scene:
         """Canonical ids of everything that can be said and is true.
 
         `background`; per object number `object:0`, `colour:0`, `size:0` (unless medium), `texture:0` (unless plain),
-        `action:0`; `count:dog` for kinds seen more than once; `left_of:0:1` and the like, one direction per pair and
-        `next_to` with the lower number first (a pair with `on` has no separate `above`).
+        `action:0`; `count:dog` for kinds that occur more than once; `left_of:0:1` and the like, one direction per pair;
+        `next_to` with the lower number first. A pair with `on` has no separate `above`.
         """
         found = {"background"}
         for i, thing in enumerate(self.objects):
@@ -156,7 +150,7 @@ class Scene:
         return frozenset(found)
 
     def relation_fact(self, name: str, i: int, j: int) -> str | None:
-        """The fact that "i `name` j" expresses, or None where that is false or only follows from `on`."""
+        """The fact that "i `name` j" says; None if that is false or only follows from `on`."""
         if name not in self.relations[i, j]:
             return None
         if name not in CANONICAL or (name == "next_to" and i > j):
@@ -168,24 +162,19 @@ class Scene:
         return self.objects[i].action
 
     def does(self, i: int, deed: str) -> str | None:
-        """The fact that object i does something, or None where it does not."""
+        """The fact that object i does something; None if it does not."""
         return f"action:{i}" if self.objects[i].action == deed else None
 
     def moves(self, i: int) -> bool:
-        """Whether object i moves or changes, as in a clip it may."""
+        """Whether object i moves or changes, as it may in a clip."""
         return False
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as `from_json` reads them."""
         return {"background": self.background, "objects": [asdict(thing) for thing in self.objects]}
 
     @staticmethod
     def from_json(text: str) -> Scene:
-        """Reads a scene from a JSON string.
-
-        Raises:
-            pydantic.ValidationError: it is not JSON, a key is missing or unknown, or a value is not allowed.
-        """
+        """Reads a scene from a JSON string; a `pydantic.ValidationError` if it holds none."""
         return _READER.validate_json(text)
 
 
@@ -193,7 +182,7 @@ _READER = TypeAdapter(Scene)
 
 
 def gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:
-    """The horizontal and vertical gap between two boxes; negative where they overlap in that direction."""
+    """The horizontal and the vertical gap between two boxes; negative where they overlap in that direction."""
     return max(b.left - a.right, a.left - b.right), max(b.top - a.bottom, a.top - b.bottom)
 
 
@@ -229,7 +218,7 @@ _BACKGROUND_WEIGHTS = (25, 20, 20, 13, 12, 10)
 _KIND_WEIGHTS = tuple(1 / (rank + 1) ** 0.7 for rank in range(len(KINDS)))
 _COLOUR_WEIGHTS = (18, 17, 13, 13, 11, 11, 9, 8)
 _NUMBER_WEIGHTS = (18, 33, 28, 21)
-# How much more, or less, often a kind occurs on a background than elsewhere.
+# How much more (or less) often a kind occurs on a background than elsewhere.
 _AFFINITY: Mapping[tuple[str, str], float] = {
     ("beach", "boat"): 5,
     ("beach", "umbrella"): 3,
@@ -266,7 +255,7 @@ _POSE_HEIGHT: Mapping[tuple[str, str], int] = {  # per cent of the standing heig
     ("cat", "sitting"): 118,
 }
 PLAIN_KINDS = frozenset({"tree", "bird", "house"})
-# Only the first stand on others, and only on the second: people standing on cats would be odd.
+# Only these stand on others, and only on the kinds below: people standing on cats would be odd.
 _CLIMBERS: tuple[Kind, ...] = ("cat", "dog", "bird", "ball")
 _BEARERS: tuple[Kind, ...] = ("car", "house", "boat")
 HORIZON: Mapping[Background, int] = {
@@ -280,7 +269,7 @@ HORIZON: Mapping[Background, int] = {
 
 
 def pick(rng: np.random.Generator, options: Sequence[_T], weights: Sequence[float] | None = None) -> _T:
-    """One of the options. Only sums and comparisons, so that every machine picks the same."""
+    """One of the options. Only sums and comparisons: every machine picks the same."""
     if weights is None:
         return options[int(rng.integers(len(options)))]
     point = rng.random() * sum(weights)
@@ -292,7 +281,7 @@ def pick(rng: np.random.Generator, options: Sequence[_T], weights: Sequence[floa
 
 
 def sample(rng: np.random.Generator) -> Scene:
-    """A random scene whose objects overlap little and whose relations are clear to the eye."""
+    """A random scene whose objects hardly overlap and whose relations are clear to the eye."""
     background = pick(rng, BACKGROUNDS, _BACKGROUND_WEIGHTS)
     kind_weights = [
         weight * _AFFINITY.get((background, kind), 1) for kind, weight in zip(KINDS, _KIND_WEIGHTS, strict=True)
@@ -300,11 +289,11 @@ def sample(rng: np.random.Generator) -> Scene:
     wanted = pick(rng, range(1, MAX_OBJECTS + 1), _NUMBER_WEIGHTS)
     placed: list[SceneObject] = []
     tries = 0
-    # A full image may have no room left; the first object always finds a place.
+    # An image may be full; the first object always finds a place.
     while len(placed) < wanted and (not placed or tries < 2 * wanted):
         tries += 1
         kind = pick(rng, KINDS, kind_weights)
-        # An object of the same kind again makes counts worth telling, and things to sit on are used.
+        # The kind of an earlier object makes counts worth saying, and things to sit on are used.
         if placed and rng.random() < 0.12:
             kind = placed[-1].kind
         elif any(thing.kind in _BEARERS for thing in placed) and rng.random() < 0.35:
@@ -317,8 +306,6 @@ def sample(rng: np.random.Generator) -> Scene:
 
 @dataclass(frozen=True)
 class Look:
-    """An object that has no place yet; width and height in grid units."""
-
     kind: Kind
     colour: Colour
     size: Size
@@ -339,7 +326,7 @@ def _look(rng: np.random.Generator, kind: Kind) -> Look:
 
 
 def extent(kind: Kind, size: Size, action: Action | None) -> tuple[int, int]:
-    """Width and height in grid units."""
+    """Width and height, in grid units."""
     width, height = (extent * _SCALE[size] // 100 for extent in _EXTENT[kind])
     return width, height * _POSE_HEIGHT.get((kind, str(action)), 100) // 100
 
@@ -347,7 +334,7 @@ def extent(kind: Kind, size: Size, action: Action | None) -> tuple[int, int]:
 def place(
     rng: np.random.Generator, background: Background, look: Look, placed: Sequence[SceneObject]
 ) -> SceneObject | None:
-    """Finds a place for an object, or None after 40 tries."""
+    """A place for an object; None after 40 tries."""
     horizon = HORIZON[background]
     flip = bool(rng.random() < 0.5)
     bearers = [b for b in placed if b.kind in _BEARERS and look.width < b.width and look.height + 4 <= b.top]
@@ -360,12 +347,12 @@ def place(
             top = int(rng.integers(4, max(5, horizon + 24 - look.height)))
         elif climbs:
             bearer = pick(rng, bearers)
-            # Near the middle: beside a roof's ridge, or a car's roof, it would hang in the air.
+            # Near the middle: beside the ridge of a roof, it would hang in the air.
             sway = bearer.width // 10
             left = (bearer.left + bearer.right - look.width) // 2 + int(rng.integers(-sway, sway + 1))
             top = bearer.top - look.height + 2
         else:
-            # Feet on the ground; large things nearer than the horizon alone would allow.
+            # Its feet are on the ground, and large things are nearer than the horizon requires.
             lowest = max(horizon + 14, look.height + 4)
             foot = int(rng.integers(lowest, GRID - 4 + 1))
             if beside is not None and beside.bottom >= lowest:
@@ -384,7 +371,7 @@ def place(
 
 
 def is_clear(a: SceneObject, b: SceneObject) -> bool:
-    """Whether two objects hardly overlap and no relation between them is close to its border."""
+    """Whether two objects hardly overlap and no relation between them is close to a border."""
     across, along = gaps(a, b)
     if _on(a, b) or _on(b, a):
         upper, lower = (a, b) if _on(a, b) else (b, a)
@@ -393,5 +380,5 @@ def is_clear(a: SceneObject, b: SceneObject) -> bool:
         return False
     if across >= along:
         return not (NEAR - CLEAR < across < NEAR + CLEAR) and (across > NEAR or abs(along) >= CLEAR)
-    # One above the other with a small gap would look like one standing on the other.
+    # With a small gap, the upper one would seem to stand on the lower one.
     return along >= TOUCH + CLEAR

@@ -1,4 +1,4 @@
-"""What the visual encoder is pretrained to see, and what probes look for in its features: yes-or-no labels."""
+"""Yes-or-no labels of images and clips, for the visual encoder's pretraining and for probes of its features."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OBJECT_LABELS: tuple[str, ...] = (
     *TEXTURES,
 )
 # Labels of an image: those of its objects; `beach`; `objects:2` (exactly); `dog:several`; `dog:small`, `dog:striped`;
-# `next_to` (some pair of objects has that relation).
+# `next_to` (a pair of objects has that relation).
 IMAGE_LABELS: tuple[str, ...] = (
     *OBJECT_LABELS,
     *BACKGROUNDS,
@@ -47,7 +47,7 @@ IMAGE_LABELS: tuple[str, ...] = (
     *(f"{kind}:{value}" for kind in KINDS for value in (*SIZES, *TEXTURES)),
     *CANONICAL,
 )
-# Some of an image's labels, by what they are about.
+# Some labels of images, by topic.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "background": BACKGROUNDS,
     "kind": KINDS,
@@ -57,7 +57,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "kind with action": _KINDS_WITH_ACTION,
     "two of a kind": _SEVERAL,
 }
-# Labels of clips, and what is to be found of their motion. `moving_left`; `dog:moving_left`; `passes_behind`.
+# Labels of clips, and those of motion: `moving_left`; `dog:moving_left`; `passes_behind`.
 _KINDS_WITH_MOTION = tuple(f"{kind}:{motion}" for kind in KINDS for motion in MOTIONS)
 CLIP_OBJECT_LABELS: tuple[str, ...] = (*OBJECT_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
 CLIP_LABELS: tuple[str, ...] = (*IMAGE_LABELS, *MOTIONS, *_KINDS_WITH_MOTION, *PASSING)
@@ -73,18 +73,18 @@ _CLIP_INDEX = {name: i for i, name in enumerate(CLIP_LABELS)}
 
 
 def image_labels(scene: Scene) -> npt.NDArray[np.float32]:
-    """float32 [len(IMAGE_LABELS)]: 1 where a label holds of an image, else 0."""
+    """[len(IMAGE_LABELS)], 1 for labels of an image, else 0."""
     return _multi_hot(_scene_names(scene), _IMAGE_INDEX)
 
 
 def clip_labels(clip: Clip) -> npt.NDArray[np.float32]:
-    """float32 [len(CLIP_LABELS)]: 1 where a label holds of a clip, else 0."""
+    """[len(CLIP_LABELS)], 1 for labels of a clip, else 0."""
     motions = {name for i in range(len(clip.objects)) for name in _motion_names(clip, i)}
     return _multi_hot(_scene_names(clip) | motions, _CLIP_INDEX)
 
 
 def clip_object_labels(clip: Clip, i: int) -> npt.NDArray[np.float32]:
-    """float32 [len(CLIP_OBJECT_LABELS)]: 1 where a label holds of object i of a clip, else 0."""
+    """[len(CLIP_OBJECT_LABELS)], 1 for labels of object i of a clip, else 0."""
     return _multi_hot(_names(clip.objects[i]) | _motion_names(clip, i), _CLIP_OBJECT_INDEX)
 
 
@@ -99,12 +99,11 @@ def _scene_names(scene: Scene) -> set[str]:
 
 
 def object_labels(thing: SceneObject) -> npt.NDArray[np.float32]:
-    """float32 [len(OBJECT_LABELS)]: 1 where a label holds of an object, else 0."""
+    """[len(OBJECT_LABELS)], 1 for labels of an object, else 0."""
     return _multi_hot(_names(thing), _OBJECT_INDEX)
 
 
 def _motion_names(clip: Clip, i: int) -> set[str]:
-    """What object i does in a clip."""
     change = clip.changes[i]
     if change is None:
         return set()

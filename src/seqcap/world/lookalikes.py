@@ -1,7 +1,6 @@
 """Look-alikes: small groups of scenes that differ in one respect only.
 
-A caption that says only what most captions say fits all scenes of a group. To tell them apart, it must say what
-differs.
+A caption that says what most captions say fits all scenes of a group. To tell them apart, it must say the difference.
 """
 
 from __future__ import annotations
@@ -29,17 +28,16 @@ from seqcap.world.graph import (
 )
 
 Respect = Literal["colour", "size", "texture", "action", "count", "relation"]
-
-# Each block of this many images has one group of two to four. So every fourth image has a look-alike.
+# Each block of so many images has one group of two to four: every fourth image has a look-alike.
 BLOCK = 12
-# Keeps the random numbers that choose the groups apart from those of the images.
+# Makes the random numbers that choose the groups differ from those of the images.
 _GROUPS = 314159
-# How often another place is tried for an object that moves.
+# How often another place is tried for an object.
 _MOVES = 12
 
 
 def members(seed: int, number: int) -> int:
-    """How many images, from `number` on, make a group: 2 to 4, or 1 where no group starts."""
+    """How many images from `number` on are a group: 2 to 4, or 1 if no group starts there."""
     block, place_in_block = divmod(number, BLOCK)
     rng = np.random.default_rng([seed, block, _GROUPS])
     size = int(rng.integers(2, 5))
@@ -47,18 +45,11 @@ def members(seed: int, number: int) -> int:
 
 
 def look_alikes(scene: Scene, number: int, rng: np.random.Generator) -> list[Scene]:
-    """A group of scenes that share one background and differ from each other in one respect.
+    """`scene` and `number` - 1 others (`number`: 1 to 4) with the same background that differ in one respect.
 
-    The respect is the same for the whole group: one object's colour, size, texture or action, how many of its kind
-    there are, or where it is. All else stays, relations too where the object stays. All scenes obey the rules of
-    `graph.sample`, except that they may have more objects of a kind.
-
-    Args:
-        scene: the first of them.
-        number: how many, 1 to 4.
-
-    Returns:
-        `scene` and number - 1 others.
+    The respect is the same for the whole group: one object's colour, size, texture, action or place, or how many of its
+    kind there are. All else stays, relations too if the object stays. All scenes obey the rules of `graph.sample`, but
+    may have more objects of a kind.
     """
     if number == 1:
         return [scene]
@@ -90,7 +81,7 @@ def _sizes(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 
 
 def _actions(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
-    """Not from or to the air: a bird that flies is elsewhere, too."""
+    """Other actions, not from or to flying: a flying bird has another place, too."""
     thing = scene.objects[i]
     actions = {"flying", thing.action}
     if thing.action in ("flying", None):
@@ -99,7 +90,7 @@ def _actions(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 
 
 def _where_it_is(scene: Scene, i: int, looks: list[SceneObject]) -> list[Scene]:
-    """The scenes in which an object of another extent stands on the same spot, and no relation changes."""
+    """The scenes in which an object of another extent stands on the same spot, with the same relations."""
     thing = scene.objects[i]
     if any({"on", "carries"} & names for (first, _), names in scene.relations.items() if first == i):
         return []
@@ -118,7 +109,7 @@ def _where_it_is(scene: Scene, i: int, looks: list[SceneObject]) -> list[Scene]:
 
 
 def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
-    """With one, two, ... more objects that look like one of the scene's."""
+    """With one, two or more objects added that look like object i."""
     found: list[Scene] = []
     grown = scene
     while len(grown.objects) < MAX_OBJECTS:
@@ -133,7 +124,7 @@ def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 
 
 def _relations(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
-    """With one object elsewhere, so that it has other relations."""
+    """With object i elsewhere, so that it has other relations."""
     thing = scene.objects[i]
     if any("carries" in names for (first, _), names in scene.relations.items() if first == i):
         return []
@@ -158,7 +149,7 @@ def _look(thing: SceneObject) -> Look:
     return Look(thing.kind, thing.colour, thing.size, thing.texture, thing.action, thing.width, thing.height)
 
 
-# Respect -> the scenes that differ from one in it, for one of its objects.
+# Respect -> the scenes that differ in it from a scene, by one of its objects.
 _OTHERS: Mapping[Respect, Callable[[Scene, int, np.random.Generator], list[Scene]]] = {
     "colour": _colours,
     "size": _sizes,

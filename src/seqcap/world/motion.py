@@ -1,7 +1,7 @@
 """Clips: scenes in which one or two objects move or change, what is true of them, and how they are sampled.
 
-As in `graph`, whole numbers decide everything. A clip has `FRAMES` frames; each is a scene. No single one shows what
-moves: where an object looks does not tell where it goes, and any size and place may be the first or the last.
+As in `graph`, whole numbers decide everything. A clip has `FRAMES` frames, each a scene. No single frame shows what
+moves: the side that an object faces does not show where it goes, and any size and place may be the first or the last.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from seqcap.world.graph import (
 )
 
 FRAMES = 8
-# Relations of an object that moves to one that stands still. Behind: the other one hides it, or a part of it.
+# Relations of a moving object to one that stands still. "Behind": the other one hides it, at least in part.
 PASSING = ("passes_behind", "passes_in_front_of")
 
 
 @dataclass(frozen=True)
 class Change:
-    """What an object does in a clip, and its box in the last frame, in grid units. It gets there at an even pace."""
+    """An object's motion, at an even pace, and its box in the last frame, in grid units."""
 
     motion: Motion
     left: Annotated[int, Field(ge=0, lt=GRID)]
@@ -53,18 +53,15 @@ class Clip(Scene):
     """A scene and what its objects do; `objects` are those of the first frame.
 
     - `moving_left`, `moving_right`, `moving_up`, `moving_down`: only the place changes, in that direction.
-    - `growing`, `shrinking`: only the size changes. Such an object's size is "medium", and nobody tells it.
+    - `growing`, `shrinking`: only the size changes. Such an object's size is "medium" and is not said.
     - `turning`: it is mirrored in every other frame.
 
-    Relations are those that hold in every frame, and `passes_behind` and `passes_in_front_of`: an object that moves to
-    the left or to the right begins on one side of another one, which stands still, and ends on its other side, and
-    their heights overlap. What stands further down is in front.
-
-    Attributes:
-        changes: one of each object; None: it stands still.
+    Relations must hold in every frame. In addition, an object that moves to the left or right `passes_behind` or
+    `passes_in_front_of` one that stands still, if it begins on one side and ends on the other, and their heights
+    overlap. The one that stands lower is in front.
     """
 
-    changes: tuple[Change | None, ...]
+    changes: tuple[Change | None, ...]  # one for each object; None: it stands still
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -76,49 +73,44 @@ class Clip(Scene):
                 raise ValueError(f"the boxes of a {thing.kind} do not show that it is {change.motion}")
 
     def frame(self, number: int) -> Scene:
-        """One of the `FRAMES` frames, from 0."""
+        """Frame `number` of `FRAMES`, from 0."""
         things = (_at(thing, change, number) for thing, change in zip(self.objects, self.changes, strict=True))
         return Scene(self.background, tuple(things))
 
     @cached_property
     def relations(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """Every ordered pair of object numbers -> the relations the first has to the second."""
+        """(i, j) -> the relations that object i has to object j, for every ordered pair."""
         frames = [self.frame(number).relations for number in range(FRAMES)]
         lasting = {pair: frozenset.intersection(*(of_frame[pair] for of_frame in frames)) for pair in frames[0]}
         return {pair: names | self._passing(*pair) for pair, names in lasting.items()}
 
     @cached_property
     def facts(self) -> frozenset[str]:
-        """As of a scene, and `motion:0` of each object that moves or changes."""
+        """Those of a scene, and `motion:0` and so on for each object that moves or changes."""
         return super().facts | {f"motion:{i}" for i in range(len(self.objects)) if self.moves(i)}
 
     def relation_fact(self, name: str, i: int, j: int) -> str | None:
-        """As of a scene; `passes_behind:0:1` and the like name first what moves."""
+        """As for a scene; `passes_behind:0:1` and the like name the moving object first."""
         if name in PASSING:
             return f"{name}:{i}:{j}" if name in self.relations[i, j] else None
         return super().relation_fact(name, i, j)
 
     def deed(self, i: int) -> Action | Motion | None:
-        """What people say that object i does: its motion, if it has one."""
         change = self.changes[i]
         return self.objects[i].action if change is None else change.motion
 
     def does(self, i: int, deed: str) -> str | None:
-        """The fact that object i does something, or None where it does not."""
         change = self.changes[i]
         return f"motion:{i}" if change is not None and change.motion == deed else super().does(i, deed)
 
     def moves(self, i: int) -> bool:
-        """Whether object i moves or changes."""
         return self.changes[i] is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as `from_json` reads them."""
         return {**super().to_json(), "changes": [None if change is None else asdict(change) for change in self.changes]}
 
     @staticmethod
     def from_json(text: str) -> Clip:
-        """As `Scene.from_json`."""
         return _READER.validate_json(text)
 
     def _passing(self, i: int, j: int) -> frozenset[str]:
@@ -127,7 +119,7 @@ class Clip(Scene):
             return frozenset()
         first, last = sorted((thing.left, change.left))
         across = first + thing.width <= other.left and last >= other.right
-        # As if they were at the same place from left to right.
+        # As if both had the same horizontal place.
         if not across or gaps(replace(thing, left=0), replace(other, left=0))[1] >= 0:
             return frozenset()
         return frozenset({PASSING[0] if thing.bottom < other.bottom else PASSING[1]})
@@ -137,7 +129,7 @@ _READER = TypeAdapter(Clip)
 
 
 def _shown(thing: SceneObject, change: Change) -> Motion | None:
-    """The motion that an object's first and last box show; None if they show none."""
+    """The motion that an object's first and last box show, if any."""
     across, down = change.left - thing.left, change.top - thing.top
     wider, higher = change.width - thing.width, change.height - thing.height
     if (wider, higher) == (0, 0):
@@ -152,7 +144,6 @@ def _shown(thing: SceneObject, change: Change) -> Motion | None:
 
 
 def _at(thing: SceneObject, change: Change | None, number: int) -> SceneObject:
-    """An object in one of the frames."""
     if change is None:
         return thing
     if change.motion == "turning":
@@ -168,31 +159,30 @@ def _at(thing: SceneObject, change: Change | None, number: int) -> SceneObject:
 
 _MOTION_WEIGHTS: Mapping[Motion, float] = dict(zip(MOTIONS, (5, 5, 3, 3, 3, 4, 3), strict=True))
 _ROOTED: frozenset[Kind] = frozenset({"tree", "house"})
-# Mirrored they look different.
+# Kinds that look different when mirrored.
 _SIDED: frozenset[Kind] = frozenset({"dog", "cat", "car", "bird", "boat"})
 _RESTING = ("sleeping", "sitting")
-# Per cent of the medium size, at the small end of growing and shrinking and at the large end.
+# Per cent of the medium size, at both ends of growing and shrinking.
 _SMALLEST, _LARGEST = 60, 150
-# How far things move, in grid units: to the side, and up or down.
+# How far things move, in grid units: sideways, and up or down.
 _ACROSS, _DOWN = (48, 130), (36, 90)
-# How likely one or two objects move, and how likely it is tried that one passes another.
+# Weights of one and of two moving objects, and the probability of trying to let one pass another.
 _ONE_OR_TWO, _PASSES = (65, 35), 0.8
-# Boxes of all frames stay at least this far apart, unless one object passes the other.
+# The least distance of boxes in all frames, unless one object passes the other.
 _APART = 4
-# Of an object and the one that it passes: how much their heights overlap, at least; how far apart their feet are; and
-# how far apart they are in the first frame and in the last.
+# Of an object and one that it passes: the least overlap of their heights, how far apart their feet are, and how far
+# apart they are in the first and in the last frame.
 _OVERLAP, _FEET, _GAP = 14, (10, 34), (6, 14)
 # How often a motion is tried for an object, or a passing for a scene.
 _TRIES = 12
-
 # Left, top, width and height.
 Box = tuple[int, int, int, int]
 
 
 def sample_clip(rng: np.random.Generator) -> Clip:
-    """A random clip: a scene as `graph.sample` makes it, with one or two objects that move or change.
+    """A random clip: a scene of `graph.sample` in which one or two objects move or change.
 
-    No object comes close to another one, unless it passes it all the way.
+    No object comes close to another, unless it passes it all the way.
     """
     while True:
         scene = sample(rng)
@@ -208,7 +198,7 @@ def sample_clip(rng: np.random.Generator) -> Clip:
 
 
 def _with_passing(clip: Clip, rng: np.random.Generator) -> Clip:
-    """With one object that passes another, or as it was where there is no room."""
+    """The clip with one object that passes another, or unchanged if there is no room."""
     grounded = [i for i, thing in enumerate(clip.objects) if thing.action != "flying" and not _is_stacked(clip, i)]
     pairs = [(i, j) for i in grounded for j in grounded if i != j and _may(clip.objects[i], "moving_left")]
     for _ in range(_TRIES if pairs else 0):
@@ -227,7 +217,7 @@ def _with_passing(clip: Clip, rng: np.random.Generator) -> Clip:
 
 
 def _with_motion(clip: Clip, i: int, rng: np.random.Generator) -> Clip:
-    """With another object that moves or changes, or as it was where there is no room."""
+    """The clip with another object that moves or changes, or unchanged if there is no room."""
     thing = clip.objects[i]
     passed = any(names & frozenset(PASSING) for pair, names in clip.relations.items() if i in pair)
     if passed or _is_stacked(clip, i):
@@ -242,14 +232,14 @@ def _with_motion(clip: Clip, i: int, rng: np.random.Generator) -> Clip:
 
 
 def _may(thing: SceneObject, motion: Motion) -> bool:
-    """Whether a thing can do that, and is seen to."""
+    """Whether a thing can have a motion, and visibly so."""
     if motion == "turning":
         return thing.kind in _SIDED and thing.action != "sleeping"
     return motion in ("growing", "shrinking") or (thing.kind not in _ROOTED and thing.action not in _RESTING)
 
 
 def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple[Box, Box]:
-    """An object's boxes in the first and in the last frame, which may lie outside."""
+    """An object's boxes in the first and in the last frame, which may lie outside the image."""
     if motion in ("growing", "shrinking"):
         boxes = []
         for share in (_SMALLEST, _LARGEST):
@@ -270,8 +260,7 @@ def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple
 
 
 def _changed(clip: Clip, i: int, motion: Motion, first: Box, last: Box) -> Clip | None:
-    """The clip in which object i begins in one box and ends in another; None where that leaves the image or is
-    unclear."""
+    """The clip in which object i goes from box to box; None if that leaves the image or is unclear."""
     thing = clip.objects[i]
     if not all(_is_at_home(clip, thing, box) for box in (first, last)):
         return None
@@ -286,12 +275,12 @@ def _changed(clip: Clip, i: int, motion: Motion, first: Box, last: Box) -> Clip 
 
 
 def _is_stacked(clip: Clip, i: int) -> bool:
-    """Whether an object is on another one at first, or carries one."""
+    """Whether, in the first frame, an object is on another or carries one."""
     return any({"on", "carries"} & names for (first, _), names in clip.frame(0).relations.items() if first == i)
 
 
 def _is_at_home(clip: Clip, thing: SceneObject, box: Box) -> bool:
-    """Whether a box lies in the image, and where `graph.place` would put the thing: in the air or on the ground."""
+    """Whether a box lies in the image, where `graph.place` would put the thing: in the air or on the ground."""
     left, top, width, height = box
     horizon, foot = HORIZON[clip.background], top + height
     inside = left >= 2 and left + width <= GRID - 2 and top >= 4
@@ -299,7 +288,7 @@ def _is_at_home(clip: Clip, thing: SceneObject, box: Box) -> bool:
 
 
 def _is_apart(clip: Clip, i: int, j: int) -> bool:
-    """Whether it is clear that two objects do not touch in any frame, or that one of them passes the other."""
+    """Whether it is clear that two objects do not touch in any frame, or that one passes the other."""
     if max(gaps(_swept(clip, i), _swept(clip, j))) >= _APART:
         return True
     pairs = [pair for pair in ((i, j), (j, i)) if clip.relations[pair] & frozenset(PASSING)]

@@ -1,9 +1,8 @@
-"""Parallel sentences: plans of scenes told in several languages, which stand in for IWSLT'14 and WMT'14.
+"""Parallel sentences: plans of scenes in several languages, which replace IWSLT'14 and WMT'14.
 
-All languages say the same plan, so the same facts. They make some choices of wording together ("puppy" becomes "welpe",
-"there is" becomes "il y a") and the others each for itself: a sentence has many right translations, as people's have.
-The rest of the word order follows from grammar, and two words may share a translation ("canine" and "dog", "runs" and
-"is running").
+All languages say the same plan, so the same facts. They share some choices of words ("puppy" becomes "welpe", "there
+is" becomes "il y a") and make others alone, so that a sentence has many right translations, as people's have. The word
+order follows from grammar, and two words may share a translation ("canine" and "dog", "runs" and "is running").
 """
 
 from __future__ import annotations
@@ -28,42 +27,28 @@ from seqcap.world.wording import MAX_WORDS, REWORDINGS, Draws
 
 Language = Literal["de", "en", "fr"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-
 _GRAMMARS: Mapping[Language, type[Grammar]] = {"de": German, "en": English, "fr": French}
-# Questions whose answers a translation keeps: what is added to the facts, and what a person wears.
+# Questions that all languages answer alike: what is added to the facts, and what a person wears.
 _KEPT = ("has ", "aside", "opinion", "manner", "determiner", "any clothes", "garment")
 
 
 class ParallelConfig(BaseModel):
-    """Size and difficulty of a parallel corpus.
-
-    Attributes:
-        train, val, test: numbers of sentence pairs, each of a scene of its own.
-        wrong_colours: probability that a colour is wrong; both languages then name the same wrong colour.
-        detail: the ratio of generic : medium : detailed sentences. Generic ones repeat: with more of them, more test
-            sentences also occur in training.
-        own_words: probability that the languages answer a question of wording (a noun's synonym, the opening, the
-            order) each for itself. With 0, what one says follows from the other; with 1, only the facts are the same.
-    """
+    """Size and difficulty of a parallel corpus. Each sentence pair has a scene of its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
     train: Annotated[int, Field(ge=1, le=10_000_000)] = 6000
     val: Annotated[int, Field(ge=1, le=1_000_000)] = 500
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 500
-    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
+    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05  # both languages then name the same wrong colour
     detail: DetailWeights = (1, 4, 5)
-    own_words: Annotated[float, Field(ge=0, le=1)] = 0.4
+    own_words: Annotated[float, Field(ge=0, le=1)] = 0.4  # probability that languages choose a word or an order alone
 
 
 def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source: Language, target: Language) -> None:
-    """Generates a parallel corpus and writes it into `folder`: `train.de`, `train.en` and so on for val and test.
+    """Generates a corpus and writes it into `folder`: `train.de`, `train.en` and so on for val and test.
 
-    One sentence a line, words separated by spaces; the same line of both files is a pair. Every pair has random numbers
-    of its own, from (seed, split, line): it depends neither on the number of pairs nor on the direction.
-
-    Raises:
-        InputError: both languages are the same.
+    One sentence a line, words separated by spaces; line n of one file translates line n of the other. Each pair has its
+    own random numbers, from (seed, split, line): it depends neither on the number of pairs nor on the direction.
     """
     if source == target:
         raise InputError("params.yaml", f"source and target are both {source}", "name two languages")
@@ -83,18 +68,10 @@ def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source
 
 
 def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language], own_words: float) -> list[list[str]]:
-    """Says a plan in several languages, partly in the same words and order.
+    """The words of a sentence in each of `languages` that says a plan, partly in the same words and order.
 
-    A plan that takes more than `MAX_WORDS` words in one of them is told in other words, then shortened, in all.
-
-    Args:
-        what: what all of them say.
-        rng: the annotators.
-        languages: in which to say it; what one says does not depend on the others, unless it is too long.
-        own_words: as in `ParallelConfig`.
-
-    Returns:
-        The tokens, for each of `languages`.
+    If one has more than `MAX_WORDS` words, the plan is said in other words, then shortened, in all. Otherwise a
+    sentence does not depend on the other languages.
     """
     tries = 0
     while True:
@@ -108,10 +85,9 @@ def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]
 
 
 def _draws(entropy: int, language: Language, own_words: float) -> Draws:
-    """Gives each question a generator, so that its answer does not depend on earlier questions.
+    """Gives each question its own generator, so that its answer does not depend on earlier questions.
 
-    With probability `own_words`, the generator is the language's own, else that of all languages. What a translation
-    must keep is never its own.
+    With probability `own_words` the generator belongs to the language, else (always for `_KEPT`) to all languages.
     """
 
     def draws(about: str) -> np.random.Generator:

@@ -1,18 +1,18 @@
-"""Reads captions: which things a caption names, and what it says of them.
+"""Parses captions: the things that a caption names, and what it says about them.
 
-The parser reads from left to right and is made for what captioners write, grammatical or not. Its rules:
+The parser reads from left to right and is made for captioners' language, grammatical or not. Its rules:
 
-- A noun phrase introduces a new thing: "a dog and a dog" needs two dogs. It says what kind of thing there is
-  (`object`), its colour, size, texture (`attribute`) and number (`count`, for "two dogs" or a bare plural).
-- "is", "are" and finite verbs speak of the subject (for plural verbs of all subjects joined before it); participles,
-  relations and "that is" / "who is" of the phrase just before them.
+- A noun phrase introduces a new thing: "a dog and a dog" needs two dogs. It says what the thing is (`object`), its
+  colour, size, texture (`attribute`) and number (`count`, for "two dogs" or a bare plural).
+- "is", "are" and finite verbs are about the subject (if plural, about all subjects joined before it); participles,
+  relations and "that is" / "who is" are about the phrase just before them.
 - A relation before its subject ("next to a car there is a dog") waits for the next phrase. "with" only says that
   something is there; after it, "on top" or "beside it" relate it to the subject.
 - "in a red shirt" is the colour of the person, "on the beach" the background. The weather ("on a sunny day") must fit
-  the background, but does not tell which it is.
+  the background, but does not tell which one it is.
 - Of a clip, motions ("moves left") are said like actions, and "passes behind" like a relation.
-- Opinions ("cute"), manners ("slowly") and "outside" or "in the picture" say nothing that could be false.
-- Words that fit nowhere ("a man on a", "<unk>") make one false statement of kind `unparsed` per run of such words.
+- Opinions ("cute"), manners ("slowly"), "outside" and "in the picture" say nothing that could be false.
+- Each run of words that fit nowhere ("a man on a", "<unk>") is one false statement of kind `unparsed`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _phrases(table: Iterable[tuple[str, str]]) -> _Phrases:
 
 
 def _match(table: _Phrases, words: Words, i: int) -> tuple[str, int] | None:
-    """The meaning of the longest phrase of `table` at word i, and where it ends."""
+    """The meaning of the longest phrase of `table` at word i, and its end."""
     for phrase, meaning in table.get(words[i], ()) if i < len(words) else ():
         if words[i : i + len(phrase)] == phrase:
             return meaning, i + len(phrase)
@@ -81,7 +81,7 @@ _ACTIONS = [
     for phrase in phrases
 ]
 _PARTICIPLES = _phrases(_ACTIONS)
-# Before a noun.
+# Those before a noun.
 _ATTRIBUTES = {phrase: action for phrase, action in _ACTIONS if " " not in phrase}
 _SINGULAR_VERBS, _PLURAL_VERBS = (
     _phrases((text, action) for phrase, action in _ACTIONS if (text := finite_form(phrase, plural)) is not None)
@@ -91,7 +91,7 @@ _SINGULAR_VERBS, _PLURAL_VERBS = (
 _MANNERS = frozenset(chain.from_iterable(ENGLISH["manners"].values()))
 _ASIDES = _phrases((phrase, phrase) for phrase in (*ENGLISH["outdoors"], *ENGLISH["pictures"]))
 _WEATHER = _phrases((phrase, phrase) for phrases in ENGLISH["weather"].values() for phrase in phrases)
-# "under" can also mean that one thing carries the other: `below` covers both.
+# "under" can also mean that one thing carries the other, so `below` includes both.
 _RELATIONS = _phrases(
     [
         *_meanings({name: texts for name, texts in ENGLISH["relations"].items() if name != "carries"}),
@@ -111,7 +111,7 @@ _LINKS = frozenset({"and", "while"})
 
 
 def _place_nouns() -> Iterable[tuple[str, str]]:
-    """Every place without preposition, article and "scene": with any of them, or none, it means the same."""
+    """Places without preposition, article and "scene", which do not change the meaning."""
     for table in (ENGLISH["places"], ENGLISH["places_below"], ENGLISH["settings"]):
         for background, phrases in table.items():
             for phrase in phrases:
@@ -129,7 +129,7 @@ _PLACES = _phrases(_place_nouns())
 
 @dataclass
 class Phrase:
-    """A noun phrase: `number` is 1, a number said, or 0 for a bare plural; attributes are (kind, value)."""
+    """A noun phrase: `number` is a number, or 0 for a bare plural; attributes are (kind, value)."""
 
     noun: str
     kinds: frozenset[str]
@@ -162,10 +162,10 @@ class _Parser:
         self.phrases: list[Phrase] = []
         self.relations: list[tuple[str, int, int]] = []
         self.backgrounds: list[str] = []
-        # Subjects joined by "and"; closed once something has been said of them.
+        # Subjects joined by "and"; closed as soon as something is said of them.
         self.subjects: list[int] = []
         self.closed = True
-        # The phrase (or phrases, after "are") that participles and relations speak of.
+        # The phrase (or phrases, after "are") that participles and relations are about.
         self.focus: list[int] = []
         self.waiting: list[tuple[str, int]] = []
 
@@ -188,7 +188,7 @@ class _Parser:
         return self.words[i] if i < len(self.words) else ""
 
     def _step(self, i: int) -> int | None:
-        """Reads one construction at word i. Returns where it ends, or None, with nothing changed, if there is none."""
+        """Reads one construction at word i. Returns its end; or None, with nothing changed, if there is none."""
         word = self._word(i)
         if word in _LINKS:
             begun = bool(self.phrases or self.backgrounds)
@@ -210,7 +210,7 @@ class _Parser:
         return self._modifier(i, self.focus) or self._new_subject(i, joins=True)
 
     def _predicate(self, i: int, subjects: list[int]) -> int | None:
-        """What follows "is"; after a waiting relation that may be its subject: "behind a car is a dog"."""
+        """What follows "is"; after a waiting relation, it may be the subject: "behind a car is a dog"."""
         if subjects:
             return self._modifier(i, subjects)
         return self._new_subject(i, joins=False) if self.waiting else None
@@ -220,7 +220,7 @@ class _Parser:
             self.backgrounds.append(found[0])
             return found[1]
         found = _match(_ASIDES, self.words, i)
-        # Alone it says nothing: "outside" needs something that is there.
+        # Alone it says nothing: "outside" needs something that is outside.
         return found[1] if found is not None and (self.phrases or self.backgrounds) else None
 
     def _modifier(self, i: int, focus: list[int]) -> int | None:

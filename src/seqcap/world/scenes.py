@@ -1,10 +1,8 @@
-"""Scenes: a generated dataset of small images with scene graphs, five captions each, and an exact checker.
+"""Scenes: a generated dataset of small images with scene graphs and five captions each.
 
-Images of the split "server" have forty captions, as some of COCO's test images do (Chen et al., "Microsoft COCO
-Captions: data collection and evaluation server", 2015: c5 and c40).
-
-It stands in for COCO where there are no photographs. It also shows what COCO cannot show: whether a caption is true.
-The same configuration and seed give the same files, byte for byte.
+It replaces COCO where there are no photographs, and shows what COCO cannot: whether a caption is true (`checker`).
+Images of the split "server" have forty captions, as c40 of Chen et al., "Microsoft COCO Captions: data collection and
+evaluation server", 2015. The same configuration and seed give the same bytes.
 """
 
 from __future__ import annotations
@@ -29,41 +27,27 @@ from seqcap.world.english import annotate
 from seqcap.world.graph import Scene, sample
 from seqcap.world.lookalikes import look_alikes, members
 
-# One row per image; `graph` is the scene as JSON. Look-alikes have the same `group`, the item of the first of them;
-# it is null where an image has none.
+# One row per image; `graph` is the scene as JSON. Look-alikes share a `group`, the item of the first of them; it is
+# null for other images.
 SCENES = pa.schema([("item", pa.int64()), ("split", pa.string()), ("group", pa.int64()), ("graph", pa.string())])
-
 S = TypeVar("S", bound=Scene)
-
 CAPTIONS_FILE, IMAGES_FILE, SCENES_FILE = "dataset_scenes.json", "images.tar", "scenes.parquet"
 
 
 class Config(BaseModel):
-    """Size and difficulty of the dataset.
-
-    Attributes:
-        train, val, test: numbers of images.
-        server: number of images with many captions, like those of COCO's server; 0: no such split.
-        size: width and height of an image, in pixels.
-        captions: captions per image.
-        server_captions: captions per image of `server`.
-        noise: largest change of a pixel's channel by noise, of 255.
-        wrong_colours: probability that an annotator names a colour wrong.
-        detail: the ratio of generic : medium : detailed captions. With 4 : 4 : 2, self-critical training makes captions
-            generic, as on COCO. With 1 : 4 : 5 it does not. With 8 : 1 : 1 those of cross-entropy are generic already.
-    """
+    """Size and difficulty of the dataset. With `detail` 4 : 4 : 2, self-critical training makes captions generic, as on
+    COCO; with 1 : 4 : 5 it does not; with 8 : 1 : 1 those of cross-entropy are generic already."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
     train: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
     val: Annotated[int, Field(ge=1, le=1_000_000)] = 300
     test: Annotated[int, Field(ge=1, le=1_000_000)] = 300
-    server: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    size: Annotated[int, Field(ge=32, le=512)] = 64
-    captions: Annotated[int, Field(ge=1, le=100)] = 5
-    server_captions: Annotated[int, Field(ge=1, le=1000)] = 40
-    noise: Annotated[int, Field(ge=0, le=64)] = 6
-    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05
+    server: Annotated[int, Field(ge=0, le=1_000_000)] = 0  # images with many captions, as on COCO's server
+    size: Annotated[int, Field(ge=32, le=512)] = 64  # side in pixels
+    captions: Annotated[int, Field(ge=1, le=100)] = 5  # per image
+    server_captions: Annotated[int, Field(ge=1, le=1000)] = 40  # per image of `server`
+    noise: Annotated[int, Field(ge=0, le=64)] = 6  # largest change of a pixel's channel, of 255
+    wrong_colours: Annotated[float, Field(ge=0, le=1)] = 0.05  # probability that an annotator names a colour wrong
     detail: DetailWeights = (4, 4, 2)
 
 
@@ -74,10 +58,9 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     - `images.tar`: `images/000000.png` and so on, RGB.
     - `scenes.parquet`: see `SCENES`; item is the JSON's imgid.
 
-    Every image has random numbers of its own, from (seed, imgid): an image's scene and noise do not depend on the
-    number of images, nor on the captions. Look-alikes (`lookalikes`) depend on (seed, imgid of the first of them),
-    with one exception: a group that the end of a split would cut is not formed, and its images stand alone. The
-    server's images come last, so that the others are the same with and without them.
+    Each image has its own random numbers, from (seed, imgid): its scene and noise depend neither on the number of
+    images nor on captions. Look-alikes (`lookalikes`) depend on (seed, imgid of the first of them), but a group that
+    the end of a split would cut is not formed. The server's images come last, so that they do not change the others.
     """
     folder = Path(folder)
     splits = [name for name in (*schemas.SPLITS, schemas.SERVER) for _ in range(getattr(config, name))]
@@ -117,19 +100,19 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
 
 
 def add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:
-    """Adds a file. TarInfo's defaults are time 0 and user 0: nothing of the machine gets in."""
+    """Adds a file with TarInfo's defaults, time 0 and user 0: nothing depends on the machine."""
     member = tarfile.TarInfo(name)
     member.size = len(content)
     tar.addfile(member, io.BytesIO(content))
 
 
 def _random(seed: int, image_id: int) -> list[np.random.Generator]:
-    """An image's random numbers: for its scene, its noise, its captions and its look-alikes."""
+    """Random numbers for an image's scene, noise, captions and look-alikes."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, image_id]).spawn(4)]
 
 
 def _scenes(splits: Sequence[str], seed: int) -> Iterator[tuple[int | None, Scene]]:
-    """Every image's group and scene, in the order of their numbers."""
+    """The group and the scene of every image, in the order of their numbers."""
     image_id = 0
     while image_id < len(splits):
         size = members(seed, image_id)
@@ -143,19 +126,13 @@ def _scenes(splits: Sequence[str], seed: int) -> Iterator[tuple[int | None, Scen
 
 
 def read_scenes(path: str | Path) -> dict[int, Scene]:
-    """The scene graphs that `write` wrote, as `read_worlds` reads them."""
+    """The scenes that `write` wrote, as `read_worlds` reads them."""
     return read_worlds(path, Scene.from_json)
 
 
 def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]:
-    """Reads the graphs of a generated dataset: of scenes, or with `motion.Clip.from_json` those of `clips.write_clips`.
-
-    Returns:
-        item -> scene, in the order of the file.
-
-    Raises:
-        InputError: the file is missing or damaged, or a graph is not a scene.
-    """
+    """Item -> scene or clip, in the file's order. `from_json`: of `Scene` or `motion.Clip`; an `InputError` for a
+    damaged graph."""
     table = parquet.read_table(path, SCENES)
     scenes: dict[int, S] = {}
     for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):

@@ -1,4 +1,4 @@
-"""The choices that an annotator makes among words and orders of phrases, in any language."""
+"""An annotator's choices among words and orders of phrases, in any language."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from seqcap.world.motion import PASSING
 from seqcap.world.words import ANIMALS, ENGLISH, PEOPLE
 
 MAX_WORDS = 18
-# How many other wordings are tried before a plan is shortened.
+# How often a plan is said in other words before it is shortened.
 REWORDINGS = 2
-
-# How likely an annotator is to add "outside", "slowly" and "cute", and to say "runs" rather than "is running".
+# Probabilities that an annotator adds "outside", "slowly" and "cute", and says "runs" rather than "is running".
 _ASIDES, _MANNERS, _OPINIONS, _SIMPLE = 0.1, 0.12, 0.06, 0.25
-
-# How a sentence begins: with its subject and a finite verb, "there is", "a picture of", the subject of a phrase
-# without a finite verb, "a beach with", or the place, then "there is" or the subject. Each is chosen below its number.
+# Beginnings of a sentence: its subject and a finite verb, "there is", "a picture of", a subject without a finite verb,
+# "a beach with", or the place, then "there is" or the subject. The numbers are cumulative probabilities.
 Opening = Literal["sentence", "there", "introduction", "fragment", "setting", "place_there", "place_sentence"]
 _OPENINGS: Mapping[Opening, float] = {"sentence": 0.62, "there": 0.82, "introduction": 0.9, "fragment": 1}
 _OPENINGS_WITH_PLACE: Mapping[Opening, float] = {
@@ -40,29 +38,19 @@ Draws = Callable[[str], np.random.Generator]
 
 @dataclass(frozen=True)
 class Clothes:
-    """How a person's colour and texture are told.
+    """How a person's colour and texture are said."""
 
-    Attributes:
-        manner: "in", "wearing" and the like.
-        texture, colour: English words, or None.
-        garment: None where the colour stands alone ("in red").
-    """
-
-    manner: str
-    texture: str | None
-    colour: str | None
-    garment: str | None
+    manner: str  # "in", "wearing" and the like
+    texture: str | None  # English word
+    colour: str | None  # English word
+    garment: str | None  # None where the colour stands alone ("in red")
 
 
 class Wording:
-    """An annotator's choice of words and of the order of phrases for one plan, each named by its English words.
+    """An annotator's choices of words and of the order of phrases for one plan, named by the English words.
 
-    Each method asks one question. If one generator gives all answers, they depend on the order of the calls. If every
-    question has a generator of its own, all languages get the same answers for a plan.
-
-    Args:
-        plan: what is to be said.
-        draws: the generator for each question.
+    Each method asks one question, and `draws` gives the generator for it. With one generator for all, answers depend on
+    the order of the calls. With one for each, all languages get the same answers for a plan.
     """
 
     def __init__(self, plan: Plan, draws: Draws) -> None:
@@ -88,14 +76,14 @@ class Wording:
         return self.choose("place", places[str(self._plan.background)])
 
     def aside(self, introduced: bool) -> str | None:
-        """What is added at the end ("outside"), or None. `introduced`: the sentence has spoken of the image already."""
+        """An addition at the end ("outside"), or None. `introduced`: the sentence has mentioned the image already."""
         if self._draws("has aside").random() >= _ASIDES:
             return None
         weather = {} if self._plan.background is None else ENGLISH["weather"][self._plan.background]
         return self.choose("aside", {**ENGLISH["outdoors"], **({} if introduced else ENGLISH["pictures"]), **weather})
 
     def there(self) -> str:
-        """What follows a place or a relation that comes first: "there is" or "we see"."""
+        """What follows a place or a relation at the beginning: "there is" or "we see"."""
         return self.choose("there", ENGLISH["there"])
 
     def order(self, relation: str, finite: bool) -> Literal["host", "fronted", "plain"]:
@@ -113,19 +101,19 @@ class Wording:
         forms = ENGLISH["self_relations"].get(relation)
         if forms is None or (relation != "on" and self._draws("pronoun").random() >= 0.35):
             return self.relation(relation), True
-        # "on top of it" of several would be wrong English; such pairs are rare enough for one form.
+        # "on top of it" would be wrong for a plural; such pairs are rare enough for a single form.
         return self.choose("relation", forms), False
 
     def joins_bare(self) -> str:
-        """Joins two mentions of which the first has no action: "and" or "with"."""
+        """The word between two mentions of which the first has no action: "and" or "with"."""
         return self.choose("link", {"and": 4, "with": 1})
 
     def joins_clauses(self) -> str:
-        """Joins two mentions that each have an action of their own: "and" or "while"."""
+        """The word between two mentions that both have an action: "and" or "while"."""
         return self.choose("link", {"and": 1, "while": 1})
 
     def joins_loosely(self) -> str:
-        """Joins a mention that has an action and one told by its noun phrase: "with" or "and"."""
+        """The word between a mention with an action and a noun phrase: "with" or "and"."""
         return self.choose("link", {"with": 1, "and": 1})
 
     def joins_third(self) -> str:
@@ -144,16 +132,15 @@ class Wording:
         return bool(self._draws(f"simple {mention.objects}").random() < _SIMPLE)
 
     def manner(self, mention: Mention) -> str | None:
-        """How the action is done, or None."""
         if self._draws(f"has manner {mention.objects}").random() >= _MANNERS or not self.participle(mention).isalpha():
             return None
-        # How fast something moves could be false.
+        # The speed of a motion could be false.
         if mention.action in MOTIONS:
             return None
         return self.choose(f"manner {mention.objects}", ENGLISH["manners"][str(mention.action)])
 
     def determiner(self, mention: Mention) -> str:
-        """ "a", "the", "one", "another", a number or a group. Call once for each mention, in order."""
+        """ "a", "the", "one", "another", a number or a group. Call it once for each mention, in order."""
         number = len(mention.objects)
         seen = mention.noun in self._named
         self._named.add(mention.noun)
@@ -168,14 +155,13 @@ class Wording:
         return next(str(word) for word, value in ENGLISH["numbers"].items() if value == number)
 
     def opinion(self, mention: Mention) -> str | None:
-        """What the annotator thinks of it ("cute"), or None."""
+        """An annotator's opinion of it ("cute"), or None."""
         if self._draws(f"has opinion {mention.objects}").random() >= _OPINIONS:
             return None
         sort = "person" if mention.noun in PEOPLE else "animal" if mention.noun in ANIMALS else "thing"
         return self.choose(f"opinion {mention.objects}", ENGLISH["opinions"][sort])
 
     def colour(self, mention: Mention) -> str | None:
-        """A word for its colour, or None if the plan does not tell it."""
         if mention.colour is None:
             return None
         return self.choose(f"colour {mention.objects}", ENGLISH["colours"][mention.colour])
@@ -185,11 +171,11 @@ class Wording:
         return self.choose(f"size {mention.objects}", sizes[str(mention.size)])
 
     def relative(self, mention: Mention) -> bool:
-        """Whether a noun phrase tells its action in a relative clause rather than before the noun."""
+        """Whether a relative clause says the action, not a word before the noun."""
         return bool(self._draws(f"relative {mention.objects}").random() < 0.35) or not _attributes(mention)
 
     def marks(self, mention: Mention) -> str | None:
-        """The texture as in "with stripes", or None where an adjective tells it."""
+        """The texture as in "with stripes", or None if an adjective says it."""
         if self._draws(f"marks {mention.objects}").random() < 0.3:
             return self.choose(f"mark {mention.objects}", ENGLISH["marks"][str(mention.texture)])
         return None
@@ -202,12 +188,10 @@ class Wording:
         return self.choose(f"texture {mention.objects}", ENGLISH["textures"][str(mention.texture)])
 
     def noun(self, mention: Mention) -> tuple[str, str]:
-        """The English noun, singular and plural."""
         singular, plural = self.choose(f"noun {mention.objects}", ENGLISH["nouns"][mention.noun]).split()
         return singular, plural
 
     def clothes(self, mention: Mention) -> Clothes | None:
-        """How a person's colour and texture are told, or None if neither is said."""
         texture = None if mention.texture is None else self.texture(mention)
         colour = self.colour(mention)
         if texture is None and colour is None:
@@ -225,10 +209,7 @@ class Wording:
         return Clothes(manner, texture, colour, garment)
 
     def choose(self, about: str, weights: Mapping[str, float]) -> str:
-        """One of the words, by their weights; the same one whenever a question is asked again.
-
-        A language also calls it for choices that no other language has.
-        """
+        """One of the words, by weight; a question has one answer. Languages also use it for choices of their own."""
         if about not in self._chosen:
             self._chosen[about] = pick(self._draws(about), list(weights), list(weights.values()))
         return self._chosen[about]
@@ -241,15 +222,13 @@ def _participles(mention: Mention) -> Mapping[str, float]:
 
 
 def _attributes(mention: Mention) -> Mapping[str, float]:
-    """The participles that may stand before a noun: "moving left" may not."""
+    """The participles that may precede a noun: "moving left" may not."""
     return {w: n for w, n in _participles(mention).items() if w.isalpha() and w not in ENGLISH["predicative"]}
 
 
 def fit(sentence: Callable[[Plan, Draws], list[str]], plan: Plan, rng: np.random.Generator) -> list[str]:
-    """Tells a plan by `sentence` in at most `MAX_WORDS` words; all choices come from `rng`.
-
-    Most plans that are too long can be said shorter: after `REWORDINGS` other tries, a plan is shortened.
-    """
+    """Says a plan with `sentence` in at most `MAX_WORDS` words. A plan that is still too long after `REWORDINGS` other
+    tries is shortened. All choices come from `rng`."""
     tries = 0
     while True:
         words = sentence(plan, lambda about: rng)

@@ -1,7 +1,6 @@
 """The words of captions: the tables in words/*.yaml, and what follows from the English ones.
 
-Annotators choose among the English words, by their weights; these name a choice in every language. The tables of the
-other languages translate them.
+Annotators choose among English words by weight; the tables of the other languages translate these.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-# Part of the code of all that imports this module (`pipeline.code`).
+# Part of the code of every module that imports this one (`pipeline.code`).
 DATA_FILES = "words/*.yaml"
 
 
 def read(language: str) -> Mapping[str, Any]:
-    """A language's tables. The order of their entries is part of the random draws."""
+    """A language's tables. Random draws depend on the order of their entries."""
     (path,) = (path for path in Path(__file__).parent.glob(DATA_FILES) if path.stem == language)
     tables: Mapping[str, Any] = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     return tables
@@ -35,10 +34,9 @@ GARMENTS: Mapping[str, frozenset[str]] = {
     for garment in (*ENGLISH[name], *ENGLISH[f"{name}_of_several"])
 }
 UNCOUNTED = frozenset(ENGLISH["uncounted"])
-
 PEOPLE = frozenset({"man", "woman", "person"})
 ANIMALS = frozenset({"dog", "cat", "bird", "animal"})
-# Times of the day and year: "a cat is at night" is not said, they need a verb.
+# Times of the day and year, which need a verb: "a cat is at night" is not said.
 TIMES = frozenset({"snow", "night"})
 
 

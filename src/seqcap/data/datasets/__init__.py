@@ -1,14 +1,13 @@
-"""Datasets of images or clips with captions, a module each, found by its name.
+"""Datasets of images or clips with captions: one module each, found by its name.
 
-To add one, write `seqcap/data/datasets/<name>.py`, and name it as `dataset` of a task in params.yaml. It offers
+To add one, write `seqcap/data/datasets/<name>.py`, and name it as `dataset` of a task in params.yaml. It needs
 
     KIND = "images" or "clips"
     def read(root: Path) -> (items, references)
 
-`items` are rows of `schemas.IMAGES`, whose `file` `ImageSource` or `ClipSource` finds in `root`; `references` are rows
-of `schemas.REFERENCES`. Files in Karpathy's layout are read by `karpathy.read`, those in TGIF's by `tgif.read`.
-The two that are made here, scenes and clips, also offer `generate(folder, settings, seed)`, which writes what `read`
-reads.
+`items` are rows of `schemas.IMAGES`; `ImageSource` or `ClipSource` finds their `file` in `root`. `references` are rows
+of `schemas.REFERENCES`. `karpathy.read` reads files in Karpathy's layout, `tgif.read` those in TGIF's. The generated
+datasets, scenes and clips, also have `generate(folder, settings, seed)`, which writes what `read` reads.
 """
 
 from __future__ import annotations
@@ -19,11 +18,7 @@ from types import ModuleType
 
 
 def find(name: str, kind: str) -> ModuleType:
-    """The module of a dataset.
-
-    Raises:
-        ValueError: there is none, or not of this kind.
-    """
+    """The module of a dataset; a `ValueError` if there is none of this kind."""
     try:
         module = importlib.import_module(f"{__name__}.{name}")
     except ModuleNotFoundError as error:

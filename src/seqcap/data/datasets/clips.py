@@ -1,4 +1,4 @@
-"""Generated clips, which stand in for TGIF, in its layout."""
+"""Generated clips, which replace TGIF, in its layout."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from seqcap.data.tgif import read
 from seqcap.world import clips
 
 __all__ = ["KIND", "generate", "read"]
-
 KIND = "clips"
 
 
 def generate(folder: Path, settings: Mapping[str, Any], seed: int) -> None:
-    """Writes clips; `settings` as in `clips.ClipsConfig`."""
+    """Writes clips; `settings` are the fields of `clips.ClipsConfig`."""
     clips.write_clips(folder, clips.ClipsConfig(**settings), seed)

@@ -1,4 +1,4 @@
-"""Generated scenes, which stand in for COCO, in Karpathy's layout."""
+"""Generated scenes, which replace COCO, in Karpathy's layout."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ read = partial(karpathy.read, name="scenes")
 
 
 def generate(folder: Path, settings: Mapping[str, Any], seed: int) -> None:
-    """Writes scenes; `settings` as in `scenes.Config`."""
+    """Writes scenes; `settings` are the fields of `scenes.Config`."""
     scenes.write(folder, scenes.Config(**settings), seed)

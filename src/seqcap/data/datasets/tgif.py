@@ -3,5 +3,4 @@
 from seqcap.data.tgif import read
 
 __all__ = ["KIND", "read"]
-
 KIND = "clips"
