@@ -33,18 +33,19 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 
 
-# Folders and files whose tests load the same things: Java's METEOR, spaCy, METEOR's tables.
-TOGETHER = dict.fromkeys(("evaluation", "rewards", "spice", "test_scoring.py"), "metrics")
-
-# What takes longest comes first, or one process would still be at it when the others have ended. The metrics' kernels
-# are compiled before the two files that copy them.
-LONGEST = ("metrics", "test_repro.py", "test_pipeline.py", "test_kills.py")
+# Folders whose tests load the same things: Java's METEOR, spaCy, METEOR's tables.
+TOGETHER = dict.fromkeys(("evaluation", "rewards", "spice", "tools"), "metrics")
+# The folder whose files run apart: each of them takes minutes.
+APART = "pipeline"
+# The longest come first, or one process would still be at it when the others have ended. The metrics' kernels are
+# compiled before the files that copy them.
+LONGEST = ("metrics", "test_repro.py", "test_pipeline.py", "test_kills.py", "objectives", "training")
 
 
 def _together(nodeid: str) -> str:
-    """What shares a process: whole folders of tests, so what they load, and fixtures build, is there once."""
-    _, part, *_ = (*Path(nodeid.split("::")[0]).parts, "")
-    return TOGETHER.get(part, part)
+    """The name of the process that a test shares: mostly by folders, so that what they load is there once."""
+    _, part, *below = (*Path(nodeid.split("::")[0]).parts, "")
+    return below[0] if part == APART else TOGETHER.get(part, part)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -53,7 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """A process a core, as `-n auto` says, but none beside pytest's own where files or tests are named."""
+    """A process a core, as `-n auto` says, but none beside pytest's own if files or tests are named."""
     named = [Path(argument.split("::")[0]) for argument in config.args]
     return None if any(path.is_dir() for path in named) else 0
 
@@ -69,13 +70,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 @pytest.fixture(scope="session")
 def full() -> bool:
-    """Whether tests say what they say of many more examples: `SEQCAP_FULL=1 pytest`."""
+    """Whether tests try many more examples: `SEQCAP_FULL=1 pytest`."""
     return bool(os.environ.get("SEQCAP_FULL"))
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real data beside the checkout; tests that need it are skipped where it is absent."""
+    """The folder of real data beside the checkout; tests that need it are skipped if it is absent."""
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
         pytest.skip("the real data (../shared) is not on this machine")
@@ -160,13 +161,13 @@ def phrases() -> Callable[[Path | None], pa.Table]:
 def loaded_once(
     phrases: Callable[[Path | None], pa.Table], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """What METEOR and SPICE load when they are asked for is what an earlier test has loaded."""
+    """METEOR and SPICE take what an earlier test has loaded."""
     monkeypatch.setattr("seqcap.metrics.paraphrases.numbered", phrases)
     monkeypatch.setattr("seqcap.spice.cache.Parser", lambda: request.getfixturevalue("parser"))
 
 
 class Done(NamedTuple):
-    """How a command ended: as `subprocess.CompletedProcess` says it."""
+    """How a command ended."""
 
     returncode: int
     stdout: str

@@ -1,11 +1,11 @@
 """A mutation campaign: breaks the code in ways that matter, one at a time, and asks whether the tests notice.
 
 `python tests/mutations.py` runs every mutation of tests/mutations/*.yaml and writes tests/mutations.md; `--only TEXT`
-runs those whose file or description holds TEXT and renews their rows, `--unnoticed` those not noticed yet. The code
-under test is not touched.
+runs those whose file or description holds TEXT and renews their rows, `--unnoticed` those not noticed yet. It works on
+copies of the code.
 
-A script, because mutmut and cosmic-ray change operators and constants only: neither detaches a tensor, flips a baseline
-or shifts a mask, and most of their thousands of mutants would spend their time importing torch and compiling kernels.
+A script of our own, because mutmut and cosmic-ray change operators and constants only: they neither detach a tensor,
+flip a baseline nor shift a mask, and would spend most of their time importing torch and compiling kernels.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Mutation:
     Attributes:
         file: from the repository's root.
         breaks: what becomes wrong, in words.
-        old: text that occurs once in the file; new: what stands there instead.
+        old: text that occurs once in the file; new: the text that replaces it.
         tests: test files that should notice.
         equivalent: why no test can notice; empty if one must.
     """
@@ -61,11 +61,7 @@ class Mutation:
     equivalent: str = ""
 
     def applied(self, root: Path) -> str:
-        """The file with the mutation.
-
-        Raises:
-            ValueError: its text is not there exactly once.
-        """
+        """The file with the mutation; a `ValueError` if its text is not there exactly once."""
         text = (root / self.file).read_text()
         if text.count(self.old) != 1:
             raise ValueError(f"{self.file}: {text.count(self.old)} places, not one, hold {self.old!r} ({self.breaks})")
@@ -74,7 +70,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutation: "killed", "survived" or "error", and the test that failed, or the reason."""
+    """The result of a mutation: "killed", "survived" or "error", and the test that failed, or the reason."""
 
     result: str
     why: str
@@ -101,7 +97,7 @@ def copy_tree(source: Path, target: Path) -> None:
 
 
 def preload() -> None:
-    """Imports what takes seconds, so that processes forked from this one need not: all but the code under test."""
+    """Imports large packages for the processes that are forked from this one: all but the code under test."""
     for plugin in entry_points(group="pytest11"):
         plugin.load()
     for name in PRELOADED:
@@ -186,14 +182,14 @@ def as_expected(mutation: Mutation, outcome: Outcome) -> bool:
 
 
 def noticed_by(mutation: Mutation, outcome: Outcome) -> str:
-    """What the table says of a mutation: the test that failed, why none can, or "-"."""
+    """The table's entry for a mutation: the test that failed, why none can, or "-"."""
     if not as_expected(mutation, outcome):
         return "-"
     return f"equivalent: {mutation.equivalent}" if mutation.equivalent else f"`{outcome.why}`"
 
 
 def read_table(text: str) -> dict[tuple[str, str], str]:
-    """(file, what a mutation breaks) -> what tests/mutations.md says of it."""
+    """(file, what a mutation breaks) -> its entry in tests/mutations.md."""
     found, file = {}, ""
     for line in text.splitlines():
         if line.startswith("## "):

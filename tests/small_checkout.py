@@ -81,7 +81,7 @@ def start(folder: Path, *command: str) -> "subprocess.Popen[str]":
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
     """Its status and all that it has said."""
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=300)
     return process.returncode, output
 
 

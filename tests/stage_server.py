@@ -1,8 +1,8 @@
-"""Runs a graph's stages in processes forked from one that has loaded the large packages: to load torch takes longer
-than most of the tiny graph's stages.
+"""Runs a graph's stages in processes forked from one that has loaded the large packages, which takes longer than most
+of the tiny graph's stages.
 
-`python` on the stages' PATH is then a program that asks this server, by a socket, to run the script: with its
-arguments, environment, folder and streams. Nothing of seqcap is loaded before.
+`python` on the stages' PATH is then a program that asks this server, by a socket, to run the script with its arguments,
+environment, folder and streams. Nothing of seqcap is loaded before.
 """
 
 import atexit

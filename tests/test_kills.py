@@ -5,7 +5,7 @@ from campaigns.kills import LONGER, Campaign
 # One group, on sentences: without pictures, and without what METEOR and SPICE load.
 ONE_GROUP = {
     "papers/smoothing.yaml": {
-        "papers": {"smoothing": {"pictures": "de_en", "reads": "de_en/data/vocabulary.json"}},
+        "pictures": "de_en",
         "evaluations": {"smoothing_image": None, "smoothing_server": None},
         "groups": {
             "smoothing_lstm_token_sequence": None,

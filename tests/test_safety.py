@@ -1,10 +1,12 @@
-"""What must never cost a user their work: experiments in clones, publications, and files written through links."""
+"""Nothing may cost users their work: experiments in clones, publications, and files written through links.
+
+campaigns/users_data.py has what lies in the way of a command before it starts.
+"""
 
 import hashlib
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import threading
@@ -12,10 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipeline_files import ROOT, git
+from pipeline_files import ROOT, commit, git
 from ruamel.yaml import YAML
+from small_checkout import write
 
-from seqcap import cli
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.pipeline import clone, experiment, publish
@@ -81,13 +83,6 @@ NEW = published(NEW_WITHOUT_SPIDER | SPIDER)
 OLD = published({"report.md": "old\n", "gone/table.csv": "0\n"})
 
 
-def write(folder, files):
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
 def read(folder):
     """Path in a folder -> text of every file there."""
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
@@ -108,8 +103,7 @@ def checkout(tmp_path, monkeypatch):
     server = tmp_path / "server"
     write(server, COMMITTED)
     git(server, "init", "--quiet")
-    git(server, "add", "--all")
-    git(server, "commit", "--quiet", "--message", "all")
+    commit(server, "all")
     folder = tmp_path / "checkout"
     git(tmp_path, "clone", "--quiet", str(server), str(folder))
     monkeypatch.chdir(folder)
@@ -162,58 +156,20 @@ def kill(call: Callable[[], object], monkeypatch, step: int) -> tuple[bool, int]
 # Clones
 
 
-@pytest.mark.parametrize(
-    "left",
-    [
-        {},
-        {"code.py": "half"},
-        {".git/objects/pack/tmp_pack_1": "half"},
-        {".git": "gitdir: /nowhere"},
-    ],
-    ids=["empty", "no-repository", "half-repository", "no-repository-folder"],
-)
-def test_half_a_clone_does_not_cost_the_checkout_its_changes(checkout, left):
-    CLONE.mkdir(parents=True)
-    write(CLONE, left)
-    Path("code.py").write_text("hours of work\n")
-    error = error_of(run_experiment)
-    assert Path("code.py").read_text() == "hours of work\n"
-    assert isinstance(error, InputError)
-    assert str(error) == "runs/e: is not a clone of this checkout; move it away"
-    assert read(CLONE) == left
-
-
-def test_another_repository_in_the_place_of_the_clone_keeps_its_changes(checkout, tmp_path):
-    git(tmp_path, "clone", "--quiet", str(tmp_path / "server"), str(checkout / CLONE))
-    (CLONE / "code.py").write_text("hours of work\n")
-    error = error_of(run_experiment)
-    assert (CLONE / "code.py").read_text() == "hours of work\n"
-    assert "runs/e: is not a clone of this checkout; move it away" in str(error)
-
-
-def test_a_clone_is_brought_to_the_last_commit(checkout):
-    run_experiment()
-    (CLONE / "artifacts").mkdir(exist_ok=True)
-    Path("code.py").write_text("committed later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
-    run_experiment()
-    assert (CLONE / "code.py").read_text() == "committed later\n"
-    assert (CLONE / "artifacts").is_dir()
-    assert not (CLONE.parent / "e/.git/index.lock").exists()
-
-
-def test_a_clone_remembers_what_it_has_run(checkout):
+def test_a_clone_is_brought_to_the_last_commit_and_remembers_its_runs(checkout):
     """The last commit's dvc.lock is the checkout's own: with it, DVC would run unchanged stages again."""
     Path("dvc.lock").write_text("the checkout's\n")
-    git(checkout, "add", "dvc.lock")
-    git(checkout, "commit", "--quiet", "--message", "lock")
+    commit(checkout, "lock")
     run_experiment()
     assert (CLONE / "dvc.lock").read_text() == "the checkout's\n"
-    (CLONE / "dvc.lock").write_text("the clone's\n")
-    Path("dvc.lock").write_text("the checkout's, later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    write(CLONE, {"dvc.lock": "the clone's\n", "artifacts/x": ""})
+    write(checkout, {"dvc.lock": "the checkout's, later\n", "code.py": "committed later\n"})
+    commit(checkout, "later")
     run_experiment()
+    assert (CLONE / "code.py").read_text() == "committed later\n"
     assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
+    assert (CLONE / "artifacts/x").exists()
+    assert not (CLONE / ".git/index.lock").exists()
 
 
 @pytest.mark.parametrize(
@@ -232,8 +188,7 @@ def test_work_in_a_clone_is_not_replaced(checkout, change, problem):
     change()
     before = work(CLONE)
     write(checkout, {"later.py": "committed\n"})
-    git(checkout, "add", "later.py")
-    git(checkout, "commit", "--quiet", "--message", "later")
+    commit(checkout, "later")
     error = error_of(run_experiment)
     assert isinstance(error, InputError)
     assert f"runs/e: {problem}" in str(error)
@@ -248,12 +203,12 @@ def work(clone):
 
 def commit_in_clone():
     (CLONE / "code.py").write_text("hours of work\n")
-    git(CLONE, "commit", "--quiet", "--message", "work", "--", "code.py")
+    commit(CLONE, "work")
 
 
 def test_what_an_experiment_writes_in_its_clone_is_replaced(checkout):
     Path("papers/sle.yaml").write_text(Path("papers/sle.yaml").read_text() + "# later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    commit(checkout, "later")
     run_experiment()
     for name in ("params.yaml", "papers/sle.yaml", "reports/report.md", "reports/new/table.csv"):
         (CLONE / name).parent.mkdir(exist_ok=True)
@@ -274,7 +229,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
     run_experiment()
     (CLONE / "dvc.lock").write_text("the clone's\n")
     Path("code.py").write_text("committed later\n")
-    git(checkout, "commit", "--quiet", "--all", "--message", "later")
+    commit(checkout, "later")
     original = clone._git
 
     def die_in_checkout(*arguments, **options):
@@ -331,21 +286,17 @@ def test_a_git_hook_s_repository_is_not_the_clone(checkout, monkeypatch):
 
 
 def test_a_killed_clone_is_made_anew(checkout, monkeypatch):
+    """And the half clone of a process that still runs is left alone."""
     was_killed, process = kill(lambda: clone.update_clone(CLONE), monkeypatch, step=0)
     assert was_killed
     assert [path.name for path in CLONE.parent.iterdir()] == [f".e.{process}.tmp"]
+    other = CLONE.with_name(f".e.{os.getppid()}.tmp")
+    other.mkdir()
     Path("code.py").write_text("hours of work\n")
     run_experiment()
-    assert sorted(CLONE.parent.iterdir()) == [LOCK, CLONE]
+    assert sorted(CLONE.parent.iterdir()) == sorted([other, LOCK, CLONE])
     assert Path("code.py").read_text() == "hours of work\n"
     assert (CLONE / "code.py").read_text() == "committed\n"
-
-
-def test_another_process_s_clone_is_left_alone(checkout):
-    other = CLONE.with_name(f".e.{os.getppid()}.tmp")
-    other.mkdir(parents=True)
-    run_experiment()
-    assert other.is_dir()
 
 
 def test_a_folder_without_a_commit_is_one_line(tmp_path, monkeypatch):
@@ -358,7 +309,8 @@ def test_a_folder_without_a_commit_is_one_line(tmp_path, monkeypatch):
 
 def test_uncommitted_changes_are_named(checkout, capsys):
     Path("code.py").write_text("not committed\n")
-    Path("forgotten.py").write_text("")
+    for number in range(10, 32):
+        Path(f"{number}.txt").write_text("")
     Path("ignored").write_text("")
     # The experiment itself is read from here, so it is as it is run.
     EXPERIMENT.write_text("{} # changed\n")
@@ -368,19 +320,11 @@ def test_uncommitted_changes_are_named(checkout, capsys):
     assert output.err.splitlines() == [
         f"warning: the experiment runs commit {head}, without these uncommitted changes:",
         " M code.py",
-        "?? forgotten.py",
+        *(f"?? {number}.txt" for number in range(10, 29)),
+        "and 3 more",
     ]
     assert output.out == ""
     assert Path("code.py").read_text() == "not committed\n"
-
-
-def test_a_long_list_of_uncommitted_changes_is_cut(checkout, capsys):
-    for number in range(23):
-        Path(f"{number}.txt").write_text("")
-    run_experiment()
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 22
-    assert lines[-1] == "and 3 more"
 
 
 def test_a_clean_checkout_is_not_warned_of(checkout, tmp_path, capsys):
@@ -405,16 +349,7 @@ def refused(target):
     return str(error)
 
 
-def test_a_folder_of_the_user_is_not_published_over(checkout):
-    write(TARGET, {"thesis.tex": "years of work"})
-    before = read(TARGET)
-    try:
-        assert refused(TARGET).startswith("out/e: holds files, but no earlier publication; ")
-    finally:
-        assert read(TARGET) == before
-
-
-@pytest.mark.parametrize("name", ["notes.md", "sle/notes.md", "report.md", "sle/tables/quality.csv"])
+@pytest.mark.parametrize("name", ["sle/notes.md", "report.md"])
 def test_work_in_an_earlier_publication_is_not_published_over(checkout, name):
     run_experiment()
     assert read(TARGET) == NEW
@@ -510,15 +445,7 @@ def test_a_report_that_fails_is_not_published(checkout, reports, monkeypatch):
     assert not TARGET.exists()
 
 
-def test_the_committed_reports_are_not_published_over(checkout):
-    before = read(Path("reports"))
-    try:
-        assert "reports: holds files" in refused("reports")
-    finally:
-        assert read(Path("reports")) == before
-
-
-@pytest.mark.parametrize("target", [".", "..", "../checkout", "runs", "runs/e", "runs/e/out", "runs/e/reports/new"])
+@pytest.mark.parametrize("target", ["../checkout", "runs", "runs/e", "runs/e/reports/new"])
 def test_neither_the_checkout_nor_the_clone_is_published_over(checkout, target):
     run_experiment()
     try:
@@ -531,21 +458,6 @@ def test_neither_the_checkout_nor_the_clone_is_published_over(checkout, target):
 def test_an_earlier_publication_that_holds_the_checkout_is_not_published_over(checkout, tmp_path):
     (tmp_path / ".published").write_text("")
     assert "holds the checkout" in refused(tmp_path)
-
-
-def test_links_and_files_are_not_published_over(checkout, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
-    write(elsewhere, OLD)
-    link = Path("link")
-    link.symlink_to(elsewhere)
-    assert "link: is a link" in refused(link)
-    assert link.is_symlink()
-    assert read(elsewhere) == OLD
-    Path("dangling").symlink_to("nowhere")
-    assert "dangling: is a link" in refused("dangling")
-    assert "code.py: is a file" in refused("code.py")
-    assert "code.py/below: cannot be made in" in refused("code.py/below")
-    assert Path("code.py").read_text() == "committed\n"
 
 
 def test_what_appears_while_the_graph_runs_is_not_published_over(checkout, monkeypatch):
@@ -615,13 +527,6 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
         monkeypatch.setattr(experiment, "repro", lambda folder, jobs, papers: None)
     assert states == {"missing", "old\n", "new\n"}
     assert read(TARGET) == NEW
-
-
-def test_committed_publications_can_be_published_again():
-    for name in ("flickr8k", "multi30k"):
-        folder = ROOT / "reports" / name
-        assert (folder / ".published").read_text().splitlines()[0] == f"experiments/{name}.yaml"
-        publish.check_publication(folder, ROOT / CLONE)
 
 
 # Parameters
@@ -710,13 +615,10 @@ def test_a_paper_that_is_null_takes_no_part(tmp_path):
     [
         ({"tasks": {}}, "tasks is no file of parameters"),
         ({"code.py": {}}, "code.py is no file of parameters"),
-        ({"papers/none.yaml": {}}, "papers/none.yaml is no file of parameters"),
         ({"papers/../params.yaml": {}}, "papers/../params.yaml is no file of parameters"),
-        ({"../params.yaml": {}}, "is no file of parameters"),
         ({"/params.yaml": {}}, "is no file of parameters"),
         ({"papers/link.yaml": {"work": 1}}, "papers/link.yaml is no file of parameters"),
         ({"params.yaml": None}, "params.yaml: is not a mapping of parameters"),
-        ({"papers/sle.yaml": [1]}, "papers/sle.yaml: is not a mapping of parameters"),
         ({"papers/sle.yaml": {"runs": {"ex": None}}}, "runs.ex is null, but there is no such entry; correct the name"),
     ],
 )
@@ -756,14 +658,17 @@ def test_a_root_belongs_to_one_task(checkout, tmp_path, text, message):
 # Files
 
 
-def test_a_link_is_written_through(tmp_path):
-    target = tmp_path / "disk/file.json"
-    write(tmp_path, {"disk/file.json": "old"})
-    (tmp_path / "first.json").symlink_to("disk/file.json")
-    (tmp_path / "second.json").symlink_to(tmp_path / "first.json")
-    json_file.write_json(tmp_path / "second.json", {"a": 1})
-    assert (tmp_path / "first.json").is_symlink()
-    assert (tmp_path / "second.json").is_symlink()
+@pytest.mark.parametrize("before", ["old", None])
+def test_links_are_written_through(tmp_path, before):
+    """Also if they dangle."""
+    target, first, second = (tmp_path / name for name in ("disk/file.json", "first.json", "second.json"))
+    if before is not None:
+        write(tmp_path, {"disk/file.json": before})
+    first.symlink_to("disk/file.json")
+    second.symlink_to(first)
+    json_file.write_json(second, {"a": 1})
+    assert first.is_symlink()
+    assert second.is_symlink()
     assert json_file.read_json(target) == {"a": 1}
     assert list(target.parent.iterdir()) == [target]
 
@@ -785,29 +690,8 @@ def test_a_link_s_target_is_never_half_written(tmp_path):
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_dangling_link_s_target_is_made(tmp_path):
-    link = tmp_path / "link.json"
-    link.symlink_to("disk/file.json")
-    json_file.write_json(link, [1])
-    assert link.is_symlink()
-    assert json_file.read_json(tmp_path / "disk/file.json") == [1]
-
-
 def test_a_fifo_gets_the_content(tmp_path):
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    # Open on both sides, so that a failure does not leave anything waiting.
-    both = os.open(fifo, os.O_RDWR)
-    try:
-        json_file.write_json(fifo, {"a": 1})
-        assert stat.S_ISFIFO(fifo.lstat().st_mode)
-        assert os.read(both, 100) == b'{\n  "a": 1\n}\n'
-    finally:
-        os.close(both)
-    assert list(tmp_path.iterdir()) == [fifo]
-
-
-def test_a_fifo_s_reader_gets_more_than_a_pipe_holds(tmp_path):
+    """More than a pipe holds."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     found = []
@@ -816,22 +700,8 @@ def test_a_fifo_s_reader_gets_more_than_a_pipe_holds(tmp_path):
     json_file.write_json(fifo, "x" * 200_000)
     reader.join(timeout=10)
     assert found == ['"' + "x" * 200_000 + '"\n']
-
-
-def test_a_device_stays_one(tmp_path):
-    node = tmp_path / "null"
-    try:
-        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        node.write_text("")
-    except OSError:
-        pytest.skip("making device nodes takes root")
-    link = tmp_path / "link"
-    link.symlink_to(node)
-    json_file.write_json(node, {"a": 1})
-    json_file.write_json(link, {"a": 1})
-    assert stat.S_ISCHR(node.lstat().st_mode)
-    assert link.is_symlink()
-    assert sorted(tmp_path.iterdir()) == [link, node]
+    assert fifo.is_fifo()
+    assert list(tmp_path.iterdir()) == [fifo]
 
 
 @pytest.mark.parametrize("to", ["file", "pipe"])
@@ -839,51 +709,28 @@ def test_standard_output_gets_the_content_after_what_was_printed(tmp_path, to):
     # Not /dev/stdout itself: if this fails, it replaces it.
     (tmp_path / "link").symlink_to("/dev/stdout")
     code = "from seqcap.files.json_file import write_json\nprint('table'); write_json('link', [1]); print('end')"
-    with (tmp_path / "output").open("w") as output:
-        command = [sys.executable, "-c", code]
-        if to == "file":
+    command = [sys.executable, "-c", code]
+    if to == "file":
+        with (tmp_path / "output").open("w") as output:
             subprocess.run(command, cwd=tmp_path, stdout=output, check=True)
-            found = (tmp_path / "output").read_text()
-        else:
-            found = subprocess.check_output(command, cwd=tmp_path, text=True)
+        found = (tmp_path / "output").read_text()
+    else:
+        found = subprocess.check_output(command, cwd=tmp_path, text=True)
     assert found == "table\n[\n  1\n]\nend\n"
     assert (tmp_path / "link").is_symlink()
 
 
 def test_what_cannot_be_written_is_one_line(tmp_path):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    for path in (folder, tmp_path / "link"):
-        if path != folder:
-            path.symlink_to(folder)
-        with pytest.raises(InputError, match=r"is a folder; name a file in it"):
-            json_file.write_json(path, 1)
-    loop = tmp_path / "loop"
-    loop.symlink_to(loop)
-    with pytest.raises(InputError, match="cannot be written"):
-        json_file.write_json(loop, 1)
-    assert list(folder.iterdir()) == []
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name, problem in (("link", "is a folder; name a file in it"), ("loop", "cannot be written")):
+        with pytest.raises(InputError, match=problem):
+            json_file.write_json(tmp_path / name, 1)
+    assert list((tmp_path / "folder").iterdir()) == []
 
 
-def test_scores_are_not_computed_for_a_folder(tmp_path, monkeypatch, capsys):
-    from seqcap.tools import score as scoring
-
-    monkeypatch.setattr(scoring, "score_files", lambda *_: pytest.fail("scored"))
-    files = ["--references", "references.json", "--candidates", "candidates.json"]
-    monkeypatch.setattr(sys, "argv", ["seqcap", "score", *files, "--json", str(tmp_path)])
-    with pytest.raises(SystemExit) as caught:
-        cli.main()
-    assert caught.value.code == 2
-    assert capsys.readouterr().err == f"error: {tmp_path}: is a folder; name a file in it\n"
-
-
-def test_scores_that_cannot_be_written_are_one_line(tmp_path):
-    from seqcap.tools import score as scoring
-
-    write(tmp_path, {"file": "", "disk/scores.json": "old"})
-    with pytest.raises(InputError, match="cannot be written"):
-        scoring.write_scores(tmp_path / "file/scores.json", {})
-    (tmp_path / "link").symlink_to("disk/scores.json")
-    scoring.write_scores(tmp_path / "link", {})
-    assert (tmp_path / "link").is_symlink()
-    assert json_file.read_json(tmp_path / "disk/scores.json") == {}
+def test_scores_are_not_computed_for_a_folder(tmp_path, monkeypatch, command):
+    monkeypatch.setattr("seqcap.tools.score.score_files", lambda *_: pytest.fail("scored"))
+    done = command("score", "--references", "a.json", "--candidates", "b.json", "--json", tmp_path)
+    assert done == (2, "", f"error: {tmp_path}: is a folder; name a file in it\n")

@@ -1,15 +1,13 @@
 """`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap graph` renews its graph, `seqcap compare`
 compares two of its runs, `seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's
-server, `seqcap rating` counts what people think of them."""
+server, `seqcap rating` counts people's judgements of them."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
-import sys
-from collections.abc import Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +15,128 @@ from seqcap.errors import one_line_errors
 
 # Everything else is imported by the command that needs it: a mistake in the command line is told at once.
 
+METRICS = """\
+metrics, in any case and spelling:
+  bleu1, bleu2, bleu3, bleu4 (bleu: all four), meteor, rouge-l, cider (CIDEr-D), spice, spider (CIDEr + SPICE)
+
+files; - is standard input, JSON or plain text:
+  COCO's JSON, coco-caption's {id: [captions]}, Karpathy's JSON, our Parquet, and plain text (.txt) with a caption a
+  line. Several text files of references hold one reference of every image each.
+"""
+
 
 def main() -> None:
     """Entry point of the `seqcap` command. Exits with status 2 on bad input."""
+    options = vars(make_parser().parse_args())
+    call = options.pop("call")
+    with one_line_errors():
+        call(**options)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; `call` is the function that takes a command's options and runs it."""
     parser = Parser(prog="seqcap", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for add in (add_repro, add_graph, add_score, add_compare, add_caption, add_submit, add_rating):
+        add(commands)
+    return parser
+
+
+def add_repro(commands: Any) -> None:
     command = commands.add_parser("repro", help="run the DVC graph, several stages at a time")
-    command.add_argument("--jobs", type=positive, default=1, help="independent stages at a time")
+    command.add_argument("--jobs", type=number(9999), default=1, help="independent stages at a time")
     command.add_argument("--papers", nargs="+", default=[], help="only their parts of the report; all by default")
     command.add_argument("--dry", action="store_true", help="only say which stages would run")
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
-    commands.add_parser("graph", help="renew graph.yaml, what DVC knows of the parameters")
-    add_score(commands)
+
+    def call(
+        jobs: int, papers: list[str], dry: bool, experiment: Path | None, root: Path | None, publish: Path | None
+    ) -> None:
+        from seqcap.pipeline.experiment import run_experiment
+        from seqcap.pipeline.repro import repro, sections
+
+        if experiment is None:
+            repro(Path(), jobs, sections(papers), dry)
+        elif dry:
+            command.error("--dry looks at this checkout, not at an experiment's clone")
+        elif publish is None:
+            command.error("--experiment needs --publish")
+        else:
+            run_experiment(experiment, root, publish, jobs, papers)
+
+    command.set_defaults(call=call)
+
+
+def add_graph(commands: Any) -> None:
+    command = commands.add_parser("graph", help="renew graph.yaml, what DVC knows of the parameters")
+
+    def call() -> None:
+        from seqcap.pipeline.graph import write_graph
+
+        write_graph()
+
+    command.set_defaults(call=call)
+
+
+def add_score(commands: Any) -> None:
+    command = commands.add_parser(
+        "score",
+        help="score captions against references: no Java, no downloads",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=METRICS,
+    )
+    command.add_argument("--references", type=Path, nargs="+", required=True, metavar="FILE", help="people's captions")
+    command.add_argument("--candidates", type=Path, nargs="+", required=True, metavar="FILE", help="captions to score")
+    splits = ("train", "val", "test", "server")
+    command.add_argument("--split", default="test", choices=splits, help="of Karpathy's and our references")
+    command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
+    command.add_argument("--format", dest="form", default="text", choices=("text", "json", "markdown", "latex"))
+    command.add_argument(
+        "--paired",
+        default="bs",
+        choices=("bs", "ar"),
+        help="how systems are compared with the first: the paired bootstrap (bs, the default) or approximate "
+        "randomisation (ar), both as sacreBLEU's",
+    )
+    command.add_argument("--json", dest="json_file", type=Path, metavar="OUT", help="write all as JSON, x1 scale")
+    command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
+    command.add_argument("--official", action="store_true", help="by pycocoevalcap and its jars (Java), as an oracle")
+
+    def call(metrics: list[str] | None, **options: Any) -> None:
+        from seqcap.metrics.registry import QUALITY, find_metrics
+
+        wanted = find_metrics(metrics or QUALITY)
+        if options["per_image"] and options["json_file"] is None and options["form"] != "json":
+            command.error("--per-image needs --json or --format json")
+        if [*options["references"], *options["candidates"]].count(Path("-")) > 1:
+            command.error("standard input can be read once")
+        from seqcap.tools.score import score
+
+        score(metrics=wanted, **options)
+
+    command.set_defaults(call=call)
+
+
+def add_compare(commands: Any) -> None:
     command = commands.add_parser("compare", help="the difference between two runs that are scored already")
     command.add_argument("left", help="a run of papers/<paper>.yaml, such as sll_sle")
     command.add_argument("right", help="another run of the same paper")
     command.add_argument("--report", action="store_true", help="keep the comparison in the report, too")
-    command = commands.add_parser("caption", help="caption image files, or GIFs with what was trained on clips")
+
+    def call(left: str, right: str, report: bool) -> None:
+        from seqcap.tools.compare import compare, keep
+
+        print(compare(left, right))
+        if report:
+            print(keep(left, right))
+
+    command.set_defaults(call=call)
+
+
+def add_caption(commands: Any) -> None:
+    command = commands.add_parser("caption", help="caption image files, or GIFs with a captioner of clips")
     command.add_argument("images", type=Path, nargs="+")
     command.add_argument(
         "--weights",
@@ -44,157 +145,62 @@ def main() -> None:
         required=True,
         help="a trained captioner, e.g. under artifacts/sle/train; several decode together, as an ensemble",
     )
-    command.add_argument("--beam", type=beam_width, default=5, help="beam width, at most 100")
+    command.add_argument("--beam", type=number(100), default=5, help="beam width, at most 100")
+
+    def call(images: list[Path], weights: list[Path], beam: int) -> None:
+        from seqcap.tools.caption import caption_files
+
+        for path, caption in caption_files(images, weights, beam):
+            # A file name need not be valid text.
+            print(f"{os.fsencode(path).decode(errors='replace')}\t{caption}")
+
+    command.set_defaults(call=call)
+
+
+def add_submit(commands: Any) -> None:
     command = commands.add_parser("submit", help="write captions as COCO's server takes them")
     command.add_argument("decoded", type=Path, help="our decoded Parquet")
-    command.add_argument("--decoder", default="beam", help="whose first captions are submitted: greedy, beam or sample")
-    command.add_argument("--variant", help="of the file; not needed where it holds one")
-    command.add_argument("--seed", type=int, help="of the file; not needed where it holds one")
+    decoders = ("greedy", "beam", "sample")
+    command.add_argument("--decoder", default="beam", choices=decoders, help="whose first captions are submitted")
+    command.add_argument("--variant", help="run in the file; not needed if it holds one")
+    command.add_argument("--seed", type=int, help="seed in the file; not needed if it holds one")
     command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the file goes")
-    command.add_argument("--name", help="of the algorithm, in the file's name; by default the variant's")
-    command.add_argument("--split", default="test2014", help="which of COCO's splits it is: test2014 or val2014")
+    command.add_argument("--name", help="of the algorithm, in the file's name; by default the run's")
+    command.add_argument("--split", default="test2014", choices=("test2014", "val2014"), help="COCO's split")
     command.add_argument("--images", type=Path, help="the dataset's images; by default those of task `image`")
+
+    def call(**options: Any) -> None:
+        from seqcap.tools.submit import submit
+
+        print(submit(**options))
+
+    command.set_defaults(call=call)
+
+
+def add_rating(commands: Any) -> None:
     command = commands.add_parser("rating", help="people's judgements of captions")
-    action = command.add_subparsers(dest="action", required=True).add_parser("aggregate", help="count raters' answers")
+    actions = command.add_subparsers(metavar="ACTION", required=True)
+    action = actions.add_parser("aggregate", help="count raters' answers")
     action.add_argument("key", type=Path, help="key.json, written with the page")
     action.add_argument("answers", type=Path, nargs="+", help="the CSV files that raters sent")
-    arguments = parser.parse_args()
-    with one_line_errors():
-        if arguments.command == "caption":
-            from seqcap.tools.caption import caption_files
 
-            for path, caption in caption_files(arguments.images, arguments.weights, arguments.beam):
-                # A file's name may be no text.
-                print(f"{os.fsencode(path).decode(errors='replace')}\t{caption}")
-        elif arguments.command == "compare":
-            from seqcap.tools.compare import compare, keep
+    def call(key: Path, answers: list[Path]) -> None:
+        from seqcap.rating.aggregate import aggregate, as_table
 
-            print(compare(arguments.left, arguments.right))
-            if arguments.report:
-                print(keep(arguments.left, arguments.right))
-        elif arguments.command == "submit":
-            submit(parser, arguments)
-        elif arguments.command == "score":
-            score(parser, arguments)
-        elif arguments.command == "rating":
-            from seqcap.rating.aggregate import aggregate, as_table
+        print(as_table(aggregate(key, answers)))
 
-            print(as_table(aggregate(arguments.key, arguments.answers)))
-        elif arguments.command == "graph":
-            from seqcap.pipeline.graph import write_graph
-
-            write_graph()
-        else:
-            run(parser, arguments)
+    command.set_defaults(call=call)
 
 
-def add_score(commands: Any) -> None:
-    """The `score` command's options."""
-    command = commands.add_parser(
-        "score",
-        help="score captions against references: no Java, no downloads",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="""\
-metrics, in any case and spelling:
-  bleu1, bleu2, bleu3, bleu4 (bleu: all four), meteor, rouge-l, cider (CIDEr-D), spice, spider (CIDEr + SPICE)
+def number(most: int) -> Callable[[str], int]:
+    """Reads an option's value as a number from 1 to `most`."""
 
-files; - is standard input, JSON or plain text:
-  COCO's JSON, coco-caption's {id: [captions]}, Karpathy's JSON, our Parquet, and plain text (.txt) with a caption a
-  line. Several text files of references hold one reference of every image each.
-""",
-    )
-    command.add_argument("--references", type=Path, nargs="+", required=True, metavar="FILE", help="people's captions")
-    command.add_argument("--candidates", type=Path, nargs="+", required=True, metavar="FILE", help="what is scored")
-    command.add_argument("--split", default="test", help="of Karpathy's and our references: train, val, test or server")
-    command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
-    command.add_argument("--format", default="text", metavar="FORMAT", help="text (default), json, markdown or latex")
-    command.add_argument(
-        "--paired",
-        default="bs",
-        metavar="TEST",
-        help="how systems are compared with the first: bs (default), the paired bootstrap, or ar, approximate "
-        "randomisation, both as sacreBLEU's",
-    )
-    command.add_argument("--json", type=Path, metavar="OUT", help="write everything as JSON, x1 scale")
-    command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
-    command.add_argument("--official", action="store_true", help="by pycocoevalcap and its jars (Java), as an oracle")
+    def read(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,9}", text) or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
+        return int(text)
 
-
-def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """The `repro` command."""
-    from seqcap.pipeline.experiment import run_experiment
-    from seqcap.pipeline.repro import repro, sections
-
-    if arguments.experiment is None:
-        repro(Path(), arguments.jobs, sections(arguments.papers), arguments.dry)
-    elif arguments.dry:
-        parser.error("--dry looks at this checkout, not at an experiment's clone")
-    elif arguments.publish is None:
-        parser.error("--experiment needs --publish")
-    else:
-        run_experiment(arguments.experiment, arguments.root, arguments.publish, arguments.jobs, arguments.papers)
-
-
-def submit(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """The `submit` command."""
-    from seqcap.files.schemas import COCO_SPLITS, DECODERS
-    from seqcap.tools import submit as submission
-
-    check_choice(parser, "--decoder", arguments.decoder, DECODERS)
-    check_choice(parser, "--split", arguments.split, COCO_SPLITS)
-    options = {name: value for name, value in vars(arguments).items() if name != "command" and value is not None}
-    print(submission.submit(**options))
-
-
-def score(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """The `score` command."""
-    from seqcap.metrics.registry import QUALITY, find_metrics
-
-    metrics = find_metrics(arguments.metrics or QUALITY)
-    from seqcap.files.schemas import SERVER, SPLITS
-    from seqcap.files.writing import check_output
-
-    check_choice(parser, "--split", arguments.split, (*SPLITS, SERVER))
-    check_choice(parser, "--format", arguments.format, ("text", "json", "markdown", "latex"))
-    check_choice(parser, "--paired", arguments.paired, ("bs", "ar"))
-    if arguments.per_image and arguments.json is None and arguments.format != "json":
-        parser.error("--per-image needs --json or --format json")
-    read = [*arguments.references, *arguments.candidates]
-    if read.count(Path("-")) > 1:
-        parser.error("standard input can be read once")
-    if arguments.json is not None:
-        # Before the work, which can take long.
-        check_output(arguments.json, read=[path for path in read if path != Path("-")])
-    from seqcap.tools import score as scoring
-    from seqcap.tools import score_tables
-
-    systems = scoring.score_files(
-        arguments.references, arguments.candidates, arguments.split, metrics, arguments.official, arguments.paired
-    )
-    for warning in (line for system in systems for line in system.warnings):
-        print(f"warning: {warning}", file=sys.stderr)
-    signatures = score_tables.signatures(systems, arguments.official)
-    if arguments.format == "json":
-        print(json.dumps(scoring.as_json(systems, signatures, arguments.per_image), indent=2))
-    else:
-        show = getattr(score_tables, f"as_{arguments.format}")
-        print(show(systems, signatures, arguments.paired))
-    if arguments.json is not None:
-        scoring.write_scores(arguments.json, scoring.as_json(systems, signatures, arguments.per_image))
-
-
-def positive(text: str) -> int:
-    """An option's value as a number from 1 on."""
-    if not re.fullmatch("0*[1-9][0-9]{0,3}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 9999")
-    return int(text)
-
-
-def beam_width(text: str) -> int:
-    """An option's value as the width of a beam: time and memory grow with it."""
-    if not re.fullmatch("0*([1-9][0-9]?|100)", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100")
-    return int(text)
+    return read
 
 
 class Once(argparse.Action):
@@ -202,13 +208,7 @@ class Once(argparse.Action):
 
     given = False
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         if self.given:
             parser.error(f"argument {option_string}: it is given twice")
         self.given = True
@@ -221,9 +221,3 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.register("action", None, Once)
-
-
-def check_choice(parser: argparse.ArgumentParser, option: str, value: str, allowed: Collection[str]) -> None:
-    """Ends with the usage and one line if an option's value is not allowed. Argparse would need all that is at once."""
-    if value not in allowed:
-        parser.error(f"argument {option}: {value!r} is not one of {', '.join(allowed)}")

@@ -1,14 +1,13 @@
-"""Kills the pipeline with -9 at random moments, again and again, and looks whether anything is lost.
+"""Kills the pipeline with -9 at random moments, again and again, and checks that nothing is lost.
 
     python tests/campaigns/kills.py --kills 100
 
 The tiny graph runs once undisturbed. A copy of it is killed and started again until its report is there; then every
-output must have the same bytes, and the copy begins anew. No run may fail by itself. Half of the kills wait until a run
-has a checkpoint, and come during its steps: when its stage runs again, it must go on from that checkpoint or a later
-one. The others wait for a stage of a kind that no kill has hit, and after that for nothing. Some kills hit every
-process, and others one of them: then the rest goes on, and the next run meets it.
-Writes tests/campaigns/kills.md. Takes an hour; what is done stays in scratch/kills.jsonl, and the same command at the
-same commit goes on from there.
+output must have the same bytes, and the copy begins anew. No run may fail by itself. Half of the kills come during the
+steps of a run that has a checkpoint: when its stage runs again, it must go on from that checkpoint or a later one. The
+others wait for a stage of a kind that no kill has hit, and after that for nothing. Some kills hit every process, others
+one of them: then the rest goes on, and the next run meets it.
+Writes tests/campaigns/kills.md. Takes an hour.
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +36,13 @@ from safetensors import safe_open
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pipeline_files import ROOT, commit, copy_project, git
+from pipeline_files import commit, copy_project
 
 from seqcap.pipeline.experiment import apply_overlay
+from seqcap.pipeline.graph import write_graph
 
 TABLE = Path(__file__).with_suffix(".md")
-# Whom a kill hits: the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
+# A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
 VICTIMS = {
     "stage": {"stage"},
     "worker": {"worker"},
@@ -53,7 +52,7 @@ VICTIMS = {
     "seqcap, DVC": {"seqcap", "dvc"},
     "all": {"seqcap", "dvc", "stage", "worker"},
 }
-# Stages that train have checkpoints. Where they put their weights.
+# The stages that have checkpoints, and where they put their weights.
 WEIGHTS = {
     "pretrain": "artifacts/pretrain/{stage}/seed{seed}.safetensors",
     "retriever": "artifacts/retriever/{stage}/seed{seed}.safetensors",
@@ -72,9 +71,9 @@ OVERLAY = {
     "papers/psst.yaml": {"runs": {"cooperation": LONGER}},
     "papers/wtfrl.yaml": {"runs": dict.fromkeys(("distinctive", "scst_grammar", "tf_longer"), LONGER)},
 }
-# Not compared: what is measured, and how the machine is used.
-OF_THE_MACHINE = ("artifacts/timing/", "artifacts/machine.json")
-# A kill comes at most so many seconds after what it waits for: a checkpoint, a stage, which may be short, the start.
+# Not compared: times, and how the machine is used.
+NOT_COMPARED = ("artifacts/timing/", "artifacts/machine.json")
+# The most seconds between a kill and the event that it waits for: a checkpoint, a stage, or the start.
 STEPS_SECONDS, STAGE_SECONDS, ANY_SECONDS = 1.0, 0.3, 30.0
 RUN_SECONDS = 1800
 
@@ -86,7 +85,7 @@ class Kill:
     Attributes:
         victims: of `VICTIMS`.
         stage: kind of a stage that was running; "" between stages.
-        checkpoints: of a run in its steps and of those that train with it, "<name> seed <k>" -> step.
+        checkpoints: "<run> seed <k>" -> step, of a run in its steps and of those that train with it.
         log: bytes of the log before.
         missed: whether the run failed of it. A helper of `multiprocessing` may die unnoticed.
     """
@@ -102,7 +101,7 @@ class Kill:
 
 
 def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """Those that work in a folder, each with what it is: "seqcap", "dvc", "stage", or "worker" for all others."""
+    """The role and process of all that work in a folder: "seqcap", "dvc", "stage", or "worker" for all others."""
     for process in psutil.process_iter():
         try:
             if process.cwd() != str(folder):
@@ -111,7 +110,7 @@ def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
         except psutil.Error:
             continue
         if command[1:2] == ["-m"] and command[2] in ("seqcap", "seqcap.pipeline.quiet_dvc"):
-            yield command[2].removeprefix("seqcap.quiet_"), process
+            yield command[2].removeprefix("seqcap.pipeline.quiet_"), process
         elif command[1:] and command[1].startswith("stages/"):
             yield "stage", process
         elif command:
@@ -119,12 +118,12 @@ def processes(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
 
 
 def running_stages(folder: Path) -> list[str]:
-    """The names that DVC has for the stages that run."""
+    """DVC's names of the stages that run."""
     return sorted({stage_of(process) for role, process in processes(folder) if role == "stage"} - {""})
 
 
 def stage_of(process: psutil.Process) -> str:
-    """The name that DVC has for the stage of a process, "" if it has none or has ended."""
+    """DVC's name of a process's stage, "" if it has none or has ended."""
     try:
         return process.environ().get("DVC_STAGE", "")
     except psutil.Error:
@@ -132,13 +131,11 @@ def stage_of(process: psutil.Process) -> str:
 
 
 def kind_of(stage: str) -> str:
-    """What a stage does, without what it does it to."""
     return stage.partition("@")[0]
 
 
 def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
-    """The first stage with a run that has a checkpoint and no weights yet, and the steps of all its checkpoints; ("",
-    {}) if there is none."""
+    """The first stage with a run that has a checkpoint and no weights yet, and the steps of its checkpoints."""
     for stage in stages:
         kind, _, name = stage.partition("@")
         steps, unfinished = {}, False
@@ -161,6 +158,7 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     copy_project(folder)
     for changes in (OVERLAY, overlay or {}):
         apply_overlay(folder, changes, TABLE)
+    write_graph(folder)
     path = folder / "src/seqcap/training/loop.py"
     code = path.read_text()
     for name, value in (("CHECKPOINT_SECONDS", "0"), ("LOG_STEPS", "1")):
@@ -172,19 +170,19 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
 
 
 def outputs(folder: Path) -> dict[str, str]:
-    """Path -> hash of all that a graph has written, and stage -> what DVC has recorded of it."""
+    """Path -> hash of every output of a graph, and stage -> DVC's record of it."""
     found = {}
     for part in ("artifacts", "configs", "reports"):
         for path in sorted((folder / part).rglob("*")):
             name = str(path.relative_to(folder))
-            if path.is_file() and not name.startswith(OF_THE_MACHINE):
+            if path.is_file() and not name.startswith(NOT_COMPARED):
                 found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     stages = YAML(typ="safe").load((folder / "dvc.lock").read_text())["stages"]
     return found | {name: json.dumps(stage, sort_keys=True) for name, stage in stages.items()}
 
 
 def begin_anew(folder: Path) -> None:
-    """Deletes all that a graph has made."""
+    """Deletes the outputs of a graph."""
     for name in ("artifacts", "configs", "scratch", ".dvc/tmp", ".dvc/cache"):
         shutil.rmtree(folder / name)
     subprocess.run(["git", "clean", "--quiet", "--force", "-d", "reports", "dvc.lock"], cwd=folder, check=True)
@@ -200,10 +198,7 @@ class Campaign:
         folder: an empty one.
         papers: whose parts of the report are made; none: the whole report.
         seed: of the moments and the victims.
-        overlay: what else is different in the graph, as in an experiment's file.
-
-    Attributes:
-        graphs: how often the graph has come to its end.
+        overlay: changes of the graph, as in an experiment's file.
     """
 
     def __init__(
@@ -222,15 +217,8 @@ class Campaign:
         self.kinds = {kind_of(stage) for stage in lock["stages"]}
         self.folder = make_copy(folder / "killed", overlay)
 
-    def run(self, kills: int, kept: Path | None = None) -> None:
-        """Kills so often, each time goes on, and lets the last graph come to its end.
-
-        Args:
-            kept: gets a line with the kills of each graph that has come to its end.
-
-        Raises:
-            AssertionError: a run failed by itself, did not go on from its checkpoint, or left other bytes.
-        """
+    def run(self, kills: int) -> None:
+        """Kills so often, goes on each time, and lets the last graph come to its end."""
         first = len(self.kills)
         while True:
             process = self.start()
@@ -242,16 +230,13 @@ class Campaign:
                 continue
             assert status == 0, f"a run failed by itself:\n{self.log.read_text()[-10_000:]}"
             self.check(self.kills[first:])
-            if kept is not None:
-                with kept.open("a") as file:
-                    file.write(json.dumps([asdict(kill) for kill in self.kills[first:]]) + "\n")
             if len(self.kills) == kills:
                 return
             first = len(self.kills)
             begin_anew(self.folder)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Starts a run. What survives a kill writes to the same log, and does not keep anybody waiting."""
+        """Starts a run. Processes that survive a kill write to the same log."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "OMP_NUM_THREADS": "1"}
         with self.log.open("a") as log:
@@ -264,9 +249,9 @@ class Campaign:
         is_time: Callable[[], bool] | None = None
         most = ANY_SECONDS
         if 2 * sum(bool(kill.checkpoints) for kill in self.kills) <= len(self.kills):
-            is_time, most = self.in_steps, STEPS_SECONDS
+            is_time, most = lambda: bool(in_steps(self.folder, running_stages(self.folder))[0]), STEPS_SECONDS
         elif new:
-            is_time, most = partial(self.runs_one_of, new), STAGE_SECONDS
+            is_time, most = lambda: bool(new & set(map(kind_of, running_stages(self.folder)))), STAGE_SECONDS
         seconds = self.random.uniform(0, most)
         while True:
             while is_time and process.poll() is None and not is_time():
@@ -274,7 +259,7 @@ class Campaign:
             try:
                 process.wait(seconds)
             except subprocess.TimeoutExpired:
-                # What it has waited for may be over.
+                # The event may be over.
                 if is_time is None or is_time():
                     break
             else:
@@ -300,14 +285,6 @@ class Campaign:
         if stages and kind_of(stages[0]) in new:
             stage = stages[0]
         return Kill(victims, kind_of(stage or next(iter(stages), "")), steps, size)
-
-    def in_steps(self) -> bool:
-        """Whether a run that has a checkpoint goes on training."""
-        return bool(in_steps(self.folder, running_stages(self.folder))[0])
-
-    def runs_one_of(self, kinds: Set[str]) -> bool:
-        """Whether a stage of such a kind runs."""
-        return any(kind_of(stage) in kinds for stage in running_stages(self.folder))
 
     def check(self, kills: Sequence[Kill]) -> None:
         """Checks a graph that has come to its end after some kills."""
@@ -353,17 +330,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    kept, head = ROOT / "scratch/kills.jsonl", f"{git(ROOT, 'rev-parse', 'HEAD').strip()} seed {arguments.seed}\n"
-    if not kept.exists() or not kept.read_text().startswith(head):
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(head)
-    graphs = [[Kill(**kill) for kill in json.loads(line)] for line in kept.read_text().splitlines()[1:]]
-    before = [kill for graph in graphs for kill in graph]
     with tempfile.TemporaryDirectory() as folder:
-        campaign = Campaign(Path(folder).resolve(), [], f"{arguments.seed} {len(before)}")
-        campaign.kills, campaign.graphs = before, len(graphs)
-        if len(before) < arguments.kills:
-            campaign.run(arguments.kills, kept)
+        campaign = Campaign(Path(folder).resolve(), [], arguments.seed)
+        campaign.run(arguments.kills)
     text = f"""\
 # Kills
 

@@ -1,4 +1,4 @@
-"""Every command that deletes or overwrites, run where somebody else's files lie: what it touches beyond what it may.
+"""Every command that deletes or overwrites, run where somebody else's files lie, must touch its own files only.
 
     python tests/campaigns/users_data.py
 
@@ -36,24 +36,27 @@ DEAD = 999_999_999
 SCORE = "score --references references.json --candidates candidates.json --metrics CIDEr --json"
 SUBMIT = "submit decoded.parquet --split val2014 --out"
 EXPERIMENT = "repro --experiment experiments/e.yaml --publish"
+PUBLISH = f"{EXPERIMENT} out/e"
 # What a small checkout's `seqcap repro` may touch there: DVC's own files, outputs, checkpoints and locks.
 OWN = (".dvc/tmp*", ".dvc/cache*", "dvc.lock", "artifacts/machine.json", "scratch*")
 GRAPH = (*OWN, "artifacts/work*", "artifacts/sections/sle*", "configs*", "reports/report.md", "begun")
-CLONE = ("runs", "runs/.e.lock", "runs/e*")
+LOCK = ("runs/.e.lock",)
+CLONE = ("runs", *LOCK, "runs/e*")
+NO_CLONE = "runs/e: is not a clone"
 RESULTS = "captions_val2014_model_results.json"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A command and what lies where it works.
+    """A command and the files where it works.
 
     Attributes:
         command: arguments of `seqcap`, run in the checkout `here`.
         what: lies there, in words.
-        may: what it may touch, as patterns of paths in `here`, or beside it with ../.
+        may: patterns of the paths that it may touch, in `here`, or beside it with ../.
         says: part of its output.
         files: somebody's files, path -> content.
-        prepare: what else is done in `here` before.
+        prepare: is called with `here` before.
     """
 
     command: str
@@ -64,11 +67,11 @@ class Case:
     prepare: Callable[[Path], object] = lambda here: None
 
 
-# --- What lies there
+# --- Files that lie there
 
 
 def inputs(here: Path) -> None:
-    """What is scored and submitted."""
+    """Files to be scored and submitted."""
     references = {"images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog runs"}]}
     (here / "references.json").write_text(json.dumps(references))
     (here / "candidates.json").write_text(json.dumps([{"image_id": 1, "caption": "a dog"}]))
@@ -166,72 +169,66 @@ CASES = [
         {},
         strangers,
     ),
-    Case(f"{EXPERIMENT} out/e", "nothing", (*CLONE, "out", "out/e*"), "1 of 4 stages"),
-    Case(f"{EXPERIMENT} out/e", "its clone and its publication", (*CLONE, "out/e*"), "4 of 4 stages", {}, after()),
+    Case(PUBLISH, "nothing", (*CLONE, "out", "out/e*"), "1 of 4 stages"),
+    Case(PUBLISH, "its clone and its publication", (*CLONE, "out/e*"), "4 of 4 stages", {}, after()),
+    Case(PUBLISH, "a folder at runs/e", LOCK, NO_CLONE, {"runs/e/a.tex": SOMEBODY}),
+    Case(PUBLISH, "a file at runs/e", LOCK, NO_CLONE, {"runs/e": SOMEBODY}),
+    Case(PUBLISH, "a lost repository at runs/e", LOCK, NO_CLONE, {"runs/e/.git": "gitdir: /x", "runs/e/a": SOMEBODY}),
+    Case(PUBLISH, "half a repository", LOCK, NO_CLONE, {}, half_repository),
+    Case(PUBLISH, "another repository", LOCK, NO_CLONE, {}, other_repository),
     Case(
-        f"{EXPERIMENT} out/e", "a folder at runs/e", (CLONE[1],), "runs/e: is not a clone", {"runs/e/a.tex": SOMEBODY}
-    ),
-    Case(f"{EXPERIMENT} out/e", "a file at runs/e", (CLONE[1],), "runs/e: is not a clone", {"runs/e": SOMEBODY}),
-    Case(f"{EXPERIMENT} out/e", "half a repository", (CLONE[1],), "runs/e: is not a clone", {}, half_repository),
-    Case(f"{EXPERIMENT} out/e", "another repository", (CLONE[1],), "runs/e: is not a clone", {}, other_repository),
-    Case(
-        f"{EXPERIMENT} out/e",
+        PUBLISH,
         "a link to a folder at runs/e",
-        (CLONE[1],),
-        "runs/e: is not a clone",
+        LOCK,
+        NO_CLONE,
         {"../thesis/a.tex": SOMEBODY, "runs/x": ""},
         link("runs/e", "../../thesis"),
     ),
     Case(
         f"{EXPERIMENT} ../out/e",
         "a link to the checkout at runs/e",
-        (CLONE[1],),
-        "runs/e: is not a clone",
+        LOCK,
+        NO_CLONE,
         {"code.py": SOMEBODY, "runs/x": ""},
         link("runs/e", ".."),
     ),
     Case(
-        f"{EXPERIMENT} out/e",
+        PUBLISH,
         "a changed file in its clone",
-        (CLONE[1],),
+        LOCK,
         "has changes of its own, first 'M code.py'",
         {},
         after(put({"runs/e/code.py": SOMEBODY})),
     ),
     Case(
-        f"{EXPERIMENT} out/e",
+        PUBLISH,
         "a new file in its clone",
-        (CLONE[1],),
+        LOCK,
         "has changes of its own, first '?? thesis.tex'",
         {},
         after(put({"runs/e/thesis.tex": SOMEBODY})),
     ),
-    Case(f"{EXPERIMENT} out/e", "a commit in its clone", (CLONE[1],), "has a commit of", {}, after(work_in_clone)),
-    Case(f"{EXPERIMENT} out/e", "a folder", (), "holds files, but no earlier", {"out/e/thesis.tex": SOMEBODY}),
-    Case(f"{EXPERIMENT} out/e", "a file", (), "out/e: is a file", {"out/e": SOMEBODY}),
-    Case(f"{EXPERIMENT} out/e", "a file, as a folder", (), "out/e: cannot be made", {"out": SOMEBODY}),
+    Case(PUBLISH, "a commit in its clone", LOCK, "has a commit of", {}, after(work_in_clone)),
+    Case(PUBLISH, "a folder", (), "holds files, but no earlier", {"out/e/thesis.tex": SOMEBODY}),
+    Case(PUBLISH, "a file", (), "out/e: is a file", {"out/e": SOMEBODY}),
+    Case(PUBLISH, "a file, as a folder", (), "out/e: cannot be made", {"out": SOMEBODY}),
     Case(f"{EXPERIMENT} out", "a link", (), "out: is a link", {"../thesis/a.tex": SOMEBODY}, link("out", "../thesis")),
     Case(f"{EXPERIMENT} .", "the checkout", (), "holds the checkout", {"code.py": SOMEBODY}),
-    Case(f"{EXPERIMENT} ..", "what holds the checkout", (), "holds the checkout", {"../thesis.tex": SOMEBODY}),
+    Case(f"{EXPERIMENT} ..", "a folder that holds the checkout", (), "holds the", {"../thesis.tex": SOMEBODY}),
     Case(f"{EXPERIMENT} reports", "the checkout's reports", (), "holds files, but", {"reports/report.md": SOMEBODY}),
-    Case(
-        f"{EXPERIMENT} out/e",
-        "an earlier publication with a file more",
-        (CLONE[1],),
-        "out/e: holds notes.md, added or changed",
-        {},
-        after(put({"out/e/notes.md": SOMEBODY})),
+    *(
+        Case(
+            PUBLISH,
+            f"an earlier publication with {what}",
+            LOCK,
+            f"out/e: holds {name}, added or changed",
+            {},
+            after(put({f"out/e/{name}": SOMEBODY})),
+        )
+        for what, name in (("a file more", "notes.md"), ("a changed file", "report.md"))
     ),
     Case(
-        f"{EXPERIMENT} out/e",
-        "an earlier publication with a changed file",
-        (CLONE[1],),
-        "out/e: holds report.md, added or changed",
-        {},
-        after(put({"out/e/report.md": SOMEBODY})),
-    ),
-    Case(
-        f"{EXPERIMENT} out/e",
+        PUBLISH,
         "files beside it, named almost like its own",
         (*CLONE, "out/e*"),
         "1 of 4 stages",
@@ -256,7 +253,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def touched(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
-    """What has changed, appeared or gone."""
+    """The paths that have changed, appeared or gone."""
     return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
 
 
@@ -269,11 +266,7 @@ def allowed(path: str, patterns: tuple[str, ...]) -> bool:
 
 
 def attempt(case: Case, folder: Path) -> list[str]:
-    """Runs a case in an empty folder; returns what was touched.
-
-    Raises:
-        AssertionError: something that it may not touch, or it said something else.
-    """
+    """Runs a case in an empty folder, and checks it; returns the touched paths."""
     here = small_checkout(folder / "here")
     inputs(here)
     commit(here, "inputs")
@@ -290,11 +283,8 @@ def attempt(case: Case, folder: Path) -> list[str]:
 
 
 def whole_graph(folder: Path) -> list[str]:
-    """The tiny graph, run again with other data while somebody's file lies in every folder; what was touched.
-
-    Raises:
-        AssertionError: a file that is neither in an output of DVC nor one of its own.
-    """
+    """Runs the tiny graph again with other data while somebody's file lies in every folder; only DVC's outputs and its
+    own files may be touched. Returns the touched paths."""
     here = copy_project(folder / "here")
     run_in_copy(here, "seqcap", "repro", "--jobs", "2")
     put_everywhere(here)

@@ -1,4 +1,4 @@
-"""A small kit: a page with its key, on pictures of scenes; and a browser."""
+"""A small kit: a page with its key, on images of scenes; and a browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from small_kit import PICTURES, Kit, accuracy_items, naturalness_items
+from small_kit import IMAGES, Kit, accuracy_items, naturalness_items
 
 from seqcap.rating.page import write_page
 from seqcap.world.graph import Scene, sample
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def scenes() -> dict[int, Scene]:
     """Item -> a scene."""
-    return {item: sample(np.random.default_rng([7, item])) for item in range(PICTURES)}
+    return {item: sample(np.random.default_rng([7, item])) for item in range(IMAGES)}
 
 
 @pytest.fixture(scope="session")
 def kit(tmp_path_factory: pytest.TempPathFactory, scenes: dict[int, Scene]) -> Kit:
-    """Not to be changed."""
+    """Tests do not change it."""
     page = tmp_path_factory.mktemp("kit") / "page.html"
     write_page(page, accuracy_items(), naturalness_items(), "Cats & <dogs>", scenes)
     return Kit(page, page.with_name("key.json"))

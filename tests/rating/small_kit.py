@@ -10,7 +10,7 @@ from typing import NamedTuple
 from seqcap.rating.key import Key, read_key
 from seqcap.rating.page import AccuracyItem, NaturalnessItem
 
-PICTURES = 4
+IMAGES = 4
 # Captions that would break a page, or a program, that does not escape them.
 HOSTILE = '</script><img src=x onerror="document.title=1"> & <b>"a dog\'s" $& {{style}} \\u003c </SCRIPT\n>'
 
@@ -55,22 +55,22 @@ class Elements(HTMLParser):
 
 
 def accuracy_items() -> list[AccuracyItem]:
-    """Three models on every picture; two of them agree on picture 1, and picture 0 has a hostile caption."""
+    """Three models on every image; two of them agree on image 1, and image 0 has a hostile caption."""
     items = []
-    for item in range(PICTURES):
+    for item in range(IMAGES):
         for model in ("modelpsst", "modelst", "modelhuman"):
             caption = HOSTILE if (item, model) == (0, "modelst") else f"caption {item} of {len(model)} words"
             if item == 1 and model == "modelst":
                 caption = "caption 1 of 9 words"
-            items.append(AccuracyItem(item, (item + 1) % PICTURES, model, caption))
+            items.append(AccuracyItem(item, (item + 1) % IMAGES, model, caption))
     return items
 
 
 def naturalness_items() -> list[NaturalnessItem]:
-    """One model against another on every picture; on picture 2 both say the same."""
+    """One model against another on every image; on image 2 both say the same."""
     return [
         NaturalnessItem(item, "modelpsst", f"a fine caption {item}", "modelst", other)
-        for item in range(PICTURES)
+        for item in range(IMAGES)
         for other in (HOSTILE if item == 0 else "a fine caption 2" if item == 2 else f"fine the caption {item}",)
     ]
 

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,17 +134,12 @@ def refused(tmp_path, accuracy, naturalness, scenes):
 def test_photographs_do_not_get_in(scenes, tmp_path):
     items = [AccuracyItem(0, 99, "model", "a caption")]
     message = refused(tmp_path, items, naturalness_items(), scenes)
-    assert "picture 99 is not a generated scene; photographs are not shown" in message
-    assert "picture 0 is not" in refused(tmp_path, accuracy_items(), [], {})
+    assert "image 99 is not a generated scene; photographs are not shown" in message
+    assert "image 0 is not" in refused(tmp_path, accuracy_items(), [], {})
 
 
 def test_questions_without_an_answer_are_refused(scenes, tmp_path):
     one = accuracy_items()[0]
     twin = scenes | {1: sample(np.random.default_rng([7, 0]))}
     assert "items 0 and 1 look the same" in refused(tmp_path, [one], [], twin)
-    assert "items 0 and 0 look the same" in refused(tmp_path, [replace(one, other=0)], [], scenes)
-    again = [one, replace(one, caption="another")]
-    assert "model 'modelpsst' has two captions of item 0" in refused(tmp_path, again, [], scenes)
-    two = naturalness_items()[2]
-    assert "nothing to ask" in refused(tmp_path, [], [two], scenes)
-    assert "nothing to ask" in refused(tmp_path, [], [], scenes)
+    assert "nothing to ask" in refused(tmp_path, [], [naturalness_items()[2]], scenes)

@@ -3,7 +3,6 @@
 import os
 
 import pytest
-import torch
 from small_gifs import gif, pictures
 from small_task import SETTINGS, WORDS, write_captioners
 
@@ -23,7 +22,7 @@ def trained(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("architecture", ["lstm", "attention"])
-def test_pictures_of_any_size_are_captioned(trained, architecture):
+def test_images_of_any_size_are_captioned(trained, architecture):
     files = [trained / "one.png", trained / "two.jpg"]
     weights = [trained / f"{architecture}.safetensors"]
     found = list(caption_files(files, weights, 3))
@@ -36,20 +35,14 @@ def test_pictures_of_any_size_are_captioned(trained, architecture):
     assert found == list(caption_files(files, weights * 3, 3))
 
 
-def test_the_command_prints_a_line_per_picture(trained, command):
-    done = command("caption", "one.png", "two.jpg", "--weights", "lstm.safetensors", "--beam", "2")
-    assert done.returncode == 0, done.stderr
-    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["one.png", "two.jpg"]
-
-
 def clips(trained, **metadata):
     """Makes the LSTM a captioner of clips."""
     encoder = with_weights("clips_cnn", "random", 1)
     encoder.save("artifacts/encoder/image.safetensors", {"weights": "scenes", "image_size": 32} | metadata)
     vocabulary = Vocabulary.read("artifacts/image/data/vocabulary.json")
     captioner = models.build("lstm", SETTINGS, len(vocabulary), (encoder.dim,))
-    _, of_images = load_weights("lstm.safetensors")
-    save_weights("lstm.safetensors", captioner.state_dict(), of_images | {"feature_shape": [encoder.dim]})
+    _, metadata_before = load_weights("lstm.safetensors")
+    save_weights("lstm.safetensors", captioner.state_dict(), metadata_before | {"feature_shape": [encoder.dim]})
     (trained / "one.gif").write_bytes(gif(pictures(5, 40)))
 
 
@@ -82,13 +75,13 @@ def test_captioners_of_two_kinds_caption_together(trained, command):
 
 def change(name, tensors=None, **metadata):
     """Writes changed.safetensors: other weights, with other metadata."""
-    before, of_before = load_weights(f"{name}.safetensors")
-    kept = {key: value for key, value in (of_before | metadata).items() if value is not None}
+    before, metadata_before = load_weights(f"{name}.safetensors")
+    kept = {key: value for key, value in (metadata_before | metadata).items() if value is not None}
     save_weights("changed.safetensors", before | (tensors or {}), kept)
 
 
 def refused(command, *weights):
-    """What is printed about weights with which no picture is captioned."""
+    """The one line about weights that caption no image."""
     done = command("caption", "one.png", "--weights", *(f"{name}.safetensors" for name in weights))
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
@@ -96,7 +89,7 @@ def refused(command, *weights):
 
 
 def test_captioners_of_two_vocabularies_get_one_line(trained, command):
-    """As many words, but others."""
+    """Of the same size, with other words."""
     change("lstm", vocabulary=digest(Vocabulary([*SPECIALS, *"abcdef"])))
     assert refused(command, "lstm", "changed") == (
         "error: changed.safetensors: was trained with another vocabulary than lstm.safetensors; "
@@ -108,13 +101,8 @@ def test_captioners_of_two_vocabularies_get_one_line(trained, command):
     assert f"lstm.safetensors: was trained with another vocabulary than {vocabulary}" in refused(command, "lstm")
 
 
-def test_weights_that_are_not_finite_get_one_line(trained, command):
-    change("lstm", {"output.bias": torch.full((10,), float("nan"))})
-    assert "changed.safetensors: weight 'output.bias' is NaN or infinite" in refused(command, "changed")
-
-
 def test_captions_without_a_probability_get_one_line(trained, command, monkeypatch):
-    """As if finite weights were so large that what they say of the image is not."""
+    """Finite weights may be so large that no probability is finite."""
     logits = Captioner.logits
     monkeypatch.setattr(Captioner, "logits", lambda captioner, hidden: logits(captioner, hidden) * float("nan"))
     assert "lstm.safetensors: gives no caption of one.png a finite probability" in refused(command, "lstm")
@@ -124,29 +112,23 @@ def test_captions_without_a_probability_get_one_line(trained, command, monkeypat
     ("metadata", "problem"),
     [
         ({"architecture": "gpt"}, "(seqcap.models has attention, lstm, transformer, translator; not gpt)"),
-        ({"architecture": "../x"}, "holds no captioner (architecture:"),
         ({"architecture": "translator"}, "holds no captioner ("),
         ({"model": SETTINGS | {"hidden": 10**6}}, "(embedding.weight is [10, 8], and [10, 1000000]"),
-        ({"model": SETTINGS | {"hidden": 10**30}}, "holds no captioner ("),
-        ({"model": [8]}, "holds no captioner (model:"),
         ({"vocabulary_size": 10**12}, "holds no captioner (embedding.weight is [10, 8], and [1000000000000, 8]"),
-        ({"vocabulary_size": "10"}, "holds no captioner (vocabulary_size:"),
         ({"vocabulary": None}, "holds no captioner (vocabulary: Field required)"),
         ({"feature_shape": [384, 0]}, "holds no captioner (feature_shape.1:"),
-        ({"feature_shape": "384"}, "holds no captioner (feature_shape:"),
         ({"max_length": 10**7}, "holds no captioner of images (max_length:"),
-        ({"max_length": True}, "holds no captioner of images (max_length:"),
         ({"task": "../../etc"}, "holds no captioner of images (task:"),
         ({"task": "image2"}, "encoder/image2.safetensors: does not exist"),
     ],
 )
 def test_metadata_that_are_wrong_get_one_line(trained, command, metadata, problem):
-    """At once: nothing of the size that they name is made."""
+    """At once: no tensor of the size that they name is made."""
     change("lstm", **metadata)
     assert problem in refused(command, "changed")
 
 
-@pytest.mark.parametrize("size", [10**7, 0, "32", None])
+@pytest.mark.parametrize("size", [10**7, "32", None])
 def test_an_encoder_that_names_no_size_gets_one_line(trained, command, size):
     tensors, metadata = load_weights("artifacts/encoder/image.safetensors")
     save_weights("artifacts/encoder/image.safetensors", tensors, metadata | {"image_size": size})
@@ -176,11 +158,11 @@ def test_a_translator_captions_no_images(trained, command):
     _, metadata = load_weights("lstm.safetensors")
     metadata |= {"architecture": "translator", "model": settings, "feature_shape": [10]}
     save_weights("translator.safetensors", translator.state_dict(), metadata)
-    assert "translator.safetensors: are of a captioner that reads no images" in refused(command, "translator")
+    assert "translator.safetensors: holds a captioner that reads no images" in refused(command, "translator")
 
 
 def test_it_works_outside_the_repository(trained, command, monkeypatch):
-    """Encoder and vocabulary are in the folder artifacts/ of the weights, and pictures have neighbours of all kinds."""
+    """Encoder and vocabulary are in the folder artifacts/ of the weights, and any other files lie beside the images."""
     for name in ("lstm", "attention"):
         (trained / f"artifacts/sle/train/{name}").mkdir(parents=True)
         (trained / f"{name}.safetensors").rename(trained / f"artifacts/sle/train/{name}/seed1.safetensors")
@@ -196,7 +178,7 @@ def test_it_works_outside_the_repository(trained, command, monkeypatch):
         assert done.stdout.startswith("one.png\t")
 
 
-def test_captions_before_a_damaged_picture_are_printed(trained, command):
+def test_captions_before_a_damaged_image_are_printed(trained, command):
     (trained / "broken.jpg").write_bytes(b"<html>")
     done = command("caption", "one.png", "broken.jpg", "two.jpg", "--weights", "lstm.safetensors")
     assert done.returncode == 2
@@ -211,13 +193,6 @@ def test_a_file_whose_name_is_no_text_is_captioned(trained, command):
     done = command("caption", name, "--weights", "lstm.safetensors")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("\ufffd.png\t")
-
-
-@pytest.mark.parametrize("beam", ["0", "-1", "101", "1000000", "9" * 5000, "five", "1.5", "²"])
-def test_beams_that_are_no_widths_are_one_line(trained, command, beam):
-    done = command("caption", "one.png", "--weights", "lstm.safetensors", f"--beam={beam}")
-    assert done.returncode == 2
-    assert done.stderr.endswith(f"argument --beam: {beam!r} is not a number from 1 to 100\n")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,23 +13,22 @@ from sacrebleu import significance
 from sacrebleu.significance import Result
 
 from seqcap import __version__
-from seqcap.cli import main
 from seqcap.errors import InputError
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.files import read_candidates, read_references
 from seqcap.metrics.official import NO_SPICE
 from seqcap.metrics.registry import QUALITY, find_metrics
-from seqcap.tools.score import captions_of, score_files
-from seqcap.tools.score_tables import as_latex, as_markdown, as_text, signatures
+from seqcap.tools.score_tables import as_latex, as_markdown, as_text, caption_scores, signatures
 from seqcap.tools.significance import p_value
+from seqcap.tools.systems import score_files
 
 FAST = ["BLEU4", "ROUGE_L", "CIDEr"]
 TEXTS = {1: ["A dog runs.", "The dog is running"], 2: ["Two cats sit on a mat", "cats"], 3: ["A red bus!"]}
 
 
 def coco(folder: Path, texts=TEXTS, name="refs.json") -> Path:
-    annotations = [{"image_id": image, "caption": text} for image, of_image in texts.items() for text in of_image]
+    annotations = [{"image_id": image, "caption": text} for image, captions in texts.items() for text in captions]
     path = folder / name
     path.write_text(json.dumps({"annotations": annotations, "images": [{"id": image} for image in texts]}))
     return path
@@ -56,8 +54,8 @@ def test_references_of_every_layout_are_the_same(tmp_path):
     assert read_references([coco(tmp_path)], "test") == expected
     karpathy = tmp_path / "dataset.json"
     images = [
-        {"imgid": 10 * image, "cocoid": image, "split": "test", "sentences": [{"raw": text} for text in of_image]}
-        for image, of_image in TEXTS.items()
+        {"imgid": 10 * image, "cocoid": image, "split": "test", "sentences": [{"raw": text} for text in captions]}
+        for image, captions in TEXTS.items()
     ]
     images.append({"imgid": 7, "split": "train", "sentences": [{"raw": "not this one"}]})
     karpathy.write_text(json.dumps({"images": images, "dataset": "coco"}))
@@ -65,8 +63,8 @@ def test_references_of_every_layout_are_the_same(tmp_path):
     assert read_references([karpathy], "train") == {7: [["not", "this", "one"]]}
     rows = [
         {"item": image, "split": "test", "caption_id": 0, "text": "", "tokens": tokens}
-        for image, of_image in expected.items()
-        for tokens in of_image
+        for image, captions in expected.items()
+        for tokens in captions
     ]
     write_rows(tmp_path / "refs.parquet", rows, REFERENCES)
     assert read_references([tmp_path / "refs.parquet"], "test") == expected
@@ -93,7 +91,7 @@ def test_one_caption_an_image(tmp_path):
     assert system.scores["ROUGE_L"].value == pytest.approx(1)
     assert system.scores["BLEU4"].value == pytest.approx(1, abs=1e-3)
     assert system.scores["CIDEr"].low <= system.scores["CIDEr"].value <= system.scores["CIDEr"].high
-    assert [row["caption"] for row in captions_of(system)] == ["a dog runs", "two cats sit on a mat"]
+    assert [row["caption"] for row in caption_scores(system)] == ["a dog runs", "two cats sit on a mat"]
     assert not any("oracle" in metric or metric.startswith("mBLEU") for metric in system.scores)
     table = shown([system])
     assert "1 images of the references have no caption" in table
@@ -107,7 +105,7 @@ def test_several_captions_an_image_have_an_oracle_and_diversity(tmp_path):
     assert system.scores["ROUGE_L oracle@2"].value == pytest.approx(1)
     assert system.scores["ROUGE_L"].value < 0.9
     assert {"Div1", "Div2", "mBLEU4", "self-CIDEr", "Self-BLEU4", "bad_endings"} <= set(system.scores)
-    rows = captions_of(system)
+    rows = caption_scores(system)
     assert [(row["image_id"], row["rank"], row["caption"]) for row in rows] == [
         (1, 0, "a dog runs"),
         (1, 1, "zzz"),
@@ -128,7 +126,7 @@ def test_odd_captions_have_defined_scores(tmp_path, monkeypatch, loaded_once):
     path = results(tmp_path, list(enumerate(ODD)))
     (system,) = scored(coco(tmp_path, texts), path, ["BLEU4", "METEOR", "CIDEr", "SPICE"])
     assert {"METEOR", "SPICE (spaCy)"} <= set(system.scores)
-    for row in captions_of(system):
+    for row in caption_scores(system):
         assert all(0 <= row[metric] <= 10 for metric in ("BLEU4", "METEOR", "CIDEr", "SPICE (spaCy)"))
     assert all(score.value == score.value for score in system.scores.values())
 
@@ -140,14 +138,8 @@ def test_a_single_image_has_no_cider(tmp_path):
     assert system.reasons == {"CIDEr": "needs several images", "self-CIDEr": "needs several images"}
     assert not {"CIDEr", "CIDEr oracle@2", "self-CIDEr"} & set(system.scores)
     assert {"ROUGE_L", "ROUGE_L oracle@2", "Div1"} <= set(system.scores)
-    assert not any("CIDEr" in row for row in captions_of(system))
+    assert not any("CIDEr" in row for row in caption_scores(system))
     assert re.search(r"(?m)^  CIDEr +–  needs several images$", shown([system]))
-
-
-def test_images_may_be_named_by_files(tmp_path):
-    texts = {"a.jpg": ["a dog"], "b.jpg": ["a cat"]}
-    (system,) = scored(coco(tmp_path, texts), results(tmp_path, [("b.jpg", "a cat")]))
-    assert system.scores["ROUGE_L"].value == pytest.approx(1)
 
 
 def test_official_agrees_and_says_what_it_lacks(tmp_path):
@@ -162,47 +154,53 @@ def test_official_agrees_and_says_what_it_lacks(tmp_path):
     assert f"–  {NO_SPICE}" in shown([theirs])
 
 
+ONE = '[{"image_id": 1, "caption": "a"}]'
+
+
+@pytest.mark.parametrize(
+    ("references", "named"),
+    [
+        ("not json", "is not JSON"),
+        ("3", "is neither a list"),
+        ('[{"image_id": true, "caption": "a"}]', "caption 0.*True"),
+        ('[{"image_id": 1}]', "entry 0.*'caption' is None"),
+        ('[{"image_id": 1, "caption": null}]', "entry 0.*'caption' is None"),
+        ('{"images": [{"sentences": [], "split": "tset"}]}', "image 0.*'tset'"),
+        ('{"images": [{"sentences": [{"raw": 3}], "split": "test", "imgid": 1}]}', "entry 0.*'raw' is 3"),
+        ("[]", "no captions in split 'test'"),
+        ('[{"image_id": 1, "image_id": 2}]', "the key 'image_id' is there twice"),
+        ('[{"image_id": 1, "caption": "\\ud800"}]', "has half a character"),
+        pytest.param(f'[{{"image_id": {"9" * 5000}}}]', "is not JSON", id="long"),
+    ],
+)
+def test_wrong_references_are_named(tmp_path, references, named):
+    (tmp_path / "refs.json").write_text(references)
+    with pytest.raises(InputError, match=rf"refs\.json: .*{named}"):
+        read_references([tmp_path / "refs.json"], "test")
+
+
 @pytest.mark.parametrize(
     ("references", "candidates", "named"),
     [
-        ("not json", "[]", r"refs\.json.*is not JSON"),
-        ("3", "[]", r"refs\.json.*is neither a list"),
-        ('[{"image_id": true, "caption": "a"}]', "[]", r"refs\.json.*caption 0.*True"),
-        ('[{"image_id": 1}]', "[]", r"refs\.json.*entry 0.*'caption' is None"),
-        ('{"images": [{"sentences": [], "split": "tset"}]}', "[]", r"refs\.json.*image 0.*'tset'"),
-        ('{"images": [{"sentences": [{"raw": 3}], "split": "test", "imgid": 1}]}', "[]", r"entry 0.*'raw' is 3"),
-        ("[]", "[]", r"refs\.json.*no captions in split 'test'"),
-        ('[{"image_id": 1, "image_id": 2}]', "[]", r"refs\.json.*the key 'image_id' is there twice"),
-        ('[{"image_id": 1, "caption": "\\ud800"}]', "[]", r"refs\.json.*has half a character"),
-        ('[{"image_id": 1, "caption": null}]', "[]", r"refs\.json.*entry 0.*'caption' is None"),
-        pytest.param(f'[{{"image_id": {"9" * 5000}}}]', "[]", r"refs\.json.*is not JSON", id="long"),
-        ('[{"image_id": 1, "caption": "a"}]', "[]", r"cands\.json.*holds no caption"),
-        ('[{"image_id": 1, "caption": "a"}]', '{"1": "a"}', r"cands\.json: image '1': 'a' is no list of captions"),
-        ('[{"image_id": 1, "caption": "a"}]', '{"1": []}', r"cands\.json: image '1': \[\] is no list of captions"),
-        ('[{"image_id": 1, "caption": "a"}]', '{"1": [7]}', r"cands\.json: image '1': 'caption' is 7, not a text"),
-        ('[{"image_id": 1, "caption": "a"}]', "{}", r"cands\.json: is neither a list"),
-        (
-            '[{"image_id": 1, "caption": "a"}]',
-            '[{"image_id": "1", "caption": "a"}]',
-            r"cands\.json: image '1' is a text, and in .*refs\.json it is a number, 1; write images the same way",
-        ),
-        (
-            '[{"image_id": "1", "caption": "a"}]',
-            '[{"image_id": 1, "caption": "a"}]',
-            r"cands\.json: image 1 is a number, and in .*refs\.json it is a text, '1'; write images the same way",
-        ),
-        ('[{"image_id": 1, "caption": "a"}]', '[{"image_id": 2, "caption": "a"}]', r"cands\.json.*image 2.*references"),
+        (ONE, "[]", "holds no caption"),
+        (ONE, '{"1": "a"}', "image '1': 'a' is no list of captions"),
+        (ONE, '{"1": []}', r"image '1': \[\] is no list of captions"),
+        (ONE, '{"1": [7]}', "image '1': 'caption' is 7, not a text"),
+        (ONE, "{}", "is neither a list"),
+        (ONE, ONE.replace("1", '"1"'), "image '1' and 0 others have no references in .*refs.json; write images the"),
+        (ONE.replace("1", '"1"'), ONE, "image 1 and 0 others .* the same way in both: as numbers, or as texts"),
+        (ONE, ONE.replace("1", "2"), "image 2 and 0 others .*; score captions of the same images"),
         (
             '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a"}]',
             '[{"image_id": 1, "caption": "a"}, {"image_id": 1, "caption": "b"}, {"image_id": 2, "caption": "c"}]',
-            r"cands\.json.*image 2 has 1 captions and image 1 has 2",
+            "image 2 has 1 captions and image 1 has 2",
         ),
     ],
 )
-def test_wrong_files_are_named(tmp_path, references, candidates, named):
+def test_wrong_candidates_are_named(tmp_path, references, candidates, named):
     (tmp_path / "refs.json").write_text(references)
     (tmp_path / "cands.json").write_text(candidates)
-    with pytest.raises(InputError, match=named):
+    with pytest.raises(InputError, match=rf"cands\.json: .*{named}"):
         scored(tmp_path / "refs.json", tmp_path / "cands.json")
 
 
@@ -243,45 +241,11 @@ def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
     assert list(read_candidates(path)) == ["\ufffd"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["score", "--references", "a", "--candidates", "b", "--candidates", "c"],
-        ["score", "--references", "a", "--candidates", "b", "--metrics", "CIDEr", "--metrics", "BLEU4"],
-        ["caption", "a.png", "--weights", "a", "--weights", "b"],
-    ],
-)
-def test_an_option_that_is_given_twice_is_one_line(monkeypatch, capsys, arguments):
-    """Argparse would take the last one, and say nothing."""
-    monkeypatch.setattr(sys, "argv", ["seqcap", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    assert capsys.readouterr().err.endswith(f"argument {arguments[-2]}: it is given twice\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["score", "--references", "a", "--candidates", "b", "--split", "dev"], "train, val, test, server"),
-        (["submit", "decoded", "--out", "folder", "--split", "test"], "test2014, val2014"),
-        (["submit", "decoded", "--out", "folder", "--decoder", "best"], "greedy, beam, sample"),
-    ],
-)
-def test_options_that_are_not_allowed_are_told_before_files_are_read(monkeypatch, capsys, arguments, message):
-    monkeypatch.setattr(sys, "argv", ["seqcap", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    option, value = arguments[-2:]
-    assert capsys.readouterr().err.endswith(f"argument {option}: {value!r} is not one of {message}\n")
-
-
 # Layouts
 
 
 def test_coco_captions_own_layout(tmp_path):
-    """Its keys are texts, as all keys of JSON are; what they name are numbers if all look like it."""
+    """Its keys are texts, as all keys of JSON are; they are read as numbers if all of them look like numbers."""
     path = tmp_path / "cands.json"
     path.write_text('{"1": ["A dog!"], "02": [{"caption": "cats"}]}')
     assert read_candidates(path) == {"cands": {"1": [["a", "dog"]], "02": [["cats"]]}}
@@ -340,13 +304,6 @@ def test_what_is_wrong_with_standard_input_is_said_of_it(monkeypatch):
         read_candidates(Path("-"))
 
 
-def test_standard_input_is_read_once(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["seqcap", "score", "--references", "-", "--candidates", "-"])
-    with pytest.raises(SystemExit, match="2"):
-        main()
-    assert capsys.readouterr().err.endswith("standard input can be read once\n")
-
-
 def test_metrics_in_any_spelling():
     assert find_metrics(["cider", "BLEU-4", "rouge_l"]) == ["BLEU4", "ROUGE_L", "CIDEr"]
     assert find_metrics(["ROUGE", "CIDEr-D", "Spider", "bleu"]) == [*QUALITY[:4], "ROUGE_L", "CIDEr", "SPIDEr"]
@@ -356,23 +313,12 @@ def test_metrics_in_any_spelling():
         find_metrics(["loss"])
 
 
-def test_the_help_names_every_metric(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["seqcap", "score", "--help"])
-    with pytest.raises(SystemExit, match="0"):
-        main()
-    said = capsys.readouterr().out
-    named = said[said.index("metrics, in any case") : said.index("files;")].splitlines()[1]
-    assert find_metrics(re.findall(r"[\w-]+(?=[,: (]|$)", named.replace("(bleu: all four)", "").partition("(CIDEr")[0]))
-    for metric in QUALITY:
-        assert re.search(rf"\b{metric.replace('_', '-')}\b", named, re.IGNORECASE)
-
-
 # Several systems
 
 
 @pytest.fixture
 def two(tmp_path):
-    """Good captions, and those of which every second one is bad, of 40 images."""
+    """References of 40 images, good captions, and captions of which every second one is bad."""
     texts = {image: [f"a dog runs over field {image}", f"the dog of field {image}"] for image in range(40)}
     good = results(tmp_path, [(image, f"a dog runs over field {image}") for image in range(40)], "good.json")
     bad = results(
@@ -446,7 +392,7 @@ def test_signatures_say_what_values_depend_on(two):
 
 
 class Mean:
-    """What sacreBLEU's tests need of a metric: here the mean of a score."""
+    """A metric as sacreBLEU's tests take it: the mean of a score."""
 
     def __init__(self, scores):
         self.scores = scores

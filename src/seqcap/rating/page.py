@@ -1,8 +1,8 @@
 """Writes the page that raters judge captions on, and the key to its questions.
 
-The page is one HTML file that needs no network, and forbids itself any. It is made of template.html, page.css and
-page.js, the questions as JSON, and the pictures as data URIs. It draws generated scenes itself, larger than the
-captioner's pictures and without their noise. So no photograph can get in.
+The page is one HTML file that needs no network, and allows itself none. It consists of template.html, page.css and
+page.js, the questions as JSON, and the images as data URIs. The scenes are drawn for the page, larger than the
+captioner's images and without their noise, so no photograph can get in.
 
 Every rater meets the questions, and the two sides of each, in an order drawn from a hash of the rater's name.
 """
@@ -31,19 +31,18 @@ from seqcap.rating.key import Entry, Key, Side, Task
 from seqcap.world.drawing import draw
 from seqcap.world.graph import Scene
 
-# Pixels of a picture's side: as large as it is shown on a desktop.
+# Pixels of an image's side: as large as the page shows it on a desktop.
 _SIZE = 320
 
 
 @dataclass(frozen=True)
 class AccuracyItem:
-    """A caption and two pictures: which does it mean?
+    """A caption and two images: which does it mean?
 
     Attributes:
-        item: the picture that the caption is of.
-        other: a similar one.
+        item: the caption's image; other: a similar one.
         model: whose caption it is; the page does not say.
-        caption: as raters read it; may be empty.
+        caption: may be empty.
     """
 
     item: int
@@ -54,13 +53,7 @@ class AccuracyItem:
 
 @dataclass(frozen=True)
 class NaturalnessItem:
-    """Two captions of a picture, which is not shown: which is better English?
-
-    Attributes:
-        item: the picture.
-        model, caption: a caption and whose it is; the page does not say.
-        against, against_caption: the one that it is compared with.
-    """
+    """Two captions of an image, which is not shown: which is better English? The page does not say whose they are."""
 
     item: int
     model: str
@@ -76,37 +69,41 @@ def write_page(
     title: str,
     scenes: Mapping[int, Scene],
 ) -> None:
-    """Writes the page, and `KEY_FILE` beside it. The same questions give the same bytes.
+    """Writes the page, and `KEY_FILE` beside it. The same questions in any order give the same bytes.
 
-    The same caption of several models is asked for once. Two equal captions are not asked for: they are equally good.
+    A caption that several models give is asked for once. Two equal captions are not asked for: they are equally good.
 
     Args:
         path: of the HTML file.
-        accuracy, naturalness: the questions, in any order.
+        accuracy, naturalness: the questions.
         title: above the page.
-        scenes: item -> scene, of the pictures in `accuracy` (`seqcap.world.scenes.read_scenes`).
+        scenes: item -> scene, of the images in `accuracy` (`seqcap.world.scenes.read_scenes`).
 
     Raises:
-        InputError: a picture is not a generated scene; both pictures of a question look the same; a model has two
-            captions of a picture; or there is nothing to ask.
+        InputError: an image is not a generated scene; both images of a question look the same; or there is nothing to
+            ask.
     """
-    pictures = _pictures(path, accuracy, scenes)
+    images = _draw_images(path, accuracy, scenes)
     questions: dict[str, dict[str, Any]] = {}
     entries = []
+    question: str | None
+    side: Side | None
+    judged: dict[str, Any]
     for one in accuracy:
-        of_both = {"own": pictures[one.item], "other": pictures[one.other]}
-        if of_both["own"] == of_both["other"]:
-            raise InputError(path, f"items {one.item} and {one.other} look the same", "choose another similar picture")
-        question, side = _asked(questions, "accuracy", one.item, of_both["own"], of_both["other"], one.caption)
-        entries.append(Entry(**_whose(one, "accuracy"), against=None, question=question, side=side))
+        own, other = images[one.item], images[one.other]
+        if own == other:
+            raise InputError(path, f"items {one.item} and {one.other} look the same", "choose another similar image")
+        question, side = _ask(questions, "accuracy", one.item, own, other, one.caption)
+        judged = {"item": one.item, "model": one.model, "against": None}
+        entries.append(Entry(task="accuracy", **judged, question=question, side=side))
     for two in naturalness:
-        whose = _whose(two, "naturalness")
-        if two.caption == two.against_caption:
-            entries.append(Entry(**whose, against=two.against, question=None, side=None))
-            continue
-        question, side = _asked(questions, "naturalness", two.item, two.caption, two.against_caption)
-        entries.append(Entry(**whose, against=two.against, question=question, side=side))
-    _check(path, entries, questions)
+        question, side = None, None
+        if two.caption != two.against_caption:
+            question, side = _ask(questions, "naturalness", two.item, two.caption, two.against_caption)
+        judged = {"item": two.item, "model": two.model, "against": two.against}
+        entries.append(Entry(task="naturalness", **judged, question=question, side=side))
+    if not questions:
+        raise InputError(path, "there is nothing to ask", "give captions, and in naturalness different ones")
     content = _content(questions)
     kit = _hash(content)[:12]
     with atomic(path) as temporary:
@@ -114,32 +111,28 @@ def write_page(
     write_json(path.with_name(KEY_FILE), Key(kit=kit, entries=tuple(entries)).model_dump(mode="json"))
 
 
-def _whose(judged: AccuracyItem | NaturalnessItem, task: Task) -> dict[str, Any]:
-    return {"task": task, "item": judged.item, "model": judged.model}
-
-
-def _pictures(path: Path, accuracy: Sequence[AccuracyItem], scenes: Mapping[int, Scene]) -> dict[int, str]:
-    """Item -> its picture, as a data URI."""
-    pictures = {}
+def _draw_images(path: Path, accuracy: Sequence[AccuracyItem], scenes: Mapping[int, Scene]) -> dict[int, str]:
+    """Item -> its image, as a data URI."""
+    images = {}
     for item in sorted({item for one in accuracy for item in (one.item, one.other)}):
         if item not in scenes:
             fix = "photographs are not shown to raters: ask for naturalness alone"
-            raise InputError(path, f"picture {item} is not a generated scene", fix)
+            raise InputError(path, f"image {item} is not a generated scene", fix)
         drawn = draw(scenes[item], _SIZE, noise=0, rng=np.random.default_rng(0))
         buffer = io.BytesIO()
         # Flat colours: a palette halves the bytes, and only a few of the shades along edges are merged.
         drawn.quantize(256).save(buffer, "PNG", optimize=True)
-        pictures[item] = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-    return pictures
+        images[item] = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    return images
 
 
-def _asked(
+def _ask(
     questions: dict[str, dict[str, Any]], task: Task, item: int, own: str, other: str, caption: str = ""
 ) -> tuple[str, Side]:
-    """Asks a question unless it is asked already: its name, and the side that `own` is on.
+    """Adds a question, unless it is there already; returns its name, and the side that `own` is on.
 
-    Name and side come from a hash of what raters see, so that they tell nothing. A question is of one item: its answer
-    is one draw of the items.
+    Name and side come from a hash of what raters see, so that they tell nothing. Questions on two items are two, so
+    that items can be resampled.
     """
     first, second = sorted((own, other))
     name = _hash([task, item, caption, first, second])
@@ -149,23 +142,11 @@ def _asked(
     return name[:10], "a" if a == own else "b"
 
 
-def _check(path: Path, entries: Sequence[Entry], questions: Mapping[str, Any]) -> None:
-    seen = set()
-    for entry in entries:
-        judged = (entry.task, entry.item, entry.model, entry.against)
-        if judged in seen:
-            problem = f"{entry.task}: model {entry.model!r} has two captions of item {entry.item}"
-            raise InputError(path, problem, "give each model one")
-        seen.add(judged)
-    if not questions:
-        raise InputError(path, "there is nothing to ask", "give captions, and in naturalness different ones")
-
-
 def _content(questions: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the page's script reads. Questions go by their names, pictures by their bytes: neither order tells more."""
+    """The page's data: questions in the order of their names, images in that of their bytes. Neither tells more."""
     by_name = [questions[name] for name in sorted(questions)]
     shown = sorted({q[side] for q in by_name if q["task"] == "accuracy" for side in ("a", "b")})
-    place = {picture: index for index, picture in enumerate(shown)}
+    place = {image: index for index, image in enumerate(shown)}
     numbered = [q | {s: place[q[s]] for s in ("a", "b")} if q["task"] == "accuracy" else q for q in by_name]
     return {"pictures": shown, "questions": numbered}
 
@@ -175,8 +156,8 @@ def _page(kit: str, content: Mapping[str, Any], title: str) -> str:
     template, style, script = (
         files.joinpath(name).read_text(encoding="utf-8") for name in ("template.html", "page.css", "page.js")
     )
-    # Nothing but this style, this script and pictures within the page may run or load.
-    policy = f"default-src 'none'; img-src data:; style-src '{_allowed(style)}'; script-src '{_allowed(script)}'"
+    # Only this style, this script and images within the page may run or load.
+    policy = f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     # Inside a script element only "<" can end it.
     questions = json.dumps({"kit": kit, **content}, ensure_ascii=False).replace("<", "\\u003c")
     parts = {
@@ -189,8 +170,8 @@ def _page(kit: str, content: Mapping[str, Any], title: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
-def _allowed(source: str) -> str:
-    """How a content security policy names an inline script or style."""
+def _digest(source: str) -> str:
+    """The name of an inline script or style in a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode("ascii")
 
 

@@ -11,11 +11,11 @@ from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.params import read_params
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.inputs import Run
-from seqcap.tools.score_tables import aligned
+from seqcap.tools.score_tables import align
 
 
 def compare(left: str, right: str) -> str:
-    """A table of what differs between two runs of a paper, in every metric that both have.
+    """A table of the differences between two runs of a paper, in every metric that both have.
 
     Raises:
         InputError: there is no such run, no paper has both, or they have not been scored yet.
@@ -24,11 +24,11 @@ def compare(left: str, right: str) -> str:
     results = compared(run, left, right)
     if not results:
         raise InputError(f"{left}, {right}", "have no score in common", "run `seqcap repro`")
-    return "\n".join([heading(run, left, right, results), *aligned(matrix(run, left, right, results))])
+    return "\n".join([heading(run, left, right, results), *align(matrix(run, left, right, results))])
 
 
 def keep(left: str, right: str) -> str:
-    """Adds the comparison to the report's parameters, and says so in a line.
+    """Adds the comparison to the paper's parameters, and says so in a line.
 
     Raises:
         InputError: as `compare`, or the paper's parameters cannot be read or written.
@@ -44,21 +44,17 @@ def keep(left: str, right: str) -> str:
 
 
 def find_paper(left: str, right: str) -> SectionConfig:
-    """The part of the report that has both runs.
-
-    Raises:
-        InputError: as `compare`.
-    """
+    """The configuration of the paper that has both runs."""
     if not config_path("report").is_file():
         raise InputError(config_path("report"), "does not exist", "run `seqcap repro` from the root of a checkout")
-    runs: dict[str, set[str]] = {}
+    known: set[str] = set()
     for paper in ReportConfig.read("report").papers:
         config = SectionConfig.read("section", paper)
-        runs[paper] = {run.name for run in config.runs}
-        if {left, right} <= runs[paper]:
+        runs = {run.name for run in config.runs}
+        if {left, right} <= runs:
             return config
+        known |= runs
     for name in (left, right):
-        if not any(name in names for names in runs.values()):
-            known = ", ".join(sorted(set().union(*runs.values())))
-            raise InputError("papers/", f"there is no trained run {name!r}", f"choose among {known}")
+        if name not in known:
+            raise InputError("papers/", f"there is no trained run {name!r}", f"choose among {', '.join(sorted(known))}")
     raise InputError("papers/", f"no paper has both {left} and {right}", "compare runs of one paper")

@@ -1,20 +1,22 @@
-"""What `seqcap score` prints: for reading, for Markdown and LaTeX, and a line per metric to paste into a paper."""
+"""What `seqcap score` prints: tables for reading, Markdown, LaTeX and JSON, and signatures to paste into a paper."""
 
 from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from seqcap import __version__
 from seqcap.metrics.registry import METRICS, QUALITY
 from seqcap.report.markdown import markdown_table
-from seqcap.tools.score import Score, System
 from seqcap.tools.significance import TESTS, Test
+from seqcap.tools.systems import System
 
 SIGNIFICANT = 0.05
-# Metrics that are shown as they are: percentages and numbers of words.
+# Metrics that are not multiplied by 100: percentages and numbers of words.
 UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
-# What else than images, references and tokens the value of a metric depends on.
+# What a metric's value depends on besides images, references and tokens.
 _KINDS = {
     **dict.fromkeys(QUALITY[:4], "corpus, closest reference length"),
     "METEOR": "1.5, en, -norm",
@@ -25,7 +27,7 @@ _KINDS = {
 
 
 def signatures(systems: Sequence[System], by_official: bool) -> dict[str, str]:
-    """Shown name of a metric -> what its values depend on, as sacreBLEU's signatures say it."""
+    """Shown name of a metric -> what its values depend on, in the form of sacreBLEU's signatures."""
     fewest, most = (pick(system.references[i] for system in systems) for i, pick in ((0, min), (1, max)))
     references = str(fewest) if fewest == most else f"{fewest}-{most}"
     images = "/".join(dict.fromkeys(str(len(system.images)) for system in systems))
@@ -58,10 +60,10 @@ def as_text(systems: Sequence[System], signatures: Mapping[str, str], test: Test
         lines += [f"Differences are from {systems[0].name}; p: {TESTS[test][0]}.", ""]
     matrix = [["", *(system.name for system in systems)]] if len(systems) > 1 else []
     matrix += [[metric, *(_cell(system, metric) for system in systems)] for metric in _metrics(systems)]
-    return "\n".join([*lines, *aligned(matrix), "", *signatures.values()])
+    return "\n".join([*lines, *align(matrix), "", *signatures.values()])
 
 
-def aligned(matrix: Sequence[Sequence[str]]) -> list[str]:
+def align(matrix: Sequence[Sequence[str]]) -> list[str]:
     """Lines of a table for reading."""
     widths = [max(map(len, column)) for column in zip(*matrix, strict=True)]
     rows = [[text.ljust(width) for text, width in zip(row, widths, strict=True)] for row in matrix]
@@ -70,28 +72,67 @@ def aligned(matrix: Sequence[Sequence[str]]) -> list[str]:
 
 def as_markdown(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
     """A Markdown table with a row per system, and the signatures below it."""
-    metrics = [metric for metric in _metrics(systems) if any(metric in system.scores for system in systems)]
+    metrics = _scored_metrics(systems)
     matrix = [["system", *metrics]]
-    matrix += [[system.name, *(_short(system, metric, "*") for metric in metrics)] for system in systems]
+    matrix += [[system.name, *(_marked(system, metric, "*") for metric in metrics)] for system in systems]
     lines = [line.replace("\\*", "*") for line in markdown_table(matrix)]
     return "\n".join([*lines, "", *_note(systems, test), *(f"- `{line}`" for line in signatures.values())])
 
 
 def as_latex(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
     """A LaTeX table (package booktabs) with a row per system, and the signatures as comments."""
-    metrics = [metric for metric in _metrics(systems) if any(metric in system.scores for system in systems)]
-    rows = [["", *map(_escaped, metrics)]]
-    rows += [[_escaped(system.name), *(_short(system, metric, "$^*$") for metric in metrics)] for system in systems]
+    metrics = _scored_metrics(systems)
+    rows = [["", *map(_escape, metrics)]]
+    rows += [[_escape(system.name), *(_marked(system, metric, "$^*$") for metric in metrics)] for system in systems]
     head, *body = (" & ".join(row) + r" \\" for row in rows)
     lines = [rf"\begin{{tabular}}{{l{'r' * len(metrics)}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
-    return "\n".join(
-        [*lines, r"\end{tabular}", *(f"% {line}" for line in [*_note(systems, test), *signatures.values()])]
-    )
+    comments = [f"% {line}" for line in [*_note(systems, test), *signatures.values()]]
+    return "\n".join([*lines, r"\end{tabular}", *comments])
+
+
+def as_json(systems: Sequence[System], signatures: Mapping[str, str], per_image: bool) -> dict[str, Any]:
+    """Everything, x1 scale; with `per_image` every caption's scores too."""
+    return {
+        system.name: {
+            "images": len(system.images),
+            "images_without_caption": system.missing,
+            "captions_per_image": system.captions,
+            "scores": {metric: asdict(score) for metric, score in system.scores.items()},
+            "not_computed": system.reasons,
+            "differences_from_the_first": {metric: asdict(value) for metric, value in system.differences.items()},
+            "not_compared": system.unpaired,
+            "warnings": system.warnings,
+            "signatures": {metric: line for metric, line in signatures.items() if metric in system.scores},
+            **({"captions": caption_scores(system)} if per_image else {}),
+        }
+        for system in systems
+    }
+
+
+def caption_scores(system: System) -> list[dict[str, Any]]:
+    """Every caption with its own scores, the best of an image first."""
+    number = system.captions
+    # Some metrics have one value for all captions of an image.
+    per_caption = {
+        metric: values.per_caption.tolist()
+        for metric, values in system.measured.items()
+        if len(values.per_caption) == number * len(system.images)
+    }
+    rows = []
+    for place, (image_id, texts) in enumerate(zip(system.images, system.texts, strict=True)):
+        for rank, tokens in enumerate(texts):
+            scores = {metric: values[place * number + rank] for metric, values in per_caption.items()}
+            rows.append({"image_id": image_id, "rank": rank, "caption": " ".join(tokens)} | scores)
+    return rows
 
 
 def _metrics(systems: Sequence[System]) -> list[str]:
-    """Those that a system has a value of, or a reason why not, in the first one's order."""
+    """The metrics that a system has a value of, or a reason why not, in the first one's order."""
     return list(dict.fromkeys(metric for system in systems for metric in [*system.scores, *system.reasons]))
+
+
+def _scored_metrics(systems: Sequence[System]) -> list[str]:
+    return [metric for metric in _metrics(systems) if any(metric in system.scores for system in systems)]
 
 
 def _cell(system: System, metric: str) -> str:
@@ -108,14 +149,13 @@ def _cell(system: System, metric: str) -> str:
     return text
 
 
-def _short(system: System, metric: str, mark: str) -> str:
+def _marked(system: System, metric: str, mark: str) -> str:
     """A value, marked where it differs from the first system's."""
     if metric not in system.scores:
         return "–"
     difference = system.differences.get(metric)
     differs = difference is not None and difference.p_value < SIGNIFICANT
-    score: Score = system.scores[metric]
-    return f"{score.value * _scale(metric):.2f}{mark if differs else ''}"
+    return f"{system.scores[metric].value * _scale(metric):.2f}{mark if differs else ''}"
 
 
 def _note(systems: Sequence[System], test: Test) -> list[str]:
@@ -132,5 +172,5 @@ def _p_text(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "<.001"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "&%$#_{}" else letter for letter in text)

@@ -1,4 +1,4 @@
-"""Results files as COCO's captioning server takes them, from decoded captions.
+"""`seqcap submit`: results files as COCO's captioning server takes them, from decoded captions.
 
 The format: `captions_<split>_<name>_results.json`, a list of {"image_id": int, "caption": str} with one caption for
 each image of the split. The server demands one file for test2014 and one for val2014
@@ -28,43 +28,37 @@ def submit(
     variant: str | None = None,
     seed: int | None = None,
     name: str | None = None,
-    images: Path = DATA / "images.parquet",
+    images: Path | None = None,
 ) -> Path:
     """Writes a results file, and replaces the one that is there.
-
-    Images go by COCO's own ids (`coco_id` of `schemas.IMAGES`, which Karpathy's JSON calls `cocoid`), and every image
-    of COCO's `split` must have a caption.
 
     Args:
         decoded: file of `schemas.DECODED`; the caption of rank 0 of each image is taken.
         out: folder of the file.
-        split: of `schemas.COCO_SPLITS`, for the file's name.
+        split: of `schemas.COCO_SPLITS`; every image of it must have a caption.
         decoder: whose captions.
-        variant, seed: whose captions; None where the file holds only one.
-        name: of the algorithm; None takes the variant's.
-        images: file of `schemas.IMAGES`.
-
-    Returns:
-        path of the file.
+        variant, seed: whose captions; None if the file holds only one.
+        name: of the algorithm; None takes the run's.
+        images: file of `schemas.IMAGES`; None takes the pipeline's. Its `coco_id` is COCO's own id of an image.
 
     Raises:
-        InputError: a file is malformed; `name` is long, or has other characters than A-Z, a-z, 0-9, _ and -; there is
-            nothing, or more than one thing, to choose; the images are not COCO's; or an image has no first caption or
-            two, another split or no COCO id.
+        InputError: the choice is empty or ambiguous, `name` is no name that the server can unpack, the images are not
+            COCO's, or the captions are not those of the split.
     """
+    images = DATA / "images.parquet" if images is None else images
     table = read_table(decoded, DECODED)
-    table = _chosen(decoded, table, "variant", variant)
+    table = _choose(decoded, table, "variant", variant)
     name = table["variant"][0].as_py() if name is None else name
-    # Letters of other scripts are no part of it: the server unpacks file names on machines of its own.
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
         raise InputError("name", f"is {name!r}", "use letters A-Z and a-z, digits, _ and - only, at most 100 of them")
-    table = _chosen(decoded, table, "seed", seed)
-    table = _chosen(decoded, table, "decoder", decoder)
-    captions = _first(decoded, table)
-    ids = _submitted_ids(images, split)
-    strange = [image for image in captions if image not in ids]
-    if strange:
-        problem = f"image {strange[0]} and {len(strange) - 1} others are not of {split} in {images}"
+    table = _choose(decoded, table, "seed", seed)
+    table = _choose(decoded, table, "decoder", decoder)
+    first = table.filter(pc.equal(table["rank"], 0))
+    captions = dict(zip(first["item"].to_pylist(), first["text"].to_pylist(), strict=True))
+    ids = _read_coco_ids(images, split)
+    unknown = [image for image in captions if image not in ids]
+    if unknown:
+        problem = f"image {unknown[0]} and {len(unknown) - 1} others are not of {split} in {images}"
         raise InputError(decoded, problem, "submit captions of that split alone")
     missing = [image for image in ids if image not in captions]
     if missing:
@@ -76,7 +70,7 @@ def submit(
     return path
 
 
-def _chosen(path: Path, table: pa.Table, column: str, value: Any) -> pa.Table:
+def _choose(path: Path, table: pa.Table, column: str, value: Any) -> pa.Table:
     """The rows of one value of a column; None stands for the only one."""
     values = sorted(pc.unique(table[column]).to_pylist())
     if not values:
@@ -88,22 +82,8 @@ def _chosen(path: Path, table: pa.Table, column: str, value: Any) -> pa.Table:
     return table.filter(pc.equal(table[column], values[0] if value is None else value))
 
 
-def _first(path: Path, table: pa.Table) -> dict[int, str]:
-    """Image -> its caption of rank 0."""
-    first = table.filter(pc.equal(table["rank"], 0))
-    captions: dict[int, str] = {}
-    for image, text in zip(first["item"].to_pylist(), first["text"].to_pylist(), strict=True):
-        if image in captions:
-            raise InputError(path, f"image {image} has two captions of rank 0", "decode it again")
-        captions[image] = text
-    for image in table["item"].to_pylist():
-        if image not in captions:
-            raise InputError(path, f"image {image} has no caption of rank 0", "decode it again")
-    return captions
-
-
-def _submitted_ids(path: Path, split: str) -> dict[int, int]:
-    """The images that a results file must have: image id -> id in the file."""
+def _read_coco_ids(path: Path, split: str) -> dict[int, int]:
+    """Image -> COCO's id, of all images of a split."""
     rows = read_table(path, IMAGES).to_pylist()
     if all(row["coco_id"] is None for row in rows):
         raise InputError(path, "has no image with a coco_id", "submit captions of COCO: its server knows no others")
