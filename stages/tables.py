@@ -12,4 +12,5 @@ from seqcap.system.scratch import alone
 if __name__ == "__main__":
     with one_line_errors(), alone(f"tables@{sys.argv[1]}"):
         config = PaperConfig.read("tables", sys.argv[1])
-        write_tables(Run.read(config), papers.load(config.paper, "tables").TABLES)
+        run = Run.read(config, papers.load(config.paper))
+        write_tables(run, papers.functions(config.paper, "tables"))

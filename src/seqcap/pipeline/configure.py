@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from seqcap import models, objectives, retrieval, rewards
+from seqcap import models, objectives, papers, retrieval, rewards
 from seqcap.config import CONFIGS, StageConfig, config_path, write_config
 from seqcap.config.data import (
     ClipData,
@@ -841,15 +841,10 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
         "results": results,
         "runs": tuple(runs),
     }
-    package = f"seqcap.papers.{name}"
-    published = [f"report/published/{name}_*.csv", *(f"report/published/{file}" for file in SHARED_FACTS)]
     files: Files = {}
-    for stage, modules in (
-        ("tables", [f"{package}.tables"]),
-        ("figures", [f"{package}.figures"]),
-        ("section", [f"{package}.rows", f"{package}.claims"]),
-    ):
-        code = closure(modules, [f"{stage}.py"], published)
+    for stage in ("tables", "figures", "section"):
+        modules, data = papers.sources(name, stage)
+        code = closure(modules, [f"{stage}.py"], data)
         if stage == "section":
             comparisons = _comparisons(params, name, runs)
             files[config_path(stage, name)] = SectionConfig(**common, comparisons=comparisons, code=code)
@@ -857,8 +852,9 @@ def _paper_files(params: Params, name: str, runs: list[ReportedRun]) -> Files:
             files[config_path(stage, name)] = PaperConfig(**common, code=code)
     if name in params.ratings:
         judge = _judge(params, name)
-        modules = [f"{package}.rating", f"seqcap.retrieval.{params.shared.retrievers[judge].architecture}"]
-        code = closure(modules, ["rating.py"], [*published, *(f"rating/*.{kind}" for kind in ("css", "html", "js"))])
+        modules, data = papers.sources(name, "rating")
+        modules.append(f"seqcap.retrieval.{params.shared.retrievers[judge].architecture}")
+        code = closure(modules, ["rating.py"], [*data, *(f"rating/*.{kind}" for kind in ("css", "html", "js"))])
         files[config_path("rating", name)] = RatingConfig(**common, judge=f"artifacts/retriever/{judge}", code=code)
     return files
 
@@ -907,10 +903,6 @@ def _judge(params: Params, name: str) -> str:
     if wanted.judge not in known:
         raise InputError(source, f"{place}.judge is {wanted.judge!r}", f"allowed: {', '.join(known)}")
     return known[wanted.judge]
-
-
-# Published facts of all papers: claims made in the text, example captions, results of other systems.
-SHARED_FACTS = ("text_claims.csv", "qualitative.yaml", "literature_*.csv")
 
 
 def _dataset(params: Params, name: str) -> str:

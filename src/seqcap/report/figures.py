@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from seqcap.config.report import ReportedRun
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
+from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS
 from seqcap.report.inputs import Run
@@ -42,33 +43,31 @@ _FRAMES = 2, 3
 _CURVE_POINTS = 100
 
 
-@dataclass(frozen=True)
-class FigureKind:
-    """How a figure is drawn, its title, and its caption in the report, which `Run.fill` fills in.
-
-    Of a run that has nothing to show, `draw` says so in a sentence.
-    """
-
-    draw: Callable[[Run], Figure | str]
-    title: str
-    caption: str
+# How a figure is drawn. Of a run that has nothing to show, a sentence that says so.
+Draw = Callable[[Run], Figure | str]
 
 
-def write_figures(run: Run, figures: Mapping[str, FigureKind], folder: Path | None = None) -> None:
+def write_figures(run: Run, functions: Mapping[str, Draw], folder: Path | None = None) -> None:
     """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions, or in place of
-    a caption why there is no figure."""
+    a caption why there is no figure.
+
+    Raises:
+        InputError: the paper has no function for a figure.
+    """
     folder = folder or REPORTS / run.paper.name / "figures"
     words = {}
     with matplotlib.style.context(["default", _STYLE]):
-        for name, kind in figures.items():
-            drawn = kind.draw(run)
+        for name, text in run.paper.figures.items():
+            if name not in functions:
+                raise InputError(run.paper.folder / "figures.py", f"FIGURES has no {name}", "figures.yaml names it")
+            drawn = functions[name](run)
             if isinstance(drawn, str):
-                words[name] = {"title": kind.title, "missing": drawn}
+                words[name] = {"title": text.title, "missing": drawn}
                 continue
             _save(drawn, folder / f"{name}.png")
-            words[name] = {"title": kind.title, "caption": run.fill(kind.caption)}
+            words[name] = {"title": text.title, "caption": run.fill(text.caption)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
-    json_file.write_json(folder / "figures.json", {"order": list(figures), "figures": words})
+    json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
 
 
 def _save(figure: Figure, path: Path) -> None:

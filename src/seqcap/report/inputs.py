@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from seqcap import papers
 from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
-from seqcap.papers import KARPATHY_TEST, Captions, Paper
+from seqcap.report.paper import Captions, Paper
 from seqcap.report.statistics import Floats, Sample
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
@@ -30,7 +29,7 @@ SCENES, CLIPS = "scenes", "clips"
 HUMAN = "human"
 
 # What a paper measured on -> dataset and split that are the same, not a stand-in.
-_SAME = {KARPATHY_TEST: ("coco", "test")}
+_SAME = {"COCO Karpathy test": ("coco", "test")}
 # Kind of task -> dataset -> what a reader should know of it. The name of any other dataset says enough.
 _DATASETS = {
     "images": {
@@ -287,16 +286,16 @@ class Run:
     scores: Scores
 
     @classmethod
-    def read(cls, config: PaperConfig) -> Run:
-        """Reads the facts and the scores of a paper.
+    def read(cls, config: PaperConfig, paper: Paper) -> Run:
+        """Reads the scores of a paper.
 
         Raises:
-            InputError: there is no such paper, or a file is missing or malformed.
+            InputError: a file is missing or malformed.
         """
-        # Those of pictures first, whatever their names: it is their people that tables speak of.
+        # Those of pictures first, whatever their names: tables speak of the people who described these.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
-        return cls(config, papers.load(config.paper).PAPER, scores)
+        return cls(config, paper, scores)
 
     # --- What there is
 
@@ -365,9 +364,9 @@ class Run:
         Args:
             task: one that the paper has data for.
             evaluation: of that task; "": the one that its runs are decoded in.
-            published_on: what the paper measured on; "": what `Paper.published_on` says.
+            published_on: what the paper measured on; "": what `Facts.published_on` says.
         """
-        published_on = published_on or self.paper.published_on.get(task, "")
+        published_on = published_on or self.paper.facts.published_on.get(task, "")
         if not any(run.task == task for run in self.runs):
             return f"{published_on}: not part of this run"
         split = self.evaluation(evaluation).split if evaluation else self.split(task)
@@ -408,9 +407,16 @@ class Run:
         there = not evaluation or evaluation in self.config.evaluations
         return f"a beam of {self.beam(evaluation)}" if there else "a beam"
 
-    def fill(self, text: str, evaluation: str = "") -> str:
-        """Text with `{beam}` and `{samples}` filled in; `{beam.word}` spells it out, `{beam.start}` capitalises it."""
-        return text.format(beam=self.beam(evaluation), samples=self.samples(evaluation))
+    def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
+        """Text with its placeholders filled in.
+
+        `{beam}` and `{samples}` are numbers: `{beam.word}` spells one out, `{beam.start}` capitalises it. `{a_beam}`,
+        `{several}` and `{captioners}` are words; `more` are a text's own placeholders.
+        """
+        captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
+        there = evaluation if evaluation in self.config.evaluations else ""
+        known = {"a_beam": self.a_beam(evaluation), "several": self.several(there), "captioners": captioners}
+        return text.format(beam=self.beam(there), samples=self.samples(there), **known, **more)
 
 
 def read_curves(weights: str | Path) -> pd.DataFrame:

@@ -14,9 +14,7 @@ from matplotlib.figure import Figure
 from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.metrics import registry
-from seqcap.papers.sle.rows import MULTI, SLE
-from seqcap.papers.sle.sweep import outside_sweep, sweep
-from seqcap.report import published
+from seqcap.papers.sle.sweep import MULTI, SLE, outside_sweep, sweep
 from seqcap.report.figures import (
     BLACK,
     BLUE,
@@ -25,7 +23,6 @@ from seqcap.report.figures import (
     ORANGE,
     PINK,
     RED,
-    FigureKind,
     Line,
     Row,
     absent,
@@ -101,7 +98,7 @@ def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, fi
             headings.append(Line(heading, _COLOURS[name], bold=True))
         rows.append(Row(picture_name(run, image["item"]), str(image["file"]), headings, columns))
     keys = list(shown.values()) if len(shown) > 1 else ["captions"]
-    printed = [_numbered(published.example_captions(f"sle_fig{number}", key), width) for key in keys]
+    printed = [_numbered(run.paper.published.example_captions(f"fig{number}", key), width) for key in keys]
     headings = [Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
     rows.append(Row(f"the paper's Figure {number}", None, headings, printed))
     return captions_figure(run, rows, [width] * len(shown))
@@ -253,7 +250,7 @@ def tradeoff(run: Run) -> Figure:
         )
     ours.set_title(f"ours, {run.dataset(task)} {run.split(task)}: a point per seed", loc="left")
     for name, row in (("xe", "XE (rs)"), ("sll", "SLL (rs)"), ("sll_me", "SLL-ME (rs)"), ("sll_sle", "SLL-SLE (rs)")):
-        x, y = (published.published_value("sle", "table4", row, column) for column in ("Div2", "CIDEr"))
+        x, y = (run.paper.published.value("table4", row, column) for column in ("Div2", "CIDEr"))
         label = row.removesuffix(" (rs)")
         paper.scatter(x, y, color=_COLOURS[name], marker=_MARKERS[name], s=42, label=label)
     paper.set_title("the paper's Table 4, COCO", loc="left")
@@ -331,52 +328,13 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
     axis.set(xlim=(-0.05, 1.05), xticks=[0, 0.25, 0.5, 0.75, 1])
 
 
-_CHOICE = (
-    "Images are drawn with a fixed seed from those of the scored split whose longest reference has at least ten words, "
-    "in turn over the three figures. A repeated caption is grey."
-)
-
 FIGURES = {
-    "sle_fig1": FigureKind(
-        figure1, "SLE, Figure 1", f"{{samples.start}} random samples of an SLL captioner. {_CHOICE}"
-    ),
-    "sle_fig2": FigureKind(figure2, "SLE, Figure 2", f"{{samples.start}} random samples of XE and of SLL. {_CHOICE}"),
-    "sle_fig3": FigureKind(
-        figure3,
-        "SLE, Figure 3, measured",
-        "The paper sketches how peaked p(y|x) is; this measures it. Left: the probability that the beam's k best "
-        "captions hold together, mean over images and seeds. Right: -log p(y|x) of {samples} random samples per image; "
-        "its mean (diamond, and beside the name) estimates the entropy. Boxes span the quartiles, whiskers 5% to 95%.",
-    ),
-    "sle_fig4": FigureKind(
-        figure4, "SLE, Figure 4", f"{{samples.start}} random samples of XE, SLL and SLL-SLE. {_CHOICE}"
-    ),
-    "sle_clips": FigureKind(
-        clips,
-        "Clips and their captions",
-        "Six of a clip's frames, from left to right and from top to bottom, its first reference, and the best caption "
-        "of a beam of {beam} of each method, first seed. Clips are drawn like images. Not in the paper.",
-    ),
-    "sle_curves": FigureKind(
-        curves,
-        "Learning curves",
-        "From step 0, the cross-entropy checkpoint (dashed: its value). Thin: a seed; thick: their mean. A curve of "
-        "over 100 points is averaged over 100 stretches of steps. Not in the paper.",
-    ),
-    "sle_tradeoff": FigureKind(
-        tradeoff,
-        "Quality against diversity",
-        "Mean CIDEr of {samples} random samples against their Div-2. Hollow points: with attention. The panels have "
-        "their own axes: CIDEr on one dataset says nothing about CIDEr on another. Not in the paper.",
-    ),
-    "sle_alpha": FigureKind(
-        alpha,
-        "What alpha does",
-        "The {samples} random samples of an image by captioners without attention, against alpha, the weight of "
-        "quality: 1 is SLL, 0 is exploration alone. Points: means with 95% intervals; small lines: single training "
-        "seeds. Dotted: XE. Upright: the alpha that this run's rows SLL-SLE have; another one (`-S alpha=0.5`) is one "
-        "more point. To read it: go from 1 to the left and see how much diversity the samples gain for the CIDEr they "
-        "lose, and whether true recall rises with it; the dashed lines tell what the best beam caption loses. Random "
-        "captions, too, are diverse: near 0 true precision falls. Not in the paper.",
-    ),
+    "sle_fig1": figure1,
+    "sle_fig2": figure2,
+    "sle_fig3": figure3,
+    "sle_fig4": figure4,
+    "sle_clips": clips,
+    "sle_curves": curves,
+    "sle_tradeoff": tradeoff,
+    "sle_alpha": alpha,
 }

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from seqcap.errors import InputError
 from seqcap.papers.spider.variance import read_variance
-from seqcap.report import published
 from seqcap.report.figures import (
     BLACK,
     BLUE,
@@ -21,7 +20,6 @@ from seqcap.report.figures import (
     PINK,
     RED,
     SKY,
-    FigureKind,
     Line,
     beam_caption,
     binned,
@@ -73,7 +71,7 @@ def table2(run: Run) -> Figure:
         title, seeds = picture_name(run, image["item"]), {entry.seeds[0] for entry in run.trained}
         heading = f"best caption of {run.a_beam()}, seed {min(seeds)}"
         rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
-    for number, printed in enumerate(published.examples("spider_table2").values(), start=1):
+    for number, printed in enumerate(run.paper.published.examples("table2").values(), start=1):
         captions = {system: Line(printed[system]) for system in _EXAMPLES.values()}
         title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
         rows.append(systems_row(title, None, heading, captions, colours, _CAPTION_WIDTH))
@@ -87,7 +85,7 @@ def figure3(run: Run) -> Figure:
     """Left: the published bars. Right: how often our captions say only what is true, with 95% intervals."""
     figure = Figure(figsize=(10.4, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[3, 10])
-    printed = [published.published_value("spider", "fig3", row, "% not bad") for row in _JUDGED.values()]
+    printed = [run.paper.published.value("fig3", row, "% not bad") for row in _JUDGED.values()]
     _bars(left, list(range(len(printed))), list(_JUDGED), list(_JUDGED.values()), printed)
     left.set(ylabel="captions judged not bad by people, %")
     left.set_title("the paper's Figure 3, COCO", loc="left")
@@ -216,30 +214,8 @@ def curves(run: Run) -> Figure:
 
 
 FIGURES = {
-    "spider_table2": FigureKind(
-        table2,
-        "SPIDEr, Table 2: example captions",
-        "The best beam caption of the paper's six systems. Images are drawn with a fixed seed from those of the scored "
-        "split whose longest reference has at least ten words. Below, the paper's four examples.",
-    ),
-    "spider_fig3": FigureKind(
-        figure3,
-        "SPIDEr, Figure 3: human judgement, and a stand-in",
-        "Left: what people judged. Right: what a checker finds, which is not the same: the share of captions that say "
-        "something, all of it true of the scene; bars: 95% bootstrap intervals over training seeds and test images. "
-        "Set apart: the other variants, and captions that people (or the scenes' generator) wrote.",
-    ),
-    "spider_variance": FigureKind(
-        variance,
-        "Variance of the policy gradient",
-        "Replicates of one gradient with K Monte-Carlo rollouts from every prefix, with and without the learned "
-        "baseline; bars: 95% bootstrap intervals over replicates. All settings have the same expected gradient, whose "
-        "squared norm the scale on the right divides by. Not in the paper.",
-    ),
-    "spider_curves": FigureKind(
-        curves,
-        "SPIDEr: learning curves",
-        "From step 0, the MLE checkpoint (dashed: its value). Thin: a seed; thick: their mean. Rewards: of greedy "
-        "validation captions, and, dotted, of training samples, mean over seeds. Not in the paper.",
-    ),
+    "spider_table2": table2,
+    "spider_fig3": figure3,
+    "spider_variance": variance,
+    "spider_curves": curves,
 }
