@@ -47,7 +47,7 @@ from seqcap.files.parquet import parquet_stream, write_table
 from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY, features_schema
 from seqcap.files.writing import atomic
 from seqcap.system import machine
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 TRAIN, HELD_OUT, CAPTIONS, LENGTH, MIN_COUNT = 113_287, 5_000, 5, 16, 5
 HIDDEN, CHANNELS, CELLS, SAMPLES = 512, 2048, 14, 5

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 from seqcap import cli
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
-from seqcap.pipeline.run import run as pipeline
+from seqcap.pipeline import run as pipeline
 
 EXPERIMENT = Path("experiments/e.yaml")
 CLONE = Path("runs/e")

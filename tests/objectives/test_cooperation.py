@@ -31,7 +31,7 @@ from seqcap.objectives import (
 )
 from seqcap.retrieval import dual_encoder
 from seqcap.tasks.images import ImageInputs
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 CAPTIONS = all_captions(words=1, max_length=2)
 PAIRS = [list(pair) for pair in product(range(len(CAPTIONS)), repeat=2)]

@@ -12,7 +12,7 @@ from seqcap.errors import InputError
 from seqcap.files.tensors import load_weights
 from seqcap.objectives.discriminated import Discriminator
 from seqcap.training.captioners import State
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 RETRIEVER = Path("artifacts/retriever/small/seed1.safetensors")
 # Three steps an epoch.

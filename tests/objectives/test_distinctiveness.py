@@ -33,7 +33,7 @@ from seqcap.objectives import (
 from seqcap.objectives.distinctiveness import BEAM, CANDIDATES, GREEDY, TRUTH
 from seqcap.retrieval import dual_encoder, grammar
 from seqcap.tasks.images import ImageInputs, ImageSplit
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 FEATURES = torch.randn(3, CHANNELS, generator=torch.Generator().manual_seed(1))
 ITEMS = np.array([10, 20, 30, 40, 50])

@@ -11,7 +11,7 @@ from seqcap.config import StageConfig
 from seqcap.config.training import TrainConfig
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
-from seqcap.pipeline.run import code
+from seqcap.pipeline import code
 
 ROOT = Path(__file__).parents[2]
 

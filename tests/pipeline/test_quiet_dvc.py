@@ -8,7 +8,7 @@ from dvc.repo import Repo
 from dvc.stage.serialize import to_lockfile
 from dvc.utils.serialize import dumps_yaml, load_yaml
 
-from seqcap.pipeline.run import quiet_dvc
+from seqcap.pipeline import quiet_dvc
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("configure", "train@sle_sll", "evaluate@smoothing_image", "report")

@@ -12,7 +12,7 @@ from small_checkout import STAGES, finish, run, small_checkout, start, wait_unti
 
 from seqcap.errors import InputError
 from seqcap.pipeline.run import keep_records, wait_for_dvc
-from seqcap.pipeline.run import run as pipeline
+from seqcap.pipeline import run as pipeline
 
 RWLOCK = ".dvc/tmp/rwlock"
 

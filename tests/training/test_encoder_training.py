@@ -11,7 +11,7 @@ import torch
 from seqcap.config.data import EncoderConfig
 from seqcap.features.encoders import with_weights
 from seqcap.files.json_file import write_json
-from seqcap.training.captioners import encoders as pretraining
+from seqcap.training import encoders as pretraining
 from seqcap.training.encoders import (
     TRAIN,
     VAL,

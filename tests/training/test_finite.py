@@ -15,7 +15,7 @@ from seqcap.files.tensors import load_weights, save_weights
 from seqcap.objectives import cross_entropy, self_critical
 from seqcap.rewards.mixture import Mixture
 from seqcap.system.scratch import checkpoints
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 from seqcap.training.encoders import draw_examples, pretrain
 
 PRETRAINED = Path("artifacts/pretrain/lstm")

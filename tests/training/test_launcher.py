@@ -14,7 +14,7 @@ from seqcap.files.json_file import write_json
 from seqcap.files.parquet import read_table
 from seqcap.files.schemas import CURVES
 from seqcap.files.tensors import load_weights
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 TRAIN = LAYOUT["train"]
 

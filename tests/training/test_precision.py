@@ -13,7 +13,7 @@ from seqcap.errors import InputError
 from seqcap.models.likelihood import ROWS, cross_entropy
 from seqcap.system import machine
 from seqcap.training.captioners import State
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 IMAGE_MODELS = {
     "lstm": {"hidden": 16, "image_input": "every_step"},

@@ -23,7 +23,7 @@ from seqcap.files.tensors import load_weights
 from seqcap.retrieval.dual_encoder import Model
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system.scratch import forget
-from seqcap.training.captioners import retrievers as retriever_training
+from seqcap.training import retrievers as retriever_training
 from seqcap.training.retrievers import Job, State, begin, draw, make, scratch, update
 
 CPU = torch.device("cpu")

@@ -35,7 +35,7 @@ from seqcap.files.schemas import CURVES, REFERENCES, embeddings_schema
 from seqcap.models import load
 from seqcap.system.scratch import checkpoints
 from seqcap.training.captioners import State, checkpoint_folder
-from seqcap.training.captioners import captioners as training
+from seqcap.training import captioners as training
 
 PRETRAINED = Path("artifacts/pretrain/lstm")
 SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "dropout": 0.0, "decay": 1.0, "decay_every": 1}

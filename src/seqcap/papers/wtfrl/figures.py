@@ -14,25 +14,8 @@ from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
-from seqcap.papers.wtfrl.hacked import RULE, first_ranks, most_hacked
-from seqcap.papers.wtfrl.rows import (
-    ALONE,
-    DISCRIMINATOR,
-    GRAMMAR,
-    LONGER,
-    PEOPLE,
-    PRINTED,
-    RL,
-    ROW,
-    TF,
-    UNIDIRECTIONAL,
-    WTF,
-    WTF_RL,
-    by_judge,
-    measure,
-    of_table,
-)
-from seqcap.report import published
+from seqcap.papers.wtfrl.hacked import first_ranks, most_hacked
+from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
 from seqcap.report.figures import (
     BLACK,
     BLUE,
@@ -43,7 +26,6 @@ from seqcap.report.figures import (
     PINK,
     RED,
     SKY,
-    FigureKind,
     Line,
     Row,
     beam_caption,
@@ -66,9 +48,9 @@ _STYLES = {
     WTF_RL: (RED, "D"),
     RL: (ORANGE, "^"),
     ALONE: ("#8F7700", "v"),
-    UNIDIRECTIONAL: (PINK, "<"),
-    DISCRIMINATOR: (GREEN, "P"),
-    GRAMMAR: (SKY, "X"),
+    "rl_unidirectional": (PINK, "<"),
+    "scst_discriminator": (GREEN, "P"),
+    "scst_grammar": (SKY, "X"),
 }
 
 # --- Figure 1: a hacked reward
@@ -85,7 +67,7 @@ _NAME_WIDTH, _CAPTION_WIDTH = 23, 84
 
 def figure1(run: Run) -> Figure:
     """As many images as in print with three captions and their ranks each; the paper's examples follow."""
-    printed = published.examples("wtfrl_fig1")
+    printed = run.paper.published.examples("fig1")
     chosen = most_hacked(run, len(printed))
     files = dict(zip(run.images["item"].tolist(), run.images["file"].tolist(), strict=True))
     words = "" if chosen else "drawn at random, not by the rule; "
@@ -147,16 +129,20 @@ def tradeoff(run: Run) -> Figure:
     figure = Figure(figsize=(12.0, 4.4), layout="constrained")
     paid, judged, paper = figure.subplots(1, 3)
     task = run.config.pictures
-    for axis, who, of in ((paid, "the reward's retriever", measure(_RECALL)), (judged, "the judge", by_judge(_RECALL))):
+    row_of = rows_by_run(run.paper)
+    for axis, who, columns in ((paid, "the reward's retriever", "table1"), (judged, "the judge", "judge")):
+        of = measure(run, _RECALL, columns)
         for entry in changed(run):
             _point(axis, run, entry.name, of, MUTED, ".", "ablations of WTF-RL")
-        for entry in of_table(run):
-            _point(axis, run, entry.name, of, *_STYLES[entry.name], ROW[entry.name])
+        for entry in runs_of_table(run):
+            _point(axis, run, entry.name, of, *_STYLES[entry.name], row_of[entry.name])
         axis.set_title(f"ours, {run.dataset(task)} {run.split(task)}: by {who}", loc="left")
-    for name in PRINTED:
-        x, y = (published.published_value("wtfrl", "table1", ROW[name], column) for column in (_CIDER, _RECALL))
+    for name, row in row_of.items():
+        if row in run.paper.facts.ours["table1"]:
+            continue
+        x, y = (run.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL))
         colour, marker = _STYLES[name]
-        paper.plot(x, y, color=colour, marker=marker, linestyle="", label=ROW[name])
+        paper.plot(x, y, color=colour, marker=marker, linestyle="", label=row)
     paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
     for axis in (paid, judged, paper):
         axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
@@ -172,7 +158,7 @@ def tradeoff(run: Run) -> Figure:
 def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker: str, label: str) -> None:
     """A run's recall and CIDEr, with intervals of both."""
     places, errors = [], []
-    for of in (measure(_CIDER), recall):
+    for of in (measure(run, _CIDER), recall):
         ours, scale = of.of(run, name), registry.find(of.metric).scale
         if ours.value is None:
             return
@@ -204,7 +190,7 @@ _PANELS = {
 
 def learning(run: Run) -> Figure:
     """A panel per quantity: what is paid, what the discriminator holds for people's, how sure the captioner is, val."""
-    curves, entries = run.curves, of_table(run)
+    curves, entries = run.curves, runs_of_table(run)
     if not (curves["quantity"] == "val_cider").any():
         raise InputError("curves.parquet", "has no val_cider", "run the training stages again")
     colours = {name: colour for name, (colour, _) in _STYLES.items()}
@@ -214,7 +200,7 @@ def learning(run: Run) -> Figure:
         mine = curves[curves["quantity"].isin(quantities)]
         plot_curves(axis, mine, entries, colours)
         if "val_cider" in quantities or "val_R@10" in quantities:
-            plot_start(axis, mine, entries, ROW[TF])
+            plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
         handles |= {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
@@ -222,28 +208,4 @@ def learning(run: Run) -> Figure:
     return figure
 
 
-FIGURES = {
-    "wtfrl_fig1": FigureKind(
-        figure1,
-        "WTF-RL, Figure 1: a hacked reward",
-        f"People's first caption, one that is paid for similarity alone, and WTF-RL's. {RULE} Where RL, alpha 1, is "
-        "not part of a run, or no image is like that, images are drawn with a fixed seed, and the heading says so. "
-        "Below, the paper's examples.",
-    ),
-    "wtfrl_tradeoff": FigureKind(
-        tradeoff,
-        "WTF-RL: retrieval against CIDEr",
-        "Text-to-image R@10 against CIDEr; up and to the right is better. Left: by the retriever that pays; middle: by "
-        "a judge that no objective has seen; right: as printed, by the retriever that pays. Bars: 95% bootstrap "
-        "intervals over training seeds and test images, with one seed over images alone. Recall is among other numbers "
-        "of images here and there. Not in the paper.",
-    ),
-    "wtfrl_curves": FigureKind(
-        learning,
-        "WTF-RL: learning curves",
-        "Thin: a seed; thick: their mean; dashed: TF, the start of all others. Rewards of a batch's captions, of the "
-        "beam and of people, apart, whichever of them a run is paid for; they have a scale of their own in each "
-        "objective. P_D: the discriminator's probability that people wrote a caption; of SCST - Grammar, its head's "
-        "that a caption is intact. In the first steps only these learn. Not in the paper.",
-    ),
-}
+FIGURES = {"wtfrl_fig1": figure1, "wtfrl_tradeoff": tradeoff, "wtfrl_curves": learning}
