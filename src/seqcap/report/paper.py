@@ -150,5 +150,3 @@ def _read(path: Path, kind: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "correct the file") from None
-
-

@@ -181,9 +181,7 @@ def _setting(value: Any) -> str:
 def _findings(run: Run, results: Sequence[Result], remarks: Sequence[str]) -> list[str]:
     """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
     lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
-    lines += [
-        _finding(run, result) for result in results if result.claim.headline and result.difference is not None
-    ]
+    lines += [_finding(run, result) for result in results if result.claim.headline and result.difference is not None]
     return [*lines, *(line for remark in remarks for line in ("", remark))]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from seqcap.config.estimators import ESTIMATES
 from seqcap.errors import InputError
 from seqcap.files import parquet
-from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, REINFORCE, RHO, ST
+from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, RHO, ST, methods
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Floats
@@ -163,21 +163,22 @@ def rhos_of(found: Mapping[Key, Quality], distribution: str) -> dict[float, Qual
     return {rho: value for (name, rho, fed), value in found.items() if name == distribution and fed and rho is not None}
 
 
-def in_words(found: Mapping[Key, Quality]) -> str:
+def in_words(run: Run, found: Mapping[Key, Quality]) -> str:
     """What is known of REINFORCE, of straight-through and of PSST at both ends of rho and at the printed one."""
     rhos = rhos_of(found, "multinomial")
     if not rhos:
         return ""
     exact = found[EXACT]
+    psst, st, reinforce = (methods(run.paper)[method].label for method in (PSST, ST, "reinforce"))
     shown = {
-        f"{REINFORCE}, paid for its own hinge alone": found[OWN_HINGE],
-        f"{ST}{NO_FEEDBACK}": found["multinomial", 0.0, False],
-        **{f"{PSST}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
+        f"{reinforce}, paid for its own hinge alone": found[OWN_HINGE],
+        f"{st}{NO_FEEDBACK}": found["multinomial", 0.0, False],
+        **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
     }
     return (
         "*Variance and bias.* Of one estimate of the hinge's gradient on the pretrained captioner: variance and "
         "squared bias, over the squared norm of the exact gradient, and cosine with it. "
-        f"{REINFORCE}, paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. "
+        f"{reinforce}, paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. "
         f"{' '.join(f'{name}: {_words(value)}.' for name, value in shown.items())} [ ]: 95% bootstrap over replicates."
     )
 

@@ -1,4 +1,4 @@
-"""In which regime SLE's claims are tested here, what exploration costs, and contradictions in the paper's own numbers."""
+"""In which regime SLE's claims are tested, what exploration costs, and contradictions in the paper's own numbers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def _regime(run: Run) -> list[str]:
     ours = _behind(run, SLL)
     if ours is None:
         return []
-    best, sampled = (
-        run.paper.published.value(*of, "CIDEr") for of in (("table2", "SLL"), ("table4", "SLL (rs)"))
-    )
+    best, sampled = (run.paper.published.value(*of, "CIDEr") for of in (("table2", "SLL"), ("table4", "SLL (rs)")))
     printed = best - sampled
     words = (
         f"*The regime.* The paper's SLL has collapsed to its mode: its random samples score {printed:.1f} CIDEr below "
@@ -106,7 +104,9 @@ def _price(run: Run) -> list[str]:
 def _spread(run: Run, results: Sequence[Result]) -> list[str]:
     """Where exploration costs the samples CIDEr: how much of it is spread, how much a worse best guess."""
     explored = (
-        result for result in results if (result.claim.id, result.claim.decoder, result.claim.left) == ("C4", "sample", SLE)
+        result
+        for result in results
+        if (result.claim.id, result.claim.decoder, result.claim.left) == ("C4", "sample", SLE)
     )
     claim = next(explored, None)
     if claim is None or claim.verdict in (HOLDS, NOT_RUN) or (claim.difference or 0.0) >= 0:
@@ -142,7 +142,9 @@ def errors(published: Published) -> list[str]:
         columns = claim["column"].removesuffix(" gain").split("/")
         stated = [float(number) for number in claim["value"].split("/")]
         left, right = claim["row"].replace("SLE minus", "SLL-SLE minus").split(" minus ")
-        printed = {label: _gains(published, table, left + star, right + star, columns) for star, label in blocks.items()}
+        printed = {
+            label: _gains(published, table, left + star, right + star, columns) for star, label in blocks.items()
+        }
         wrong = [
             column
             for index, column in enumerate(columns)
@@ -152,7 +154,10 @@ def errors(published: Published) -> list[str]:
             continue
         shown = "; ".join(f"{label} {_slashes(gains)}" for label, gains in printed.items())
         said = f"Section {section} says that {left} gains {_slashes(stated)} {'/'.join(columns)} over {right}"
-        if right != "SLL-ME" and [round(gain, 1) for gain in _gains(published, table, left, "SLL-ME", columns)] == stated:
+        if (
+            right != "SLL-ME"
+            and [round(gain, 1) for gain in _gains(published, table, left, "SLL-ME", columns)] == stated
+        ):
             verdict = (
                 f"The stated gains equal {left} minus the row printed as SLL-ME: the rows {right} and SLL-ME are "
                 "probably swapped in print. We keep the printed values"

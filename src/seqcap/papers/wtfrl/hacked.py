@@ -7,6 +7,7 @@ import pandas as pd
 from seqcap.papers.wtfrl.runs import ALONE, PEOPLE
 from seqcap.report.inputs import HUMAN, Run
 
+
 def first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
     """Item -> the rank of the image by its best caption, of a run's first seed, or by people's first caption; None
     where it was not measured.
