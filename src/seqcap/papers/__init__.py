@@ -27,31 +27,22 @@ from seqcap.report.paper import Paper
 FOLDER = Path(__file__).parent
 # Stage -> the part of a paper that it needs.
 _PARTS = {"tables": "tables", "figures": "figures", "section": "claims", "rating": "rating"}
-# Every paper has these files. Of the modules: what each defines.
-_NEEDED = {
-    "__init__.py": "",
-    "paper.yaml": "",
-    "tables.yaml": "",
-    "tables.py": "TABLES",
-    "figures.yaml": "",
-    "figures.py": "FIGURES",
-    "claims.yaml": "",
-}
+# Every paper has these files.
+_NEEDED = ("__init__.py", "paper.yaml", "tables.yaml", "figures.yaml", "claims.yaml")
 
 
 def load(name: str) -> Paper:
-    """A paper's facts.
+    """A paper.
 
     Raises:
-        InputError: there is no such paper, or something of it is missing.
+        InputError: there is no such paper, or its paper.yaml is missing or malformed.
     """
-    _check(name)
-    return Paper.read(FOLDER / name)
+    return Paper.read(_folder(name))
 
 
 def functions(name: str, part: str) -> Mapping[str, Any]:
-    """`TABLES` or `FIGURES` of a paper."""
-    found: Mapping[str, Any] = getattr(module(name, part), part.upper())
+    """`TABLES` or `FIGURES` of a paper, empty without such a module."""
+    found: Mapping[str, Any] = getattr(module(name, part), part.upper(), {})
     return found
 
 
@@ -89,22 +80,35 @@ def check(parameters: Iterable[str]) -> None:
         _check(name)
 
 
+def _folder(name: str) -> Path:
+    if (FOLDER / name).is_dir():
+        return FOLDER / name
+    known = ", ".join(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
+    fix = f"add src/seqcap/papers/{name}, or name one of {known}"
+    raise InputError(f"papers/{name}.yaml", f"there is no paper {name!r}", fix)
+
+
 def _check(name: str) -> None:
-    folder = FOLDER / name
-    if not folder.is_dir():
-        known = ", ".join(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
-        problem = f"there is no paper {name!r}: src/seqcap/papers/{name} does not exist"
-        raise InputError(f"papers/{name}.yaml", problem, f"add the folder; known: {known}")
-    for file, constant in _NEEDED.items():
+    folder, place = _folder(name), f"src/seqcap/papers/{name}"
+    for file in _NEEDED:
         if not (folder / file).is_file():
-            raise InputError(f"src/seqcap/papers/{name}", f"has no {file}", "every paper has one")
-        if constant and constant not in _defined(folder / file):
-            raise InputError(f"src/seqcap/papers/{name}/{file}", f"does not define {constant}", "every paper does")
+            raise InputError(place, f"has no {file}", "every paper has one")
+    paper = Paper.read(folder)
+    for part, needed in (
+        ("tables", [key for key, text in paper.tables.items() if not text.published]),
+        ("figures", list(paper.figures)),
+    ):
+        missing = [key for key in needed if key not in _keys(folder / f"{part}.py", part.upper())]
+        if missing:
+            problem = f"has no {part.upper()} with {', '.join(missing)}"
+            raise InputError(f"{place}/{part}.py", problem, f"{part}.yaml names them")
 
 
-def _defined(path: Path) -> set[str]:
-    """The names that a module assigns, without running it."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    assigned = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
-    assigned += [node.target for node in body if isinstance(node, ast.AnnAssign)]
-    return {target.id for target in assigned if isinstance(target, ast.Name)}
+def _keys(path: Path, constant: str) -> set[str]:
+    """The keys of a dictionary that a module defines, without running the module: it may import matplotlib."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            found |= {str(key.value) for key in node.value.keys if constant in names and isinstance(key, ast.Constant)}
+    return found

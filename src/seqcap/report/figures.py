@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from seqcap.config.report import ReportedRun
 from seqcap.data.frames import ClipSource
 from seqcap.data.images import ImageSource
-from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS
 from seqcap.report.inputs import Run
@@ -49,17 +48,11 @@ Draw = Callable[[Run], Figure | str]
 
 def write_figures(run: Run, functions: Mapping[str, Draw], folder: Path | None = None) -> None:
     """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions, or in place of
-    a caption why there is no figure.
-
-    Raises:
-        InputError: the paper has no function for a figure.
-    """
+    a caption why there is no figure."""
     folder = folder or REPORTS / run.paper.name / "figures"
     words = {}
     with matplotlib.style.context(["default", _STYLE]):
         for name, text in run.paper.figures.items():
-            if name not in functions:
-                raise InputError(run.paper.folder / "figures.py", f"FIGURES has no {name}", "figures.yaml names it")
             drawn = functions[name](run)
             if isinstance(drawn, str):
                 words[name] = {"title": text.title, "missing": drawn}
