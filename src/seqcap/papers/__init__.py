@@ -7,8 +7,7 @@
   else imports it, nor matplotlib.
 - `claims.yaml` (`seqcap.report.claims.ClaimsFile`) and, where a paper needs code, `claims.py`: `claims(run)`;
   `stand_ins(run)`, pairs of what the paper has and what stands for it here, apart from the data; `remarks(run,
-  results)`, paragraphs after the findings, from this run's numbers; `errors(published)`, contradictions found in the
-  paper's own numbers.
+  results)`, paragraphs after the findings, from this run's numbers.
 - `rows.py`, where rows depend on the run: `rows(run)`.
 - `rating.py`, where people judged captions: `questions(run, similar)`, what `seqcap.rating` asks of them.
 """

@@ -72,7 +72,7 @@ class ClaimsFile(Frozen):
         words: key of `Facts.columns` -> column -> what is compared in it, where the metric's label says too little.
         stand_ins: pairs of what the paper has and what stands for it here, apart from the data.
         limits: what a reader must know beyond what the run shows.
-        remarks: templates of paragraphs that the paper's code fills in.
+        errors: contradictions in the paper's own numbers.
     """
 
     metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}
@@ -80,7 +80,7 @@ class ClaimsFile(Frozen):
     words: Mapping[str, Mapping[str, str]] = {}
     stand_ins: tuple[tuple[str, str], ...] = ()
     limits: tuple[str, ...] = ()
-    remarks: Mapping[str, str] = {}
+    errors: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, paper: Paper) -> ClaimsFile:

@@ -77,7 +77,6 @@ def build_section(
         comparisons: pairs of runs that the user wants compared.
     """
     remarks = claims.remarks(run, results) if hasattr(claims, "remarks") else []
-    errors = claims.errors(run.paper.published) if hasattr(claims, "errors") else []
     file = ClaimsFile.read(run.paper)
     stand_ins = [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
@@ -93,7 +92,7 @@ def build_section(
         *_figures(run),
         _literature(run),
         _stand_ins(run, stand_ins),
-        _errors(errors),
+        _errors(file.errors),
         _limits(run, results, file.limits),
         _where(run, rows),
     ]

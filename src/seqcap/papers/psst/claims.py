@@ -1,4 +1,4 @@
-"""PSST's claims, where they are tested, how far the language drifts, and contradictions in the paper's own numbers."""
+"""PSST's claims, where they are tested, and how far the language drifts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from seqcap.report import REPORTS, statistics
 from seqcap.report.claims import Claim, Made, Result, Side
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import Run
-from seqcap.report.published import Published
 from seqcap.report.statistics import Drawn
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, Reading, difference
@@ -194,20 +193,3 @@ def _span(drawn: Drawn, scale: float, decimals: int) -> str:
     """A difference with its interval."""
     low, high = (scale * bound for bound in statistics.interval(drawn.resampled))
     return f"{scale * drawn.value:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"
-
-
-# --- Errors
-
-
-def errors(published: Published) -> list[str]:
-    """Contradictions inside the paper, found by computing with its own printed numbers."""
-    figure = published.table("fig4")
-    of_all = figure[(figure["table"] == "fig4b-caption") & (figure["row"] == "REINFORCE")]
-    found, cider = [], float(of_all["value"].iloc[0])
-    recall = published.value("table2", "REINFORCE", "R@10")
-    if cider < PLACES["table2"].printed and recall >= 80:
-        found.append(
-            f"Figure 4b gives REINFORCE a mean CIDEr of {cider:.3f} at an R@10 of about 80; in Table 2 its R@10 is "
-            f"{recall:.1f} at a CIDEr of 1.2. The text calls the figure's captions those of separate training."
-        )
-    return found

@@ -15,45 +15,26 @@ from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, read_estima
 from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, PSST_75, ST, by_rho, curve, curves, methods, printed_lambda
 from seqcap.papers.psst.points import PLACES
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    SKY,
-    Line,
-    Row,
-    captions_figure,
-    captions_of,
-    choose_images,
-    picture_name,
-    plot_curves,
-    plot_start,
-    systems_row,
-)
+from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, nearest, shown
 
 # Method -> colour and line of its curve. PSST's are solid, straight-through's dashed.
 _STYLES: Mapping[str, tuple[str, Literal["-", "--", ":"]]] = {
-    "mle": (BLACK, "-"),
-    "g_gan": (MUTED, "-"),
-    "luo": (ORANGE, "-"),
+    "mle": (draw.BLACK, "-"),
+    "g_gan": (draw.MUTED, "-"),
+    "luo": (draw.ORANGE, "-"),
     "sr_pl": ("#8F7700", "-"),
-    "frozen_mle": (BLACK, ":"),
-    "frozen_luo": (ORANGE, ":"),
-    "reinforce": (SKY, "-"),
-    "annealed": (PINK, "--"),
-    "st_gumbel": (GREEN, "--"),
-    ST: (RED, "--"),
-    "gumbel": (GREEN, "-"),
-    PSST: (RED, "-"),
-    PSST_75: (BLUE, "-"),
+    "frozen_mle": (draw.BLACK, ":"),
+    "frozen_luo": (draw.ORANGE, ":"),
+    "reinforce": (draw.SKY, "-"),
+    "annealed": (draw.PINK, "--"),
+    "st_gumbel": (draw.GREEN, "--"),
+    ST: (draw.RED, "--"),
+    "gumbel": (draw.GREEN, "-"),
+    PSST: (draw.RED, "-"),
+    PSST_75: (draw.BLUE, "-"),
 }
 _MARKERS = "osD^vPX*<>hd"
 _RECALL = RECALL["R@10"]
@@ -78,7 +59,7 @@ def figure3(run: Run) -> Figure:
         axis.set_title(letter, loc="left")
     point = PLACES["table2"].point(run)
     if point is not None:
-        panels[1].axvline(point.value * registry.find("CIDEr").scale, color=MUTED, linewidth=1, linestyle="-.")
+        panels[1].axvline(point.value * registry.find("CIDEr").scale, color=draw.MUTED, linewidth=1, linestyle="-.")
     _marker_legend(panels[-1], run, shown_curves, markers)
     lines = [
         Line2D([], [], color=_STYLES[one][0], linestyle=_STYLES[one][1], marker="." if len(line.runs) == 1 else "")
@@ -120,7 +101,7 @@ def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], mark
             if of == weight
         ]
         lambdas = sorted({f"{printed_lambda(run, name):.2g}" for name in names}, key=float)
-        handles.append(Line2D([], [], color=GREY, marker=marker, linestyle=""))
+        handles.append(Line2D([], [], color=draw.GREY, marker=marker, linestyle=""))
         labels.append(f"w {weight:g}: lambda {' or '.join(lambdas)}")
     axis.legend(handles, labels, loc="center", frameon=False, title="marker: the weight of recall")
 
@@ -222,7 +203,7 @@ _QUALITIES = {
 # Distribution -> methods with and without gradient through what is fed back, marker, and how far to the side.
 _DISTRIBUTIONS = {"multinomial": (PSST, ST, "o", -0.006), "gumbel": ("gumbel", "st_gumbel", "s", 0.006)}
 _SCORE_FUNCTIONS = (
-    (EXACT, "all hinges of the batch: no bias", BLACK),
+    (EXACT, "all hinges of the batch: no bias", draw.BLACK),
     (OWN_HINGE, "its own hinge (Table 2)", _STYLES["reinforce"][0]),
 )
 
@@ -290,34 +271,34 @@ def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int
         names: what a system is called -> its run; None: it is not part of this run.
         first: how many chosen images to pass over.
     """
-    colours = dict(zip(names, (BLUE, GREEN, RED), strict=False))
+    colours = dict(zip(names, (draw.BLUE, draw.GREEN, draw.RED), strict=False))
     rows = []
-    for image in choose_images(run.images, first + 3).tail(3).to_dict("records"):
+    for image in draw.choose_images(run.images, first + 3).tail(3).to_dict("records"):
         captions = {label: _caption(run, name, int(image["item"])) for label, name in names.items()}
         heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
-        title = picture_name(run, image["item"])
-        rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
-    return captions_figure(run, [*rows, _printed(run, number)], [_NAME_WIDTH, _CAPTION_WIDTH])
+        title = draw.picture_name(run, image["item"])
+        rows.append(draw.systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
+    return draw.captions_figure(run, [*rows, _printed(run, number)], [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
-def _caption(run: Run, name: str | None, item: int) -> Line:
+def _caption(run: Run, name: str | None, item: int) -> draw.Line:
     """A run's greedy caption with its rank by the own listener and its CIDEr."""
     if name is None:
-        return Line("not part of this run", MUTED)
+        return draw.Line("not part of this run", draw.MUTED)
     seed = run.by_name[name].seeds[0]
     numbers = []
     for metric, form in (("own_rank", "{:.0f}"), ("CIDEr", "{:.1f}")):
         scores = run.scores.per_item(name, "greedy", metric, "best")
         known = scores is not None and item in scores.index and seed in scores.columns
         numbers.append(form.format(scores.loc[item, seed]) if scores is not None and known else "–")
-    return Line(f"{', '.join(numbers)}: {captions_of(run, name, item, 'greedy')[0] or '(empty)'}")
+    return draw.Line(f"{', '.join(numbers)}: {draw.captions_of(run, name, item, 'greedy')[0] or '(empty)'}")
 
 
-def _printed(run: Run, number: str) -> Row:
+def _printed(run: Run, number: str) -> draw.Row:
     """Rank and CIDEr of the paper's three examples."""
     cells = run.paper.published.table("fig4")
     cells = cells[cells["table"] == f"fig{number}"]
-    colours = dict(zip(dict.fromkeys(cells["row"]), (BLUE, GREEN, RED), strict=True))
+    colours = dict(zip(dict.fromkeys(cells["row"]), (draw.BLUE, draw.GREEN, draw.RED), strict=True))
     lines = {}
     images = {f"img{n}": f"image {n}" for n in (1, 2, 3)}
     for row in colours:
@@ -325,9 +306,9 @@ def _printed(run: Run, number: str) -> Row:
         each: dict[str, dict[str, str]] = {}
         for block, column, value in zip(mine["block"], mine["column"], mine["printed"], strict=True):
             each.setdefault(block, {})[column] = value or "not legible"
-        lines[row] = Line("    ".join(f"{images[of]}: {one['rank']}, {one['CIDEr']}" for of, one in each.items()))
+        lines[row] = draw.Line("    ".join(f"{images[of]}: {one['rank']}, {one['CIDEr']}" for of, one in each.items()))
     heading = "rank and CIDEr x1 as printed (COCO); we do not have the captions"
-    return systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
+    return draw.systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
 
 
 # --- Learning curves
@@ -347,9 +328,9 @@ def learning(run: Run) -> Figure:
     panels = figure.subplots(1, 2)
     for axis, (quantity, title) in zip(panels, _QUANTITIES.items(), strict=True):
         mine = run.curves[run.curves["quantity"] == quantity]
-        plot_curves(axis, mine, entries.values(), colours, dashed)
+        draw.plot_curves(axis, mine, entries.values(), colours, dashed)
         # A frozen speaker of Luo et al. starts from another run.
-        plot_start(axis, mine, [entry for method, entry in entries.items() if method != "frozen_luo"], "MLE")
+        draw.plot_start(axis, mine, [entry for method, entry in entries.items() if method != "frozen_luo"], "MLE")
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)

@@ -1,4 +1,4 @@
-"""In which regime SLE's claims are tested, what exploration costs, and contradictions in the paper's own numbers."""
+"""In which regime SLE's claims are tested, and what exploration costs and gains."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring
 from seqcap.report.claims import Result
 from seqcap.report.inputs import Run
-from seqcap.report.published import Published
 from seqcap.report.tables import Measure, gain
 from seqcap.report.verdicts import HOLDS, NOT_RUN
 
@@ -128,61 +127,3 @@ def _spread(run: Run, results: Sequence[Result]) -> list[str]:
         f"distance between samples. The best of {run.samples().word} samples (oracle) reaches CIDEr "
         f"{100 * oracle:.1f} with SLL-SLE and {100 * oracle_sll:.1f} with SLL.",
     ]
-
-
-def errors(published: Published) -> list[str]:
-    """Contradictions inside the paper, found by computing with its own printed numbers."""
-    found = []
-    text = published.text_claims()
-    for section, table, blocks in (
-        ("5.2", "table2", {"": "mean-pooled", "*": "attention"}),
-        ("5.3", "table3", {"": "TGIF"}),
-    ):
-        claim = text[f"text{section}"]
-        columns = claim["column"].removesuffix(" gain").split("/")
-        stated = [float(number) for number in claim["value"].split("/")]
-        left, right = claim["row"].replace("SLE minus", "SLL-SLE minus").split(" minus ")
-        printed = {
-            label: _gains(published, table, left + star, right + star, columns) for star, label in blocks.items()
-        }
-        wrong = [
-            column
-            for index, column in enumerate(columns)
-            if all(round(gains[index], 1) != stated[index] for gains in printed.values())
-        ]
-        if not wrong:
-            continue
-        shown = "; ".join(f"{label} {_slashes(gains)}" for label, gains in printed.items())
-        said = f"Section {section} says that {left} gains {_slashes(stated)} {'/'.join(columns)} over {right}"
-        if (
-            right != "SLL-ME"
-            and [round(gain, 1) for gain in _gains(published, table, left, "SLL-ME", columns)] == stated
-        ):
-            verdict = (
-                f"The stated gains equal {left} minus the row printed as SLL-ME: the rows {right} and SLL-ME are "
-                "probably swapped in print. We keep the printed values"
-            )
-        else:
-            verdict = f"No printed pair of rows gives the stated {', '.join(wrong)}"
-        found.append(f"{said}; Table {table.removeprefix('table')} gives {shown}. {verdict}.")
-    table2, table4 = (published.table(table) for table in ("table2", "table4"))
-    best = {row["row"]: row["value"] for row in table2.to_dict("records") if row["column"] == "CIDEr"}
-    beams = table4[(table4["block"] == "bs") & (table4["column"] == "CIDEr")]
-    same = [
-        row["row"] for row in beams.to_dict("records") if best.get(row["row"].removesuffix(" (bs)")) == row["value"]
-    ]
-    if same:
-        found.append(
-            f"Table 4's CIDEr of {', '.join(same)}, beside the diversity of a beam's five captions, is exactly Table "
-            "2's CIDEr of the single best caption. Our Table 4 gives the mean over all of them, as in its (rs) rows, "
-            "and notes our value for the best caption."
-        )
-    return found
-
-
-def _gains(published: Published, table: str, left: str, right: str, columns: Sequence[str]) -> list[float]:
-    return [published.value(table, left, column) - published.value(table, right, column) for column in columns]
-
-
-def _slashes(numbers: Sequence[float]) -> str:
-    return "/".join(f"{number:.1f}" for number in numbers)

@@ -15,32 +15,12 @@ from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.metrics import registry
 from seqcap.papers.sle.sweep import MULTI, SLE, outside_sweep, sweep
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    Line,
-    Row,
-    absent,
-    beam_caption,
-    captions_figure,
-    captions_of,
-    choose_images,
-    palette,
-    picture_name,
-    plot_curves,
-    plot_start,
-    systems_row,
-)
+from seqcap.report import figures as draw
 from seqcap.report.inputs import Run, read_captions, read_images
 from seqcap.report.tables import Measure
 
 # Runs of one objective share a colour and a marker, with attention and without, of pictures and of clips.
-_COLOURS = {"xe": BLACK, "sll": BLUE, "sll_me": ORANGE, SLE: RED, MULTI: PINK}
+_COLOURS = {"xe": draw.BLACK, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.RED, MULTI: draw.PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 
 QUANTITIES = {
@@ -54,7 +34,7 @@ def _plain(name: str) -> str:
 
 
 def _colours(run: Run) -> dict[str, str]:
-    colours = palette((_plain(name) for name in run.by_name), _COLOURS)
+    colours = draw.palette((_plain(name) for name in run.by_name), _COLOURS)
     return {name: colours[_plain(name)] for name in run.by_name}
 
 
@@ -65,12 +45,12 @@ def _marker(entry: ReportedRun) -> str:
 # --- Captions of single images
 
 
-def _numbered(captions: Sequence[str], width: int) -> list[Line]:
+def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
     """Numbered captions wrapped at `width` characters; one that repeats an earlier one is grey."""
     lines = []
     for index, caption in enumerate(captions):
         text = textwrap.fill(f"{index + 1}. {caption or '(empty)'}", width, subsequent_indent="    ")
-        lines.append(Line(text, MUTED if caption in captions[:index] else BLACK))
+        lines.append(draw.Line(text, draw.MUTED if caption in captions[:index] else draw.BLACK))
     return lines
 
 
@@ -86,22 +66,22 @@ def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, fi
     """
     width = {1: 58, 2: 44}.get(len(shown), 34)
     rows = []
-    for image in choose_images(run.images, first + count).tail(count).to_dict("records"):
+    for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
         headings, columns = [], []
         for name, system in shown.items():
             if name in run.by_name:
                 heading = f"{system}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
-                columns.append(_numbered(captions_of(run, name, int(image["item"]), "sample"), width))
+                columns.append(_numbered(draw.captions_of(run, name, int(image["item"]), "sample"), width))
             else:
-                heading, line = system, absent(name)
-                columns.append([Line(textwrap.fill(line.text, width), line.colour)])
-            headings.append(Line(heading, _COLOURS[name], bold=True))
-        rows.append(Row(picture_name(run, image["item"]), str(image["file"]), headings, columns))
+                heading, line = system, draw.absent(name)
+                columns.append([draw.Line(textwrap.fill(line.text, width), line.colour)])
+            headings.append(draw.Line(heading, _COLOURS[name], bold=True))
+        rows.append(draw.Row(draw.picture_name(run, image["item"]), str(image["file"]), headings, columns))
     keys = list(shown.values()) if len(shown) > 1 else ["captions"]
     printed = [_numbered(run.paper.published.example_captions(f"fig{number}", key), width) for key in keys]
-    headings = [Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
-    rows.append(Row(f"the paper's Figure {number}", None, headings, printed))
-    return captions_figure(run, rows, [width] * len(shown))
+    headings = [draw.Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
+    rows.append(draw.Row(f"the paper's Figure {number}", None, headings, printed))
+    return draw.captions_figure(run, rows, [width] * len(shown))
 
 
 def figure1(run: Run) -> Figure:
@@ -127,14 +107,14 @@ def clips(run: Run) -> Figure | str:
     images, people = read_images(task, run.split(task)), read_captions(task)
     colours = _colours(run)
     rows = []
-    for image in choose_images(images, _CLIPS).to_dict("records"):
+    for image in draw.choose_images(images, _CLIPS).to_dict("records"):
         item = int(image["item"])
-        said = {"a person": Line(people[item])}
-        said |= {e.label: beam_caption(run, e.name, item) for e in run.trained if e.task == task}
-        shades = {"a person": GREY} | {e.label: colours[e.name] for e in run.trained}
-        name = picture_name(run, item, task)
-        rows.append(systems_row(name, str(image["file"]), "best beam captions", said, shades, _CLIP_WIDTH, task))
-    return captions_figure(run, rows, [20, _CLIP_WIDTH])
+        said = {"a person": draw.Line(people[item])}
+        said |= {e.label: draw.beam_caption(run, e.name, item) for e in run.trained if e.task == task}
+        shades = {"a person": draw.GREY} | {e.label: colours[e.name] for e in run.trained}
+        name = draw.picture_name(run, item, task)
+        rows.append(draw.systems_row(name, str(image["file"]), "best beam captions", said, shades, _CLIP_WIDTH, task))
+    return draw.captions_figure(run, rows, [20, _CLIP_WIDTH])
 
 
 # --- How concentrated p(y|x) is (measured; the paper's figure 3 is a sketch)
@@ -211,8 +191,8 @@ def curves(run: Run) -> Figure:
         entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         for axis, quantity in zip(row, quantities, strict=True):
             shown = curves[curves["quantity"] == quantity]
-            plot_curves(axis, shown, entries, _colours(run))
-            plot_start(axis, shown, entries, "XE")
+            draw.plot_curves(axis, shown, entries, _colours(run))
+            draw.plot_start(axis, shown, entries, "XE")
             axis.set_title(QUANTITIES[quantity], loc="left")
             axis.set_xlabel("training step (0: before any)")
         row[0].set_ylabel(captioner)
@@ -303,7 +283,7 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
     """One measure's lines, with XE's level, and the alpha of this run's own SLL-SLE."""
     found, scale = sweep(run), registry.find(measure.metric).scale
     for place, (distance, line) in enumerate(found.lines.items()):
-        colour, marker = _DISTANCES.get(distance, (GREY, "v"))
+        colour, marker = _DISTANCES.get(distance, (draw.GREY, "v"))
         shift = 0.012 * (place - (len(found.lines) - 1) / 2)
         points = []
         for value, entry in line.items():
@@ -322,9 +302,9 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
             axis.errorbar(x, y, errors, color=colour, marker=marker, markersize=5, capsize=2, ls=style, label=label)
     level = measure.of(run, "xe").value
     if level is not None and not of:
-        axis.axhline(level * scale, color=BLACK, linewidth=1, linestyle=":", label="XE")
+        axis.axhline(level * scale, color=draw.BLACK, linewidth=1, linestyle=":", label="XE")
     if found.chosen is not None and not of:
-        axis.axvline(found.chosen, color=MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
+        axis.axvline(found.chosen, color=draw.MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
     axis.set(xlim=(-0.05, 1.05), xticks=[0, 0.25, 0.5, 0.75, 1])
 
 

@@ -1,4 +1,4 @@
-"""Loss smoothing's claims, what this run says beyond tests of differences, and an error in the paper's numbers."""
+"""Loss smoothing's claims, and what this run says beyond tests of differences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from seqcap.papers.smoothing.rows import (
 from seqcap.report.claims import Claim, Result
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import SCENES, Run
-from seqcap.report.published import Published
 
 # A pool of more than this share of the vocabulary is no restriction.
 _MOST = 0.5
@@ -249,19 +248,3 @@ def _determined(run: Run) -> str:
         "hardly more than one right translation, so little is left to gain, and words near the right one are seldom "
         "right, too. People's sentences have many translations."
     )
-
-
-# --- The paper's own numbers
-
-
-def errors(published: Published) -> list[str]:
-    """Numbers of Table 2 that cannot be in the scale of their neighbours."""
-    cells = published.table("table2").dropna(subset="value")
-    c5, c40 = (cells.loc[cells["column"] == f"SPICE {of}", "value"] for of in ("c5", "c40"))
-    if c40.min() < c5.max():
-        return []
-    return [
-        f"Table 2, SPICE c40: {c40.min()} to {c40.max()}, beside {c5.min()} to {c5.max()} with c5. Forty captions "
-        "state far more than one caption can, so recall, and SPICE with it, must fall from c5 to c40. The column looks "
-        f"like a thousandfold, not a hundredfold: {c40.min() / 1000:.4f} to {c40.max() / 1000:.4f}."
-    ]

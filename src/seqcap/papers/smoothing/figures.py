@@ -12,23 +12,7 @@ from numpy.typing import NDArray
 from seqcap.errors import InputError
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import MLE, Loss, Part, parts
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    SKY,
-    beam_caption,
-    captions_figure,
-    choose_images,
-    picture_name,
-    plot_curves,
-    systems_row,
-)
+from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 
 OLIVE = "#8F7700"
@@ -38,7 +22,7 @@ OLIVE = "#8F7700"
 
 # Loss -> its name in the figure.
 _EXAMPLES = {MLE: "MLE", "tok": "Tok", "seq_cider_refs": "Seq", "tok_seq_cider_refs": "Tok-Seq"}
-_EXAMPLE_COLOURS = {"MLE": BLACK, "Tok": OLIVE, "Seq": BLUE, "Tok-Seq": RED}
+_EXAMPLE_COLOURS = {"MLE": draw.BLACK, "Tok": OLIVE, "Seq": draw.BLUE, "Tok-Seq": draw.RED}
 _NAME_WIDTH, _CAPTION_WIDTH = 14, 88
 
 
@@ -52,18 +36,18 @@ def figure1(run: Run) -> Figure | str:
     seed = min(entry.seeds[0] for entry in part.runs.values())
     heading = f"{part.facts.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
     rows = []
-    for image in choose_images(run.images, 5).to_dict("records"):
+    for image in draw.choose_images(run.images, 5).to_dict("records"):
         item = int(image["item"])
-        captions = {label: beam_caption(run, part.name_of(loss), item) for loss, label in _EXAMPLES.items()}
-        name, file = picture_name(run, item), str(image["file"])
-        rows.append(systems_row(name, file, heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
-    return captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
+        captions = {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in _EXAMPLES.items()}
+        name, file = draw.picture_name(run, item), str(image["file"])
+        rows.append(draw.systems_row(name, file, heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+    return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
 # --- Gains over MLE
 
 # By what a loss smooths: nothing, tokens, sequences or both.
-_KINDS = {"": GREY, "tok": OLIVE, "seq": BLUE, "tok-seq": RED}
+_KINDS = {"": draw.GREY, "tok": OLIVE, "seq": draw.BLUE, "tok-seq": draw.RED}
 
 
 def gains(run: Run) -> Figure:
@@ -75,8 +59,8 @@ def gains(run: Run) -> Figure:
     for axis, part in zip(axes.flat, shown, strict=True):
         _gains_panel(axis, part)
     handles = [
-        Line2D([], [], color=GREY, marker="o", label="ours, 95% interval"),
-        Line2D([], [], color=GREY, marker="D", markerfacecolor="white", linestyle="", label="the paper's"),
+        Line2D([], [], color=draw.GREY, marker="o", label="ours, 95% interval"),
+        Line2D([], [], color=draw.GREY, marker="D", markerfacecolor="white", linestyle="", label="the paper's"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
     return figure
@@ -93,7 +77,7 @@ def _gains_panel(axis: Axes, part: Part) -> None:
             value, low, high = 100 * ours.value, 100 * ours.low, 100 * ours.high
             errors = [[value - low], [high - value]]
             axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", color=colour, markersize=5, elinewidth=1.2)
-    axis.axvline(0, color=BLACK, linewidth=0.8)
+    axis.axvline(0, color=draw.BLACK, linewidth=0.8)
     axis.set_yticks(range(len(cells)), [cell.row for cell in cells])
     axis.set_ylim(len(cells) - 0.4, -0.6)
     axis.grid(axis="y", color="#e6e6e6", linewidth=0.6)
@@ -114,13 +98,13 @@ _FAMILIES = (
 )
 # Of losses with substitutes, by where these come from; else by the loss.
 _COLOURS = {
-    "MLE": BLACK,
-    "MLE + gammaH": MUTED,
-    "Tok": SKY,
-    "Tok rfreq": PINK,
-    "substitutes from V": ORANGE,
-    "substitutes from Vbatch": BLUE,
-    "substitutes from Vrefs": GREEN,
+    "MLE": draw.BLACK,
+    "MLE + gammaH": draw.MUTED,
+    "Tok": draw.SKY,
+    "Tok rfreq": draw.PINK,
+    "substitutes from V": draw.ORANGE,
+    "substitutes from Vbatch": draw.BLUE,
+    "substitutes from Vrefs": draw.GREEN,
 }
 
 
@@ -167,7 +151,7 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
     dashed = [entry.name for loss, entry in part.runs.items() if part.losses[loss].lazy]
     for axis, family in zip(axes, _FAMILIES, strict=True):
         mine = [entry for loss, entry in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
-        plot_curves(axis, shown, mine, colours, dashed)
+        draw.plot_curves(axis, shown, mine, colours, dashed)
     bottom, top = _late(shown)
     axes[0].set_ylim(bottom, top)
     axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric}, greedy")

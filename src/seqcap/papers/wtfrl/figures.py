@@ -16,41 +16,22 @@ from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
 from seqcap.papers.wtfrl.hacked import first_ranks, most_hacked
 from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    SKY,
-    Line,
-    Row,
-    beam_caption,
-    captions_figure,
-    choose_images,
-    picture_name,
-    plot_curves,
-    plot_start,
-    systems_row,
-)
+from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import Measure
 from seqcap.tasks import ARTIFACTS
 
 # Run -> its colour and marker.
 _STYLES = {
-    TF: (BLACK, "o"),
-    LONGER: (GREY, "o"),
-    WTF: (BLUE, "s"),
-    WTF_RL: (RED, "D"),
-    RL: (ORANGE, "^"),
+    TF: (draw.BLACK, "o"),
+    LONGER: (draw.GREY, "o"),
+    WTF: (draw.BLUE, "s"),
+    WTF_RL: (draw.RED, "D"),
+    RL: (draw.ORANGE, "^"),
     ALONE: ("#8F7700", "v"),
-    "rl_unidirectional": (PINK, "<"),
-    "scst_discriminator": (GREEN, "P"),
-    "scst_grammar": (SKY, "X"),
+    "rl_unidirectional": (draw.PINK, "<"),
+    "scst_discriminator": (draw.GREEN, "P"),
+    "scst_grammar": (draw.SKY, "X"),
 }
 
 # --- Figure 1: a hacked reward
@@ -61,7 +42,11 @@ _EXAMPLES = {
     ALONE: ("reward_hacking", "reward hacking"),
     WTF_RL: ("WTF-RL", "WTF-RL"),
 }
-_EXAMPLE_COLOURS = {"generic ground truth": BLACK, "reward hacking": _STYLES[ALONE][0], "WTF-RL": _STYLES[WTF_RL][0]}
+_EXAMPLE_COLOURS = {
+    "generic ground truth": draw.BLACK,
+    "reward hacking": _STYLES[ALONE][0],
+    "WTF-RL": _STYLES[WTF_RL][0],
+}
 _NAME_WIDTH, _CAPTION_WIDTH = 23, 84
 
 
@@ -71,18 +56,20 @@ def figure1(run: Run) -> Figure:
     chosen = most_hacked(run, len(printed))
     files = dict(zip(run.images["item"].tolist(), run.images["file"].tolist(), strict=True))
     words = "" if chosen else "drawn at random, not by the rule; "
-    items = chosen or [int(item) for item in choose_images(run.images, len(printed))["item"]]
+    items = chosen or [int(item) for item in draw.choose_images(run.images, len(printed))["item"]]
     people = _first_of_people(run, items)
     heading = f"{words}ranks by the reward's retriever and the judge: caption"
     rows = []
     for item in items:
         captions = {
-            label: _ranked(run, name, item, Line(people[item]) if name == HUMAN else beam_caption(run, name, item))
+            label: _ranked(
+                run, name, item, draw.Line(people[item]) if name == HUMAN else draw.beam_caption(run, name, item)
+            )
             for name, (_, label) in _EXAMPLES.items()
         }
-        title = picture_name(run, item)
-        rows.append(systems_row(title, str(files[item]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
-    return captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
+        title = draw.picture_name(run, item)
+        rows.append(draw.systems_row(title, str(files[item]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+    return draw.captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
 def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
@@ -96,7 +83,7 @@ def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
     return {item: found[item] for item in items}
 
 
-def _ranked(run: Run, name: str, item: int, caption: Line) -> Line:
+def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
     """A caption with its image's ranks, where they were measured: by the retriever that pays and by the judge."""
     if name != HUMAN and name not in run.by_name:
         return caption
@@ -104,18 +91,18 @@ def _ranked(run: Run, name: str, item: int, caption: Line) -> Line:
     for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
         of_all = first_ranks(run, who, metric)
         numbers.append("–" if of_all is None else f"{of_all[item]:.0f}")
-    return Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
+    return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
 
 
-def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[Row]:
+def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
     """The paper's own examples."""
     rows = []
     for number, captions in enumerate(printed.values(), start=1):
-        lines = {label: Line(captions[key]) for key, label in _EXAMPLES.values()}
+        lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)"
         # A longer one would run into the words below it.
         title = f"Figure 1, image {number}"
-        rows.append(systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+        rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
 
 
@@ -133,7 +120,7 @@ def tradeoff(run: Run) -> Figure:
     for axis, who, columns in ((paid, "the reward's retriever", "table1"), (judged, "the judge", "judge")):
         of = measure(run, _RECALL, columns)
         for entry in changed(run):
-            _point(axis, run, entry.name, of, MUTED, ".", "ablations of WTF-RL")
+            _point(axis, run, entry.name, of, draw.MUTED, ".", "ablations of WTF-RL")
         for entry in runs_of_table(run):
             _point(axis, run, entry.name, of, *_STYLES[entry.name], row_of[entry.name])
         axis.set_title(f"ours, {run.dataset(task)} {run.split(task)}: by {who}", loc="left")
@@ -198,9 +185,9 @@ def learning(run: Run) -> Figure:
     handles: dict[str, Artist] = {}
     for axis, (title, quantities) in zip(figure.subplots(4, 3).flat, _PANELS.items(), strict=True):
         mine = curves[curves["quantity"].isin(quantities)]
-        plot_curves(axis, mine, entries, colours)
+        draw.plot_curves(axis, mine, entries, colours)
         if "val_cider" in quantities or "val_R@10" in quantities:
-            plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
+            draw.plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
         handles |= {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
