@@ -12,5 +12,4 @@ from seqcap.system.scratch import alone
 if __name__ == "__main__":
     with one_line_errors(), alone(f"rating@{sys.argv[1]}"):
         config = RatingConfig.read("rating", sys.argv[1])
-        run = Run.read(config, papers.load(config.paper))
-        write_kit(run, config.judge, papers.module(config.paper, "rating").questions)
+        write_kit(Run.read(config, papers.load(config.paper)), config.judge)

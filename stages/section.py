@@ -12,6 +12,4 @@ from seqcap.system.scratch import alone
 if __name__ == "__main__":
     with one_line_errors(), alone(f"section@{sys.argv[1]}"):
         config = SectionConfig.read("section", sys.argv[1])
-        run = Run.read(config, papers.load(config.paper))
-        parts = papers.module(config.paper, "claims"), papers.module(config.paper, "rows")
-        write_section(run, *parts, config.comparisons)
+        write_section(Run.read(config, papers.load(config.paper)), config.comparisons)

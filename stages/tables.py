@@ -12,5 +12,4 @@ from seqcap.system.scratch import alone
 if __name__ == "__main__":
     with one_line_errors(), alone(f"tables@{sys.argv[1]}"):
         config = PaperConfig.read("tables", sys.argv[1])
-        run = Run.read(config, papers.load(config.paper))
-        write_tables(run, papers.functions(config.paper, "tables"))
+        write_tables(Run.read(config, papers.load(config.paper)))

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +37,10 @@ def load(name: str) -> Paper:
     Raises:
         InputError: there is no such paper, or its paper.yaml is missing or malformed.
     """
-    return Paper.read(_folder(name))
+    return Paper.read(_folder(name), partial(_module, name))
 
 
-def functions(name: str, part: str) -> Mapping[str, Any]:
-    """`TABLES` or `FIGURES` of a paper, empty without such a module."""
-    found: Mapping[str, Any] = getattr(module(name, part), part.upper(), {})
-    return found
-
-
-def module(name: str, part: str) -> Any:
+def _module(name: str, part: str) -> Any:
     """A module of a paper; None if the paper has no such module."""
     if not (FOLDER / name / f"{part}.py").is_file():
         return None
@@ -92,7 +87,7 @@ def _check(name: str) -> None:
     for file in _NEEDED:
         if not (folder / file).is_file():
             raise InputError(place, f"has no {file}", "every paper has one")
-    paper = Paper.read(folder)
+    paper = load(name)
     for part, needed in (
         ("tables", [key for key, text in paper.tables.items() if not text.published]),
         ("figures", list(paper.figures)),

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from seqcap.evaluation.retrieval import most_similar
 from seqcap.files import writing
 from seqcap.rating import PAGE, kit_folder
-from seqcap.rating.page import AccuracyItem, NaturalnessItem, write_page
+from seqcap.rating.page import write_page
 from seqcap.report.inputs import Run
 from seqcap.tasks import ARTIFACTS
 from seqcap.world.scenes import SCENES_FILE, read_scenes
 
 _TITLE = "Captions of pictures"
 
-# Of a run and of the most similar other picture of each, the questions on accuracy and on naturalness.
-Questions = Callable[[Run, Mapping[int, int]], tuple[list[AccuracyItem], list[NaturalnessItem]]]
 
-
-def write_kit(run: Run, judge: str, questions: Questions) -> None:
+def write_kit(run: Run, judge: str) -> None:
     """Writes reports/<paper>/rating: page and key, or where there is nothing to show or to ask, README.md.
 
     Args:
         run: the paper's.
         judge: folder of the retriever that says which pictures are similar.
-        questions: of the paper.
 
     Raises:
         InputError: the judge, the scenes or captions are missing or malformed.
@@ -32,7 +26,8 @@ def write_kit(run: Run, judge: str, questions: Questions) -> None:
     task, folder = run.config.pictures, kit_folder(run.paper.name)
     why = f"The pictures are photographs ({run.dataset(task)}), which are not ours to show."
     if run.config.tasks[task].show:
-        accuracy, naturalness = questions(run, most_similar(judge, task, run.split(task)))
+        part = run.paper.find("rating")
+        accuracy, naturalness = part.questions(run, most_similar(judge, task, run.split(task)))
         if accuracy or naturalness:
             scenes = read_scenes(ARTIFACTS / task / "data" / SCENES_FILE)
             write_page(folder / PAGE, accuracy, naturalness, _TITLE, scenes)

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 
 from seqcap.config import Frozen
 from seqcap.report.claims import Claim
-from seqcap.report.paper import Captions, Paper
+from seqcap.report.paper import Captions, Paper, read_yaml
 from seqcap.report.tables import Measure
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
@@ -89,7 +89,7 @@ class ClaimsFile(Frozen):
         Raises:
             InputError: it is missing or malformed.
         """
-        found: ClaimsFile = paper.read_yaml("claims.yaml", cls)
+        found: ClaimsFile = read_yaml(paper.folder / "claims.yaml", cls)
         return found
 
     def measures(self) -> dict[str, Measure]:

@@ -7,7 +7,7 @@ Images for figures of captions are chosen by a rule, not by eye: see `choose_ima
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,14 +42,10 @@ _FRAMES = 2, 3
 _CURVE_POINTS = 100
 
 
-# How a figure is drawn. Of a run that has nothing to show, a sentence that says so.
-Draw = Callable[[Run], Figure | str]
-
-
-def write_figures(run: Run, functions: Mapping[str, Draw], folder: Path | None = None) -> None:
+def write_figures(run: Run) -> None:
     """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions, or in place of
-    a caption why there is no figure."""
-    folder = folder or REPORTS / run.paper.name / "figures"
+    a caption why there is no figure: a function of a run with nothing to show returns a sentence."""
+    folder, functions = REPORTS / run.paper.name / "figures", run.paper.functions("figures")
     words = {}
     with matplotlib.style.context(["default", _STYLE]):
         for name, text in run.paper.figures.items():

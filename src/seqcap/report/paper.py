@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -90,19 +90,21 @@ class Paper:
 
     Attributes:
         folder: of its files; it has the paper's name.
+        find: imports a module of the folder by its name, as "tables"; None if there is no such module.
     """
 
     folder: Path
     facts: Facts
+    find: Callable[[str], Any]
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
+    def read(cls, folder: Path, find: Callable[[str], Any]) -> Self:
         """Reads paper.yaml; other files are read on first use.
 
         Raises:
             InputError: the file is missing or malformed.
         """
-        return cls(folder, _read(folder / "paper.yaml", Facts))
+        return cls(folder, read_yaml(folder / "paper.yaml", Facts), find)
 
     @property
     def name(self) -> str:
@@ -121,20 +123,17 @@ class Paper:
     @cached_property
     def tables(self) -> Mapping[str, TableText]:
         """tables.yaml: name of the file -> what is said of the table."""
-        return _read(self.folder / "tables.yaml", Mapping[str, TableText])
+        return read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
 
     @cached_property
     def figures(self) -> Mapping[str, FigureText]:
         """figures.yaml: name of the file -> what is said of the figure."""
-        return _read(self.folder / "figures.yaml", Mapping[str, FigureText])
+        return read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
 
-    def read_yaml(self, name: str, kind: Any) -> Any:
-        """A YAML file of its folder as a pydantic type.
-
-        Raises:
-            InputError: the file is missing or malformed.
-        """
-        return _read(self.folder / name, kind)
+    def functions(self, part: str) -> Mapping[str, Callable[..., Any]]:
+        """`TABLES` of tables.py or `FIGURES` of figures.py, empty without such a module."""
+        found: Mapping[str, Callable[..., Any]] = getattr(self.find(part), part.upper(), {})
+        return found
 
     def row_of(self, table: str, run: str, decoder: str) -> str:
         """The printed row that a run makes in a table; of a table without rows of ours, its row in any other."""
@@ -142,7 +141,12 @@ class Paper:
         return next(row for rows in tables for row, source in rows.items() if source == (run, decoder))
 
 
-def _read(path: Path, kind: Any) -> Any:
+def read_yaml(path: Path, kind: Any) -> Any:
+    """A YAML file as a pydantic type.
+
+    Raises:
+        InputError: the file is missing or malformed.
+    """
     if not path.is_file():
         raise InputError(path, "does not exist", "every paper has one")
     try:

@@ -26,22 +26,21 @@ _LIKELIHOOD = "cross_entropy"
 _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
-def write_section(run: Run, claims: Any, rows: Any, comparisons: Sequence[tuple[str, str]] = ()) -> None:
+def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
     """Writes section.md and what the report puts together of all papers: claims.json, metrics.json and curves.csv.
 
     Args:
         run: ours.
-        claims, rows: the paper's modules; None: it has no such module, and its YAML files say all.
         comparisons: pairs of runs that the user wants compared.
 
     Raises:
         InputError: a table or a figure has not been made yet.
     """
-    results = run_claims(all_claims(run, claims), run)
+    results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     folder = SECTIONS / run.paper.name
     with writing.atomic(folder / "section.md") as path:
-        text = build_section(run, claims, rows.rows(run) if rows else run.paper.facts.rows, results, comparisons)
-        path.write_text(text, encoding="utf-8")
+        made = rows.rows(run) if rows else run.paper.facts.rows
+        path.write_text(build_section(run, made, results, comparisons), encoding="utf-8")
     json_file.write_json(folder / "claims.json", summary(run, results))
     json_file.write_json(folder / "metrics.json", metrics(run, ClaimsFile.read(run.paper).measures(), results))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
@@ -52,8 +51,9 @@ def write_section(run: Run, claims: Any, rows: Any, comparisons: Sequence[tuple[
         path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
 
 
-def all_claims(run: Run, claims: Any) -> list[Claim]:
-    """The claims of a paper; arguments as of `write_section`."""
+def all_claims(run: Run) -> list[Claim]:
+    """The claims of a paper: those that its claims.py gives, or else all of claims.yaml."""
+    claims = run.paper.find("claims")
     found: list[Claim] = (
         claims.claims(run) if hasattr(claims, "claims") else ClaimsFile.read(run.paper).build(run.paper)
     )
@@ -62,7 +62,6 @@ def all_claims(run: Run, claims: Any) -> list[Claim]:
 
 def build_section(
     run: Run,
-    claims: Any,
     rows: Mapping[str, Rows],
     results: Sequence[Result],
     comparisons: Sequence[tuple[str, str]] = (),
@@ -71,13 +70,12 @@ def build_section(
 
     Args:
         run: ours.
-        claims: as of `write_section`.
         rows: the paper's.
         results: of the paper's claims.
         comparisons: pairs of runs that the user wants compared.
     """
+    claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
     remarks = claims.remarks(run, results) if hasattr(claims, "remarks") else []
-    file = ClaimsFile.read(run.paper)
     stand_ins = [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
     sections = [

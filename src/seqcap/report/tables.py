@@ -210,17 +210,17 @@ class Made:
 Make = Callable[[Run], list[Cell] | Made]
 
 
-def write_tables(run: Run, functions: Mapping[str, Make], folder: Path | None = None) -> None:
+def write_tables(run: Run) -> None:
     """Writes every table of a paper, and tables.json: their order."""
-    folder = folder or REPORTS / run.paper.name / "tables"
+    folder = REPORTS / run.paper.name / "tables"
     for name in run.paper.tables:
-        make_table(run, name, functions).write(name, folder)
+        make_table(run, name).write(name, folder)
     json_file.write_json(folder / "tables.json", {"order": list(run.paper.tables)})
 
 
-def make_table(run: Run, name: str, functions: Mapping[str, Make]) -> Table:
+def make_table(run: Run, name: str) -> Table:
     """One table of a paper: of its function, or of published cells."""
-    text = run.paper.tables[name]
+    text, functions = run.paper.tables[name], run.paper.functions("tables")
     made = functions[name](run) if name in functions else published_table(run, text)
     made = made if isinstance(made, Made) else Made(made)
     reading = made.reading or run.fill(text.reading, text.evaluation, **made.words)

@@ -11,7 +11,7 @@ from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.report.inputs import Run
-from seqcap.report.paper import Paper
+from seqcap.report.paper import Paper, read_yaml
 from seqcap.report.tradeoff import Curve
 
 IMAGE, SECOND = "image", "image2"
@@ -46,7 +46,7 @@ def methods(paper: Paper) -> Mapping[str, Method]:
 
 @cache
 def _read(folder: Path) -> Mapping[str, Method]:
-    found: Mapping[str, Method] = Paper.read(folder).read_yaml("methods.yaml", Mapping[str, Method])
+    found: Mapping[str, Method] = read_yaml(folder / "methods.yaml", Mapping[str, Method])
     return found
 
 

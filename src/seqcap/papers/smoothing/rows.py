@@ -10,7 +10,7 @@ from pathlib import Path
 from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import Run
-from seqcap.report.paper import Paper, Rows
+from seqcap.report.paper import Paper, Rows, read_yaml
 from seqcap.report.tables import Cell, gain
 
 MLE = "mle"
@@ -128,7 +128,7 @@ def read_rows(paper: Paper) -> RowsFile:
 
 @cache
 def _read(folder: Path) -> RowsFile:
-    found: RowsFile = Paper.read(folder).read_yaml("rows.yaml", RowsFile)
+    found: RowsFile = read_yaml(folder / "rows.yaml", RowsFile)
     return found
 
 
