@@ -130,7 +130,7 @@ def test_what_was_measured_is_read(psst: PsstRun):
 def test_words_give_numbers_with_intervals(psst: PsstRun):
     run = write(psst)
     found = read_estimates(run)
-    words = in_words(found)
+    words = in_words(PsstRun().read(), found)
     assert words in claims.remarks(run, [])
     exact = found[EXACT]
     assert f"paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. REIN" in words
@@ -156,7 +156,7 @@ def test_numbers_have_two_digits():
 def test_without_the_file_nothing_is_said(psst: PsstRun):
     run = psst.read()
     assert read_estimates(run) == {}
-    assert in_words({}) == ""
+    assert in_words(PsstRun().read(), {}) == ""
     assert not any(remark.startswith("*Variance") for remark in claims.remarks(run, []))
     words = "The gradient's variance and bias are not part of this run, or noise hides them."
     assert figures.estimators(run) == words

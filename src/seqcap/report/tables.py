@@ -368,8 +368,8 @@ def published_cells(
             ours = estimate(run, *source, metric, captions)
         cells.append(Cell.beside(printed, metric, ours, data))
         sources.append(source)
-    of_paper = {name for others in rows.values() for name, _ in others.values()}
-    ours_alone = [entry for entry in run.trained if entry.row and entry.name not in of_paper]
+    in_print = {name for others in rows.values() for name, _ in others.values()}
+    ours_alone = [entry for entry in run.trained if entry.row and entry.name not in in_print]
     cells += [cell for entry in ours_alone for cell in _row_of_ours(run, entry, cells, sources, columns)]
     return _with_unpublished(run, cells, found, columns, facts.ours.get(table, {}))
 
