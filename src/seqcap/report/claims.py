@@ -213,11 +213,7 @@ def judge(result: Result) -> str:
 
 
 def measure(claim: Claim, run: Run) -> Result:
-    """Compares a claim's sides, where there are all, on the seeds they have in common; the verdict is still open.
-
-    Raises:
-        InputError: its runs were scored on different items.
-    """
+    """Compares a claim's sides, where there are all, on the seeds they have in common; the verdict is still open."""
     sides = _scored(claim, run) if claim.made is None else [side.drawn(run) for side in claim.made.sides]
     drawn = [side for side in sides if isinstance(side, Drawn)]
     if len(drawn) < len(sides):
@@ -288,11 +284,7 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
 
 
 def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
-    """The outcome of every claim, in their order. Those that were tested are judged together.
-
-    Raises:
-        InputError: runs of a claim were scored on different items.
-    """
+    """The outcome of every claim, in their order. Those that were tested are judged together."""
     results = [measure(claim, run) for claim in claims]
     results = [
         replace(result, verdict=UNTESTABLE, reason=result.claim.untestable) if result.claim.untestable else result

@@ -63,7 +63,6 @@ class Count(int):
 
 # Columns of scores that say which system and which metric a row is of.
 _SYSTEM = ("variant", "decoder", "metric")
-_AGAIN = "run the decode and evaluate stages again"
 
 
 @dataclass(frozen=True)
@@ -90,9 +89,6 @@ class Scores:
     Args:
         table: columns of `schemas.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
         source: the file they come from, for error messages.
-
-    Raises:
-        InputError: a score is infinite.
     """
 
     def __init__(self, table: pa.Table, source: str | Path = "scores") -> None:
@@ -119,12 +115,6 @@ class Scores:
         self._columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
         self._names = set(variants)
         self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
-        infinite = np.flatnonzero(np.isinf(self._columns["value"]))
-        if len(infinite):
-            record = {
-                column: table[column][int(infinite[0])].as_py() for column in ("variant", "seed", "item", "metric")
-            }
-            raise InputError(source, f"{record} is infinite", "run the evaluate stage again")
 
     @classmethod
     def read(cls, files: Sequence[str]) -> Scores:
@@ -144,9 +134,6 @@ class Scores:
         """Scores [items x seeds] of a run, averaged over an item's captions; None where there are none.
 
         A value is NaN where the metric is undefined for an item (the precision of a caption that states nothing).
-
-        Raises:
-            InputError: two seeds were scored on different items, or a caption was scored twice.
         """
         sample = None if registry.find(metric).statistics else self.sample(name, decoder, metric, captions)
         if sample is None:
@@ -158,9 +145,6 @@ class Scores:
         """What the bootstrap draws from: scores of items, or what items add to a corpus metric; None without any.
 
         Where the evaluate stage wrote the value for the whole corpus, that is the sample's value.
-
-        Raises:
-            InputError: as `per_item`.
         """
         key = name, decoder, metric, captions
         if key not in self._cached:
@@ -188,7 +172,6 @@ class Scores:
         items, seeds = (np.sort(pd.unique(column)).astype(np.int64) for column in (group.item, group.seed))
         cells = len(items) * len(seeds)
         cell = np.searchsorted(items, group.item) * len(seeds) + np.searchsorted(seeds, group.seed)
-        self._check(name, decoder, metric, cell, group.rank, cells)
         shape = (len(items), len(seeds), -1)
         if counts:
             order = np.argsort(cell)
@@ -200,17 +183,6 @@ class Scores:
         total = np.bincount(cell, weights=np.where(defined, group.value, 0.0), minlength=cells)
         return Sample(items, seeds, (total / np.maximum(number, 1)).reshape(shape), (number > 0).reshape(shape[:2]))
 
-    def _check(
-        self, name: str, decoder: str, metric: str, cell: NDArray[np.int64], rank: NDArray[np.int32], cells: int
-    ) -> None:
-        """Every item has a score with every seed, and every caption one score."""
-        ranks = int(rank.max()) + 2
-        if np.bincount(cell * ranks + rank + 1).max() > 1:
-            raise InputError(self.source, f"a caption of {name} ({decoder}) has {metric} twice", _AGAIN)
-        if not np.bincount(cell, minlength=cells).all():
-            problem = f"the seeds of {name} have {metric} ({decoder}) for different items"
-            raise InputError(self.source, problem, _AGAIN)
-
     def _group(self, name: str, decoder: str, metric: str) -> _Group | None:
         rows = self._rows.get((name, decoder, metric))
         if rows is None:
@@ -219,17 +191,11 @@ class Scores:
         return _Group(*(self._columns[field.name][places] for field in fields(_Group)))
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        """A corpus metric's value per seed, or None where there is none.
-
-        Raises:
-            InputError: a seed has two.
-        """
+        """A corpus metric's value per seed, or None where there is none."""
         group = self._group(name, decoder, metric)
         if group is None:
             return None
         group = group.only((group.item < 0) & ~np.isnan(group.value))
-        if len(set(group.seed.tolist())) < len(group.seed):
-            raise InputError(self.source, f"{name} ({decoder}) has {metric} twice", _AGAIN)
         values = pd.Series(group.value, pd.Index(group.seed, name="seed")).sort_index()
         return None if values.empty else values
 
@@ -287,11 +253,7 @@ class Run:
 
     @classmethod
     def read(cls, config: PaperConfig, paper: Paper) -> Run:
-        """Reads the scores of a paper.
-
-        Raises:
-            InputError: a file is missing or malformed.
-        """
+        """Reads the scores of a paper."""
         # Those of pictures first, whatever their names: tables speak of the people who described these.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])

@@ -52,10 +52,7 @@ def write_report(config: ReportConfig) -> None:
 
 
 def _read(paper: str, name: str) -> str:
-    path = SECTIONS / paper / name
-    if not path.is_file():
-        raise InputError(path, "does not exist", "run `dvc repro` to make it")
-    return path.read_text(encoding="utf-8")
+    return (SECTIONS / paper / name).read_text(encoding="utf-8")
 
 
 def _write(name: str, text: str) -> None:
@@ -64,11 +61,7 @@ def _write(name: str, text: str) -> None:
 
 
 def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
-    """What is said once, for all papers.
-
-    Args:
-        absent: the papers without a section.
-    """
+    """What is said once, for all papers; `absent` are those without a section."""
     names = dict.fromkeys(name for paper in papers.values() for name in paper["datasets"])
     matrix = [["paper", "variants", "comparisons", *COUNTED.values()]]
     for paper in papers.values():

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.config.report import ReportedRun
-from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS, published
 from seqcap.report.claims import Claim, Result, claims_table, run_claims
@@ -32,9 +31,6 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
     Args:
         run: ours.
         comparisons: pairs of runs that the user wants compared.
-
-    Raises:
-        InputError: a table or a figure has not been made yet.
     """
     results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     folder = SECTIONS / run.paper.name
@@ -66,14 +62,7 @@ def build_section(
     results: Sequence[Result],
     comparisons: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The section as markdown; links are relative to reports/.
-
-    Args:
-        run: ours.
-        rows: the paper's.
-        results: of the paper's claims.
-        comparisons: pairs of runs that the user wants compared.
-    """
+    """The section as markdown; links are relative to reports/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
     remarks = claims.remarks(run, results) if hasattr(claims, "remarks") else []
     stand_ins = [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
@@ -219,7 +208,7 @@ def _tables(run: Run) -> list[list[str]]:
     folder = REPORTS / run.paper.name / "tables"
     sections = []
     for name in json_file.read_json(folder / "tables.json")["order"]:
-        lines = _made(folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
+        lines = (folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
         sections.append(["##" + line if line.startswith("## ") else line for line in lines])
     return sections
 
@@ -235,15 +224,9 @@ def _figures(run: Run) -> list[list[str]]:
         if "missing" in words:
             sections.append([f"*{title}*: no figure. {words['missing']}"])
             continue
-        link = _made(folder / f"{name}.png").relative_to(REPORTS).as_posix()
+        link = (folder / f"{name}.png").relative_to(REPORTS).as_posix()
         sections.append([f"#### {title}", "", f"![{title}]({link})", "", words["caption"]])
     return sections
-
-
-def _made(path: Path) -> Path:
-    if not path.is_file():
-        raise InputError(path, "does not exist", "run `dvc repro` to make it")
-    return path
 
 
 def _literature(run: Run) -> list[str]:

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from seqcap.config.report import ReportedRun
-from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, published, statistics
@@ -261,11 +259,7 @@ def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions)
 
 
 def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
-    """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds.
-
-    Raises:
-        InputError: the two were scored on different items.
-    """
+    """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds."""
     absent = next((absent_run(one) for one in (name, base) if one not in run.by_name), None)
     if absent is not None:
         return absent
@@ -276,8 +270,6 @@ def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Ca
             return missing(run, one, decoder, metric)
         samples.append(sample)
     mine, others = samples
-    if not np.array_equal(mine.items, others.items):
-        raise InputError(run.scores.source, f"{name} and {base} were scored on different items", "run `dvc repro`")
     if not set(mine.seeds.tolist()) & set(others.seeds.tolist()):
         return Estimate(None, remarks=(f"{name} and {base} have no seed in common",))
     return _over_both(run, name, metric, samples)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from seqcap.config.estimators import ESTIMATES
-from seqcap.errors import InputError
 from seqcap.files import parquet
 from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, RHO, ST, methods
 from seqcap.report import statistics
@@ -131,9 +130,6 @@ def _pairs(products: Floats, weights: Floats) -> Floats:
 def read_estimates(run: Run) -> Mapping[Key, Quality]:
     """What was measured, the reference first; nothing if it is not part of this run, or if noise hides the exact
     gradient: then nothing is known.
-
-    Raises:
-        InputError: the file is malformed, has no reference, or has replicates that do not fit together.
     """
     path = Path(run.config.results) / "psst_estimators.parquet"
     if not path.exists():
@@ -141,20 +137,14 @@ def read_estimates(run: Run) -> Mapping[Key, Quality]:
     rows: dict[Key, list[dict[str, Any]]] = {}
     for row in parquet.read_table(path, ESTIMATES).to_pylist():
         rows.setdefault((row["estimator"], row["rho"], row["feedback_grad"]), []).append(row)
-    if EXACT not in rows:
-        raise InputError(path, f"has no {EXACT[0]}", "run the estimators stage again")
-    found = {key: _replicates(rows[key], len(rows[EXACT]), path) for key in sorted(rows, key=lambda key: key != EXACT)}
+    found = {key: _replicates(rows[key]) for key in sorted(rows, key=lambda key: key != EXACT)}
     qualities = {key: value.quality(found[EXACT], seed) for seed, (key, value) in enumerate(found.items())}
     return {} if np.isnan(qualities[EXACT].variance.value) else qualities
 
 
-def _replicates(rows: Sequence[Mapping[str, Any]], references: int, path: Path) -> Replicates:
+def _replicates(rows: Sequence[Mapping[str, Any]]) -> Replicates:
     """The rows of one estimator."""
-    fit = all(len(row["own"]) == len(rows) and len(row["reference"]) == references for row in rows)
-    own, across = (np.array([row[name] for row in rows] if fit else np.nan) for name in ("own", "reference"))
-    if len(rows) < 2 or not (np.isfinite(own).all() and np.isfinite(across).all()):
-        what = f"has replicates of {rows[0]['estimator']} that do not fit together"
-        raise InputError(path, what, "run the estimators stage again")
+    own, across = (np.array([row[name] for row in rows]) for name in ("own", "reference"))
     return Replicates(own, across, rows[0]["draws"])
 
 

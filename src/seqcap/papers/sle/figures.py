@@ -12,7 +12,6 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from seqcap.config.report import ReportedRun
-from seqcap.errors import InputError
 from seqcap.metrics import registry
 from seqcap.papers.sle.sweep import MULTI, SLE, outside_sweep, sweep
 from seqcap.report import figures as draw
@@ -183,8 +182,6 @@ def curves(run: Run) -> Figure:
     """A row per captioner, a column per quantity."""
     curves = run.curves
     quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
-    if not quantities:
-        raise InputError("curves.parquet", f"has none of {', '.join(QUANTITIES)}", "run the training stages again")
     figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")
     axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
     for row, captioner in zip(axes, run.captioners, strict=True):

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from seqcap.errors import InputError
 from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import MLE, Loss, Part, parts
 from seqcap.report import figures as draw
@@ -145,8 +144,6 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
     quantity = registry.find(part.facts.metric).curve
     names = [entry.name for entry in part.runs.values()]
     shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
-    if shown.empty:
-        raise InputError("curves.parquet", f"{part.facts.name} has no {quantity}", "run the training stages again")
     colours = {entry.name: _COLOURS[_label(loss, part.losses[loss])] for loss, entry in part.runs.items()}
     dashed = [entry.name for loss, entry in part.runs.items() if part.losses[loss].lazy]
     for axis, family in zip(axes, _FAMILIES, strict=True):
