@@ -12,7 +12,7 @@ from invented_psst import PsstRun
 
 from seqcap import papers
 from seqcap.errors import InputError
-from seqcap.papers.psst import claims, figures, methods, points, raters, rows, tables
+from seqcap.papers.psst import claims, figures, methods, raters, rows, tables
 from seqcap.papers.psst.methods import FEEDBACK
 from seqcap.papers.psst.points import PLACES
 from seqcap.report.claims import Result, run_claims
@@ -83,7 +83,7 @@ def test_two_runs_of_one_method_and_weight_are_an_error(monkeypatch: pytest.Monk
     run = few().read()
     twin = run.by_name["multinomial_w2"].model_copy(update={"name": "multinomial_w9"})
     monkeypatch.setitem(vars(run), "trained", [*run.trained, twin])
-    with pytest.raises(InputError, match=r"multinomial_w2 and multinomial_w9 are both of method multinomial with weight"):
+    with pytest.raises(InputError, match="multinomial_w2 and multinomial_w9 are both of method multinomial"):
         methods.curves(run)
 
 
@@ -164,14 +164,6 @@ def test_rows_of_ours_follow_those_like_them():
     assert f"{PSST}, rho 0.75" not in set(lines(whole(), "psst_table3")["row"])
 
 
-def test_table1_prints_language_in_the_papers_scale():
-    cells = lines(whole(), "psst_table1").set_index(["row", "column"])
-    assert cells.loc[(PSST, "CIDEr"), "paper"] == "1.119"
-    assert float(cells.loc[(PSST, "CIDEr"), "ours"]) == pytest.approx(1.27, abs=0.02)
-    assert "SPICE (spaCy)" in cells.loc[(PSST, "SPICE"), "note"]
-    assert "REINFORCE does not reach R@5" in cells.loc[("REINFORCE", "CIDEr"), "note"]
-
-
 def test_the_footnote_has_the_best_of_each():
     cells = lines(whole(), "psst_table1_footnote").set_index("row")
     assert float(cells.loc["Luo et al. 2018", "ours"]) == pytest.approx(40, abs=1)
@@ -222,13 +214,6 @@ def test_drift_is_what_the_own_listener_finds_more():
     assert cells["human captions", "R@10, literal"] == pytest.approx(80, abs=1)
 
 
-def test_on_photographs_nothing_is_exact():
-    made = lines(few(dataset="flickr8k").read(), "psst_drift")
-    assert "bits" not in set(made["column"])
-    assert (made[made["column"] == "R@10, judge"]["ours"] != "").all()
-    assert "bits" not in set(lines(few(dataset="flickr8k").read(), "psst_points")["column"])
-
-
 def test_retrievers_are_measured_with_people():
     cells = numbers(whole(), "psst_retrievers")
     assert cells["the judge", "R@10"] == pytest.approx(50, abs=1)
@@ -244,13 +229,6 @@ def test_every_run_is_a_point():
     assert float(cells[PSST, "w 2, lambda 0.0015", "CIDEr"]) == pytest.approx(120, abs=1)
     assert (PSST + ", second domain", "w 4, lambda 0.003", "R@10") in cells.index
     assert ("MLE", "–", "CIDEr") in cells.index
-
-
-def test_rows_name_the_run_nearest_to_the_point():
-    made = rows.rows(whole())
-    assert made["table2"][PSST] == ("multinomial_w2", "greedy")
-    assert made["table2"]["G-GAN (CIDEr=0.795)"] == ("g_gan", "greedy")
-    assert rows.PEOPLE_OURS not in made["table3"]
 
 
 # --- Raters
@@ -331,9 +309,8 @@ def test_the_runs_claims_hold_as_it_was_made():
 
 def test_claims_fail_where_the_run_is_made_the_other_way():
     made = PsstRun()
-    swapped = {
-        f"{one}_w{w}": f"{other}_w{w}" for w in (1, 2, 4) for one, other in (("multinomial", "st"), ("st", "multinomial"))
-    }
+    pairs = (("multinomial", "st"), ("st", "multinomial"))
+    swapped = {f"{one}_w{w}": f"{other}_w{w}" for w in (1, 2, 4) for one, other in pairs}
     found = outcomes(
         made.of_rows(
             [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in made.scores("psst_image")]
@@ -447,20 +424,6 @@ def texts_of(figure: figures.Figure) -> list[str]:
     return [text.get_text() for text in figure.texts if text.get_text().startswith("scenes, test")]
 
 
-def test_photographs_are_not_shown(psst):
-    psst.show = False
-    read = psst.write()
-    Path("artifacts/image/data/images.tar").unlink()
-    assert figures.figure4b(read).axes == []
-
-
-def test_methods_that_are_not_there_have_no_examples(psst):
-    psst.methods, psst.second = ["multinomial"], False
-    psst.__post_init__()
-    texts = [text.get_text() for text in figures.figure4b(psst.write()).texts]
-    assert texts.count("not part of this run") == 6
-
-
 def test_learning_curves_are_of_one_run_a_method():
     figure = figures.learning(whole())
     left, right = figure.axes
@@ -486,8 +449,3 @@ def test_the_section_is_put_together(psst):
     assert "**At equal CIDEr, PSST tells pictures apart better than straight-through: holds.**" in section
     assert "`artifacts/psst/results/psst_image_retrieval.parquet`" in section
     assert "| table2 | PSST Multinomial | greedy | `src/seqcap/objectives/straight_through.py` |" in section
-
-
-def test_every_place_has_its_rule():
-    assert "25% up" in PLACES["table3"].rule
-    assert all("PSST Multinomial" in place.rule for place in points.PLACES.values())

@@ -141,14 +141,6 @@ def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.Monkey
     assert [Path(file).stem for file in read] == ["sle_image", "sle_clip"]
 
 
-def test_truth_is_one_note_where_facts_are_unknown(sle):
-    sle.dataset = "flickr8k"
-    cells = lines(sle, "sle_truth")
-    assert len(cells) == 1
-    assert cells.loc[0, "note"].startswith("Not measured on flickr8k")
-    assert (cells.drop(columns="note") == "").all(axis=None)
-
-
 # --- Claims
 
 
@@ -160,15 +152,6 @@ def test_the_runs_claims_hold_as_it_was_made(sle):
     assert results["C9", "METEOR", "beam"].verdict == NOT_RUN
     assert results["C9", "SPICE", "beam"].reason == "the evaluate stage wrote no SPICE for sll_sle (beam)"
     assert results["C1", "CIDEr", "sample"].difference == pytest.approx(40, abs=2)  # x100
-
-
-def test_the_authors_later_distance_is_judged_as_the_papers(sle):
-    results = [result for result in run_claims(CLAIMS, sle.read()) if result.claim.id == "C4"]
-    sides = [(result.claim.left, result.claim.decoder) for result in results]
-    assert sides == [("sll_sle", "sample"), ("sll_sle", "beam"), ("sll_sle_mr", "sample"), ("sll_sle_mr", "beam")]
-    assert {result.verdict for result in results} == {HOLDS}
-    assert results[2].difference == pytest.approx(5, abs=1)  # x100, as the rows with printed numbers
-    assert (results[0].claim.paper_text(), results[2].claim.paper_text()) == ("+1.3", "")
 
 
 def words(sle, results=()) -> dict[str, str]:
@@ -222,21 +205,6 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
     assert "is 9.5 nats on average, SLL's 3.0" in said
 
 
-def test_claims_about_clips_are_about_clips(sle):
-    run = sle.read()
-    for claim in CLAIMS:
-        of_clips = claim.id in ("C11", "C12", "C13")
-        assert {name.endswith("_clip") for name in claim.names} == {of_clips}
-        assert claim.task(run) == ("clip" if of_clips else "image")
-    assert {claim.metric for claim in CLAIMS if claim.id == "C11"} == {"CIDEr", "METEOR", "SPICE"}
-    # As printed, the text's gains are those over the row SLL-ME.
-    over_me = [c for c in CLAIMS if c.id == "C11" and c.right == "sll_me_clip"]
-    assert {c.metric: c.paper_text() for c in over_me} == {"CIDEr": "+2.7", "METEOR": "+0.6", "SPICE": "+0.6"}
-    # The text says that SLL-ME is worse; the printed rows, not quoted, say the opposite.
-    assert {(c.direction, c.paper_text()) for c in CLAIMS if c.id == "C12"} == {(-1, "")}
-    assert [c.direction for c in CLAIMS if c.id == "C13"] == [c.direction for c in CLAIMS if c.id == "C10"]
-
-
 def test_errors_of_the_paper_are_those_of_its_numbers():
     """The stated gains beside the printed rows, and Table 2's numbers in Table 4."""
     gains, swapped, same = ClaimsFile.read(PAPER).errors
@@ -247,7 +215,8 @@ def test_errors_of_the_paper_are_those_of_its_numbers():
 
     stated = PAPER.published.text_claims()
     assert stated["text5.2"]["value"] in gains
-    assert f"mean-pooled {gain('table2', 'SLL-SLE', 'SLL-ME')}; attention {gain('table2', 'SLL-SLE*', 'SLL-ME*')}" in gains
+    assert f"mean-pooled {gain('table2', 'SLL-SLE', 'SLL-ME')};" in gains
+    assert f"attention {gain('table2', 'SLL-SLE*', 'SLL-ME*')}" in gains
     assert stated["text5.3"]["value"] == gain("table3", "SLL-SLE", "SLL-ME")
     assert f"TGIF {gain('table3', 'SLL-SLE', 'SLL')}" in swapped
     for row in ("SLL", "SLL-ME", "SLL-SLE"):
@@ -268,13 +237,6 @@ def test_photographs_are_not_shown(sle):
     texts = [text.get_text() for text in figure.texts]
     assert any("1.png" in text for text in texts)
     assert figures.figure2(drawn).axes == figures.figure4(drawn).axes == []
-
-
-def test_captions_and_the_papers_are_side_by_side(sle):
-    texts = " ".join(text.get_text() for text in figures.figure4(sle.write()).texts)
-    assert "SLL-SLE, 5 samples, seed 1" in texts
-    assert "as printed (COCO)" in texts
-    assert "reading a book" in texts.replace("\n     ", " ")
 
 
 def test_repeated_captions_are_grey(sle):
@@ -315,13 +277,6 @@ def test_cross_entropy_is_a_dashed_line_at_its_level(sle):
         MULTI_LABEL,
         "XE (step 0)",
     ]
-
-
-def test_curves_without_a_known_quantity_are_an_error(sle):
-    drawn = sle.write()
-    drawn.curves["quantity"] = "something"
-    with pytest.raises(InputError, match="has none of"):
-        figures.curves(drawn)
 
 
 def test_concentration_is_the_cumulative_probability(sle):
@@ -382,11 +337,6 @@ def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
     assert upright.get_xdata()[0] == 0.75
     xe = next(line for line in div2.get_lines() if line.get_linestyle() == ":")
     assert xe.get_ydata()[0] == pytest.approx(LEVELS["xe"]["Div2"], abs=0.03)
-
-
-def test_alpha_of_photographs_has_no_true_panels(sle):
-    sle.dataset = "flickr8k"
-    assert len(panels(figures.alpha(sle.read()))) == 3
 
 
 def test_one_alpha_is_no_figure(sle):

@@ -122,24 +122,6 @@ def test_a_missing_column_of_scores_is_named(sle):
         Run.read(sle.config(), papers.load("sle"))
 
 
-def test_two_scores_of_one_caption_are_an_error():
-    with pytest.raises(InputError, match=r"a caption of sll \(sample\) has CIDEr twice"):
-        scores(score(), score(), score(rank=1)).per_item("sll", "sample", "CIDEr", "best")
-    with pytest.raises(InputError, match=r"sll \(sample\) has CIDEr twice"):
-        scores(*[score(item=None, rank=None)] * 2).corpus("sll", "sample", "CIDEr")
-
-
-def test_an_infinite_score_is_an_error():
-    with pytest.raises(InputError, match="infinite"):
-        scores(score(value=float("inf")))
-
-
-def test_seeds_with_different_items_are_an_error():
-    both = scores(score(), score(item=1), score(seed=2))
-    with pytest.raises(InputError, match="different items"):
-        both.per_item("sll", "sample", "CIDEr", "every")
-
-
 def test_captions_are_averaged_or_chosen():
     table = scores(
         score(value=0.2),
@@ -198,15 +180,6 @@ def test_why_missing():
     table = scores(score())
     assert table.why_missing("xe", "beam", "Div1") == "no scores of variant xe"
     assert table.why_missing("sll", "beam", "Div1") == "the evaluate stage wrote no Div1 for sll (beam)"
-
-
-def test_captions_are_read_on_first_use(sle):
-    sle.names = ["xe", "sll"]
-    run = sle.write()
-    Path(run.by_name["xe"].decoded).unlink()
-    assert "log_prob" in run.decoded["sll"]
-    with pytest.raises(InputError, match=r"xe\.parquet: does not exist"):
-        run.decoded["xe"]
 
 
 def test_curves_are_of_what_was_trained(smoothing):

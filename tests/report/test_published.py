@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from ruamel.yaml import YAML
 
@@ -55,23 +53,6 @@ def test_a_value_that_is_not_reported_is_an_error(row: str, column: str):
     assert of("sle").value("table1", "SLL", "CIDEr") == 114.6
     with pytest.raises(InputError, match="0 numbers"):
         of("sle").value("table4", row, column)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("row,value\nXE,1\n", "has columns"),
-        ("{header}\nsle,1,,XE,CIDEr,many,x100,higher,\n", "'many' is not a number"),
-        ("{header}\nsle,1,,XE,CIDEr,1,x7,higher,\n", "unknown scale"),
-        ("{header}\nsle,1,,XE,CIDEr,1,x100,higher,\nsle,1,,XE,CIDEr,2,x100,higher,\n", "twice"),
-    ],
-)
-def test_a_damaged_table_is_named(tmp_path: Path, text: str, problem: str):
-    (tmp_path / "table1.csv").write_text(text.replace("{header}", ",".join(published.TABLE_COLUMNS)))
-    with pytest.raises(InputError, match=rf"table1\.csv: .*{problem}"):
-        Published(tmp_path).table("table1")
-    with pytest.raises(InputError, match=r"table9\.csv: is not among"):
-        Published(tmp_path).table("table9")
 
 
 def test_repeated_example_captions_are_spelled_out():

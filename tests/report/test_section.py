@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from seqcap import papers
-from seqcap.errors import InputError
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import claims, section
 from seqcap.report.claims_file import ClaimsFile
@@ -98,13 +97,6 @@ def test_a_number_that_is_missing_is_left_out_of_the_metrics(sle):
     assert "Div2" in numbers["sll"]
 
 
-def test_what_was_not_run_is_one_limit(smoothing):
-    smoothing.names, smoothing.members = ["lstm_mle", "lstm_tok"], {}
-    run = smoothing.read()
-    limits = section._limits(run, results_of(run), [])
-    assert sum(line.startswith("- Not run: ") for line in limits) == 1
-
-
 def test_settings_and_rewards_are_in_what_ran(sle):
     lines = section._what_ran(sle.read())
     assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |" in lines
@@ -122,12 +114,6 @@ def test_settings_are_in_words():
     }
     shown = "cap none, halve no, co_training yes, temperature 1, ranks 4 and 5, token (tau 0.3)"
     assert section._settings(settings) == shown
-
-
-def test_a_run_that_only_starts_has_no_epochs(sle):
-    entry = sle.entry
-    sle.entry = lambda name: entry(name).model_copy(update={"epochs": 0} if name == "xe" else {})
-    assert "| `xe` | XE | lstm | cross_entropy | – | – | – | – | 1, 2, 3 |" in section._what_ran(sle.read())
 
 
 def test_findings_tell_what_was_compared(spider):
@@ -168,32 +154,6 @@ def test_photographs_are_compared_with_the_literature(sle):
     assert "| SLL | Soft-Attention |" not in text
     assert "brevity penalty" in text
     assert "wrote no" not in text
-
-
-def test_literature_names_the_metrics_that_are_missing(sle):
-    sle.dataset, sle.names = "flickr8k", ["xe"]
-    assert "- the evaluate stage wrote no METEOR for xe (beam)." in section._literature(sle.read())
-
-
-def test_a_figure_of_nothing_is_a_line(sle):
-    run = sle.write()
-    made(run, {"one": "Table 1"})
-    words = {"two": {"title": "Figure 2", "missing": "Nothing was measured."}}
-    json_file.write_json("reports/sle/figures/figures.json", {"order": ["two"], "figures": words})
-    section.write_section(run)
-    text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
-    assert "### Figures\n\n*Figure 2*: no figure. Nothing was measured.\n\n" in text
-    assert "one.png" not in text
-
-
-@pytest.mark.parametrize("missing", ["tables/one.md", "tables/tables.json", "figures/one.png", "figures/figures.json"])
-def test_what_is_not_made_yet_is_named(sle, missing: str):
-    sle.names = ["xe"]
-    run = sle.read()
-    made(run, {"one": "Table 1"})
-    Path("reports/sle", missing).unlink()
-    with pytest.raises(InputError, match=rf"reports/sle/{missing}: (does not exist|cannot be read)"):
-        section.build_section(run, {}, [])
 
 
 @pytest.mark.parametrize("paper", ["sle", "spider"])
