@@ -130,7 +130,7 @@ def test_what_was_measured_is_read(psst: PsstRun):
 def test_words_give_numbers_with_intervals(psst: PsstRun):
     run = write(psst)
     found = read_estimates(run)
-    words = in_words(PsstRun().read(), found)
+    words = in_words(run, found)
     assert words in claims.remarks(run, [])
     exact = found[EXACT]
     assert f"paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. REIN" in words
@@ -156,179 +156,10 @@ def test_numbers_have_two_digits():
 def test_without_the_file_nothing_is_said(psst: PsstRun):
     run = psst.read()
     assert read_estimates(run) == {}
-    assert in_words(PsstRun().read(), {}) == ""
+    assert in_words(run, {}) == ""
     assert not any(remark.startswith("*Variance") for remark in claims.remarks(run, []))
     words = "The gradient's variance and bias are not part of this run, or noise hides them."
     assert figures.estimators(run) == words
-
-
-"PSST: variance and bias of gradients, on invented gradients whose expectation is known."
-
-from __future__ import annotations
-
-from pathlib import Path
-
-import numpy as np
-import pytest
-
-SIZE = 200
-FILE = Path("artifacts/psst/results/psst_estimators.parquet")
-# Squared norm 10.
-GRADIENT = np.zeros(SIZE)
-GRADIENT[:2] = 1, 3
-
-
-def drawn(rng: np.random.Generator, replicates: int, variance: float, bias: float) -> Floats:
-    """Gradients [replicates, SIZE] of this variance and squared bias, at right angles to the exact gradient."""
-    mean = GRADIENT.copy()
-    mean[2] += np.sqrt(bias)
-    return mean + np.sqrt(variance / SIZE) * rng.normal(size=(replicates, SIZE))
-
-
-def replicates(mine: Floats, reference: Floats, draws: int = 1) -> Replicates:
-    return Replicates(mine @ mine.T, mine @ reference.T, draws)
-
-
-# --- Numbers
-
-
-@pytest.mark.parametrize("draws", [1, 4])
-def test_noise_is_no_bias(monkeypatch: pytest.MonkeyPatch, draws: int):
-    """On average over 400 measurements, each of which would be wrong by half if noise were not taken off."""
-    monkeypatch.setattr(statistics, "RESAMPLES", 1)
-    rng, found = np.random.default_rng(0), []
-    for _ in range(400):
-        reference = drawn(rng, 24, variance=40, bias=0)
-        exact = replicates(reference, reference)
-        mine = drawn(rng, 20, variance=100, bias=5)
-        quality = replicates(mine, reference, draws).quality(exact, seed=1)
-        same = exact.quality(exact, seed=0)
-        numbers = (quality.variance, quality.bias, quality.direction, same.variance, same.bias, same.direction)
-        found.append([number.value for number in numbers])
-    cosine = np.sqrt(10 / 15)
-    assert np.mean(found, axis=0) == pytest.approx([10 * draws, 0.5, cosine, 4, 0, 1], rel=0.05, abs=0.02)
-
-
-def test_one_estimates_direction(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(statistics, "RESAMPLES", 1)
-    rng = np.random.default_rng(0)
-    reference, mine = drawn(rng, 400, variance=40, bias=0), drawn(rng, 400, variance=100, bias=5)
-    exact = replicates(reference, reference)
-    cosines = mine @ GRADIENT / np.linalg.norm(mine, axis=1) / np.sqrt(10)
-    assert replicates(mine, reference).quality(exact, 1).step.value == pytest.approx(cosines.mean(), abs=0.01)
-    # Means over 4 captions say what one would be like.
-    rough = drawn(rng, 400, variance=400, bias=5)
-    cosines = rough @ GRADIENT / np.linalg.norm(rough, axis=1) / np.sqrt(10)
-    assert replicates(mine, reference, draws=4).quality(exact, 1).step.value == pytest.approx(cosines.mean(), abs=0.01)
-
-
-@pytest.mark.parametrize("bias", [0.0, 5.0])
-def test_intervals_hold_what_is_right(monkeypatch: pytest.MonkeyPatch, bias: float):
-    monkeypatch.setattr(statistics, "RESAMPLES", 300)
-    rng, held = np.random.default_rng(1), []
-    for seed in range(1, 101):
-        reference, mine = drawn(rng, 40, variance=40, bias=0), drawn(rng, 40, variance=100, bias=bias)
-        quality = replicates(mine, reference).quality(replicates(reference, reference), seed)
-        right = {"variance": 10, "bias": bias / 10, "direction": np.sqrt(10 / (10 + bias))}
-        intervals = {name: getattr(quality, name).interval() for name in right}
-        held.append([intervals[name][0] <= right[name] <= intervals[name][1] for name in ("variance", "bias")])
-        assert intervals["bias"][1] - intervals["bias"][0] < 2
-    assert (np.mean(held, axis=0) >= 0.9).all()
-
-
-def test_the_reference_is_compared_with_itself():
-    """Its bias is 0 and its cosine 1, in every resample."""
-    reference = drawn(np.random.default_rng(0), 24, variance=40, bias=0)
-    exact = replicates(reference, reference)
-    quality = exact.quality(exact, seed=0)
-    assert quality.bias.interval() == (quality.bias.value, 0) == (0, 0)
-    assert quality.direction.interval() == pytest.approx((1, 1))
-    low, high = quality.variance.interval()
-    assert low < quality.variance.value < high
-    assert quality.step.value == pytest.approx(1 / np.sqrt(1 + quality.variance.value))
-
-
-# --- The file
-
-
-def write(psst: PsstRun, **changes: Any) -> Run:
-    """Gradients that get noisier and more biased with rho; `changes`: of the rows, by column."""
-    rng = np.random.default_rng(0)
-    fed = [(name, rho, True) for name in ("multinomial", "gumbel") for rho in (0.0, 0.25, 1.0)]
-    keys = [*fed, OWN_HINGE, ("multinomial", 0.0, False), ("gumbel", 0.0, False), EXACT]
-    reference = drawn(rng, 24, variance=40, bias=0)
-    rows = []
-    for name, rho, feedback in keys:
-        level = 0.2 if rho is None else rho
-        mine = reference if (name, rho, feedback) == EXACT else drawn(rng, 20, 10 ** (1 + level), 20 * level)
-        made = replicates(mine, reference)
-        for number, (own, across) in enumerate(zip(made.own.tolist(), made.across.tolist(), strict=True)):
-            row = {"estimator": name, "rho": rho, "feedback_grad": feedback, "draws": 16 if rho is None else 1}
-            rows.append(row | {"replicate": number, "own": own, "reference": across} | changes)
-    parquet.write_rows(FILE, rows, ESTIMATES)
-    return psst.read()
-
-
-def test_what_was_measured_is_read(psst: PsstRun):
-    found = read_estimates(write(psst))
-    assert next(iter(found)) == EXACT
-    assert len(found) == 10
-    variances = {rho: quality.variance.value for rho, quality in rhos_of(found, "multinomial").items()}
-    assert list(variances) == [0.0, 0.25, 1.0]
-    assert list(variances.values()) == pytest.approx([1, 10**0.25, 10], rel=0.3)
-    assert rhos_of(found, "gumbel")[1.0].bias.value == pytest.approx(2, rel=0.5)
-    assert found[EXACT].variance.value == pytest.approx(16 * 4, rel=0.4)
-
-
-def test_words_give_numbers_with_intervals(psst: PsstRun):
-    run = write(psst)
-    found = read_estimates(run)
-    words = in_words(PsstRun().read(), found)
-    assert words in claims.remarks(run, [])
-    exact = found[EXACT]
-    assert f"paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. REIN" in words
-    last, first = found["multinomial", 1.0, True], found["multinomial", 0.0, True]
-    assert f"rho 1: {last.variance.words()}, {last.bias.words()}, {last.step.words()}. [ ]: 95%" in words
-    assert f"PSST Multinomial, rho 0: {first.variance.words()}, {first.bias.words()} (not told from 0), " in words
-    assert "PSST Multinomial, rho 0.25: " in words
-    assert "ST Multinomial, no gradient through feedback: " in words
-
-
-def test_numbers_have_two_digits():
-    from seqcap.papers.psst.estimators import _two_digits
-
-    assert [_two_digits(number) for number in (1234.5, 0.01234, 5.0, -0.5, float("nan"))] == [
-        "1,200",
-        "0.012",
-        "5",
-        "-0.5",
-        "nan",
-    ]
-
-
-def test_without_the_file_nothing_is_said(psst: PsstRun):
-    run = psst.read()
-    assert read_estimates(run) == {}
-    assert in_words(PsstRun().read(), {}) == ""
-    assert not any(remark.startswith("*Variance") for remark in claims.remarks(run, []))
-    words = "The gradient's variance and bias are not part of this run, or noise hides them."
-    assert figures.estimators(run) == words
-
-
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    [
-        ({"estimator": "multinomial"}, "has no score_function"),
-        ({"own": [1.0]}, "replicates of score_function that do not fit together"),
-        ({"reference": [1.0]}, "replicates of score_function that do not fit together"),
-        ({"reference": [float("nan")] * 24}, "replicates of score_function that do not fit together"),
-    ],
-)
-def test_a_malformed_file_is_one_line(psst: PsstRun, changes: dict[str, Any], named: str):
-    run = write(psst, **changes)
-    with pytest.raises(InputError, match=named) as caught:
-        read_estimates(run)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_gradient_that_noise_hides_has_no_numbers(psst: PsstRun):
