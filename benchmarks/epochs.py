@@ -17,10 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from seqcap.config.report import PaperConfig
+from seqcap import papers
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import read_json, write_json
-from seqcap.papers.smoothing.rows import MLE, PARTS
+from seqcap.papers.smoothing.rows import MLE, read_rows
 
 TIMING = Path("artifacts/timing")
 
@@ -43,19 +43,21 @@ def read_seconds(folder: Path) -> dict[str, float]:
     return seconds
 
 
-def compared(config: PaperConfig, seconds: dict[str, float]) -> list[dict[str, Any]]:
+def compared(seconds: dict[str, float]) -> list[dict[str, Any]]:
     """Every loss that was timed, in the printed order: part, loss, seconds per epoch and ratio to the part's MLE."""
-    cases = []
-    for part in PARTS:
-        timed = {row: seconds[run.name] for row, run in part.runs(config.runs).items() if run.name in seconds}
-        for row, own in timed.items():
-            ratio = own / timed[MLE] if MLE in timed else None
-            cases.append({"part": part.name, "loss": row, "seconds_per_epoch": own, "ratio_to_mle": ratio})
+    cases, file = [], read_rows(papers.load("smoothing"))
+    for part in file.parts.values():
+        base = seconds.get(f"{part.runs}_{MLE}")
+        for loss, known in file.losses[part.losses].items():
+            own = seconds.get(f"{part.runs}_{loss}")
+            if own is not None:
+                ratio = None if base is None else own / base
+                cases.append({"part": part.name, "loss": known.row, "seconds_per_epoch": own, "ratio_to_mle": ratio})
     return cases
 
 
 def main() -> None:
-    cases = compared(PaperConfig.read("tables", "smoothing"), read_seconds(TIMING))
+    cases = compared(read_seconds(TIMING))
     machine = {"cores": os.cpu_count(), "python": platform.python_version(), "torch": version("torch")}
     write_json(Path(__file__).parent / "results" / "epochs.json", {"cases": cases, "machine": machine})
     print(f"{machine['cores']} cores, Python {machine['python']}, torch {machine['torch']}\n")

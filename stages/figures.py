@@ -12,4 +12,4 @@ from seqcap.system.scratch import alone
 if __name__ == "__main__":
     with one_line_errors(), alone(f"figures@{sys.argv[1]}"):
         config = PaperConfig.read("figures", sys.argv[1])
-        write_figures(Run.read(config), papers.load(config.paper, "figures").FIGURES)
+        write_figures(Run.read(config, papers.load(config.paper)))

@@ -2,6 +2,7 @@
 
 import sys
 
+from seqcap import papers
 from seqcap.config.rating import RatingConfig
 from seqcap.errors import one_line_errors
 from seqcap.rating.kit import write_kit
@@ -11,4 +12,4 @@ from seqcap.system.scratch import alone
 if __name__ == "__main__":
     with one_line_errors(), alone(f"rating@{sys.argv[1]}"):
         config = RatingConfig.read("rating", sys.argv[1])
-        write_kit(Run.read(config), config.judge)
+        write_kit(Run.read(config, papers.load(config.paper)), config.judge)

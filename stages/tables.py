@@ -12,4 +12,4 @@ from seqcap.system.scratch import alone
 if __name__ == "__main__":
     with one_line_errors(), alone(f"tables@{sys.argv[1]}"):
         config = PaperConfig.read("tables", sys.argv[1])
-        write_tables(Run.read(config), papers.load(config.paper, "tables").TABLES)
+        write_tables(Run.read(config, papers.load(config.paper)))

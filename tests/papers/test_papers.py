@@ -1,12 +1,16 @@
-"""Papers are found by their names, and describe themselves consistently."""
+"""Papers are found by their names, describe themselves consistently, and what is missing of one is named."""
 
 from __future__ import annotations
+
+import shutil
+from pathlib import Path
 
 import pytest
 
 from seqcap import papers
 from seqcap.errors import InputError
-from seqcap.report.published import published_table
+from seqcap.report.claims_file import ClaimsFile
+from seqcap.report.section import all_claims
 
 NAMES = ("psst", "sle", "smoothing", "spider", "wtfrl")
 
@@ -14,39 +18,68 @@ NAMES = ("psst", "sle", "smoothing", "spider", "wtfrl")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_paper_describes_itself(name: str, request: pytest.FixtureRequest):
     run = request.getfixturevalue(name).read()
-    assert run.paper.name == name
-    assert {entry.task for entry in run.runs} <= set(run.paper.published_on)
-    for part, files in (("tables", "TABLES"), ("figures", "FIGURES")):
-        assert all(file.startswith(f"{name}_") for file in getattr(papers.load(name, part), files))
-    part = papers.load(name, "rows")
-    for table, rows in papers.given(part, "rows", run).items():
-        cells = published_table(name, table)
-        labels = {*cells["row"], *zip(cells["block"], cells["row"], strict=True)}
-        assert set(rows) - set(getattr(part, "OURS", {})) <= labels | set(
-            zip(cells["column"], cells["row"], strict=True)
-        )
-        assert {made for made, _ in rows.values()} <= set(run.by_name)
+    paper, published = run.paper, run.paper.published
+    assert paper.name == name
+    assert {entry.task for entry in run.runs} <= set(paper.facts.published_on)
+    assert all(file.startswith(f"{name}_") for file in (*paper.tables, *paper.figures))
+    rows = paper.find("rows").rows(run) if paper.find("rows") else paper.facts.rows
+    for table, of_table in rows.items():
+        cells = published.table(table)
+        printed = {
+            *cells["row"],
+            *zip(cells["block"], cells["row"], strict=True),
+            *zip(cells["column"], cells["row"], strict=True),
+        }
+        assert set(of_table) - set(paper.facts.ours.get(table, {})) <= printed
+        assert {made for made, _ in of_table.values()} <= set(run.by_name)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_claims_have_the_sign_that_the_paper_prints(name: str, request: pytest.FixtureRequest):
-    run, parts = request.getfixturevalue(name).read(), papers.load(name, "claims")
-    claims = papers.given(parts, "claims", run)
-    assert set(parts.HEADLINES) <= {claim.key for claim in claims}
+    run = request.getfixturevalue(name).read()
+    claims = all_claims(run)
+    assert any(claim.headline for claim in claims)
     for claim in claims:
         assert set(claim.names) <= set(run.by_name)
         printed = claim.paper_difference()
-        if claim.printed is not None:
-            assert claim.printed.paper == name
-            assert printed is not None
-            assert printed * claim.direction > 0, claim
+        assert printed is None or printed * claim.direction > 0, claim
 
 
-def test_what_a_paper_has_not_is_named():
-    with pytest.raises(InputError, match=r"there is no paper 'nobody'; known: psst, sle, smoothing, spider, wtfrl"):
+def test_half_a_paper_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A folder without parameters, parameters without a folder, a missing file, a table without its function."""
+    monkeypatch.setattr(papers, "FOLDER", tmp_path)
+    for name in ("sle", "spider"):
+        shutil.copytree(Path(papers.__file__).parent / name, tmp_path / name)
+    papers.check(["sle", "spider"])
+    with pytest.raises(InputError, match=r"src/seqcap/papers/spider: has no papers/spider\.yaml"):
+        papers.check(["sle"])
+    with pytest.raises(InputError, match=r"nobody\.yaml: there is no paper 'nobody'; .* name one of sle, spider"):
+        papers.check(["sle", "spider", "nobody"])
+    with pytest.raises(InputError, match="there is no paper 'nobody'"):
         papers.load("nobody")
-    with pytest.raises(InputError, match=r"papers/sle: has no poem\.py"):
-        papers.load("sle", "poem")
-    part = papers.load("sle", "rows")
-    with pytest.raises(InputError, match=r"rows\.py: has neither CLAIMS nor claims\(run\)"):
-        papers.given(part, "claims", None)
+    figures = tmp_path / "sle/figures.py"
+    figures.write_text(figures.read_text().replace('"sle_fig4": figure4', '"sle_fig5": figure4'))
+    with pytest.raises(InputError, match=r"papers/sle/figures\.py: has no FIGURES with sle_fig4; figures\.yaml names"):
+        papers.check(["sle", "spider"])
+    figures.unlink()
+    with pytest.raises(InputError, match=r"figures\.py: has no FIGURES with sle_fig1, sle_fig2"):
+        papers.check(["sle", "spider"])
+    (tmp_path / "sle/claims.yaml").unlink()
+    with pytest.raises(InputError, match=r"papers/sle: has no claims\.yaml; every paper has one"):
+        papers.check(["sle", "spider"])
+    (tmp_path / "sle/paper.yaml").write_text("label: SLE\n")
+    with pytest.raises(InputError, match=r"sle/paper\.yaml: title: Field required"):
+        papers.load("sle")
+
+
+def test_claims_that_are_data_need_no_code():
+    """The sign is the given one, else as printed; a headline is a column's or all columns'."""
+    paper = papers.load("wtfrl")
+    claims = ClaimsFile.read(paper).build(paper)
+    found = {(claim.id, claim.metric, claim.left, claim.right): claim for claim in claims}
+    assert len(found) == len(claims)
+    self_bleu = found["D2", "Self-BLEU", "wtf", "tf"]
+    assert (self_bleu.direction, self_bleu.headline, self_bleu.paper_text()) == (-1, False, "-9.04")
+    lost = found["D11", "CIDEr", "rl_alone", "rl"]
+    assert (lost.direction, lost.headline, lost.printed) == (-1, True, None)
+    assert [claim.headline for claim in claims if claim.id == "D1"] == [False, False, True, False, False, False, True]

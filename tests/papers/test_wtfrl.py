@@ -10,22 +10,23 @@ import pandas as pd
 import pytest
 from invented_wtfrl import CHANGES, HACKED, LABELS, LOST, WtfrlRun, printed
 
-from seqcap.errors import InputError
+from seqcap import papers
 from seqcap.files import parquet, schemas
-from seqcap.papers.wtfrl import claims as claims_module
 from seqcap.papers.wtfrl import figures
 from seqcap.papers.wtfrl.ablations import ablations
-from seqcap.papers.wtfrl.claims import METRICS, claims, remarks, stand_ins
-from seqcap.papers.wtfrl.hacked import RULE, most_hacked
-from seqcap.papers.wtfrl.rows import OURS, PRINTED, RECALLS
-from seqcap.papers.wtfrl.tables import TABLES
-from seqcap.report import published
+from seqcap.papers.wtfrl.claims import remarks
+from seqcap.papers.wtfrl.hacked import most_hacked
 from seqcap.report.claims import Claim, Result, run_claims
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.section import metrics, write_section
-from seqcap.report.tables import COLUMNS, write_tables
-from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED
+from seqcap.report.tables import COLUMNS, make_table, write_tables
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
 
+PAPER = papers.load("wtfrl")
+FILE = ClaimsFile.read(PAPER)
+OURS = PAPER.facts.ours["table1"]
+PRINTED = [name for row, (name, _) in PAPER.facts.rows["table1"].items() if row not in OURS]
 # What an experiment on photographs may hold.
 FEW = ["tf", "wtf", "wtf_rl", "rl"]
 
@@ -42,7 +43,7 @@ def few(**changes: object) -> Run:
 
 def lines(run: Run, name: str) -> pd.DataFrame:
     """A table's lines in its CSV file."""
-    return pd.DataFrame([cell.record() for cell in TABLES[name](run).cells], columns=COLUMNS)
+    return pd.DataFrame([cell.record() for cell in make_table(run, name).cells], columns=COLUMNS)
 
 
 def numbers(run: Run, name: str) -> pd.Series[float]:
@@ -55,7 +56,7 @@ def numbers(run: Run, name: str) -> pd.Series[float]:
 
 
 def test_every_published_cell_appears_once_as_printed():
-    ours, theirs = lines(whole(), "wtfrl_table1"), published.published_table("wtfrl", "table1")
+    ours, theirs = lines(whole(), "wtfrl_table1"), PAPER.published.table("table1")
     ours = ours[~ours["row"].isin(OURS)].reset_index(drop=True)
     keys = ["block", "row", "column"]
     assert len(ours) == 7 * 12
@@ -68,7 +69,7 @@ def test_ours_is_beside_print_in_its_scale():
     """The invented run has the printed levels, so a column that reads another's metric is seen."""
     ours = numbers(whole(), "wtfrl_table1")
     for name in PRINTED:
-        for column in published.published_table("wtfrl", "table1")["column"].unique():
+        for column in PAPER.published.table("table1")["column"].unique():
             assert ours[LABELS[name], column] == pytest.approx(100 * printed(name, column), abs=1), (name, column)
 
 
@@ -84,28 +85,6 @@ def test_rows_that_are_ours_follow_those_like_them_and_say_so():
     assert not made.loc[~mine, "note"].str.contains("not in the paper's table").any()
     cells = made.set_index(["row", "column"])["ours"].astype(float)
     assert cells["RL, alpha 1", "T2I R@10"] == pytest.approx(cells["RL", "T2I R@10"] + 100 * HACKED, abs=0.1)
-
-
-def test_how_ties_rank_is_said():
-    for name in ("wtfrl_table1", "wtfrl_retrieval"):
-        assert "always says the same has an R@1 of 1 / N" in TABLES[name](whole()).reading
-
-
-def test_self_bleu_is_of_the_first_images_alone():
-    made = lines(whole(), "wtfrl_table1").set_index(["row", "column"])
-    assert made.loc[("TF", "Self-BLEU"), "n"] == "10 images x 3 seeds"
-    assert made.loc[("TF", "CIDEr"), "n"] == "20 images x 3 seeds"
-
-
-def test_rows_without_a_run_are_one_line():
-    run = few()
-    made = lines(run, "wtfrl_table1")
-    absent = made[made["row"] == "SCST - Grammar"]
-    assert (absent["ours"] == "").all()
-    assert absent["note"].str.contains("variant scst_grammar is not part of this run").all()
-    assert "RL, alpha 1" not in set(made["row"])
-    words = TABLES["wtfrl_table1"](run).markdown()
-    assert "3 rows are not part of this run." in words
 
 
 # --- Retrieval
@@ -183,17 +162,17 @@ def test_ablations_are_beside_wtf_rl_and_marked():
 
 def test_without_wtf_rl_there_is_nothing_to_change():
     run = WtfrlRun(names=["tf", "rl", *CHANGES]).read()
-    table = TABLES["wtfrl_ablations"](run)
+    table = make_table(run, "wtfrl_ablations")
     assert (table.cells, table.reading) == ([], "Not measured: variant wtf_rl is not part of this run.")
-    assert TABLES["wtfrl_ablations"](few()).reading == "This run has no ablations."
+    assert make_table(few(), "wtfrl_ablations").reading == "This run has no ablations."
 
 
 # --- Claims
 
 
 def outcomes(run: Run) -> dict[tuple[str, str, str, str], Result]:
-    results = run_claims(claims(run), run)
-    found = {(r.claim.number, r.claim.metric, r.claim.left, r.claim.right): r for r in results}
+    results = run_claims(FILE.build(PAPER), run)
+    found = {(r.claim.id, r.claim.metric, r.claim.left, r.claim.right): r for r in results}
     assert len(found) == len(results)
     return found
 
@@ -222,44 +201,13 @@ def test_claims_fail_where_the_run_is_made_the_other_way():
 
 
 def of(found: list[Claim], number: str, metric: str, left: str, right: str) -> Claim:
-    (one,) = [c for c in found if (c.number, c.metric, c.left, c.right) == (number, metric, left, right)]
+    (one,) = [c for c in found if (c.id, c.metric, c.left, c.right) == (number, metric, left, right)]
     return one
-
-
-def test_directions_are_those_of_print(monkeypatch: pytest.MonkeyPatch):
-    before = claims(whole())
-    real = published.published_value
-    # RL and RL - Unidirectional in each other's place.
-    swapped = {"RL": "RL - Unidirectional", "RL - Unidirectional": "RL"}
-    monkeypatch.setattr(
-        claims_module.published,
-        "published_value",
-        lambda paper, table, row, column: real(paper, table, swapped.get(row, row), column),
-    )
-    after = claims(whole())
-    for number, metric in (("D5", "own_R@1"), ("D6", "own_text_R@10"), ("D12", "fixed_R@5")):
-        sides = (number, metric, "rl", "rl_unidirectional")
-        assert of(before, *sides).direction == +1
-        assert of(after, *sides).direction == -1
-    # Where both are on the same side of another row, nothing changes.
-    sides = ("D1", "CIDEr", "rl", "tf")
-    assert of(before, *sides).direction == of(after, *sides).direction == -1
-
-
-def test_controls_are_said_to_be_ours():
-    for claim in claims(whole()):
-        ours = claim.number in ("D10", "D11", "D12")
-        assert (claim.printed is None) == ours
-        assert claim.text.startswith("Control, not the paper's: ") == ours
-        assert (claim.paper_text() == "") == ours
-    judged = [claim for claim in claims(whole()) if claim.metric.startswith("fixed_")]
-    assert {claim.number for claim in judged} == {"D12"}
-    assert len(judged) == 3 * len(RECALLS)
 
 
 def test_what_is_compared_names_the_way_and_the_retriever():
     run = whole()
-    found = claims(run)
+    found = FILE.build(PAPER)
     assert (
         of(found, "D1", "own_text_R@5", "rl", "tf").what(run)
         == "image-to-text R@5 by the reward's retriever, best beam caption"
@@ -275,10 +223,6 @@ def test_what_is_not_part_of_the_run_is_not_run():
     assert {result.verdict for (number, *_), result in found.items() if number in ("D5", "D10")} == {NOT_RUN}
     assert found["D12", "fixed_R@1", "wtf", "tf"].verdict == HOLDS
     assert found["D9", "Self-BLEU", "wtf_rl", "rl"].verdict == HOLDS
-
-
-def test_one_seed_decides_nothing():
-    assert {result.verdict for result in outcomes(few(seeds=(1,))).values() if not result.absent} == {ONE_SEED}
 
 
 # --- Words
@@ -349,14 +293,9 @@ def test_print_tells_among_how_many_images_recall_is():
     assert "42 of its 42 recalls are whole numbers of 5,000 images" in words(whole())["Among how many"]
 
 
-def test_a_run_of_tf_alone_has_little_to_say():
-    run = WtfrlRun(names=["tf"]).read()
-    assert list(words(run)) == ["Among how many"]
-
-
 def test_stand_ins_and_metrics():
-    assert any("captioner `transformer`" in ours for _, ours in stand_ins(whole()))
-    made = metrics(whole(), METRICS, [])
+    assert any("captioner `transformer`" in whole().fill(here) for _, here in FILE.stand_ins)
+    made = metrics(whole(), FILE.measures(), [])
     assert made["rl"]["R@10_judge"] == pytest.approx(
         (printed("rl", "T2I R@10") + printed("tf", "T2I R@10")) / 2, abs=0.01
     )
@@ -389,23 +328,7 @@ def test_the_rule_picks_the_image_that_it_says():
     assert most_hacked(run, 1) == [7]
     made.set_to["rl_alone", "fixed_rank", 7] = 5.0
     assert most_hacked(made.read(), 2) == [4, 14]
-    assert "gains most ranks" in RULE
-
-
-def test_only_the_first_seed_counts():
-    made = WtfrlRun(set_to=hacked())
-    rows = made.scores("wtfrl_image")
-    for row in rows:
-        if row["seed"] == 2 and row["metric"] == "own_rank" and row["item"] == 3:
-            row["value"] = 500.0 if row["variant"] == "human:reward" else 1.0
-    assert most_hacked(made.of_rows(rows), 1) == [7]
-
-
-def test_without_a_gain_nothing_is_hacked():
-    same = {("rl_alone", "own_rank", item): 6.0 for item in range(20)}
-    assert most_hacked(WtfrlRun(set_to=same).read(), 2) == []
-    assert most_hacked(few(), 2) == []
-    assert most_hacked(WtfrlRun(missing={"fixed_rank"}).read(), 2) == []
+    assert "gains most ranks" in PAPER.figures["wtfrl_fig1"].caption
 
 
 def texts(figure) -> list[str]:
@@ -445,13 +368,6 @@ def test_without_a_hacked_run_images_are_drawn(wtfrl):
     assert "a group of elephants standing behind a wire fence" in shown
 
 
-def test_photographs_are_not_shown(wtfrl):
-    wtfrl.show = False
-    read = wtfrl.write()
-    Path("artifacts/image/data/images.tar").unlink()
-    assert figures.figure1(read).axes == []
-
-
 # --- Other figures
 
 
@@ -471,12 +387,6 @@ def test_recall_against_cider_is_by_both_and_as_printed():
     assert [float(value[0]) for value in points["SCST - Grammar"]] == [41.24, 71.1]
     (legend,) = figure.legends
     assert {text.get_text() for text in legend.get_texts()} == {"ablations of WTF-RL", *LABELS.values()}
-
-
-def test_the_figure_needs_no_row_but_those_of_print():
-    paid, _, paper = figures.tradeoff(few()).axes
-    assert [container.get_label() for container in paid.containers] == ["TF", "WTF", "WTF-RL", "RL"]
-    assert len(paper.get_lines()) == 7
 
 
 def thick(axis) -> list[str]:
@@ -501,24 +411,12 @@ def test_learning_curves_have_a_panel_for_every_quantity():
     assert len(legend.get_texts()) == len(paid) + 2
 
 
-def test_curves_of_few_runs_are_drawn():
-    panels = {axis.get_title("left"): axis for axis in figures.learning(few()).axes}
-    assert thick(panels["accuracy of D on val"]) == ["WTF", "WTF-RL", "RL"]
-
-
-def test_curves_without_validation_are_an_error():
-    read = few()
-    read.curves["quantity"] = "something"
-    with pytest.raises(InputError, match="has no val_cider"):
-        figures.learning(read)
-
-
 # --- From the files to the section
 
 
 def test_the_section_is_put_together(wtfrl):
     read = wtfrl.write()
-    write_tables(read, TABLES)
+    write_tables(read)
     folder = Path("reports/wtfrl/figures")
     folder.mkdir(parents=True)
     (folder / "figures.json").write_text('{"order": [], "figures": {}}')

@@ -197,7 +197,7 @@ def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
 def test_the_page_for_raters_depends_on_all_that_it_is_made_of(configs):
     for file in ("rating/page.js", "rating/page.css", "rating/template.html", "rating/kit.py"):
         assert users(configs, file) == {"rating/psst"}
-    assert "rating/psst" in users(configs, "retrieval/dual_encoder.py") & users(configs, "report/published/psst_")
+    assert "rating/psst" in users(configs, "retrieval/dual_encoder.py") & users(configs, "papers/psst/published/")
     assert stages(users(configs, "rating/aggregate.py"), "rating") == set()
 
 
@@ -212,6 +212,6 @@ def test_each_papers_figures_are_its_own(configs):
     for paper in ("sle", "spider", "smoothing"):
         assert users(configs, f"papers/{paper}/figures.py") == {f"figures/{paper}"}
         assert stages(users(configs, f"papers/{paper}/tables.py"), "tables") == {f"tables/{paper}"}
-        assert users(configs, f"report/published/{paper}_table1.csv") <= {
+        assert users(configs, f"papers/{paper}/published/table1.csv") <= {
             f"{stage}/{paper}" for stage in ("tables", "figures", "section")
         }

@@ -169,7 +169,7 @@ EDITS = {
         of("decode", *SLE) | paper("sle"),
     ),
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
-    "a published table": (source("report/published/sle_table1.csv"), paper("sle")),
+    "a published table": (source("papers/sle/published/table1.csv"), paper("sle")),
     "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
     "what only tests use": (source("rewards/reference.py"), set()),
     "an objective": (source("objectives/sequence_exploration.py"), of("train", *EXPLORING)),

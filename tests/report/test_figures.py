@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,16 +12,16 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from seqcap import papers
 from seqcap.files import json_file
 from seqcap.report import figures
+from seqcap.report.paper import FigureText
 
 
 @pytest.mark.parametrize("paper", ["sle", "smoothing", "spider"])
 def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
     run = request.getfixturevalue(paper).write()
-    kinds = papers.load(paper, "figures").FIGURES
-    figures.write_figures(run, kinds)
+    kinds = run.paper.figures
+    figures.write_figures(run)
     folder = Path(f"reports/{paper}/figures")
     assert {path.name for path in folder.iterdir()} == {"figures.json", *(f"{name}.png" for name in kinds)}
     index = json_file.read_json(folder / "figures.json")
@@ -32,21 +34,25 @@ def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
 
 
 def test_a_figure_of_nothing_is_a_sentence(sle):
-    kinds = {"one": figures.FigureKind(lambda run: "Nothing was measured.", "Figure 1", "Its caption.")}
-    figures.write_figures(sle.write(), kinds, Path("folder"))
-    assert [path.name for path in Path("folder").iterdir()] == ["figures.json"]
-    index = json_file.read_json("folder/figures.json")
+    run = sle.write()
+    functions = {"one": lambda run: "Nothing was measured."}
+    run = replace(run, paper=replace(run.paper, find=lambda part: SimpleNamespace(FIGURES=functions)))
+    vars(run.paper)["figures"] = {"one": FigureText(title="Figure 1", caption="Its caption.")}
+    figures.write_figures(run)
+    assert [path.name for path in Path("reports/sle/figures").iterdir()] == ["figures.json"]
+    index = json_file.read_json("reports/sle/figures/figures.json")
     assert index == {"order": ["one"], "figures": {"one": {"title": "Figure 1", "missing": "Nothing was measured."}}}
 
 
 def test_a_figure_has_the_same_bytes_twice(sle):
     run = sle.write()
-    kinds = papers.load("sle", "figures").FIGURES
-    some = {name: kinds[name] for name in ("sle_fig1", "sle_tradeoff")}
-    for folder in ("one", "two"):
-        figures.write_figures(run, some, Path(folder))
-    for name in some:
-        assert Path(f"one/{name}.png").read_bytes() == Path(f"two/{name}.png").read_bytes()
+    some = ("sle_fig1", "sle_tradeoff")
+    vars(run.paper)["figures"] = {name: run.paper.figures[name] for name in some}
+    made = []
+    for _ in range(2):
+        figures.write_figures(run)
+        made.append([Path(f"reports/sle/figures/{name}.png").read_bytes() for name in some])
+    assert made[0] == made[1]
 
 
 def test_unknown_runs_get_colours_that_are_free():

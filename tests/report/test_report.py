@@ -48,7 +48,7 @@ def test_the_stages_make_a_report_and_import_little(spider):
         done = stage(*script)
         assert (done.returncode, done.stdout.strip()) == (0, imported), done.stderr
     text = Path("reports/report.md").read_text(encoding="utf-8")
-    assert f"## {run.paper.label}: {run.paper.title}\n" in text
+    assert f"## {run.paper.label}: {run.paper.facts.title}\n" in text
     links = re.findall(r"\]\(([^)]+)\)", text)
     assert len(links) == 4
     for link in links:

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from seqcap import papers
-from seqcap.errors import InputError
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import claims, section
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.comparison import compared, matrix
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table
+from seqcap.report.tables import make_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def results_of(run: Run) -> list[claims.Result]:
-    parts = papers.load(run.paper.name, "claims")
-    return claims.run_claims(papers.given(parts, "claims", run), run)
+    return claims.run_claims(section.all_claims(run), run)
 
 
 def made(run: Run, tables: dict[str, str]) -> None:
@@ -44,7 +44,7 @@ def test_the_section_of_loss_smoothing(smoothing):
     section.write_section(run)
     text = Path("artifacts/sections/smoothing/section.md").read_text(encoding="utf-8")
     assert text.startswith(
-        f"## {run.paper.label}: {run.paper.title}\n\n### What ran\n\nData: scenes (generated), test "
+        f"## {run.paper.label}: {run.paper.facts.title}\n\n### What ran\n\nData: scenes (generated), test "
     )
     assert "#### Table z\n\nHow to read z.\n\n#### Table [a] (old)\n\nHow to read a.\n\n### Figures\n\n" in text
     assert (
@@ -84,7 +84,7 @@ def test_what_the_report_says_of_a_paper(sle):
     generated = ["scenes", "clips"]
     assert (said["label"], said["datasets"], said["levels"], said["variants"]) == ("SLE", generated, generated, 13)
     assert sum(said["verdicts"].values()) == len(said["records"]) == len(results)
-    numbers = section.metrics(run, papers.load("sle", "claims").METRICS, results)
+    numbers = section.metrics(run, ClaimsFile.read(run.paper).measures(), results)
     assert numbers["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
     assert set(numbers["sll"]) == {"CIDEr_samples", "CIDEr_beam", "Div1", "Div2", "mBleu4"}
     assert numbers["claims"]["hold"] <= numbers["claims"]["run"] < numbers["claims"]["total"]
@@ -92,31 +92,9 @@ def test_what_the_report_says_of_a_paper(sle):
 
 def test_a_number_that_is_missing_is_left_out_of_the_metrics(sle):
     sle.missing |= {"Div1"}
-    numbers = section.metrics(sle.read(), papers.load("sle", "claims").METRICS, [])
+    numbers = section.metrics(sle.read(), ClaimsFile.read(papers.load("sle")).measures(), [])
     assert "Div1" not in numbers["sll"]
     assert "Div2" in numbers["sll"]
-
-
-def test_a_paper_needs_no_more_than_rows_and_claims(sle):
-    """Headlines, metrics, remarks, stand-ins and errors are optional."""
-    sle.names = ["xe", "sll"]
-    run = sle.read()
-    made(run, {"one": "Table 1"})
-
-    class Parts:
-        CLAIMS = ()
-
-    text = section.build_section(run, Parts, {"table1": {"XE": ("xe", "sample"), "NIC": ("nic", "beam")}}, [])
-    assert "### What stands in for what\n\n| the paper | here |" in text
-    assert "| table1 | NIC | beam | not run | not run |" in text
-    assert "### Errors" not in text
-
-
-def test_what_was_not_run_is_one_limit(smoothing):
-    smoothing.names, smoothing.members = ["lstm_mle", "lstm_tok"], {}
-    run = smoothing.read()
-    limits = section._limits(run, results_of(run))
-    assert sum(line.startswith("- Not run: ") for line in limits) == 1
 
 
 def test_settings_and_rewards_are_in_what_ran(sle):
@@ -138,17 +116,10 @@ def test_settings_are_in_words():
     assert section._settings(settings) == shown
 
 
-def test_a_run_that_only_starts_has_no_epochs(sle):
-    entry = sle.entry
-    sle.entry = lambda name: entry(name).model_copy(update={"epochs": 0} if name == "xe" else {})
-    assert "| `xe` | XE | lstm | cross_entropy | – | – | – | – | 1, 2, 3 |" in section._what_ran(sle.read())
-
-
 def test_findings_tell_what_was_compared(spider):
     run = spider.read()
     results = results_of(run)
-    headlines = papers.load("spider", "claims").HEADLINES
-    text = "\n".join(section._findings(run, results, headlines, ["A remark."]))
+    text = "\n".join(section._findings(run, results, ["A remark."]))
     assert "Words of the best beam caption on scenes: " in text
     assert re.search(r"\], q (<|=) [.0-9]+, the claimed sign in [012]/2 seeds", text)
     assert text.endswith("\n\nA remark.")
@@ -158,12 +129,12 @@ def test_a_finding_says_how_sure_it_is(sle):
     """What is not significant says what could have been found; one seed and what cannot be tested say so."""
     sle.names = ["sll", "sll_me", "sll_sle_att", "sll_att"]
     run = sle.read()
-    same = claims.Claim("C0", "A beats B", "Div1", "sample", "set", "sll", "sll_me", +1)
-    lone = replace(same, number="C1", left="sll_sle_att", right="sll_att")
-    untested = replace(same, number="C2", untestable="both say the same")
-    gone = replace(same, number="C3", left="nobody")
+    same = claims.Claim("C0", "A beats B", "Div1", "sample", "set", "sll", "sll_me", +1, headline=True)
+    lone = replace(same, id="C1", left="sll_sle_att", right="sll_att")
+    untested = replace(same, id="C2", untestable="both say the same")
+    gone = replace(same, id="C3", left="nobody")
     results = claims.run_claims([same, lone, untested, gone], run)
-    lines = section._findings(run, results, {result.claim.key for result in results}, [])
+    lines = section._findings(run, results, [])
     assert "of 4 comparisons, 1 are not significant, 1 have one seed, 1 cannot be tested, 1 were not run" in lines[2]
     found = [line for line in lines if line.startswith("- ")]
     assert len(found) == 3
@@ -185,47 +156,20 @@ def test_photographs_are_compared_with_the_literature(sle):
     assert "wrote no" not in text
 
 
-def test_literature_names_the_metrics_that_are_missing(sle):
-    sle.dataset, sle.names = "flickr8k", ["xe"]
-    assert "- the evaluate stage wrote no METEOR for xe (beam)." in section._literature(sle.read())
-
-
-def test_a_figure_of_nothing_is_a_line(sle):
-    run = sle.write()
-    made(run, {"one": "Table 1"})
-    words = {"two": {"title": "Figure 2", "missing": "Nothing was measured."}}
-    json_file.write_json("reports/sle/figures/figures.json", {"order": ["two"], "figures": words})
-    section.write_section(run)
-    text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
-    assert "### Figures\n\n*Figure 2*: no figure. Nothing was measured.\n\n" in text
-    assert "one.png" not in text
-
-
-@pytest.mark.parametrize("missing", ["tables/one.md", "tables/tables.json", "figures/one.png", "figures/figures.json"])
-def test_what_is_not_made_yet_is_named(sle, missing: str):
-    sle.names = ["xe"]
-    run = sle.read()
-    made(run, {"one": "Table 1"})
-    Path("reports/sle", missing).unlink()
-    with pytest.raises(InputError, match=rf"reports/sle/{missing}: (does not exist|cannot be read)"):
-        section.build_section(run, object(), {}, [])
-
-
 @pytest.mark.parametrize("paper", ["sle", "spider"])
 def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureRequest):
     """With a beam of 4 and 3 samples no text of ours speaks of five."""
     invented = request.getfixturevalue(paper)
     invented.beam, invented.samples, invented.seeds = 4, 3, (1,)
     run = invented.write()
-    tables = papers.load(paper, "tables").TABLES
-    texts = [table.title + table.reading + table.markdown() for table in (make(run) for make in tables.values())]
-    figures = papers.load(paper, "figures")
-    texts += [run.fill(kind.caption) for kind in figures.FIGURES.values()]
+    tables = [make_table(run, name) for name in run.paper.tables]
+    texts = [table.title + table.reading + table.markdown() for table in tables]
+    figures = run.paper.find("figures")
+    texts += [run.fill(text.caption) for text in run.paper.figures.values()]
     examples = figures.figure4(run) if paper == "sle" else figures.table2(run)
     texts += [text.get_text() for text in examples.texts]
-    parts = papers.load(paper, "claims")
-    texts += [claim.words(run) + claim.what(run) for claim in papers.given(parts, "claims", run)]
-    text = "\n".join([*texts, *parts.remarks(run, results_of(run))])
+    texts += [claim.words(run) + claim.what(run) for claim in section.all_claims(run)]
+    text = "\n".join([*texts, *run.paper.find("claims").remarks(run, results_of(run))])
     found = re.findall(r".{30}(?:beam of 5|5 (?:random )?samples|beam's 5|\b[Ff]ive\b).{9}", text)
     assert found == []
     assert "beam of 4" in text
@@ -268,5 +212,5 @@ def test_runs_without_a_score_in_common_are_a_line(sle):
     sle.names = ["xe", "sll"]
     run = sle.of_rows([row for row in sle.scores("sle_image") if row["variant"] == "xe"])
     made(run, {})
-    text = section.build_section(run, object(), {}, [], [("xe", "sll")])
+    text = section.build_section(run, {}, [], [("xe", "sll")])
     assert "\n`xe` and `sll` have no score in common.\n" in text

@@ -48,7 +48,7 @@ def scores(name: str, x: float, y: float, seeds: tuple[int, ...] = (1, 2, 3), no
 
 def run_of(*rows: Rows) -> Run:
     made = [row for some in rows for row in some]
-    return Run(SleRun(names=["a1"]).config(), papers.load("sle").PAPER, scores_of(made))
+    return Run(SleRun(names=["a1"]).config(), papers.load("sle"), scores_of(made))
 
 
 def three(noise: float = 0.0, **seeds: tuple[int, ...]) -> Run:

@@ -1,85 +1,108 @@
-"""The papers: a package each, found by its name, of modules that the stages import one by one.
+"""The papers, a folder each, which hand their facts and functions to the report. Imports all rooms before it.
 
-- `__init__.py`: `PAPER`, the facts.
-- `rows.py`: `ROWS`, or `rows(run)` if they depend on the run: published table -> row, as the paper labels it -> (run,
-  decoder); where a row's label stands for several runs, (block, row) or (column, row). Rows that are not there are
-  other systems' published numbers. `OURS`, if there are any: rows that the paper does not print.
-- `tables.py`: `TABLES`, file name -> how the table is made of a `Run`.
-- `figures.py`: `FIGURES`, file name -> a `FigureKind`. Nothing else imports it, nor matplotlib.
-- `claims.py`: `CLAIMS`, or `claims(run)`; and if the paper has them `HEADLINES`, the keys of the claims that its
-  findings repeat; `METRICS`, each run's numbers in reports/metrics.json, by name; `stand_ins(run)`, pairs of what the
-  paper has and what stands for it here, apart from the data; `remarks(run, results)`, paragraphs after the findings,
-  from this run's numbers; `errors()`, contradictions found in the paper's own numbers.
+- `paper.yaml`: facts, rows and columns (`seqcap.report.paper.Facts`); `published/`: the paper's own numbers.
+- `tables.yaml` and `tables.py`: what is said of each table; `TABLES`, file name -> function of the run that gives its
+  cells. Tables of `published` cells need no function.
+- `figures.yaml` and `figures.py`: what is said of each figure; `FIGURES`, file name -> function that draws it. Nothing
+  else imports it, nor matplotlib.
+- `claims.yaml` (`seqcap.report.claims.ClaimsFile`) and, where a paper needs code, `claims.py`: `claims(run)`;
+  `stand_ins(run)`, pairs of what the paper has and what stands for it here, apart from the data; `remarks(run,
+  results)`, paragraphs after the findings, from this run's numbers.
+- `rows.py`, where rows depend on the run: `rows(run)`.
 - `rating.py`, where people judged captions: `questions(run, similar)`, what `seqcap.rating` asks of them.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
-import pkgutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from seqcap.errors import InputError
+from seqcap.report.paper import Paper
 
-# What several papers measured on.
-KARPATHY_TEST = "COCO Karpathy test"
-
-# Which of the decoded captions of an item a number is about: all of them, the first, or the set as a whole.
-Captions = Literal["every", "best", "set"]
-# Column of a table -> (metric in the scores, over which captions of an item).
-Columns = Mapping[str, tuple[str, Captions]]
-# Published row -> (run, decoder).
-Rows = Mapping[str, tuple[str, str]] | Mapping[tuple[str, str], tuple[str, str]]
+FOLDER = Path(__file__).parent
+# Stage -> the part of a paper that it needs.
+_PARTS = {"tables": "tables", "figures": "figures", "section": "claims", "rating": "rating"}
+# Every paper has these files.
+_NEEDED = ("__init__.py", "paper.yaml", "tables.yaml", "figures.yaml", "claims.yaml")
 
 
-@dataclass(frozen=True)
-class Paper:
-    """Facts about one paper.
-
-    Attributes:
-        name: of its package here, its file of parameters and its folder in reports/.
-        label: its name in headings.
-        title: with authors and venue.
-        published_on: task -> the data behind its numbers.
-        limits: what a reader must know beyond what the run shows.
-    """
-
-    name: str
-    label: str
-    title: str
-    published_on: Mapping[str, str]
-    limits: Sequence[str] = ()
-
-
-def load(name: str, part: str = "") -> Any:
-    """A paper's package, or one of its modules.
+def load(name: str) -> Paper:
+    """A paper.
 
     Raises:
-        InputError: there is no such paper, or it has no such module.
+        InputError: there is no such paper, or its paper.yaml is missing or malformed.
     """
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
-    if name not in names:
-        raise InputError(f"papers/{name}.yaml", f"there is no paper {name!r}", f"known: {', '.join(names)}")
-    package = importlib.import_module(f"{__name__}.{name}")
-    if not part:
-        return package
-    if part not in [module.name for module in pkgutil.iter_modules(package.__path__)]:
-        raise InputError(f"src/seqcap/papers/{name}", f"has no {part}.py", "every paper has one")
-    return importlib.import_module(f"{package.__name__}.{part}")
+    return Paper.read(_folder(name), partial(_module, name))
 
 
-def given(part: Any, name: str, run: Any, default: Any = None) -> Any:
-    """What a paper's module says: the constant `name` in capitals, else the function of that name of the run.
+def _module(name: str, part: str) -> Any:
+    """A module of a paper; None if the paper has no such module."""
+    if not (FOLDER / name / f"{part}.py").is_file():
+        return None
+    return importlib.import_module(f"{__name__}.{name}.{part}")
+
+
+def sources(name: str, stage: str) -> tuple[list[str], list[str]]:
+    """What a paper's stage runs and reads: names of modules, and patterns of files in the package."""
+    part = _PARTS[stage]
+    modules = [of for of in (part, "rows") if (FOLDER / name / f"{of}.py").is_file()]
+    files = [f"papers/{name}/{file}.yaml" for file in ("paper", "rows", "methods", part)]
+    shared = ["report/literature/*.csv"] if stage == "section" else []
+    names = [f"{__name__}.{name}", *(f"{__name__}.{name}.{of}" for of in modules)]
+    return names, [*files, f"papers/{name}/published/*", *shared]
+
+
+def check(parameters: Iterable[str]) -> None:
+    """Checks that papers and files of parameters belong together.
+
+    Args:
+        parameters: names of the papers that have papers/<name>.yaml.
 
     Raises:
-        InputError: it has neither, and there is no default.
+        InputError: a paper has a file of parameters but no folder, or the reverse, or something is missing in it.
     """
-    if hasattr(part, name.upper()):
-        return getattr(part, name.upper())
-    if hasattr(part, name):
-        return getattr(part, name)(run)
-    if default is None:
-        raise InputError(part.__file__, f"has neither {name.upper()} nor {name}(run)", "every paper has one")
-    return default
+    wanted = set(parameters)
+    for folder in sorted(path.parent.name for path in FOLDER.glob("*/*") if path.parent.name != "__pycache__"):
+        if folder not in wanted:
+            raise InputError(f"src/seqcap/papers/{folder}", f"has no papers/{folder}.yaml", "add it")
+    for name in sorted(wanted):
+        _check(name)
+
+
+def _folder(name: str) -> Path:
+    if (FOLDER / name).is_dir():
+        return FOLDER / name
+    known = ", ".join(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
+    fix = f"add src/seqcap/papers/{name}, or name one of {known}"
+    raise InputError(f"papers/{name}.yaml", f"there is no paper {name!r}", fix)
+
+
+def _check(name: str) -> None:
+    folder, place = _folder(name), f"src/seqcap/papers/{name}"
+    for file in _NEEDED:
+        if not (folder / file).is_file():
+            raise InputError(place, f"has no {file}", "every paper has one")
+    paper = load(name)
+    for part, needed in (
+        ("tables", [key for key, text in paper.tables.items() if not text.published]),
+        ("figures", list(paper.figures)),
+    ):
+        missing = [key for key in needed if key not in _keys(folder / f"{part}.py", part.upper())]
+        if missing:
+            problem = f"has no {part.upper()} with {', '.join(missing)}"
+            raise InputError(f"{place}/{part}.py", problem, f"{part}.yaml names them")
+
+
+def _keys(path: Path, constant: str) -> set[str]:
+    """The keys of a dictionary that a module defines, without running the module: it may import matplotlib."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            found |= {str(key.value) for key in node.value.keys if constant in names and isinstance(key, ast.Constant)}
+    return found

@@ -17,7 +17,7 @@ from seqcap.config.data import Glove
 from seqcap.config.training import Precision, Training
 from seqcap.data import datasets
 from seqcap.errors import InputError
-from seqcap.pipeline import code
+from seqcap.papers import check as check_papers
 from seqcap.pipeline.overlay import NAMED, overlay
 from seqcap.pipeline.runs import trained_runs
 from seqcap.pipeline.validation import Section, validated
@@ -409,10 +409,7 @@ def read_params(root: Path = Path()) -> Params:
     """
     files = {PARAMS: read_yaml(root / PARAMS)}
     files |= {PAPERS / path.name: read_yaml(path) for path in sorted((root / PAPERS).glob("*.yaml"))}
-    for folder in sorted(path.parent for path in code.PACKAGE.glob("papers/*/__init__.py")):
-        if PAPERS / f"{folder.name}.yaml" not in files:
-            fix = f"add its runs, or remove {folder.relative_to(code.PACKAGE.parents[1])}"
-            raise InputError(PAPERS / f"{folder.name}.yaml", "does not exist", fix)
+    check_papers(path.stem for path in files if path != PARAMS)
     _apply_scale(files, root)
     shared = validated(Shared, files.pop(PARAMS), PARAMS)
     papers, sources = {}, {}

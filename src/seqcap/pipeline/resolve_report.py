@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from seqcap import papers
 from seqcap.config.rating import RatingConfig
 from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask, SectionConfig
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
-from seqcap.pipeline import code
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import GENERATED, PAPERS, Params, RatingParams, Task
+from seqcap.pipeline.params import GENERATED, Params, RatingParams, Task
 from seqcap.pipeline.resolve_results import Decoded, split_of
 from seqcap.pipeline.resolve_training import LIKELIHOOD, retriever_module, retriever_of
 from seqcap.pipeline.validation import find
-
-# Published facts of all papers: claims made in the text, example captions, results of other systems.
-SHARED_FACTS = ("text_claims.csv", "qualitative.yaml", "literature_*.csv")
 
 
 def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], decoded: Decoded) -> dict[str, Any]:
@@ -92,12 +89,12 @@ def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], 
 
 def tables_config(fields: dict[str, Any]) -> PaperConfig:
     """Stage `tables` of a paper."""
-    return PaperConfig(**fields, code=_code(fields["paper"], "tables", ["tables"]))
+    return PaperConfig(**fields, code=_code(fields["paper"], "tables"))
 
 
 def figures_config(fields: dict[str, Any]) -> PaperConfig:
     """Stage `figures` of a paper."""
-    return PaperConfig(**fields, code=_code(fields["paper"], "figures", ["figures"]))
+    return PaperConfig(**fields, code=_code(fields["paper"], "figures"))
 
 
 def section_config(params: Params, fields: dict[str, Any]) -> SectionConfig:
@@ -106,7 +103,7 @@ def section_config(params: Params, fields: dict[str, Any]) -> SectionConfig:
     comparisons = params.papers[name].comparisons
     for run in (run for pair in comparisons for run in pair):
         find(known, run, params.source(name), "a run of comparisons")
-    return SectionConfig(**fields, comparisons=comparisons, code=_code(name, "section", ["rows", "claims"]))
+    return SectionConfig(**fields, comparisons=comparisons, code=_code(name, "section"))
 
 
 def rating_config(params: Params, fields: dict[str, Any], wanted: RatingParams) -> RatingConfig:
@@ -114,7 +111,7 @@ def rating_config(params: Params, fields: dict[str, Any], wanted: RatingParams) 
     name = fields["paper"]
     judge = retriever_of(params, wanted.judge, fields["pictures"], params.source(name), "rating.judge")
     page = [f"rating/*.{kind}" for kind in ("css", "html", "js")]
-    code = _code(name, "rating", ["rating"], [retriever_module(params, judge)], page)
+    code = _code(name, "rating", [retriever_module(params, judge)], page)
     return RatingConfig(**fields, judge=judge, code=code)
 
 
@@ -129,19 +126,7 @@ def report_config(params: Params) -> ReportConfig:
     )
 
 
-def _code(
-    paper: str, stage: str, modules: Sequence[str], others: Sequence[str] = (), data: Sequence[str] = ()
-) -> dict[str, str]:
-    """The code of a stage that runs some modules of a paper.
-
-    Raises:
-        InputError: the paper has no such module.
-    """
-    for module in modules:
-        path = code.PACKAGE / "papers" / paper / f"{module}.py"
-        if not path.is_file():
-            where = path.relative_to(code.PACKAGE.parents[1])
-            raise InputError(PAPERS / f"{paper}.yaml", f"there is no {where}", "add it, or remove the paper's file")
-    published = [f"report/published/{paper}_*.csv", *(f"report/published/{file}" for file in SHARED_FACTS)]
-    own = [f"seqcap.papers.{paper}.{module}" for module in modules]
-    return closure([*own, *others], [f"{stage}.py"], [*published, *data])
+def _code(paper: str, stage: str, others: Sequence[str] = (), data: Sequence[str] = ()) -> dict[str, str]:
+    """The code of a paper's stage, the data files of the paper among it."""
+    modules, files = papers.sources(paper, stage)
+    return closure([*modules, *others], [f"{stage}.py"], [*files, *data])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from seqcap import papers
 from seqcap.evaluation.retrieval import most_similar
 from seqcap.files import writing
 from seqcap.rating import PAGE, kit_folder
@@ -27,7 +26,7 @@ def write_kit(run: Run, judge: str) -> None:
     task, folder = run.config.pictures, kit_folder(run.paper.name)
     why = f"The pictures are photographs ({run.dataset(task)}), which are not ours to show."
     if run.config.tasks[task].show:
-        part = papers.load(run.paper.name, "rating")
+        part = run.paper.find("rating")
         accuracy, naturalness = part.questions(run, most_similar(judge, task, run.split(task)))
         if accuracy or naturalness:
             scenes = read_scenes(ARTIFACTS / task / "data" / SCENES_FILE)

@@ -1,39 +1,25 @@
-"""The papers' claims as data, and whether our numbers bear them out."""
+"""A paper's claims as data, and whether our numbers bear them out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from seqcap.errors import InputError
 from seqcap.metrics import registry
-from seqcap.papers import Captions
-from seqcap.report import published, statistics
+from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import letters, markdown_table
+from seqcap.report.paper import Captions
+from seqcap.report.published import Printed
 from seqcap.report.statistics import Drawn, Floats, Missing
 from seqcap.report.verdicts import COLUMNS, FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE, UNTESTABLE
 from seqcap.tasks import KINDS
 
 SIGNIFICANCE = 0.05
-
-
-@dataclass(frozen=True)
-class Printed:
-    """Where a paper prints what a claim compares: one column of a table, and a row for each side (and for the base).
-
-    `block` is needed only where several blocks of the table have those rows.
-    """
-
-    paper: str
-    table: str
-    column: str
-    rows: tuple[str, ...]
-    block: str | None = None
 
 
 class Side(Protocol):
@@ -60,7 +46,7 @@ class Claim:
     """One comparison that a paper makes: left is higher (direction +1) or lower (-1) than right.
 
     Attributes:
-        number: the claim it belongs to; a claim about several metrics is several comparisons.
+        id: of the claim it belongs to; a claim about several metrics is several comparisons.
         text: the claim in words, which `Run.fill` fills in.
         metric, decoder, captions: what is compared (as in the scores).
         left, right: runs; of a claim with `made`, what its sides are called.
@@ -68,10 +54,12 @@ class Claim:
         printed: the paper's numbers; None where it has none.
         base: where given, the claim is that left differs from `base` by more than right does.
         made: where given, the numbers are not two runs' scores, but made like this.
+        headline: whether the findings repeat it.
+        phrase: what is compared, where the metric's label says too little.
         untestable: why this run cannot test it, whatever its numbers are; "": it can.
     """
 
-    number: str
+    id: str
     text: str
     metric: str
     decoder: str
@@ -83,10 +71,8 @@ class Claim:
     base: str | None = None
     untestable: str = ""
     made: Made | None = None
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        return self.number, self.metric, self.decoder
+    headline: bool = False
+    phrase: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -95,20 +81,10 @@ class Claim:
             return [name for side in self.made.sides for name in side.runs]
         return [self.left, self.right] + ([self.base] if self.base else [])
 
-    @cached_property
-    def _cells(self) -> list[dict[str, Any]]:
-        """The published cells of `names`."""
-        if self.printed is None:
-            return []
-        where = self.printed
-        return [
-            published.published_cell(where.paper, where.table, row, where.column, where.block) for row in where.rows
-        ]
-
     @property
     def scale(self) -> float:
         """What one unit of our metric is worth in the printed scale; where nothing is printed, in our tables'."""
-        return published.SCALES[self._cells[0]["scale"]] if self._cells else registry.find(self.metric).scale
+        return self.printed.scale if self.printed else registry.find(self.metric).scale
 
     @property
     def decimals(self) -> int:
@@ -121,6 +97,8 @@ class Claim:
     def what(self, run: Run) -> str:
         """The compared quantity in words."""
         metric, evaluation = registry.find(self.metric).label, self._evaluation(run)
+        if self.phrase:
+            return self.phrase.format(caption=self._caption(run))
         if self.made is not None:
             return f"{metric} {self.made.of}"
         if self.decoder == "sample":
@@ -151,15 +129,11 @@ class Claim:
 
     def paper_difference(self) -> float | None:
         """The published difference, in the printed scale."""
-        return float(_difference(np.array([cell["value"] for cell in self._cells]))) if self._cells else None
+        return float(_difference(np.array(self.printed.values))) if self.printed else None
 
     def paper_text(self) -> str:
         """The published difference with as many decimals as the paper prints, or nothing."""
-        difference = self.paper_difference()
-        if difference is None:
-            return ""
-        decimals = max(len(cell["printed"].partition(".")[2]) for cell in self._cells)
-        return f"{difference:+.{decimals}f}"
+        return f"{self.paper_difference():+.{self.printed.decimals}f}" if self.printed else ""
 
 
 @dataclass(frozen=True)
@@ -214,7 +188,7 @@ class Result:
     def record(self, run: Run) -> dict[str, str]:
         """Its line of claims.csv."""
         claim = self.claim
-        named = [run.paper.name, f"{claim.number}: {claim.words(run)}", claim.what(run), *claim.sides()]
+        named = [run.paper.name, f"{claim.id}: {claim.words(run)}", claim.what(run), *claim.sides()]
         numbers = [self.number(value) for value in (self.difference, self.low, self.high)]
         tested = ["" if value is None else f"{value:.4f}" for value in (self.p_value, self.q_value)]
         tested.append(self.number(self.detectable))
@@ -239,11 +213,7 @@ def judge(result: Result) -> str:
 
 
 def measure(claim: Claim, run: Run) -> Result:
-    """Compares a claim's sides, where there are all, on the seeds they have in common; the verdict is still open.
-
-    Raises:
-        InputError: its runs were scored on different items.
-    """
+    """Compares a claim's sides, where there are all, on the seeds they have in common; the verdict is still open."""
     sides = _scored(claim, run) if claim.made is None else [side.drawn(run) for side in claim.made.sides]
     drawn = [side for side in sides if isinstance(side, Drawn)]
     if len(drawn) < len(sides):
@@ -314,11 +284,7 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
 
 
 def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
-    """The outcome of every claim, in their order. Those that were tested are judged together.
-
-    Raises:
-        InputError: runs of a claim were scored on different items.
-    """
+    """The outcome of every claim, in their order. Those that were tested are judged together."""
     results = [measure(claim, run) for claim in claims]
     results = [
         replace(result, verdict=UNTESTABLE, reason=result.claim.untestable) if result.claim.untestable else result
@@ -347,7 +313,7 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
         verdict = result.judgement
         if result.reason:
             verdict += f" ({reasons.setdefault(result.reason, letters(len(reasons)))})"
-        row = [claim.number, claim.words(run), claim.what(run)]
+        row = [claim.id, claim.words(run), claim.what(run)]
         if result.difference is None:
             row += [left, right, "–", "–", "–", "–"]
         else:
@@ -356,7 +322,7 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
         matrix.append([*row, claim.paper_text() or "–", verdict])
     lines = markdown_table(matrix) if len(matrix) > 1 else []
     if absent:
-        numbers = ", ".join(dict.fromkeys(result.claim.number for result in absent))
+        numbers = ", ".join(dict.fromkeys(result.claim.id for result in absent))
         lines += ["", f"Not run, for want of their variants: {len(absent)} of {len(results)} ({numbers})."]
     return [*lines, "", *(f"- ({mark}) {reason}" for reason, mark in reasons.items())] if reasons else lines
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from seqcap.files.schemas import DECODERS
 from seqcap.metrics.registry import METRICS, Metric
-from seqcap.papers import Captions
 from seqcap.report.claims import Claim, Result, run_claims
 from seqcap.report.inputs import Run
+from seqcap.report.paper import Captions
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
 
 _JUDGED = {HOLDS: "better", FAILS: "worse"}

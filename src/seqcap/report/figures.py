@@ -7,7 +7,7 @@ Images for figures of captions are chosen by a rule, not by eye: see `choose_ima
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,33 +42,21 @@ _FRAMES = 2, 3
 _CURVE_POINTS = 100
 
 
-@dataclass(frozen=True)
-class FigureKind:
-    """How a figure is drawn, its title, and its caption in the report, which `Run.fill` fills in.
-
-    Of a run that has nothing to show, `draw` says so in a sentence.
-    """
-
-    draw: Callable[[Run], Figure | str]
-    title: str
-    caption: str
-
-
-def write_figures(run: Run, figures: Mapping[str, FigureKind], folder: Path | None = None) -> None:
+def write_figures(run: Run) -> None:
     """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions, or in place of
-    a caption why there is no figure."""
-    folder = folder or REPORTS / run.paper.name / "figures"
+    a caption why there is no figure: a function of a run with nothing to show returns a sentence."""
+    folder, functions = REPORTS / run.paper.name / "figures", run.paper.functions("figures")
     words = {}
     with matplotlib.style.context(["default", _STYLE]):
-        for name, kind in figures.items():
-            drawn = kind.draw(run)
+        for name, text in run.paper.figures.items():
+            drawn = functions[name](run)
             if isinstance(drawn, str):
-                words[name] = {"title": kind.title, "missing": drawn}
+                words[name] = {"title": text.title, "missing": drawn}
                 continue
             _save(drawn, folder / f"{name}.png")
-            words[name] = {"title": kind.title, "caption": run.fill(kind.caption)}
+            words[name] = {"title": text.title, "caption": run.fill(text.caption)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
-    json_file.write_json(folder / "figures.json", {"order": list(figures), "figures": words})
+    json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
 
 
 def _save(figure: Figure, path: Path) -> None:

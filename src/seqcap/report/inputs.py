@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from seqcap import papers
 from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
-from seqcap.papers import KARPATHY_TEST, Captions, Paper
+from seqcap.report.paper import Captions, Paper
 from seqcap.report.statistics import Floats, Sample
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
@@ -30,7 +29,7 @@ SCENES, CLIPS = "scenes", "clips"
 HUMAN = "human"
 
 # What a paper measured on -> dataset and split that are the same, not a stand-in.
-_SAME = {KARPATHY_TEST: ("coco", "test")}
+_SAME = {"COCO Karpathy test": ("coco", "test")}
 # Kind of task -> dataset -> what a reader should know of it. The name of any other dataset says enough.
 _DATASETS = {
     "images": {
@@ -64,7 +63,6 @@ class Count(int):
 
 # Columns of scores that say which system and which metric a row is of.
 _SYSTEM = ("variant", "decoder", "metric")
-_AGAIN = "run the decode and evaluate stages again"
 
 
 @dataclass(frozen=True)
@@ -91,9 +89,6 @@ class Scores:
     Args:
         table: columns of `schemas.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
         source: the file they come from, for error messages.
-
-    Raises:
-        InputError: a score is infinite.
     """
 
     def __init__(self, table: pa.Table, source: str | Path = "scores") -> None:
@@ -120,12 +115,6 @@ class Scores:
         self._columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
         self._names = set(variants)
         self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
-        infinite = np.flatnonzero(np.isinf(self._columns["value"]))
-        if len(infinite):
-            record = {
-                column: table[column][int(infinite[0])].as_py() for column in ("variant", "seed", "item", "metric")
-            }
-            raise InputError(source, f"{record} is infinite", "run the evaluate stage again")
 
     @classmethod
     def read(cls, files: Sequence[str]) -> Scores:
@@ -145,9 +134,6 @@ class Scores:
         """Scores [items x seeds] of a run, averaged over an item's captions; None where there are none.
 
         A value is NaN where the metric is undefined for an item (the precision of a caption that states nothing).
-
-        Raises:
-            InputError: two seeds were scored on different items, or a caption was scored twice.
         """
         sample = None if registry.find(metric).statistics else self.sample(name, decoder, metric, captions)
         if sample is None:
@@ -159,9 +145,6 @@ class Scores:
         """What the bootstrap draws from: scores of items, or what items add to a corpus metric; None without any.
 
         Where the evaluate stage wrote the value for the whole corpus, that is the sample's value.
-
-        Raises:
-            InputError: as `per_item`.
         """
         key = name, decoder, metric, captions
         if key not in self._cached:
@@ -189,7 +172,6 @@ class Scores:
         items, seeds = (np.sort(pd.unique(column)).astype(np.int64) for column in (group.item, group.seed))
         cells = len(items) * len(seeds)
         cell = np.searchsorted(items, group.item) * len(seeds) + np.searchsorted(seeds, group.seed)
-        self._check(name, decoder, metric, cell, group.rank, cells)
         shape = (len(items), len(seeds), -1)
         if counts:
             order = np.argsort(cell)
@@ -201,17 +183,6 @@ class Scores:
         total = np.bincount(cell, weights=np.where(defined, group.value, 0.0), minlength=cells)
         return Sample(items, seeds, (total / np.maximum(number, 1)).reshape(shape), (number > 0).reshape(shape[:2]))
 
-    def _check(
-        self, name: str, decoder: str, metric: str, cell: NDArray[np.int64], rank: NDArray[np.int32], cells: int
-    ) -> None:
-        """Every item has a score with every seed, and every caption one score."""
-        ranks = int(rank.max()) + 2
-        if np.bincount(cell * ranks + rank + 1).max() > 1:
-            raise InputError(self.source, f"a caption of {name} ({decoder}) has {metric} twice", _AGAIN)
-        if not np.bincount(cell, minlength=cells).all():
-            problem = f"the seeds of {name} have {metric} ({decoder}) for different items"
-            raise InputError(self.source, problem, _AGAIN)
-
     def _group(self, name: str, decoder: str, metric: str) -> _Group | None:
         rows = self._rows.get((name, decoder, metric))
         if rows is None:
@@ -220,17 +191,11 @@ class Scores:
         return _Group(*(self._columns[field.name][places] for field in fields(_Group)))
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        """A corpus metric's value per seed, or None where there is none.
-
-        Raises:
-            InputError: a seed has two.
-        """
+        """A corpus metric's value per seed, or None where there is none."""
         group = self._group(name, decoder, metric)
         if group is None:
             return None
         group = group.only((group.item < 0) & ~np.isnan(group.value))
-        if len(set(group.seed.tolist())) < len(group.seed):
-            raise InputError(self.source, f"{name} ({decoder}) has {metric} twice", _AGAIN)
         values = pd.Series(group.value, pd.Index(group.seed, name="seed")).sort_index()
         return None if values.empty else values
 
@@ -287,16 +252,12 @@ class Run:
     scores: Scores
 
     @classmethod
-    def read(cls, config: PaperConfig) -> Run:
-        """Reads the facts and the scores of a paper.
-
-        Raises:
-            InputError: there is no such paper, or a file is missing or malformed.
-        """
-        # Those of pictures first, whatever their names: it is their people that tables speak of.
+    def read(cls, config: PaperConfig, paper: Paper) -> Run:
+        """Reads the scores of a paper."""
+        # Those of pictures first, whatever their names: tables speak of the people who described these.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
-        return cls(config, papers.load(config.paper).PAPER, scores)
+        return cls(config, paper, scores)
 
     # --- What there is
 
@@ -365,9 +326,9 @@ class Run:
         Args:
             task: one that the paper has data for.
             evaluation: of that task; "": the one that its runs are decoded in.
-            published_on: what the paper measured on; "": what `Paper.published_on` says.
+            published_on: what the paper measured on; "": what `Facts.published_on` says.
         """
-        published_on = published_on or self.paper.published_on.get(task, "")
+        published_on = published_on or self.paper.facts.published_on.get(task, "")
         if not any(run.task == task for run in self.runs):
             return f"{published_on}: not part of this run"
         split = self.evaluation(evaluation).split if evaluation else self.split(task)
@@ -408,9 +369,16 @@ class Run:
         there = not evaluation or evaluation in self.config.evaluations
         return f"a beam of {self.beam(evaluation)}" if there else "a beam"
 
-    def fill(self, text: str, evaluation: str = "") -> str:
-        """Text with `{beam}` and `{samples}` filled in; `{beam.word}` spells it out, `{beam.start}` capitalises it."""
-        return text.format(beam=self.beam(evaluation), samples=self.samples(evaluation))
+    def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
+        """Text with its placeholders filled in.
+
+        `{beam}` and `{samples}` are numbers: `{beam.word}` spells one out, `{beam.start}` capitalises it. `{a_beam}`,
+        `{several}` and `{captioners}` are words; `more` are a text's own placeholders.
+        """
+        captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
+        there = evaluation if evaluation in self.config.evaluations else ""
+        known = {"a_beam": self.a_beam(evaluation), "several": self.several(there), "captioners": captioners}
+        return text.format(beam=self.beam(there), samples=self.samples(there), **known, **more)
 
 
 def read_curves(weights: str | Path) -> pd.DataFrame:

@@ -1,11 +1,11 @@
-"""The papers' own numbers and example captions, packaged as facts: nothing in `published/` was measured here."""
+"""A paper's own numbers and example captions, as packaged in its folder: nothing there was measured here."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,134 +13,142 @@ from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
 
-TABLE_COLUMNS = ["paper", "table", "block", "row", "column", "value", "scale", "direction", "note"]
-LITERATURE_COLUMNS = ["system", "source", "metric", "value", "note"]
-
 # What one unit of our own metrics is worth in the scale a paper prints.
 SCALES = {"x100": 100.0, "x1": 1.0, "ratio": 1.0, "percent": 100.0}
 
 
-@cache
-def published_table(paper: str, table: str) -> pd.DataFrame:
-    """One table of a paper, or a figure's numbers, in its printed order, one record per cell.
+@dataclass(frozen=True)
+class Printed:
+    """Published cells, one for each side of a comparison: records of `Published.table`."""
 
-    It is read once, for everybody: not to be changed.
+    cells: tuple[dict[str, Any], ...]
 
-    Args:
-        paper: "sle", "psst", "wtfrl", "spider" or "smoothing".
-        table: "table<number>" or "fig<number>".
+    @property
+    def scale(self) -> float:
+        """What one unit of our own metric is worth in the printed scale."""
+        return SCALES[self.cells[0]["scale"]]
 
-    Returns:
-        Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction and
-        note (strings), `printed` (the number as the paper prints it; empty where it reports none) and `value` (float;
-        NaN where it reports none).
+    @property
+    def values(self) -> list[float]:
+        """The numbers, in the printed scale."""
+        return [cell["value"] for cell in self.cells]
 
-    Raises:
-        InputError: there is no such table, or its file is damaged.
+    @property
+    def decimals(self) -> int:
+        """As many as the paper prints."""
+        return max(len(cell["printed"].partition(".")[2]) for cell in self.cells)
+
+    @property
+    def sign(self) -> int:
+        """+1 if the first number is higher than the second, else -1."""
+        return 1 if self.values[0] > self.values[1] else -1
+
+
+@dataclass(frozen=True)
+class Published:
+    """The published numbers of one paper.
+
+    Attributes:
+        folder: with table<number>.csv, fig<number>.csv, text_claims.csv and examples.yaml.
     """
-    name = f"{paper}_{table}.csv"
-    frame = _read_csv(name, TABLE_COLUMNS)
-    keys = ["table", "block", "row", "column"]
-    if frame.duplicated(keys).any():
-        twice = frame.loc[frame.duplicated(keys), keys].iloc[0].tolist()
-        raise InputError(name, f"holds the cell {twice} twice", "restore the packaged file")
-    if not set(frame["scale"]) <= set(SCALES):
-        raise InputError(name, f"has an unknown scale in {sorted(set(frame['scale']))}", f"use one of {sorted(SCALES)}")
-    frame["printed"] = frame["value"]
-    frame["value"] = _numbers(name, frame["value"])
-    return frame[[*keys, "printed", "value", "scale", "direction", "note"]]
 
+    folder: Path
 
-def published_cell(paper: str, table: str, row: str, column: str, block: str | None = None) -> dict[str, Any]:
-    """One cell that holds a number, as a record of `published_table`'s columns; `value` is in the printed scale.
+    def table(self, name: str) -> pd.DataFrame:
+        """One table of the paper, or a figure's numbers, in its printed order, one record per cell.
 
-    Args:
-        paper, table: as of `published_table`.
-        row, column: as the paper labels them.
-        block: needed only where several blocks of the table have that row.
+        It is read once, for everybody: do not change it.
 
-    Raises:
-        InputError: the table has no such cell or several, or the paper reports no number in it.
-    """
-    frame = published_table(paper, table)
-    chosen = (frame["row"] == row) & (frame["column"] == column) & frame["value"].notna()
-    if block is not None:
-        chosen &= frame["block"] == block
-    cells = frame[chosen].to_dict("records")
-    if len(cells) != 1:
-        where = ", ".join([*([block] if block else []), row, column])
-        raise InputError(f"{paper}_{table}.csv", f"has {len(cells)} numbers for {where}", "name one cell")
-    return {str(key): value for key, value in cells[0].items()}
+        Returns:
+            Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction
+            and note (strings), `printed` (the number as the paper prints it; empty where it reports none) and `value`
+            (float; NaN where it reports none).
+        """
+        return _read_table(self.folder / f"{name}.csv")
 
+    def records(self, table: str) -> list[dict[str, Any]]:
+        """The cells of a table as dictionaries."""
+        return [{str(key): value for key, value in record.items()} for record in self.table(table).to_dict("records")]
 
-def published_value(paper: str, table: str, row: str, column: str, block: str | None = None) -> float:
-    """The number in one cell, in its printed scale; arguments and errors as `published_cell`."""
-    return float(published_cell(paper, table, row, column, block)["value"])
+    def rows(self, table: str) -> list[str]:
+        """The labels of a table's rows, in the printed order."""
+        return list(dict.fromkeys(map(str, self.table(table)["row"])))
 
+    def cell(self, table: str, row: str, column: str, block: str | None = None) -> dict[str, Any]:
+        """One cell that holds a number; `value` is in the printed scale.
 
-def text_claims(paper: str) -> dict[str, dict[str, str]]:
-    """Numbers that a paper's running text states, by place in the text: place -> record of its columns.
+        Args:
+            row, column: as the paper labels them.
+            block: needed only where several blocks of the table have that row.
 
-    `value` may hold several numbers, and `column` as many metrics, separated by slashes.
-    """
-    records = _read_csv("text_claims.csv", TABLE_COLUMNS).to_dict("records")
-    return {
-        str(record["table"]): {str(k): str(v) for k, v in record.items()}
-        for record in records
-        if record["paper"] == paper
-    }
+        Raises:
+            InputError: the table has no such cell or several, or the paper reports no number in it.
+        """
+        frame = self.table(table)
+        chosen = (frame["row"] == row) & (frame["column"] == column) & frame["value"].notna()
+        if block is not None:
+            chosen &= frame["block"] == block
+        cells = frame[chosen].to_dict("records")
+        if len(cells) != 1:
+            where = ", ".join([*([block] if block else []), row, column])
+            raise InputError(self.folder / f"{table}.csv", f"has {len(cells)} numbers for {where}", "name one cell")
+        return {str(key): value for key, value in cells[0].items()}
 
+    def value(self, table: str, row: str, column: str, block: str | None = None) -> float:
+        """The number in one cell, in its printed scale; arguments and errors as `cell`."""
+        return float(self.cell(table, row, column, block)["value"])
 
-def examples(figure: str) -> dict[str, Any]:
-    """The captions that a paper's figure or table shows, as packaged: by system, or by image and system."""
-    shown: dict[str, Any] = _read_yaml("qualitative.yaml")[figure]
-    return shown
+    def printed(self, table: str, column: str, *rows: str, block: str | None = None) -> Printed:
+        """The cells of some rows in one column."""
+        return Printed(tuple(self.cell(table, row, column, block) for row in rows))
 
+    def text_claims(self) -> dict[str, dict[str, str]]:
+        """Numbers that the running text states, by place in the text: place -> record of its columns.
 
-def example_captions(figure: str, system: str) -> list[str]:
-    """Captions that a paper's figure shows for one system ("captions" where the figure has only one).
+        `value` may hold several numbers, and `column` as many metrics, separated by slashes.
+        """
+        records = _read_csv(self.folder / "text_claims.csv").to_dict("records")
+        return {str(record["table"]): {str(k): str(v) for k, v in record.items()} for record in records}
 
-    A caption followed by "(x5)" stands for five identical ones.
-    """
-    shown: list[str] = []
-    for caption in examples(figure)[system]:
-        repeated = re.fullmatch(r"(.*) \(x(\d+)\)", caption)
-        shown += [repeated[1]] * int(repeated[2]) if repeated else [caption]
-    return shown
+    def examples(self, figure: str) -> dict[str, Any]:
+        """The captions that a figure or table shows, as packaged: by system, or by image and system."""
+        shown: dict[str, Any] = YAML(typ="safe").load(self.folder / "examples.yaml")[figure]
+        return shown
+
+    def example_captions(self, figure: str, system: str) -> list[str]:
+        """Captions that a figure shows for one system ("captions" where the figure has only one).
+
+        A caption followed by "(x5)" stands for five identical ones.
+        """
+        shown: list[str] = []
+        for caption in self.examples(figure)[system]:
+            repeated = re.fullmatch(r"(.*) \(x(\d+)\)", caption)
+            shown += [repeated[1]] * int(repeated[2]) if repeated else [caption]
+        return shown
 
 
 def literature(dataset: str) -> pd.DataFrame | None:
     """Other systems' published results on `dataset`, in per cent, or None where none are packaged."""
-    name = f"literature_{dataset}.csv"
-    if not (resources.files(__package__) / "published" / name).is_file():
+    path = Path(__file__).parent / "literature" / f"{dataset}.csv"
+    if not path.is_file():
         return None
-    frame = _read_csv(name, LITERATURE_COLUMNS)
-    frame["value"] = _numbers(name, frame["value"])
+    frame = _read_csv(path)
+    frame["value"] = _numbers(frame["value"])
     return frame
 
 
-def _text(name: str) -> str:
-    file = resources.files(__package__) / "published" / name
-    if not file.is_file():
-        raise InputError(name, "is not among the packaged published numbers", "name a table of a packaged paper")
-    return file.read_text(encoding="utf-8")
+@cache
+def _read_table(path: Path) -> pd.DataFrame:
+    frame = _read_csv(path)
+    frame["printed"] = frame["value"]
+    frame["value"] = _numbers(frame["value"])
+    return frame[["table", "block", "row", "column", "printed", "value", "scale", "direction", "note"]]
 
 
-def _read_yaml(name: str) -> Any:
-    return YAML(typ="safe").load(_text(name))
-
-
-def _read_csv(name: str, columns: list[str]) -> pd.DataFrame:
+def _read_csv(path: Path) -> pd.DataFrame:
     # Everything stays text: "75.0" must not become "75", nor an empty cell a number.
-    frame = pd.read_csv(StringIO(_text(name)), dtype=str, keep_default_na=False)
-    if list(frame.columns) != columns:
-        raise InputError(name, f"has columns {', '.join(frame.columns)}", f"expected {', '.join(columns)}")
-    return frame
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def _numbers(name: str, printed: pd.Series[str]) -> pd.Series[float]:
-    numbers = pd.to_numeric(printed, errors="coerce").astype(float)
-    wrong = printed[numbers.isna() & (printed != "")]
-    if len(wrong):
-        raise InputError(name, f"value {wrong.iloc[0]!r} is not a number", "restore the packaged file")
-    return numbers
+def _numbers(printed: pd.Series[str]) -> pd.Series[float]:
+    return pd.to_numeric(printed.replace("", None)).astype(float)

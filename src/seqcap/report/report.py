@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from seqcap.report.verdicts import COLUMNS, COUNTED, READING, in_words
 
 # Paper -> what `section.summary` says of it.
 Summaries = Mapping[str, Mapping[str, Any]]
-# What a line of claims.csv compares -> the line.
-Records = dict[tuple[str, ...], dict[str, str]]
+# Paper, claim, left, right, which of the comparisons of all these it is, and how many there are.
+Key = tuple[str, str, str, str, int, int]
+# Comparison -> its line of claims.csv.
+Records = Mapping[Key, Mapping[str, str]]
 
 
 def write_report(config: ReportConfig) -> None:
@@ -50,10 +52,7 @@ def write_report(config: ReportConfig) -> None:
 
 
 def _read(paper: str, name: str) -> str:
-    path = SECTIONS / paper / name
-    if not path.is_file():
-        raise InputError(path, "does not exist", "run `dvc repro` to make it")
-    return path.read_text(encoding="utf-8")
+    return (SECTIONS / paper / name).read_text(encoding="utf-8")
 
 
 def _write(name: str, text: str) -> None:
@@ -62,11 +61,7 @@ def _write(name: str, text: str) -> None:
 
 
 def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
-    """What is said once, for all papers.
-
-    Args:
-        absent: the papers without a section.
-    """
+    """What is said once, for all papers; `absent` are those without a section."""
     names = dict.fromkeys(name for paper in papers.values() for name in paper["datasets"])
     matrix = [["paper", "variants", "comparisons", *COUNTED.values()]]
     for paper in papers.values():
@@ -118,13 +113,12 @@ def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
             published[name] = found
     for paper in papers.values():
         records = paper["records"]
-        there = [
-            name for name, found in published.items() if any(_difference(found.get(_key(record))) for record in records)
-        ]
+        keys = _keys(records)
+        there = [name for name, found in published.items() if any(_difference(found.get(key)) for key in keys)]
         matrix = [["claim", "metric", "left - right", "paper", ", ".join(paper["datasets"]), *there]]
-        for record, printed in zip(records, paper["printed"], strict=True):
+        for key, record, printed in zip(keys, records, paper["printed"], strict=True):
             row = [record["claim"], record["metric"], f"{record['left']} - {record['right']}", printed]
-            others = [_difference(published[name].get(_key(record))) for name in there]
+            others = [_difference(published[name].get(key)) for name in there]
             matrix.append([*row, _difference(record) or record["verdict"], *others])
         lines += [f"**{paper['label']}**", "", *markdown_table(matrix), ""]
     return "\n".join(lines)
@@ -138,14 +132,25 @@ def _read_claims(path: Path) -> Records | str:
         reader = csv.DictReader(file)
         if reader.fieldnames != COLUMNS:
             return f"`{path}` has other columns than reports have now; its experiment has to run again"
-        return {_key(record): record for record in reader}
+        records = list(reader)
+    return dict(zip(_keys(records), records, strict=True))
 
 
-def _key(record: Mapping[str, str]) -> tuple[str, ...]:
-    """What a line of claims.csv compares, however many captions of an image there are."""
-    number = record["claim"].partition(":")[0]
-    metric = re.sub(r"\d+ samples|beam's \d+", "", record["metric"])
-    return record["paper"], number, metric, record["left"], record["right"]
+def _keys(records: Sequence[Mapping[str, str]]) -> list[Key]:
+    """Which comparison each line of claims.csv is, whatever its metric is called there.
+
+    A claim compares two sides in several metrics, always in one order. Where one file has more of them, it is from
+    another version of the claims, and no line of them is the other's.
+    """
+    groups = [
+        (record["paper"], record["claim"].partition(":")[0], record["left"], record["right"]) for record in records
+    ]
+    totals, seen = Counter(groups), Counter[tuple[str, ...]]()
+    keys = []
+    for group in groups:
+        seen[group] += 1
+        keys.append((*group, seen[group], totals[group]))
+    return keys
 
 
 def _difference(record: Mapping[str, str] | None) -> str:

@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seqcap import papers
 from seqcap.config.report import ReportedRun
-from seqcap.errors import InputError
 from seqcap.files import json_file, writing
-from seqcap.papers import Rows
 from seqcap.report import REPORTS, SECTIONS, published
-from seqcap.report.claims import Result, claims_table, run_claims
+from seqcap.report.claims import Claim, Result, claims_table, run_claims
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table
+from seqcap.report.paper import Rows
 from seqcap.report.tables import Measure
 from seqcap.report.verdicts import COUNTED, HOLDS, NOT_RUN, UNTESTABLE, in_words
 
@@ -32,18 +31,14 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
     Args:
         run: ours.
         comparisons: pairs of runs that the user wants compared.
-
-    Raises:
-        InputError: a table or a figure has not been made yet.
     """
-    rows, parts = (papers.load(run.paper.name, part) for part in ("rows", "claims"))
-    results = run_claims(papers.given(parts, "claims", run), run)
+    results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     folder = SECTIONS / run.paper.name
     with writing.atomic(folder / "section.md") as path:
-        text = build_section(run, parts, papers.given(rows, "rows", run), results, comparisons)
-        path.write_text(text, encoding="utf-8")
+        made = rows.rows(run) if rows else run.paper.facts.rows
+        path.write_text(build_section(run, made, results, comparisons), encoding="utf-8")
     json_file.write_json(folder / "claims.json", summary(run, results))
-    json_file.write_json(folder / "metrics.json", metrics(run, papers.given(parts, "metrics", run, {}), results))
+    json_file.write_json(folder / "metrics.json", metrics(run, ClaimsFile.read(run.paper).measures(), results))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
@@ -52,27 +47,30 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
         path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
 
 
+def all_claims(run: Run) -> list[Claim]:
+    """The claims of a paper: those that its claims.py gives, or else all of claims.yaml."""
+    claims = run.paper.find("claims")
+    found: list[Claim] = (
+        claims.claims(run) if hasattr(claims, "claims") else ClaimsFile.read(run.paper).build(run.paper)
+    )
+    return found
+
+
 def build_section(
     run: Run,
-    parts: Any,
     rows: Mapping[str, Rows],
     results: Sequence[Result],
     comparisons: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The section as markdown; links are relative to reports/.
-
-    Args:
-        run: ours.
-        parts: the paper's module `claims`.
-        rows: the paper's.
-        results: of the paper's claims.
-        comparisons: pairs of runs that the user wants compared.
-    """
-    remarks = parts.remarks(run, results) if hasattr(parts, "remarks") else []
+    """The section as markdown; links are relative to reports/."""
+    claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
+    remarks = claims.remarks(run, results) if hasattr(claims, "remarks") else []
+    stand_ins = [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
+    stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
     sections = [
-        [f"## {run.paper.label}: {run.paper.title}"],
+        [f"## {run.paper.label}: {run.paper.facts.title}"],
         _what_ran(run),
-        _findings(run, results, papers.given(parts, "headlines", run, ()), remarks),
+        _findings(run, results, remarks),
         ["### Claims", "", *claims_table(run, results)],
         _comparisons(run, comparisons),
         ["### Tables"],
@@ -80,9 +78,9 @@ def build_section(
         ["### Figures"],
         *_figures(run),
         _literature(run),
-        _stand_ins(run, papers.given(parts, "stand_ins", run, ())),
-        _errors(parts.errors() if hasattr(parts, "errors") else []),
-        _limits(run, results),
+        _stand_ins(run, stand_ins),
+        _errors(file.errors),
+        _limits(run, results, file.limits),
         _where(run, rows),
     ]
     return "\n".join("\n".join(section).rstrip("\n") + "\n" for section in sections if section)
@@ -166,12 +164,10 @@ def _setting(value: Any) -> str:
     return str(value)
 
 
-def _findings(run: Run, results: Sequence[Result], headlines: Any, remarks: Sequence[str]) -> list[str]:
+def _findings(run: Run, results: Sequence[Result], remarks: Sequence[str]) -> list[str]:
     """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
     lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
-    lines += [
-        _finding(run, result) for result in results if result.claim.key in headlines and result.difference is not None
-    ]
+    lines += [_finding(run, result) for result in results if result.claim.headline and result.difference is not None]
     return [*lines, *(line for remark in remarks for line in ("", remark))]
 
 
@@ -212,7 +208,7 @@ def _tables(run: Run) -> list[list[str]]:
     folder = REPORTS / run.paper.name / "tables"
     sections = []
     for name in json_file.read_json(folder / "tables.json")["order"]:
-        lines = _made(folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
+        lines = (folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
         sections.append(["##" + line if line.startswith("## ") else line for line in lines])
     return sections
 
@@ -228,15 +224,9 @@ def _figures(run: Run) -> list[list[str]]:
         if "missing" in words:
             sections.append([f"*{title}*: no figure. {words['missing']}"])
             continue
-        link = _made(folder / f"{name}.png").relative_to(REPORTS).as_posix()
+        link = (folder / f"{name}.png").relative_to(REPORTS).as_posix()
         sections.append([f"#### {title}", "", f"![{title}]({link})", "", words["caption"]])
     return sections
-
-
-def _made(path: Path) -> Path:
-    if not path.is_file():
-        raise InputError(path, "does not exist", "run `dvc repro` to make it")
-    return path
 
 
 def _literature(run: Run) -> list[str]:
@@ -304,7 +294,7 @@ def _gap(ours: float | None, theirs: float | None) -> str:
 
 
 def _stand_ins(run: Run, others: Sequence[tuple[str, str]]) -> list[str]:
-    data = [[published_on, run.stand_in(task)] for task, published_on in run.paper.published_on.items()]
+    data = [[published_on, run.stand_in(task)] for task, published_on in run.paper.facts.published_on.items()]
     matrix = [["the paper", "here"], *data, *map(list, others)]
     return ["### What stands in for what", "", *markdown_table(matrix)]
 
@@ -314,9 +304,9 @@ def _errors(found: Sequence[str]) -> list[str]:
     return [*heading, *(f"- {error}" for error in found)] if found else []
 
 
-def _limits(run: Run, results: Sequence[Result]) -> list[str]:
+def _limits(run: Run, results: Sequence[Result], known: Sequence[str]) -> list[str]:
     single = [entry for entry in run.trained if len(entry.seeds) == 1]
-    limits = list(run.paper.limits)
+    limits = list(known)
     if single:
         who = "every variant" if len(single) == len(run.trained) else _who(run.trained, single)
         limits.append(f"One training seed: {who}. Their intervals cover the choice of test items, not training.")
@@ -345,7 +335,7 @@ def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
         "### Where each row lives",
         "",
         f"Rows, columns, claims and figures: `src/seqcap/papers/{name}`; runs: `papers/{name}.yaml`; "
-        f"published numbers: `src/seqcap/report/published`; scores: {scores}.",
+        f"published numbers: `src/seqcap/papers/{name}/published`; scores: {scores}.",
         "",
     ]
     matrix = [["published", "row", "decoder", "objective", "captions"]]

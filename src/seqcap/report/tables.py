@@ -1,28 +1,26 @@
 """Tables with our numbers beside the published ones, as CSV for machines and markdown for readers.
 
-To find where a number comes from: a paper's `ROWS` say which run and decoder make a row, its columns which metric
-over which captions, and `estimate` how the value and its interval are computed.
+To find where a number comes from: a paper's paper.yaml says which run and decoder make a row, and which metric and
+captions a column; `estimate` computes the value and its interval.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from seqcap.config.report import ReportedRun
-from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.papers import Captions, Columns, Rows
 from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.markdown import letters, markdown_table
+from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
 from seqcap.report.statistics import Sample
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
@@ -86,7 +84,7 @@ class Cell:
 
     @classmethod
     def beside(cls, printed: Mapping[str, Any], metric: str, ours: Estimate, data: str) -> Cell:
-        """Ours beside a published cell, a record of `published.published_table`, in its scale."""
+        """Ours beside a published cell, a record of `Published.table`, in its scale."""
         block, row, column, direction, number = (
             str(printed[key]) for key in ("block", "row", "column", "direction", "printed")
         )
@@ -131,7 +129,7 @@ class Table:
     title: str
     reading: str
     cells: list[Cell]
-    brackets: str = "95% bootstrap interval over training seeds and test images"
+    brackets: str = ""
 
     def write(self, name: str, folder: Path) -> None:
         """Writes <name>.csv and <name>.md."""
@@ -192,12 +190,46 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what} is" if number == 1 else f"{number} {what}s are"
 
 
-def write_tables(run: Run, tables: Mapping[str, Callable[[Run], Table]], folder: Path | None = None) -> None:
+@dataclass(frozen=True)
+class Made:
+    """What a paper's function for a table gives; cells alone will do.
+
+    Attributes:
+        reading: takes the place of the table's own, where there is nothing to show.
+        words: the text's own placeholders.
+    """
+
+    cells: list[Cell]
+    reading: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+# How a table is made.
+Make = Callable[[Run], list[Cell] | Made]
+
+
+def write_tables(run: Run) -> None:
     """Writes every table of a paper, and tables.json: their order."""
-    folder = folder or REPORTS / run.paper.name / "tables"
-    for name, make in tables.items():
-        make(run).write(name, folder)
-    json_file.write_json(folder / "tables.json", {"order": list(tables)})
+    folder = REPORTS / run.paper.name / "tables"
+    for name in run.paper.tables:
+        make_table(run, name).write(name, folder)
+    json_file.write_json(folder / "tables.json", {"order": list(run.paper.tables)})
+
+
+def make_table(run: Run, name: str) -> Table:
+    """One table of a paper: of its function, or of published cells."""
+    text, functions = run.paper.tables[name], run.paper.functions("tables")
+    made = functions[name](run) if name in functions else published_table(run, text)
+    made = made if isinstance(made, Made) else Made(made)
+    reading = made.reading or run.fill(text.reading, text.evaluation, **made.words)
+    return Table(run.fill(text.title), reading, made.cells, text.brackets)
+
+
+def published_table(run: Run, text: TableText) -> list[Cell]:
+    """The cells of a published table, with the paper's notes on rows."""
+    data = run.stand_in(text.task) if text.task else ""
+    cells = published_cells(run, text.published, data=data)
+    return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
 
 
 # --- Our numbers
@@ -227,11 +259,7 @@ def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions)
 
 
 def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
-    """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds.
-
-    Raises:
-        InputError: the two were scored on different items.
-    """
+    """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds."""
     absent = next((absent_run(one) for one in (name, base) if one not in run.by_name), None)
     if absent is not None:
         return absent
@@ -242,8 +270,6 @@ def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Ca
             return missing(run, one, decoder, metric)
         samples.append(sample)
     mine, others = samples
-    if not np.array_equal(mine.items, others.items):
-        raise InputError(run.scores.source, f"{name} and {base} were scored on different items", "run `dvc repro`")
     if not set(mine.seeds.tolist()) & set(others.seeds.tolist()):
         return Estimate(None, remarks=(f"{name} and {base} have no seed in common",))
     return _over_both(run, name, metric, samples)
@@ -303,21 +329,26 @@ class Measure:
         return estimate(run, name, self.decoder, self.metric, self.captions)
 
 
-def published_cells(run: Run, table: str, rows: Mapping[str, Rows], columns: Columns, data: str = "") -> list[Cell]:
+def published_cells(
+    run: Run, table: str, rows: Mapping[str, Rows] | None = None, columns: Columns | None = None, data: str = ""
+) -> list[Cell]:
     """Every cell of a published table, once and in its order, with our number beside it; then what only we have.
 
     Args:
         run: ours.
-        table: as `published.published_table` names it.
-        rows: those of all of the paper's tables.
-        columns: the table's.
+        table: as `Published.table` names it.
+        rows: those of all of the paper's tables; None: those of paper.yaml.
+        columns: the table's; None: those of paper.yaml.
         data: what stands for the paper's; "": what stands for the first of the paper's tasks.
     """
+    facts = run.paper.facts
+    rows = facts.rows if rows is None else rows
     found: Mapping[Any, tuple[str, str]] = rows[table]
-    data = data or run.stand_in(next(iter(run.paper.published_on)))
+    columns = facts.columns[table] if columns is None else columns
+    data = data or run.stand_in(next(iter(facts.published_on)))
     cells: list[Cell] = []
     sources: list[tuple[str, str] | None] = []
-    for printed in published.published_table(run.paper.name, table).to_dict("records"):
+    for printed in run.paper.published.records(table):
         block, row, column = (str(printed[key]) for key in ("block", "row", "column"))
         metric, captions = columns[column]
         source = next((found[label] for label in (row, (block, row), (column, row)) if label in found), None)
@@ -327,11 +358,12 @@ def published_cells(run: Run, table: str, rows: Mapping[str, Rows], columns: Col
             ours = absent_run(source[0])
         else:
             ours = estimate(run, *source, metric, captions)
-        cells.append(Cell.beside({str(key): value for key, value in printed.items()}, metric, ours, data))
+        cells.append(Cell.beside(printed, metric, ours, data))
         sources.append(source)
     in_print = {name for others in rows.values() for name, _ in others.values()}
     ours_alone = [entry for entry in run.trained if entry.row and entry.name not in in_print]
-    return [*cells, *(cell for entry in ours_alone for cell in _row_of_ours(run, entry, cells, sources, columns))]
+    cells += [cell for entry in ours_alone for cell in _row_of_ours(run, entry, cells, sources, columns)]
+    return _with_unpublished(run, cells, found, columns, facts.ours.get(table, {}))
 
 
 def _row_of_ours(
@@ -369,32 +401,19 @@ def _row_of_ours(
     return made
 
 
-def with_unpublished(
-    run: Run,
-    table: str,
-    rows: Mapping[str, Mapping[str, tuple[str, str]]],
-    columns: Columns,
-    like: Mapping[str, str],
-    remark: str,
-    data: str = "",
+def _with_unpublished(
+    run: Run, cells: list[Cell], rows: Mapping[Any, tuple[str, str]], columns: Columns, ours: Mapping[str, Ours]
 ) -> list[Cell]:
-    """`published_cells`, and rows that the paper does not print; those whose run is not there are left out.
-
-    Args:
-        run, table, rows, columns, data: as of `published_cells`.
-        like: row that is not in print -> the printed row that it follows.
-        remark: what is said of such a row.
-    """
-    cells = published_cells(run, table, rows, columns, data)
-    for row, printed in like.items():
-        name, decoder = rows[table].get(row, ("", ""))
-        places = [place for place, cell in enumerate(cells) if cell.row == printed]
+    """The cells, and rows that the paper does not print where their run is there, each after a printed one."""
+    for row, of in ours.items():
+        name, decoder = rows[row]
+        places = [place for place, cell in enumerate(cells) if cell.row == of.like]
         if name in run.by_name and places:
-            ours = []
+            more = []
             for cell in (cells[place] for place in places):
                 value = Measure(decoder, *columns[cell.column]).of(run, name)
-                ours.append(replace(cell, row=row, printed="", ours=value).remarked(remark))
-            cells[places[-1] + 1 : places[-1] + 1] = ours
+                more.append(replace(cell, row=row, printed="", ours=value).remarked(of.note))
+            cells[places[-1] + 1 : places[-1] + 1] = more
     return cells
 
 
@@ -408,14 +427,13 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
     ]
 
 
-def no_truth(run: Run, title: str) -> Table:
-    """What stands for a table of true statements where nobody knows which are."""
+def no_truth(run: Run) -> Made:
+    """What stands for the cells of a table of true statements where nobody knows which are."""
     dataset = run.dataset(run.config.pictures)
-    reading = f"Not measured on {dataset}: only generated scenes come with every fact that is true of them."
-    return Table(title, reading, [])
+    return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
 
 
-def quality_table(run: Run, reading: str) -> Table:
+def quality_cells(run: Run) -> list[Cell]:
     """Every quality metric of the greedy and of the best beam caption; low and high are the range over seeds.
 
     Tasks whose quality is told by another metric, as translation's is, have no rows.
@@ -433,4 +451,4 @@ def quality_table(run: Run, reading: str) -> Table:
                 if note and by_seed is not None:
                     ours = replace(ours, remarks=(note,))
                 cells.append(Cell.of(metric, block, entry.label, metric, ours, data))
-    return Table(f"{run.paper.label}: all quality metrics of every variant", reading, cells, SEEDS)
+    return cells

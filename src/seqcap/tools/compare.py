@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from seqcap import papers
 from seqcap.config import config_path
 from seqcap.config.report import ReportConfig, SectionConfig
 from seqcap.errors import InputError
@@ -20,7 +21,8 @@ def compare(left: str, right: str) -> str:
     Raises:
         InputError: there is no such run, no paper has both, or they have not been scored yet.
     """
-    run = Run.read(find_paper(left, right))
+    config = find_paper(left, right)
+    run = Run.read(config, papers.load(config.paper))
     results = compared(run, left, right)
     if not results:
         raise InputError(f"{left}, {right}", "have no score in common", "run `seqcap repro`")

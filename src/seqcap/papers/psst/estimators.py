@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from seqcap.config.estimators import ESTIMATES
-from seqcap.errors import InputError
 from seqcap.files import parquet
-from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, REINFORCE, RHO, ST
+from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, RHO, ST, methods
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Floats
@@ -131,9 +130,6 @@ def _pairs(products: Floats, weights: Floats) -> Floats:
 def read_estimates(run: Run) -> Mapping[Key, Quality]:
     """What was measured, the reference first; nothing if it is not part of this run, or if noise hides the exact
     gradient: then nothing is known.
-
-    Raises:
-        InputError: the file is malformed, has no reference, or has replicates that do not fit together.
     """
     path = Path(run.config.results) / "psst_estimators.parquet"
     if not path.exists():
@@ -141,20 +137,14 @@ def read_estimates(run: Run) -> Mapping[Key, Quality]:
     rows: dict[Key, list[dict[str, Any]]] = {}
     for row in parquet.read_table(path, ESTIMATES).to_pylist():
         rows.setdefault((row["estimator"], row["rho"], row["feedback_grad"]), []).append(row)
-    if EXACT not in rows:
-        raise InputError(path, f"has no {EXACT[0]}", "run the estimators stage again")
-    found = {key: _replicates(rows[key], len(rows[EXACT]), path) for key in sorted(rows, key=lambda key: key != EXACT)}
+    found = {key: _replicates(rows[key]) for key in sorted(rows, key=lambda key: key != EXACT)}
     qualities = {key: value.quality(found[EXACT], seed) for seed, (key, value) in enumerate(found.items())}
     return {} if np.isnan(qualities[EXACT].variance.value) else qualities
 
 
-def _replicates(rows: Sequence[Mapping[str, Any]], references: int, path: Path) -> Replicates:
+def _replicates(rows: Sequence[Mapping[str, Any]]) -> Replicates:
     """The rows of one estimator."""
-    fit = all(len(row["own"]) == len(rows) and len(row["reference"]) == references for row in rows)
-    own, across = (np.array([row[name] for row in rows] if fit else np.nan) for name in ("own", "reference"))
-    if len(rows) < 2 or not (np.isfinite(own).all() and np.isfinite(across).all()):
-        what = f"has replicates of {rows[0]['estimator']} that do not fit together"
-        raise InputError(path, what, "run the estimators stage again")
+    own, across = (np.array([row[name] for row in rows]) for name in ("own", "reference"))
     return Replicates(own, across, rows[0]["draws"])
 
 
@@ -163,21 +153,22 @@ def rhos_of(found: Mapping[Key, Quality], distribution: str) -> dict[float, Qual
     return {rho: value for (name, rho, fed), value in found.items() if name == distribution and fed and rho is not None}
 
 
-def in_words(found: Mapping[Key, Quality]) -> str:
+def in_words(run: Run, found: Mapping[Key, Quality]) -> str:
     """What is known of REINFORCE, of straight-through and of PSST at both ends of rho and at the printed one."""
     rhos = rhos_of(found, "multinomial")
     if not rhos:
         return ""
     exact = found[EXACT]
+    psst, st, reinforce = (methods(run.paper)[method].label for method in (PSST, ST, "reinforce"))
     shown = {
-        f"{REINFORCE}, paid for its own hinge alone": found[OWN_HINGE],
-        f"{ST}{NO_FEEDBACK}": found["multinomial", 0.0, False],
-        **{f"{PSST}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
+        f"{reinforce}, paid for its own hinge alone": found[OWN_HINGE],
+        f"{st}{NO_FEEDBACK}": found["multinomial", 0.0, False],
+        **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
     }
     return (
         "*Variance and bias.* Of one estimate of the hinge's gradient on the pretrained captioner: variance and "
         "squared bias, over the squared norm of the exact gradient, and cosine with it. "
-        f"{REINFORCE}, paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. "
+        f"{reinforce}, paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. "
         f"{' '.join(f'{name}: {_words(value)}.' for name, value in shown.items())} [ ]: 95% bootstrap over replicates."
     )
 

@@ -12,69 +12,29 @@ from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, read_estimates, rhos_of
-from seqcap.papers.psst.methods import (
-    ANNEALED,
-    FROZEN_LUO,
-    FROZEN_MLE,
-    G_GAN,
-    LUO,
-    MLE,
-    NO_FEEDBACK,
-    OTHER_RHO,
-    PSST,
-    PSST_GUMBEL,
-    REINFORCE,
-    SR_PL,
-    ST,
-    ST_GUMBEL,
-    by_rho,
-    curve,
-    curves,
-    printed_lambda,
-)
+from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, PSST_75, ST, by_rho, curve, curves, methods, printed_lambda
 from seqcap.papers.psst.points import PLACES
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
-from seqcap.report import published
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    SKY,
-    FigureKind,
-    Line,
-    Row,
-    captions_figure,
-    captions_of,
-    choose_images,
-    picture_name,
-    plot_curves,
-    plot_start,
-    systems_row,
-)
+from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, nearest, shown
 
 # Method -> colour and line of its curve. PSST's are solid, straight-through's dashed.
 _STYLES: Mapping[str, tuple[str, Literal["-", "--", ":"]]] = {
-    MLE: (BLACK, "-"),
-    G_GAN: (MUTED, "-"),
-    LUO: (ORANGE, "-"),
-    SR_PL: ("#8F7700", "-"),
-    FROZEN_MLE: (BLACK, ":"),
-    FROZEN_LUO: (ORANGE, ":"),
-    REINFORCE: (SKY, "-"),
-    ANNEALED: (PINK, "--"),
-    ST_GUMBEL: (GREEN, "--"),
-    ST: (RED, "--"),
-    PSST_GUMBEL: (GREEN, "-"),
-    PSST: (RED, "-"),
-    f"{PSST}, rho {OTHER_RHO}": (BLUE, "-"),
+    "mle": (draw.BLACK, "-"),
+    "g_gan": (draw.MUTED, "-"),
+    "luo": (draw.ORANGE, "-"),
+    "sr_pl": ("#8F7700", "-"),
+    "frozen_mle": (draw.BLACK, ":"),
+    "frozen_luo": (draw.ORANGE, ":"),
+    "reinforce": (draw.SKY, "-"),
+    "annealed": (draw.PINK, "--"),
+    "st_gumbel": (draw.GREEN, "--"),
+    ST: (draw.RED, "--"),
+    "gumbel": (draw.GREEN, "-"),
+    PSST: (draw.RED, "-"),
+    PSST_75: (draw.BLUE, "-"),
 }
 _MARKERS = "osD^vPX*<>hd"
 _RECALL = RECALL["R@10"]
@@ -85,33 +45,36 @@ _RECALL = RECALL["R@10"]
 
 def figure3(run: Run) -> Figure:
     """A panel per language metric, a curve per method, a marker per w."""
-    shown_curves = {label: line for label, line in curves(run).items() if label in _STYLES}
+    shown_curves = {method: line for method, line in curves(run).items() if method in _STYLES}
     weights = sorted({weight for line in shown_curves.values() for weight in line.weights if weight is not None})
     markers = {weight: _MARKERS[n % len(_MARKERS)] for n, weight in enumerate(weights)}
     figure = Figure(figsize=(10.8, 7.2), layout="constrained")
     panels = list(figure.subplots(2, 3).flat)
     order = ("BLEU4", "CIDEr", "METEOR", "ROUGE_L", "SPICE")
     for letter, metric, axis in zip("abcde", order, panels, strict=False):
-        for line in shown_curves.values():
-            _plot(axis, run, line, LANGUAGE[metric], markers)
+        for method, line in shown_curves.items():
+            _plot(axis, run, line, _STYLES[method], LANGUAGE[metric], markers)
         known = registry.find(metric)
         axis.set(xlabel=f"{known.label} x{known.scale:g} (greedy)", ylabel="R@10, own listener, %")
         axis.set_title(letter, loc="left")
     point = PLACES["table2"].point(run)
     if point is not None:
-        panels[1].axvline(point.value * registry.find("CIDEr").scale, color=MUTED, linewidth=1, linestyle="-.")
+        panels[1].axvline(point.value * registry.find("CIDEr").scale, color=draw.MUTED, linewidth=1, linestyle="-.")
     _marker_legend(panels[-1], run, shown_curves, markers)
-    methods = [
-        Line2D([], [], color=_STYLES[label][0], linestyle=_STYLES[label][1], marker="." if len(line.runs) == 1 else "")
-        for label, line in shown_curves.items()
+    lines = [
+        Line2D([], [], color=_STYLES[one][0], linestyle=_STYLES[one][1], marker="." if len(line.runs) == 1 else "")
+        for one, line in shown_curves.items()
     ]
-    figure.legend(methods, list(shown_curves), loc="outside lower center", ncols=4, frameon=False)
+    labels = [line.label for line in shown_curves.values()]
+    figure.legend(lines, labels, loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
-def _plot(axis: Axes, run: Run, line: Curve, measure: Measure, markers: Mapping[float, str]) -> None:
+def _plot(
+    axis: Axes, run: Run, line: Curve, look: tuple[str, str], measure: Measure, markers: Mapping[float, str]
+) -> None:
     """One method's curve; a method with a single run is a dot."""
-    colour, style = _STYLES[line.label]
+    colour, style = look
     points = [(level(run, name, measure), level(run, name, _RECALL)) for name in line.runs]
     known = [
         (x * registry.find(measure.metric).scale, y * 100, weight)
@@ -138,7 +101,7 @@ def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], mark
             if of == weight
         ]
         lambdas = sorted({f"{printed_lambda(run, name):.2g}" for name in names}, key=float)
-        handles.append(Line2D([], [], color=GREY, marker=marker, linestyle=""))
+        handles.append(Line2D([], [], color=draw.GREY, marker=marker, linestyle=""))
         labels.append(f"w {weight:g}: lambda {' or '.join(lambdas)}")
     axis.legend(handles, labels, loc="center", frameon=False, title="marker: the weight of recall")
 
@@ -154,13 +117,13 @@ def figure3f(run: Run) -> Figure | str:
         return "This run has no curves of several rho."
     figure = Figure(figsize=(6.2, 3.9), layout="constrained")
     axis = figure.subplots()
-    styles = {"Multinomial": (_STYLES[PSST][0], "o"), "Gumbel Softmax": (_STYLES[PSST_GUMBEL][0], "s")}
+    styles = {"Multinomial": (_STYLES[PSST][0], "o"), "Gumbel Softmax": (_STYLES["gumbel"][0], "s")}
     for place, (name, rhos) in enumerate(lines.items()):
         colour, marker = styles[name]
         shift = 0.008 * (2 * place - 1)
         label = f"PSST {name}"
         _errors(axis, run, point, {rho + shift: line for rho, line in rhos.items()}, colour, marker, "-", label)
-        of_table = curve(run, ST if name == "Multinomial" else ST_GUMBEL)
+        of_table = curve(run, ST if name == "Multinomial" else "st_gumbel")
         if of_table.runs and of_table not in rhos.values():
             words = f"ST {name}, index fed back"
             _errors(axis, run, point, {shift: of_table}, colour, marker, "", words, hollow=True)
@@ -207,18 +170,20 @@ def estimators(run: Run) -> Figure | str:
         return "The gradient's variance and bias are not part of this run, or noise hides them."
     figure = Figure(figsize=(10.0, 6.8), layout="constrained")
     panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
+    labels = {name: method.label for name, method in methods(run.paper).items()}
     for quality, axis in panels.items():
         for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
-            colour = _STYLES[psst][0]
+            colour, label = _STYLES[psst][0], f"{labels[st]}{NO_FEEDBACK}"
             points = {rho + shift: value for rho, value in rhos_of(found, distribution).items()}
-            _quality(axis, quality, points, colour, marker, psst)
+            _quality(axis, quality, points, colour, marker, labels[psst])
             fed_back = {3 * shift: found[distribution, 0.0, False]}
-            _quality(axis, quality, fed_back, colour, marker, st, hollow=True)
+            _quality(axis, quality, fed_back, colour, marker, label, hollow=True)
         for key, label, colour in _SCORE_FUNCTIONS:
             level = getattr(found[key], quality)
             if key != EXACT or quality in ("variance", "step"):
                 axis.axhspan(*level.interval(), color=colour, alpha=0.15, linewidth=0)
-                axis.axhline(level.value, color=colour, linewidth=1.3, linestyle="--", label=label)
+                words = f"{labels['reinforce']}, {label}"
+                axis.axhline(level.value, color=colour, linewidth=1.3, linestyle="--", label=words)
         axis.set_title(_QUALITIES[quality], loc="left")
         axis.set_xlabel("rho: probability that a step passes its distribution on")
     panels["variance"].set_yscale("log")
@@ -235,14 +200,11 @@ _QUALITIES = {
     "direction": "cosine of the mean estimate with the exact gradient",
     "step": "cosine of one estimate with the exact gradient",
 }
-# Distribution -> labels with and without gradient through what is fed back, marker, and how far to the side.
-_DISTRIBUTIONS = {
-    "multinomial": (PSST, f"{ST}{NO_FEEDBACK}", "o", -0.006),
-    "gumbel": (PSST_GUMBEL, f"{ST_GUMBEL}{NO_FEEDBACK}", "s", 0.006),
-}
+# Distribution -> methods with and without gradient through what is fed back, marker, and how far to the side.
+_DISTRIBUTIONS = {"multinomial": (PSST, ST, "o", -0.006), "gumbel": ("gumbel", "st_gumbel", "s", 0.006)}
 _SCORE_FUNCTIONS = (
-    (EXACT, f"{REINFORCE}, all hinges of the batch: no bias", BLACK),
-    (OWN_HINGE, f"{REINFORCE}, its own hinge (Table 2)", _STYLES[REINFORCE][0]),
+    (EXACT, "all hinges of the batch: no bias", draw.BLACK),
+    (OWN_HINGE, "its own hinge (Table 2)", _STYLES["reinforce"][0]),
 )
 
 
@@ -271,7 +233,7 @@ def figure4a(run: Run) -> Figure | str:
     """PSST with a high, a middle and a low weight."""
     line = curve(run, PSST)
     if not line.runs:
-        return f"{PSST} is not part of this run."
+        return f"{line.label} is not part of this run."
     # From the most discriminative on, as in the paper.
     names = list(dict.fromkeys([line.runs[-1], line.runs[len(line.runs) // 2], line.runs[0]]))
     labels = {
@@ -294,7 +256,8 @@ def figure4c(run: Run) -> Figure:
 def _at(run: Run, place: str) -> dict[str, str | None]:
     """Method -> its run that is nearest to an operating point."""
     point = PLACES[place].point(run)
-    return {label: nearest(run, curve(run, label), point) for label in (REINFORCE, ST, PSST)}
+    lines = [curve(run, method) for method in ("reinforce", ST, PSST)]
+    return {line.label: nearest(run, line, point) for line in lines}
 
 
 _NAME_WIDTH, _CAPTION_WIDTH = 22, 84
@@ -308,34 +271,34 @@ def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int
         names: what a system is called -> its run; None: it is not part of this run.
         first: how many chosen images to pass over.
     """
-    colours = dict(zip(names, (BLUE, GREEN, RED), strict=False))
+    colours = dict(zip(names, (draw.BLUE, draw.GREEN, draw.RED), strict=False))
     rows = []
-    for image in choose_images(run.images, first + 3).tail(3).to_dict("records"):
+    for image in draw.choose_images(run.images, first + 3).tail(3).to_dict("records"):
         captions = {label: _caption(run, name, int(image["item"])) for label, name in names.items()}
         heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
-        title = picture_name(run, image["item"])
-        rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
-    return captions_figure(run, [*rows, _printed(number)], [_NAME_WIDTH, _CAPTION_WIDTH])
+        title = draw.picture_name(run, image["item"])
+        rows.append(draw.systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
+    return draw.captions_figure(run, [*rows, _printed(run, number)], [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
-def _caption(run: Run, name: str | None, item: int) -> Line:
+def _caption(run: Run, name: str | None, item: int) -> draw.Line:
     """A run's greedy caption with its rank by the own listener and its CIDEr."""
     if name is None:
-        return Line("not part of this run", MUTED)
+        return draw.Line("not part of this run", draw.MUTED)
     seed = run.by_name[name].seeds[0]
     numbers = []
     for metric, form in (("own_rank", "{:.0f}"), ("CIDEr", "{:.1f}")):
         scores = run.scores.per_item(name, "greedy", metric, "best")
         known = scores is not None and item in scores.index and seed in scores.columns
         numbers.append(form.format(scores.loc[item, seed]) if scores is not None and known else "–")
-    return Line(f"{', '.join(numbers)}: {captions_of(run, name, item, 'greedy')[0] or '(empty)'}")
+    return draw.Line(f"{', '.join(numbers)}: {draw.captions_of(run, name, item, 'greedy')[0] or '(empty)'}")
 
 
-def _printed(number: str) -> Row:
+def _printed(run: Run, number: str) -> draw.Row:
     """Rank and CIDEr of the paper's three examples."""
-    cells = published.published_table("psst", "fig4")
+    cells = run.paper.published.table("fig4")
     cells = cells[cells["table"] == f"fig{number}"]
-    colours = dict(zip(dict.fromkeys(cells["row"]), (BLUE, GREEN, RED), strict=True))
+    colours = dict(zip(dict.fromkeys(cells["row"]), (draw.BLUE, draw.GREEN, draw.RED), strict=True))
     lines = {}
     images = {f"img{n}": f"image {n}" for n in (1, 2, 3)}
     for row in colours:
@@ -343,9 +306,9 @@ def _printed(number: str) -> Row:
         each: dict[str, dict[str, str]] = {}
         for block, column, value in zip(mine["block"], mine["column"], mine["printed"], strict=True):
             each.setdefault(block, {})[column] = value or "not legible"
-        lines[row] = Line("    ".join(f"{images[of]}: {one['rank']}, {one['CIDEr']}" for of, one in each.items()))
+        lines[row] = draw.Line("    ".join(f"{images[of]}: {one['rank']}, {one['CIDEr']}" for of, one in each.items()))
     heading = "rank and CIDEr x1 as printed (COCO); we do not have the captions"
-    return systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
+    return draw.systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
 
 
 # --- Learning curves
@@ -354,18 +317,20 @@ def _printed(number: str) -> Row:
 def learning(run: Run) -> Figure:
     """Validation CIDEr and R@10 of each method's run nearest to Table 2's operating point."""
     point = PLACES["table2"].point(run)
-    lines = {label: line for label, line in curves(run).items() if label in _STYLES}
-    chosen = {label: nearest(run, line, point) or line.runs[0] for label, line in lines.items()}
-    entries = [run.by_name[name].model_copy(update={"label": label}) for label, name in chosen.items()]
-    colours = {name: _STYLES[label][0] for label, name in chosen.items()}
-    dashed = [name for label, name in chosen.items() if _STYLES[label][1] != "-"]
+    lines = {method: line for method, line in curves(run).items() if method in _STYLES}
+    chosen = {method: nearest(run, line, point) or line.runs[0] for method, line in lines.items()}
+    entries = {
+        method: run.by_name[name].model_copy(update={"label": lines[method].label}) for method, name in chosen.items()
+    }
+    colours = {name: _STYLES[method][0] for method, name in chosen.items()}
+    dashed = [name for method, name in chosen.items() if _STYLES[method][1] != "-"]
     figure = Figure(figsize=(10.4, 4.6), layout="constrained")
     panels = figure.subplots(1, 2)
     for axis, (quantity, title) in zip(panels, _QUANTITIES.items(), strict=True):
         mine = run.curves[run.curves["quantity"] == quantity]
-        plot_curves(axis, mine, entries, colours, dashed)
+        draw.plot_curves(axis, mine, entries.values(), colours, dashed)
         # A frozen speaker of Luo et al. starts from another run.
-        plot_start(axis, mine, [entry for entry in entries if entry.label != FROZEN_LUO], "MLE")
+        draw.plot_start(axis, mine, [entry for method, entry in entries.items() if method != "frozen_luo"], "MLE")
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
@@ -377,59 +342,12 @@ _QUANTITIES = {
     "val_R@10": "validation R@10, own listener (0 to 1)",
 }
 
-_CHOICE = (
-    "Pictures are drawn with a fixed seed from those of the scored split whose longest reference has at least ten "
-    "words, in turn over the three figures."
-)
-
 FIGURES = {
-    "psst_fig3": FigureKind(
-        figure3,
-        "PSST, Figures 3a to 3e: recall against language quality",
-        "A curve per method, a marker per weight w, means over seeds; a dot: a method with a single run. Up and to the "
-        "right is better. Lambda is what the paper would print for w; it has another unit where the hinge is a reward "
-        "(REINFORCE, Luo et al., SR-PL). Upright in b: Table 2's operating point.",
-    ),
-    "psst_fig3f": FigureKind(
-        figure3f,
-        "PSST, Figure 3f: recall against rho",
-        "R@10 where CIDEr is the same, read from a curve over w for each rho; bars: 95% bootstrap intervals over "
-        "training seeds and test images. Filled points have their gradient through what is fed back, at rho 0, too; "
-        "hollow: the straight-through of Table 2, which feeds the index back. A rho whose curve does not get to this "
-        "CIDEr has no point.",
-    ),
-    "psst_estimators": FigureKind(
-        estimators,
-        "PSST: variance and bias of the gradient against rho",
-        "Independent gradients of the mean hinge on one batch of training pictures, for the pretrained captioner and "
-        "listener, both frozen. The exact gradient is known without bias from REINFORCE that pays a caption for all "
-        "hinges of the batch that it changes. Variance: the mean squared distance of an estimate, with one caption of "
-        "each picture, from the estimator's own mean; squared bias: that mean's squared distance from the exact "
-        "gradient, less what noise adds. The lower cosine is that of a single training step; for REINFORCE it is "
-        "computed from means over several captions. Bars and bands: 95% bootstrap intervals over gradients, on the "
-        "safe side. Where noise hides the mean, a squared bias may come out below 0 and a cosine above 1. Training "
-        "clips gradients, these are as they come. Not in the paper.",
-    ),
-    "psst_fig4a": FigureKind(
-        figure4a,
-        "PSST, Figure 4a: one method, three weights",
-        f"PSST Multinomial with a high, a middle and a low weight of recall. {_CHOICE}",
-    ),
-    "psst_fig4b": FigureKind(
-        figure4b,
-        "PSST, Figure 4b: three methods at one recall",
-        "Of each method the run that is nearest to the operating point of Figure 4b. What is printed as REINFORCE, "
-        f"here and in Figure 4c, the paper's text calls separate training. {_CHOICE}",
-    ),
-    "psst_fig4c": FigureKind(
-        figure4c,
-        "PSST, Figure 4c: three methods at one CIDEr",
-        f"Of each method the run that is nearest to Table 2's operating point. {_CHOICE}",
-    ),
-    "psst_curves": FigureKind(
-        learning,
-        "PSST: learning curves",
-        "Of each method the run that is nearest to Table 2's operating point. Thin: a seed; thick: their mean; dashed: "
-        "straight-through. The checkpoint with the best validation R@10 is kept. Not in the paper.",
-    ),
+    "psst_fig3": figure3,
+    "psst_fig3f": figure3f,
+    "psst_estimators": estimators,
+    "psst_fig4a": figure4a,
+    "psst_fig4b": figure4b,
+    "psst_fig4c": figure4c,
+    "psst_curves": learning,
 }

@@ -78,7 +78,7 @@ def at_one_recall(run: Run, method: str) -> str:
 
 def better_english(run: Run, row: str) -> tuple[Preferred, Preferred]:
     """How often a row's captions are preferred to the reference's, and how often the reference's are."""
-    name, reference = at_one_recall(run, method_of(row)), at_one_recall(run, REFERENCE)
+    name, reference = at_one_recall(run, method_of(run.paper, row)), at_one_recall(run, REFERENCE)
     return Preferred(name, reference), Preferred(reference, name)
 
 
@@ -86,4 +86,4 @@ def accuracy(run: Run, row: str) -> Reading | Score:
     """How often the judge finds the picture of a row's captions."""
     if row == PEOPLE:
         return Score(HUMAN, Measure("sample", CHOICE.metric, "every"))
-    return Reading(curve(run, method_of(row)), CHOICE, PLACES["accuracy"].point(run))
+    return Reading(curve(run, method_of(run.paper, row)), CHOICE, PLACES["accuracy"].point(run))

@@ -11,9 +11,8 @@ from seqcap.files import parquet, schemas
 from seqcap.papers.psst.methods import curve
 from seqcap.papers.psst.points import PLACES
 from seqcap.papers.psst.raters import REFERENCE, at_one_recall
-from seqcap.papers.psst.rows import PEOPLE, method_of
+from seqcap.papers.psst.rows import PEOPLE, method_of, row_of
 from seqcap.rating.page import AccuracyItem, NaturalnessItem
-from seqcap.report import published
 from seqcap.report.inputs import Run
 from seqcap.report.tradeoff import nearest
 from seqcap.tasks import ARTIFACTS
@@ -34,23 +33,24 @@ def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem],
     Returns:
         accuracy and naturalness; without a method to judge nothing.
     """
-    rows = [row for row in dict.fromkeys(published.published_table("psst", "table5")["row"]) if row != PEOPLE]
+    rows = [row for row in run.paper.published.rows("table5") if row != PEOPLE]
     items = np.random.default_rng(0).permutation(sorted(similar))[:PICTURES].tolist()
     point = PLACES["accuracy"].point(run)
-    at_one_cider = {row: nearest(run, curve(run, method_of(row)), point) for row in rows}
+    at_one_cider = {row: nearest(run, curve(run, method_of(run.paper, row)), point) for row in rows}
     captions = {row: _greedy(run, name) for row, name in at_one_cider.items() if name}
     if captions:
         captions[PEOPLE] = _of_people(run, items)
     accuracy = [
         AccuracyItem(item, similar[item], row, texts[item]) for row, texts in captions.items() for item in items
     ]
-    found = {row: name for row in rows if (name := at_one_recall(run, method_of(row)))}
+    found = {row: name for row in rows if (name := at_one_recall(run, method_of(run.paper, row)))}
     naturalness = []
-    if REFERENCE in found:
-        others = _greedy(run, found.pop(REFERENCE))
+    reference = row_of(run.paper, REFERENCE, "table5")
+    if reference in found:
+        others = _greedy(run, found.pop(reference))
         for row, name in found.items():
             texts = _greedy(run, name)
-            naturalness += [NaturalnessItem(item, row, texts[item], REFERENCE, others[item]) for item in items]
+            naturalness += [NaturalnessItem(item, row, texts[item], reference, others[item]) for item in items]
     return accuracy, naturalness
 
 

@@ -1,35 +1,20 @@
-"""Which methods make the rows of PSST's tables, and which metric each column."""
+"""Which methods make the rows of PSST's tables, and which measure each column."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seqcap.papers import Rows
-from seqcap.papers.psst.methods import FEEDBACK, G_GAN, LUO, OTHER_RHO, PSST, PSST_GUMBEL, SR_PL, ST, ST_GUMBEL, curve
+from seqcap.papers.psst.methods import curve, methods
 from seqcap.papers.psst.points import PLACES
-from seqcap.report import published
 from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.paper import Paper, Rows
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import nearest
 
-# Rows whose label is not the method's.
-_METHODS = {
-    "G-GAN (CIDEr=0.795)": G_GAN,
-    "SR-PL (CIDEr=1.17)": SR_PL,
-    "ST-Gumbel SM": ST_GUMBEL,
-    "Luo 2018": LUO,
-}
 # Rows of people's captions in Table 3, and of people in Table 5.
 PEOPLE_OURS, PEOPLE_THEIRS, PEOPLE = ("PSST Multinomial listener, GT captions", "Listener trained on GT", "Human")
 # In the scores: people's captions found by retriever `listener`, which all runs start from, and by a run's listener.
 GROUND_TRUTH, HEARD_BY = (f"{HUMAN}:listener", f"{HUMAN}:{{run}}")
-# Rows that the paper does not print -> the printed row that each of them follows.
-OURS = {
-    f"{PSST}, rho {OTHER_RHO}": PSST,
-    f"{PSST_GUMBEL}, rho {OTHER_RHO}": PSST_GUMBEL,
-    f"{ST}{FEEDBACK}": ST,
-    f"{ST_GUMBEL}{FEEDBACK}": ST_GUMBEL,
-}
 
 LANGUAGE = {metric: Measure("greedy", metric) for metric in ("CIDEr", "BLEU4", "METEOR", "ROUGE_L", "SPICE")}
 RECALL = {f"R@{k}": Measure("greedy", f"own_R@{k}") for k in (1, 5, 10)}
@@ -46,18 +31,15 @@ def heard(measure: Measure) -> Measure:
     return Measure("sample", measure.metric, "every")
 
 
-def method_of(row: str) -> str:
+def method_of(paper: Paper, row: str) -> str:
     """The method that makes a row of any table."""
-    return _METHODS.get(row, row)
+    return next(name for name, method in methods(paper).items() if row in (method.label, *method.rows))
 
 
-def row_of(method: str, table: str) -> str:
-    """The row of a table that a method makes.
-
-    Raises:
-        StopIteration: it makes none.
-    """
-    return next(row for row in map(str, published.published_table("psst", table)["row"]) if method_of(row) == method)
+def row_of(paper: Paper, method: str, table: str) -> str:
+    """The row of a table that a method makes."""
+    known = methods(paper)[method]
+    return next(row for row in paper.published.rows(table) if row in (known.label, *known.rows))
 
 
 def rows(run: Run) -> dict[str, Rows]:
@@ -67,9 +49,9 @@ def rows(run: Run) -> dict[str, Rows]:
     for table in ("table1", "table2", "table3", "table4", "table5"):
         place = PLACES["accuracy" if table == "table5" else table]
         point, found = place.point(run), {}
-        for row in dict.fromkeys(published.published_table("psst", table)["row"]):
+        for row in run.paper.published.rows(table):
             if row not in (PEOPLE_OURS, PEOPLE_THEIRS, PEOPLE):
-                line = curve(run, method_of(row), place.task)
-                found[row] = (nearest(run, line, point) or method_of(row), "greedy")
+                line = curve(run, method_of(run.paper, row), place.task)
+                found[row] = (nearest(run, line, point) or line.label, "greedy")
         made[table] = found
     return made

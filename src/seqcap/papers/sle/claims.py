@@ -1,146 +1,16 @@
-"""SLE's claims, in which regime this run tests them and what exploration costs, what stands in for what, and
-contradictions in the paper's own numbers."""
+"""In which regime SLE's claims are tested, and what exploration costs and gains."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seqcap.papers import Captions
-from seqcap.papers.sle.rows import BEST_CAPTION, MULTI, MULTI_LABEL, ROWS, SET, SLE, SLL
-from seqcap.papers.sle.sweep import is_exploring
-from seqcap.report import published
-from seqcap.report.claims import Claim, Printed, Result
+from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring
+from seqcap.report.claims import Result
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Measure, gain
 from seqcap.report.verdicts import HOLDS, NOT_RUN
 
-# The sign of a difference that means "more diverse".
-_DIVERSE = {"Div1": +1, "Div2": +1, "mBleu4": -1}
-
-
-def _printed(table: str, metric: str, decoder: str, *names: str) -> Printed:
-    rows = {source: row for row, source in ROWS[table].items()}
-    return Printed("sle", table, metric, tuple(rows[name, decoder] for name in names))
-
-
-def _set(number: str, text: str, metric: str, decoder: str, left: str, right: str, sign: int, base: str = "") -> Claim:
-    """A claim about the sets of captions of Table 4."""
-    captions = SET[metric][1]
-    printed = _printed("table4", metric, decoder, left, right, *([base] if base else []))
-    return Claim(number, text, metric, decoder, captions, left, right, sign, printed, base or None)
-
-
-def _best(number: str, text: str, metric: str, left: str, right: str, table: str = "table2") -> Claim:
-    """A claim about the best caption of the beam, Table 2 or 3: left is higher."""
-    printed = _printed(table, metric, "beam", left, right)
-    return Claim(number, text, metric, "beam", BEST_CAPTION[metric][1], left, right, +1, printed)
-
-
-def _true(text: str, metric: str, left: str, right: str, sign: int, of: str = "") -> Claim:
-    """A claim about what random samples truly say: precision of each caption, recall of an item's captions together;
-    with `of` about clips."""
-    captions: Captions = "every" if metric == "precision_true" else "set"
-    number, text = ("C13", f"On clips too, {text}") if of else ("C10", text)
-    return Claim(number, text, metric, "sample", captions, left + of, right + of, sign)
-
-
-CLAIMS = [
-    _set("C1", "SLL raises the CIDEr of random samples over XE", "CIDEr", "sample", "sll", "xe", +1),
-    *(
-        _set("C2", "SLL makes random samples less diverse than XE", metric, "sample", "sll", "xe", -sign)
-        for metric, sign in _DIVERSE.items()
-    ),
-    *(
-        _set("C3", "SLL-SLE makes random samples more diverse than SLL", metric, "sample", "sll_sle", "sll", sign)
-        for metric, sign in _DIVERSE.items()
-    ),
-    _set("C4", "SLL-SLE also raises CIDEr over SLL", "CIDEr", "sample", "sll_sle", "sll", +1),
-    _best("C4", "SLL-SLE also raises CIDEr over SLL", "CIDEr", "sll_sle", "sll"),
-    # By the authors' later distance. The paper prints no such rows.
-    Claim("C4", f"{MULTI_LABEL} also raises CIDEr over SLL", "CIDEr", "sample", "every", MULTI, SLL, +1),
-    Claim("C4", f"{MULTI_LABEL} also raises CIDEr over SLL", "CIDEr", "beam", "best", MULTI, SLL, +1),
-    _set("C5", "SLL-SLE beats SLL-ME", "CIDEr", "sample", "sll_sle", "sll_me", +1),
-    _best("C5", "SLL-SLE beats SLL-ME", "CIDEr", "sll_sle", "sll_me"),
-    *(
-        _set("C5", "SLL-SLE beats SLL-ME", metric, "sample", "sll_sle", "sll_me", sign)
-        for metric, sign in _DIVERSE.items()
-    ),
-    *(
-        _set("C6", "SLL-ME changes SLL by less than SLL-SLE does", metric, "sample", "sll_sle", "sll_me", +1, "sll")
-        for metric in ("CIDEr", *_DIVERSE)
-    ),
-    *(
-        _best("C7", "With attention too, SLL-SLE beats SLL and SLL-ME", metric, "sll_sle_att", other)
-        for metric in ("CIDEr", "METEOR", "SPICE")
-        for other in ("sll_att", "sll_me_att")
-    ),
-    *(
-        _set("C8", "SLL-SLE makes the beam's captions more diverse than SLL", metric, "beam", "sll_sle", "sll", sign)
-        for metric, sign in _DIVERSE.items()
-    ),
-    *(
-        _best("C9", "SLL-SLE beats SLL and SLL-ME on METEOR and SPICE", metric, "sll_sle", other)
-        for metric in ("METEOR", "SPICE")
-        for other in ("sll", "sll_me")
-    ),
-    # The paper explains its results by precision and recall, which it cannot measure. Generated scenes can.
-    _true("SLL raises true precision over XE", "precision_true", "sll", "xe", +1),
-    _true("SLL lowers the true recall of {samples} samples", "recall_true", "sll", "xe", -1),
-    _true("SLL-SLE regains true recall over SLL", "recall_true", "sll_sle", "sll", +1),
-    *(
-        _best("C11", "On clips too, SLL-SLE beats SLL and SLL-ME", metric, "sll_sle_clip", other, "table3")
-        for metric in ("CIDEr", "METEOR", "SPICE")
-        for other in ("sll_clip", "sll_me_clip")
-    ),
-    # Section 5.3 says so. The rows of Table 3, probably swapped in print, say the opposite: no numbers of theirs.
-    *(
-        Claim("C12", "On clips, SLL-ME is worse than SLL", metric, "beam", "best", "sll_me_clip", "sll_clip", -1)
-        for metric in ("CIDEr", "METEOR", "SPICE")
-    ),
-    _true("SLL raises true precision over XE", "precision_true", "sll", "xe", +1, "_clip"),
-    _true("SLL lowers the true recall of {samples} samples", "recall_true", "sll", "xe", -1, "_clip"),
-    _true("SLL-SLE regains true recall over SLL", "recall_true", "sll_sle", "sll", +1, "_clip"),
-]
-
-HEADLINES = frozenset(
-    {
-        ("C1", "CIDEr", "sample"),
-        ("C2", "Div2", "sample"),
-        ("C3", "Div2", "sample"),
-        ("C4", "CIDEr", "sample"),
-        ("C4", "CIDEr", "beam"),
-        ("C5", "CIDEr", "beam"),
-        ("C10", "precision_true", "sample"),
-        ("C10", "recall_true", "sample"),
-        ("C11", "CIDEr", "beam"),
-        ("C13", "precision_true", "sample"),
-        ("C13", "recall_true", "sample"),
-    }
-)
-
-
-METRICS = {
-    "CIDEr_samples": Measure("sample", "CIDEr", "every"),
-    "CIDEr_beam": Measure("beam", "CIDEr"),
-    "Div1": Measure("sample", "Div1", "set"),
-    "Div2": Measure("sample", "Div2", "set"),
-    "mBleu4": Measure("sample", "mBleu4", "set"),
-}
-
-
-def stand_ins(run: Run) -> list[tuple[str, str]]:
-    """What stands in for what, apart from the data."""
-    names = " and ".join(f"`{captioner}`" for captioner in run.captioners)
-    return [
-        (
-            "LSTM of 512 units on ResNet-152, of clips its mean over frames; rows *: attention over bottom-up regions",
-            f"captioners {names} of params.yaml on its visual features; rows *: attention over a grid of cells",
-        ),
-        (
-            "METEOR, CIDEr, SPICE of the official COCO code",
-            "METEOR and CIDEr of the official code, computed without Java; SPICE (spaCy) with a parser of its own",
-        ),
-    ]
+_BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "every"), Measure("sample", "Div2", "set")
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
@@ -157,9 +27,7 @@ def _regime(run: Run) -> list[str]:
     ours = _behind(run, SLL)
     if ours is None:
         return []
-    best, sampled = (
-        published.published_value("sle", *of, "CIDEr") for of in (("table2", "SLL"), ("table4", "SLL (rs)"))
-    )
+    best, sampled = (run.paper.published.value(*of, "CIDEr") for of in (("table2", "SLL"), ("table4", "SLL (rs)")))
     printed = best - sampled
     words = (
         f"*The regime.* The paper's SLL has collapsed to its mode: its random samples score {printed:.1f} CIDEr below "
@@ -182,7 +50,7 @@ _AT_PLATEAU = 3
 
 def _behind(run: Run, name: str) -> float | None:
     """By how much a run's random samples score below its best beam captions, CIDEr x100."""
-    best, samples = METRICS["CIDEr_beam"].of(run, name).value, METRICS["CIDEr_samples"].of(run, name).value
+    best, samples = _BEAM.of(run, name).value, _SAMPLES.of(run, name).value
     return None if best is None or samples is None else 100 * (best - samples)
 
 
@@ -205,7 +73,7 @@ def _price(run: Run) -> list[str]:
     for name, base in ((SLE, SLL), (MULTI, SLL), (f"{SLE}_clip", f"{SLL}_clip")):
         beam, samples, div2 = (
             gain(run, name, base, measure.decoder, measure.metric, measure.captions)
-            for measure in (METRICS["CIDEr_beam"], METRICS["CIDEr_samples"], METRICS["Div2"])
+            for measure in (_BEAM, _SAMPLES, _DIV2)
         )
         if beam.value is None or samples.value is None or div2.value is None:
             continue
@@ -216,8 +84,8 @@ def _price(run: Run) -> list[str]:
     if not found:
         return []
     printed = [
-        published.published_value("sle", "table4", f"SLL-SLE ({decoder})", column)
-        - published.published_value("sle", "table4", f"SLL ({decoder})", column)
+        run.paper.published.value("table4", f"SLL-SLE ({decoder})", column)
+        - run.paper.published.value("table4", f"SLL ({decoder})", column)
         for decoder, column in (("bs", "CIDEr"), ("rs", "CIDEr"), ("rs", "Div2"))
     ]
     words = (
@@ -235,7 +103,9 @@ def _price(run: Run) -> list[str]:
 def _spread(run: Run, results: Sequence[Result]) -> list[str]:
     """Where exploration costs the samples CIDEr: how much of it is spread, how much a worse best guess."""
     explored = (
-        result for result in results if (*result.claim.key, result.claim.left) == ("C4", "CIDEr", "sample", SLE)
+        result
+        for result in results
+        if (result.claim.id, result.claim.decoder, result.claim.left) == ("C4", "sample", SLE)
     )
     claim = next(explored, None)
     if claim is None or claim.verdict in (HOLDS, NOT_RUN) or (claim.difference or 0.0) >= 0:
@@ -257,59 +127,3 @@ def _spread(run: Run, results: Sequence[Result]) -> list[str]:
         f"distance between samples. The best of {run.samples().word} samples (oracle) reaches CIDEr "
         f"{100 * oracle:.1f} with SLL-SLE and {100 * oracle_sll:.1f} with SLL.",
     ]
-
-
-def errors() -> list[str]:
-    """Contradictions inside the paper, found by computing with its own printed numbers."""
-    found = []
-    text = published.text_claims("sle")
-    for section, table, blocks in (
-        ("5.2", "table2", {"": "mean-pooled", "*": "attention"}),
-        ("5.3", "table3", {"": "TGIF"}),
-    ):
-        claim = text[f"text{section}"]
-        columns = claim["column"].removesuffix(" gain").split("/")
-        stated = [float(number) for number in claim["value"].split("/")]
-        left, right = claim["row"].replace("SLE minus", "SLL-SLE minus").split(" minus ")
-        printed = {label: _gains(table, left + star, right + star, columns) for star, label in blocks.items()}
-        wrong = [
-            column
-            for index, column in enumerate(columns)
-            if all(round(gains[index], 1) != stated[index] for gains in printed.values())
-        ]
-        if not wrong:
-            continue
-        shown = "; ".join(f"{label} {_slashes(gains)}" for label, gains in printed.items())
-        said = f"Section {section} says that {left} gains {_slashes(stated)} {'/'.join(columns)} over {right}"
-        if right != "SLL-ME" and [round(gain, 1) for gain in _gains(table, left, "SLL-ME", columns)] == stated:
-            verdict = (
-                f"The stated gains equal {left} minus the row printed as SLL-ME: the rows {right} and SLL-ME are "
-                "probably swapped in print. We keep the printed values"
-            )
-        else:
-            verdict = f"No printed pair of rows gives the stated {', '.join(wrong)}"
-        found.append(f"{said}; Table {table.removeprefix('table')} gives {shown}. {verdict}.")
-    table2, table4 = (published.published_table("sle", table) for table in ("table2", "table4"))
-    best = {row["row"]: row["value"] for row in table2.to_dict("records") if row["column"] == "CIDEr"}
-    beams = table4[(table4["block"] == "bs") & (table4["column"] == "CIDEr")]
-    same = [
-        row["row"] for row in beams.to_dict("records") if best.get(row["row"].removesuffix(" (bs)")) == row["value"]
-    ]
-    if same:
-        found.append(
-            f"Table 4's CIDEr of {', '.join(same)}, beside the diversity of a beam's five captions, is exactly Table "
-            "2's CIDEr of the single best caption. Our Table 4 gives the mean over all of them, as in its (rs) rows, "
-            "and notes our value for the best caption."
-        )
-    return found
-
-
-def _gains(table: str, left: str, right: str, columns: Sequence[str]) -> list[float]:
-    return [
-        published.published_value("sle", table, left, column) - published.published_value("sle", table, right, column)
-        for column in columns
-    ]
-
-
-def _slashes(numbers: Sequence[float]) -> str:
-    return "/".join(f"{number:.1f}" for number in numbers)

@@ -12,38 +12,14 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from seqcap.config.report import ReportedRun
-from seqcap.errors import InputError
 from seqcap.metrics import registry
-from seqcap.papers.sle.rows import MULTI, SLE
-from seqcap.papers.sle.sweep import outside_sweep, sweep
-from seqcap.report import published
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    FigureKind,
-    Line,
-    Row,
-    absent,
-    beam_caption,
-    captions_figure,
-    captions_of,
-    choose_images,
-    palette,
-    picture_name,
-    plot_curves,
-    plot_start,
-    systems_row,
-)
+from seqcap.papers.sle.sweep import MULTI, SLE, outside_sweep, sweep
+from seqcap.report import figures as draw
 from seqcap.report.inputs import Run, read_captions, read_images
 from seqcap.report.tables import Measure
 
 # Runs of one objective share a colour and a marker, with attention and without, of pictures and of clips.
-_COLOURS = {"xe": BLACK, "sll": BLUE, "sll_me": ORANGE, SLE: RED, MULTI: PINK}
+_COLOURS = {"xe": draw.BLACK, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.RED, MULTI: draw.PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 
 QUANTITIES = {
@@ -57,7 +33,7 @@ def _plain(name: str) -> str:
 
 
 def _colours(run: Run) -> dict[str, str]:
-    colours = palette((_plain(name) for name in run.by_name), _COLOURS)
+    colours = draw.palette((_plain(name) for name in run.by_name), _COLOURS)
     return {name: colours[_plain(name)] for name in run.by_name}
 
 
@@ -68,12 +44,12 @@ def _marker(entry: ReportedRun) -> str:
 # --- Captions of single images
 
 
-def _numbered(captions: Sequence[str], width: int) -> list[Line]:
+def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
     """Numbered captions wrapped at `width` characters; one that repeats an earlier one is grey."""
     lines = []
     for index, caption in enumerate(captions):
         text = textwrap.fill(f"{index + 1}. {caption or '(empty)'}", width, subsequent_indent="    ")
-        lines.append(Line(text, MUTED if caption in captions[:index] else BLACK))
+        lines.append(draw.Line(text, draw.MUTED if caption in captions[:index] else draw.BLACK))
     return lines
 
 
@@ -89,22 +65,22 @@ def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, fi
     """
     width = {1: 58, 2: 44}.get(len(shown), 34)
     rows = []
-    for image in choose_images(run.images, first + count).tail(count).to_dict("records"):
+    for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
         headings, columns = [], []
         for name, system in shown.items():
             if name in run.by_name:
                 heading = f"{system}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
-                columns.append(_numbered(captions_of(run, name, int(image["item"]), "sample"), width))
+                columns.append(_numbered(draw.captions_of(run, name, int(image["item"]), "sample"), width))
             else:
-                heading, line = system, absent(name)
-                columns.append([Line(textwrap.fill(line.text, width), line.colour)])
-            headings.append(Line(heading, _COLOURS[name], bold=True))
-        rows.append(Row(picture_name(run, image["item"]), str(image["file"]), headings, columns))
+                heading, line = system, draw.absent(name)
+                columns.append([draw.Line(textwrap.fill(line.text, width), line.colour)])
+            headings.append(draw.Line(heading, _COLOURS[name], bold=True))
+        rows.append(draw.Row(draw.picture_name(run, image["item"]), str(image["file"]), headings, columns))
     keys = list(shown.values()) if len(shown) > 1 else ["captions"]
-    printed = [_numbered(published.example_captions(f"sle_fig{number}", key), width) for key in keys]
-    headings = [Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
-    rows.append(Row(f"the paper's Figure {number}", None, headings, printed))
-    return captions_figure(run, rows, [width] * len(shown))
+    printed = [_numbered(run.paper.published.example_captions(f"fig{number}", key), width) for key in keys]
+    headings = [draw.Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
+    rows.append(draw.Row(f"the paper's Figure {number}", None, headings, printed))
+    return draw.captions_figure(run, rows, [width] * len(shown))
 
 
 def figure1(run: Run) -> Figure:
@@ -130,14 +106,14 @@ def clips(run: Run) -> Figure | str:
     images, people = read_images(task, run.split(task)), read_captions(task)
     colours = _colours(run)
     rows = []
-    for image in choose_images(images, _CLIPS).to_dict("records"):
+    for image in draw.choose_images(images, _CLIPS).to_dict("records"):
         item = int(image["item"])
-        said = {"a person": Line(people[item])}
-        said |= {e.label: beam_caption(run, e.name, item) for e in run.trained if e.task == task}
-        shades = {"a person": GREY} | {e.label: colours[e.name] for e in run.trained}
-        name = picture_name(run, item, task)
-        rows.append(systems_row(name, str(image["file"]), "best beam captions", said, shades, _CLIP_WIDTH, task))
-    return captions_figure(run, rows, [20, _CLIP_WIDTH])
+        said = {"a person": draw.Line(people[item])}
+        said |= {e.label: draw.beam_caption(run, e.name, item) for e in run.trained if e.task == task}
+        shades = {"a person": draw.GREY} | {e.label: colours[e.name] for e in run.trained}
+        name = draw.picture_name(run, item, task)
+        rows.append(draw.systems_row(name, str(image["file"]), "best beam captions", said, shades, _CLIP_WIDTH, task))
+    return draw.captions_figure(run, rows, [20, _CLIP_WIDTH])
 
 
 # --- How concentrated p(y|x) is (measured; the paper's figure 3 is a sketch)
@@ -206,16 +182,14 @@ def curves(run: Run) -> Figure:
     """A row per captioner, a column per quantity."""
     curves = run.curves
     quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
-    if not quantities:
-        raise InputError("curves.parquet", f"has none of {', '.join(QUANTITIES)}", "run the training stages again")
     figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")
     axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
     for row, captioner in zip(axes, run.captioners, strict=True):
         entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         for axis, quantity in zip(row, quantities, strict=True):
             shown = curves[curves["quantity"] == quantity]
-            plot_curves(axis, shown, entries, _colours(run))
-            plot_start(axis, shown, entries, "XE")
+            draw.plot_curves(axis, shown, entries, _colours(run))
+            draw.plot_start(axis, shown, entries, "XE")
             axis.set_title(QUANTITIES[quantity], loc="left")
             axis.set_xlabel("training step (0: before any)")
         row[0].set_ylabel(captioner)
@@ -253,7 +227,7 @@ def tradeoff(run: Run) -> Figure:
         )
     ours.set_title(f"ours, {run.dataset(task)} {run.split(task)}: a point per seed", loc="left")
     for name, row in (("xe", "XE (rs)"), ("sll", "SLL (rs)"), ("sll_me", "SLL-ME (rs)"), ("sll_sle", "SLL-SLE (rs)")):
-        x, y = (published.published_value("sle", "table4", row, column) for column in ("Div2", "CIDEr"))
+        x, y = (run.paper.published.value("table4", row, column) for column in ("Div2", "CIDEr"))
         label = row.removesuffix(" (rs)")
         paper.scatter(x, y, color=_COLOURS[name], marker=_MARKERS[name], s=42, label=label)
     paper.set_title("the paper's Table 4, COCO", loc="left")
@@ -306,7 +280,7 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
     """One measure's lines, with XE's level, and the alpha of this run's own SLL-SLE."""
     found, scale = sweep(run), registry.find(measure.metric).scale
     for place, (distance, line) in enumerate(found.lines.items()):
-        colour, marker = _DISTANCES.get(distance, (GREY, "v"))
+        colour, marker = _DISTANCES.get(distance, (draw.GREY, "v"))
         shift = 0.012 * (place - (len(found.lines) - 1) / 2)
         points = []
         for value, entry in line.items():
@@ -325,58 +299,19 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
             axis.errorbar(x, y, errors, color=colour, marker=marker, markersize=5, capsize=2, ls=style, label=label)
     level = measure.of(run, "xe").value
     if level is not None and not of:
-        axis.axhline(level * scale, color=BLACK, linewidth=1, linestyle=":", label="XE")
+        axis.axhline(level * scale, color=draw.BLACK, linewidth=1, linestyle=":", label="XE")
     if found.chosen is not None and not of:
-        axis.axvline(found.chosen, color=MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
+        axis.axvline(found.chosen, color=draw.MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
     axis.set(xlim=(-0.05, 1.05), xticks=[0, 0.25, 0.5, 0.75, 1])
 
 
-_CHOICE = (
-    "Images are drawn with a fixed seed from those of the scored split whose longest reference has at least ten words, "
-    "in turn over the three figures. A repeated caption is grey."
-)
-
 FIGURES = {
-    "sle_fig1": FigureKind(
-        figure1, "SLE, Figure 1", f"{{samples.start}} random samples of an SLL captioner. {_CHOICE}"
-    ),
-    "sle_fig2": FigureKind(figure2, "SLE, Figure 2", f"{{samples.start}} random samples of XE and of SLL. {_CHOICE}"),
-    "sle_fig3": FigureKind(
-        figure3,
-        "SLE, Figure 3, measured",
-        "The paper sketches how peaked p(y|x) is; this measures it. Left: the probability that the beam's k best "
-        "captions hold together, mean over images and seeds. Right: -log p(y|x) of {samples} random samples per image; "
-        "its mean (diamond, and beside the name) estimates the entropy. Boxes span the quartiles, whiskers 5% to 95%.",
-    ),
-    "sle_fig4": FigureKind(
-        figure4, "SLE, Figure 4", f"{{samples.start}} random samples of XE, SLL and SLL-SLE. {_CHOICE}"
-    ),
-    "sle_clips": FigureKind(
-        clips,
-        "Clips and their captions",
-        "Six of a clip's frames, from left to right and from top to bottom, its first reference, and the best caption "
-        "of a beam of {beam} of each method, first seed. Clips are drawn like images. Not in the paper.",
-    ),
-    "sle_curves": FigureKind(
-        curves,
-        "Learning curves",
-        "From step 0, the cross-entropy checkpoint (dashed: its value). Thin: a seed; thick: their mean. A curve of "
-        "over 100 points is averaged over 100 stretches of steps. Not in the paper.",
-    ),
-    "sle_tradeoff": FigureKind(
-        tradeoff,
-        "Quality against diversity",
-        "Mean CIDEr of {samples} random samples against their Div-2. Hollow points: with attention. The panels have "
-        "their own axes: CIDEr on one dataset says nothing about CIDEr on another. Not in the paper.",
-    ),
-    "sle_alpha": FigureKind(
-        alpha,
-        "What alpha does",
-        "The {samples} random samples of an image by captioners without attention, against alpha, the weight of "
-        "quality: 1 is SLL, 0 is exploration alone. Points: means with 95% intervals; small lines: single training "
-        "seeds. Dotted: XE. Upright: the alpha that this run's rows SLL-SLE have; another one (`-S alpha=0.5`) is one "
-        "more point. To read it: go from 1 to the left and see how much diversity the samples gain for the CIDEr they "
-        "lose, and whether true recall rises with it; the dashed lines tell what the best beam caption loses. Random "
-        "captions, too, are diverse: near 0 true precision falls. Not in the paper.",
-    ),
+    "sle_fig1": figure1,
+    "sle_fig2": figure2,
+    "sle_fig3": figure3,
+    "sle_fig4": figure4,
+    "sle_clips": clips,
+    "sle_curves": curves,
+    "sle_tradeoff": tradeoff,
+    "sle_alpha": alpha,
 }

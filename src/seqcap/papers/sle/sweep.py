@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seqcap.config.report import ReportedRun
-from seqcap.papers.sle.rows import SLE
 from seqcap.report.inputs import Run
 
+# Runs.
+SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"
 # What SLL is, and what is trained with a part of exploration.
 _QUALITY_ALONE, _EXPLORATION = "self_critical", "sequence_exploration"
 

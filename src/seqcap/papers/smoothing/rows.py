@@ -1,133 +1,149 @@
-"""Which run makes which row of the paper's tables, and each loss's gain over MLE.
-
-A run's label is its row as printed. Its captioner or its task says which part of which table it belongs to.
-"""
+"""Which run makes which row of the paper's tables, and each loss's gain over MLE."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 
+from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
-from seqcap.errors import InputError
-from seqcap.papers import Rows
-from seqcap.report import published
 from seqcap.report.inputs import Run
+from seqcap.report.paper import Paper, Rows, read_yaml
 from seqcap.report.tables import Cell, gain
 
-MLE = "MLE"
-# What the paper measured Table 2 on, what it sent there, and how many models the second of these has.
+MLE = "mle"
+# What the paper measured Table 2 on, and how many models its ensemble has.
 ON_SERVER = "COCO's evaluation server"
-SINGLE, ENSEMBLE = "Ours: Tok-Seq CIDER", "Ours: Tok-Seq CIDER +"
 MEMBERS = 5
-# The evaluation that stands for it.
+SINGLE, ENSEMBLE = "tok_seq_cider", "tok_seq_cider_ensemble"
+# The evaluation that stands for the server.
 SERVER = "smoothing_server"
+
+
+class Loss(Frozen):
+    """A loss, as rows.yaml explains it."""
+
+    row: str
+    level: str = ""
+    reward: str = ""
+    pool: str = ""
+    lazy: bool = False
+
+
+class PartFacts(Frozen):
+    """A block of Table 1 or a column of Table 3, as rows.yaml explains it."""
+
+    name: str
+    task: str
+    table: str
+    block: str = ""
+    column: str
+    metric: str
+    losses: str
+    runs: str
+
+
+class RowsFile(Frozen):
+    """rows.yaml."""
+
+    losses: Mapping[str, Mapping[str, Loss]]
+    parts: Mapping[str, PartFacts]
+    entries: Mapping[str, str]
+    counted: Mapping[str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A block of Table 1 or a column of Table 3: runs that differ in their loss alone.
+    """A part of this run: what rows.yaml says of it, and its losses by their ids."""
 
-    Attributes:
-        task: of its runs.
-        table: where the paper prints it.
-        column: there, of the metric that losses are compared in; it ends in that.
-        block: of Table 1.
-        captioner: of its runs; "": any.
-    """
-
-    task: str
-    table: str
-    column: str
-    block: str = ""
-    captioner: str = ""
-
-    @property
-    def metric(self) -> str:
-        return self.column.split()[-1]
+    run: Run
+    facts: PartFacts
+    losses: Mapping[str, Loss]
 
     @property
     def evaluation(self) -> str:
-        """That its runs are decoded and scored in."""
-        return f"smoothing_{self.task}"
-
-    @property
-    def name(self) -> str:
-        """As the paper prints it."""
-        return self.block or self.column.removesuffix(f" {self.metric}")
+        """The evaluation that its runs are decoded and scored in."""
+        return f"smoothing_{self.facts.task}"
 
     @cached_property
     def printed(self) -> dict[str, float]:
-        """Row -> its published number, x100, in the printed order."""
-        return self.printed_in(self.column)
+        """Loss -> its published number, x100, in the printed order."""
+        return self.printed_in(self.facts.column)
 
     def printed_in(self, column: str) -> dict[str, float]:
         """The same of another column."""
-        cells = published.published_table("smoothing", self.table)
-        chosen = cells[(cells["block"] == self.block) & (cells["column"] == column)]
-        return dict(zip(chosen["row"], chosen["value"], strict=True))
+        cells = self.run.paper.published.table(self.facts.table)
+        chosen = cells[(cells["block"] == self.facts.block) & (cells["column"] == column)]
+        values = dict(zip(chosen["row"], chosen["value"], strict=True))
+        return {loss: values[known.row] for loss, known in self.losses.items()}
 
-    def printed_gain(self, row: str) -> float:
+    def printed_gain(self, loss: str) -> float:
         """The published difference to MLE, x100."""
-        return self.printed[row] - self.printed[MLE]
+        return self.printed[loss] - self.printed[MLE]
 
-    def runs(self, runs: Iterable[ReportedRun]) -> dict[str, ReportedRun]:
-        """Row -> the run that makes it, of those there are, in the printed order.
+    @cached_property
+    def runs(self) -> dict[str, ReportedRun]:
+        """Loss -> the run with it, of those there are."""
+        names = {loss: f"{self.facts.runs}_{loss}" for loss in self.losses}
+        return {loss: self.run.by_name[name] for loss, name in names.items() if name in self.run.by_name}
 
-        Raises:
-            InputError: two runs have one label.
-        """
-        found: dict[str, ReportedRun] = {}
-        for run in runs:
-            if run.task != self.task or self.captioner not in ("", run.captioner) or run.members:
-                continue
-            if run.label in found:
-                problem = f"runs {found[run.label].name} and {run.name} have the label {run.label!r}"
-                raise InputError("papers/smoothing.yaml", problem, "give one of them another")
-            found[run.label] = run
-        return {row: found[row] for row in self.printed if row in found}
+    def name_of(self, loss: str) -> str:
+        """The name of the run with a loss; a description where there is none."""
+        return self.runs[loss].name if loss in self.runs else f"{self.losses[loss].row}, {self.facts.name}"
 
-    def maker(self, run: Run, row: str) -> str:
-        """The name of the run that makes a row; a description where there is none."""
-        made = self.runs(run.runs)
-        return made[row].name if row in made else f"{row}, {self.name}"
+    def level(self, loss: str, metric: str = "") -> float | None:
+        """The mean over seeds of the best captions' scores."""
+        by_seed = self.run.scores.by_seed(self.name_of(loss), "beam", metric or self.facts.metric)
+        return None if by_seed is None else float(by_seed.mean())
 
-    def gain_cells(self, run: Run) -> list[Cell]:
-        """How much more each loss scores than MLE, and by how much the paper's does."""
-        base, block, data = self.maker(run, MLE), f"{self.metric}, {self.name}", run.stand_in(self.task)
-        cells = []
-        for row in self.printed:
-            if row != MLE:
-                ours = gain(run, self.maker(run, row), base, "beam", self.metric)
-                printed = f"{self.printed_gain(row):.2f}"
-                cells.append(Cell.of(self.metric, block, row, "gain over MLE", ours, data, printed))
-        return cells
+    def gain(self, loss: str, base: str = MLE) -> Cell:
+        """How much higher a loss scores than another, and by how much the paper's does."""
+        metric, block = self.facts.metric, f"{self.facts.metric}, {self.facts.name}"
+        ours = gain(self.run, self.name_of(loss), self.name_of(base), "beam", metric)
+        printed = f"{self.printed[loss] - self.printed[base]:.2f}"
+        data = self.run.stand_in(self.facts.task)
+        return Cell.of(metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
+
+    def gains(self) -> dict[str, Cell]:
+        """Each loss's gain over MLE."""
+        return {loss: self.gain(loss) for loss in self.losses if loss != MLE}
 
 
-PARTS = (
-    Part("image", "table1", "CIDEr", "without attention", "lstm"),
-    Part("image", "table1", "CIDEr", "with attention", "attention"),
-    Part("en_fr", "table3", "WMT'14 En-Fr BLEU"),
-    Part("de_en", "table3", "IWSLT'14 De-En BLEU"),
-)
+def parts(run: Run, table: str = "") -> dict[str, Part]:
+    """The parts by their ids; with `table`, those that it prints."""
+    file = read_rows(run.paper)
+    return {
+        key: Part(run, facts, file.losses[facts.losses])
+        for key, facts in file.parts.items()
+        if table in ("", facts.table)
+    }
 
 
-def entries(run: Run) -> dict[str, ReportedRun]:
-    """Row of Table 2 -> the run or ensemble that makes it."""
-    return {entry.label: entry for entry in run.runs if entry.members}
+def read_rows(paper: Paper) -> RowsFile:
+    """rows.yaml, read once."""
+    return _read(paper.folder)
 
 
-def entry_name(run: Run, row: str) -> str:
-    """The name of what makes a row of Table 2; the row where there is nothing."""
-    return entries(run)[row].name if row in entries(run) else row
+@cache
+def _read(folder: Path) -> RowsFile:
+    found: RowsFile = read_yaml(folder / "rows.yaml", RowsFile)
+    return found
+
+
+def entry_name(run: Run, entry: str) -> str:
+    """The name of an entry of Table 2; its row where it is not part of this run."""
+    return entry if entry in run.by_name else read_rows(run.paper).entries[entry]
 
 
 def rows(run: Run) -> dict[str, Rows]:
     """Published table -> (block or column, row) -> (run, decoder)."""
-    server = {("COCO eval server", row): (entry_name(run, row), "beam") for row in (SINGLE, ENSEMBLE)}
-    made: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"table1": {}, "table2": server, "table3": {}}
-    for part in PARTS:
-        for row in part.printed:
-            made[part.table][part.block or part.column, row] = (part.maker(run, row), "beam")
+    entries = {
+        ("COCO eval server", row): (entry_name(run, name), "beam") for name, row in read_rows(run.paper).entries.items()
+    }
+    made: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"table1": {}, "table2": entries, "table3": {}}
+    for part in parts(run).values():
+        for loss, known in part.losses.items():
+            made[part.facts.table][part.facts.block or part.facts.column, known.row] = (part.name_of(loss), "beam")
     return dict(made)

@@ -8,43 +8,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqcap.errors import InputError
 from seqcap.papers.spider.variance import read_variance
-from seqcap.report import published
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    SKY,
-    FigureKind,
-    Line,
-    beam_caption,
-    binned,
-    captions_figure,
-    choose_images,
-    palette,
-    picture_name,
-    plot_curves,
-    plot_start,
-    systems_row,
-)
+from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import HUMAN_LABEL, Measure
 
 _COLOURS = {
-    "mle": BLACK,
-    "pg_bleu4": SKY,
-    "pg_cider": BLUE,
+    "mle": draw.BLACK,
+    "pg_bleu4": draw.SKY,
+    "pg_cider": draw.BLUE,
     "mixer_bcmr": "#8F7700",
-    "mixer_bcmr_a": ORANGE,
-    "pg_bcmr": RED,
-    "pg_spider": GREEN,
-    "pg_spice": PINK,
+    "mixer_bcmr_a": draw.ORANGE,
+    "pg_bcmr": draw.RED,
+    "pg_spider": draw.GREEN,
+    "pg_spice": draw.PINK,
 }
 
 # Table 2's columns, and Figure 3's bars: run -> its name in the paper.
@@ -68,16 +45,16 @@ def table2(run: Run) -> Figure:
     """Four images with each system's best beam caption, first seed; below, the paper's four as printed."""
     colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
     rows = []
-    for image in choose_images(run.images, 4).to_dict("records"):
-        captions = {system: beam_caption(run, name, int(image["item"])) for name, system in _EXAMPLES.items()}
-        title, seeds = picture_name(run, image["item"]), {entry.seeds[0] for entry in run.trained}
+    for image in draw.choose_images(run.images, 4).to_dict("records"):
+        captions = {system: draw.beam_caption(run, name, int(image["item"])) for name, system in _EXAMPLES.items()}
+        title, seeds = draw.picture_name(run, image["item"]), {entry.seeds[0] for entry in run.trained}
         heading = f"best caption of {run.a_beam()}, seed {min(seeds)}"
-        rows.append(systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
-    for number, printed in enumerate(published.examples("spider_table2").values(), start=1):
-        captions = {system: Line(printed[system]) for system in _EXAMPLES.values()}
+        rows.append(draw.systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
+    for number, printed in enumerate(run.paper.published.examples("table2").values(), start=1):
+        captions = {system: draw.Line(printed[system]) for system in _EXAMPLES.values()}
         title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
-        rows.append(systems_row(title, None, heading, captions, colours, _CAPTION_WIDTH))
-    return captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
+        rows.append(draw.systems_row(title, None, heading, captions, colours, _CAPTION_WIDTH))
+    return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
 # --- Figure 3: people's judgement, and what stands in for it
@@ -87,7 +64,7 @@ def figure3(run: Run) -> Figure:
     """Left: the published bars. Right: how often our captions say only what is true, with 95% intervals."""
     figure = Figure(figsize=(10.4, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[3, 10])
-    printed = [published.published_value("spider", "fig3", row, "% not bad") for row in _JUDGED.values()]
+    printed = [run.paper.published.value("fig3", row, "% not bad") for row in _JUDGED.values()]
     _bars(left, list(range(len(printed))), list(_JUDGED), list(_JUDGED.values()), printed)
     left.set(ylabel="captions judged not bad by people, %")
     left.set_title("the paper's Figure 3, COCO", loc="left")
@@ -95,7 +72,7 @@ def figure3(run: Run) -> Figure:
     right.set_title(f"a stand-in, not human judgement ({run.dataset(task)} {run.split(task)})", loc="left")
     if not run.knows_facts:
         words = f"not measured on {run.dataset(task)}:\nonly generated scenes come with every fact that is true of them"
-        right.text(0.5, 0.5, words, ha="center", va="center", color=GREY, transform=right.transAxes)
+        right.text(0.5, 0.5, words, ha="center", va="center", color=draw.GREY, transform=right.transAxes)
         right.set_axis_off()
         return figure
     places: list[float] = []
@@ -128,7 +105,7 @@ def _bars(
     errors: Sequence[Sequence[float]] | None = None,
 ) -> None:
     """Bars from 0 with their values on top, room for these above, and error bars [low, high] where given."""
-    colours = palette(names, _COLOURS | {HUMAN: MUTED})
+    colours = draw.palette(names, _COLOURS | {HUMAN: draw.MUTED})
     bars = axis.bar(
         places,
         values,
@@ -136,12 +113,12 @@ def _bars(
         width=0.8,
         alpha=0.65,  # error bars must show on a black bar
         yerr=None if errors is None else np.transpose(errors),
-        error_kw={"ecolor": BLACK, "elinewidth": 1, "capsize": 3},
+        error_kw={"ecolor": draw.BLACK, "elinewidth": 1, "capsize": 3},
     )
     axis.bar_label(bars, fmt="%.1f", padding=3)
     for place, value in zip(places, values, strict=True):
         if np.isnan(value):
-            axis.text(place, 0, " no number", rotation=90, ha="center", va="bottom", color=GREY)
+            axis.text(place, 0, " no number", rotation=90, ha="center", va="bottom", color=draw.GREY)
     axis.set_xticks(places, [label.replace("-", "-\n", 1) for label in labels], fontsize=8)
     axis.margins(y=0.12)
 
@@ -156,7 +133,10 @@ def variance(run: Run) -> Figure | str:
         return "The gradient's variance was not measured in this run."
     figure = Figure(figsize=(6.2, 3.7), layout="constrained")
     axes = figure.subplots()
-    for baseline, label, colour, marker in ((False, "no baseline", BLACK, "o"), (True, "baseline", GREEN, "s")):
+    for baseline, label, colour, marker in (
+        (False, "no baseline", draw.BLACK, "o"),
+        (True, "baseline", draw.GREEN, "s"),
+    ):
         rollouts = sorted(k for k, with_baseline in settings if with_baseline == baseline)
         values = [settings[k, baseline].variance for k in rollouts]
         bounds = [settings[k, baseline].interval() for k in rollouts]
@@ -181,27 +161,25 @@ def curves(run: Run) -> Figure:
     """Validation CIDEr of all runs; then a panel per reward with those that are paid it."""
     curves = run.curves
     rewards = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
-    if not (curves["quantity"] == "val_cider").any():
-        raise InputError("curves.parquet", "has no val_cider", "run the training stages again")
     columns = 3
     lines = -(-(1 + len(rewards)) // columns)
-    colours = palette(run.by_name, _COLOURS)
+    colours = draw.palette(run.by_name, _COLOURS)
     figure = Figure(figsize=(4.0 * columns, 3.3 * lines), layout="constrained")
     first, *others = figure.subplots(lines, columns, squeeze=False).flat
     cider = curves[curves["quantity"] == "val_cider"]
-    plot_curves(first, cider, run.trained, colours)
-    plot_start(first, cider, run.trained, "MLE")
+    draw.plot_curves(first, cider, run.trained, colours)
+    draw.plot_start(first, cider, run.trained, "MLE")
     first.set_title("validation CIDEr, greedy captions", loc="left")
     for axis, reward in zip(others, rewards, strict=False):
         paid = [entry for entry in run.trained if entry.reward == reward]
         # Where the reward is CIDEr itself there is one curve for both.
         own = curves[curves["quantity"] == ("val_cider" if reward == "cider" else "val_reward")]
-        plot_curves(axis, own, paid, colours)
-        plot_start(axis, own, paid, "MLE")
+        draw.plot_curves(axis, own, paid, colours)
+        draw.plot_start(axis, own, paid, "MLE")
         training = curves[curves["quantity"] == "train_reward"]
         for entry in paid:
             mean = training[training["variant"] == entry.name].groupby("step")["value"].mean().reset_index()
-            line = binned(mean)
+            line = draw.binned(mean)
             # Nothing is drawn where nothing was measured: MIXER's captions are its own only when its prefix is gone.
             steps = line["step"].diff()
             for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
@@ -216,30 +194,8 @@ def curves(run: Run) -> Figure:
 
 
 FIGURES = {
-    "spider_table2": FigureKind(
-        table2,
-        "SPIDEr, Table 2: example captions",
-        "The best beam caption of the paper's six systems. Images are drawn with a fixed seed from those of the scored "
-        "split whose longest reference has at least ten words. Below, the paper's four examples.",
-    ),
-    "spider_fig3": FigureKind(
-        figure3,
-        "SPIDEr, Figure 3: human judgement, and a stand-in",
-        "Left: what people judged. Right: what a checker finds, which is not the same: the share of captions that say "
-        "something, all of it true of the scene; bars: 95% bootstrap intervals over training seeds and test images. "
-        "Set apart: the other variants, and captions that people (or the scenes' generator) wrote.",
-    ),
-    "spider_variance": FigureKind(
-        variance,
-        "Variance of the policy gradient",
-        "Replicates of one gradient with K Monte-Carlo rollouts from every prefix, with and without the learned "
-        "baseline; bars: 95% bootstrap intervals over replicates. All settings have the same expected gradient, whose "
-        "squared norm the scale on the right divides by. Not in the paper.",
-    ),
-    "spider_curves": FigureKind(
-        curves,
-        "SPIDEr: learning curves",
-        "From step 0, the MLE checkpoint (dashed: its value). Thin: a seed; thick: their mean. Rewards: of greedy "
-        "validation captions, and, dotted, of training samples, mean over seeds. Not in the paper.",
-    ),
+    "spider_table2": table2,
+    "spider_fig3": figure3,
+    "spider_variance": variance,
+    "spider_curves": curves,
 }

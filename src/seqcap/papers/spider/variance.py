@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
@@ -47,22 +44,11 @@ Settings = Mapping[tuple[int, bool], Noise]
 
 
 def read_variance(run: Run) -> Settings:
-    """What the variance stage measured, by setting; nothing if it is not part of this run.
-
-    Raises:
-        InputError: the file is malformed, empty or holds a number that is not positive.
-    """
+    """What the variance stage measured, by setting; nothing if it is not part of this run."""
     path = Path(run.config.results) / "spider_variance.parquet"
     if not path.exists():
         return {}
     frame = parquet.read_table(path, schemas.VARIANCE).to_pandas()
-    if frame.empty:
-        raise InputError(path, "has no replicates", "run the variance stage again")
-    for column in ("squared_distance", "squared_mean"):
-        values = frame[column].to_numpy(dtype=float)
-        wrong = values[~(np.isfinite(values) & (values > 0))]
-        if len(wrong):
-            raise InputError(path, f"{column} is {wrong[0]}, not a positive number", "run the variance stage again")
     return {
         (int(rollouts), bool(baseline)): Noise(
             group["squared_distance"].to_numpy(dtype=float), float(group["squared_mean"].iloc[0])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqcap.config.report import ReportedRun
-from seqcap.papers.wtfrl.rows import ROW, WTF_RL
+from seqcap.papers.wtfrl.runs import WTF_RL
 from seqcap.report.inputs import Run
 
 # Setting -> what it is called.
@@ -50,7 +50,7 @@ def _place(value: Any) -> float:
 def _row(entry: ReportedRun, keys: tuple[str, ...]) -> str:
     """What a run is called beside those that differ from it in some settings."""
     words = ", ".join(_words(key, entry.settings) for key in keys)
-    return f"{words} ({ROW[WTF_RL]})" if words and entry.name == WTF_RL else words or entry.label
+    return f"{words} ({entry.label})" if words and entry.name == WTF_RL else words or entry.label
 
 
 def _words(key: str, settings: Mapping[str, Any]) -> str:

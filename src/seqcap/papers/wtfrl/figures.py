@@ -10,65 +10,27 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
-from seqcap.papers.wtfrl.hacked import RULE, first_ranks, most_hacked
-from seqcap.papers.wtfrl.rows import (
-    ALONE,
-    DISCRIMINATOR,
-    GRAMMAR,
-    LONGER,
-    PEOPLE,
-    PRINTED,
-    RL,
-    ROW,
-    TF,
-    UNIDIRECTIONAL,
-    WTF,
-    WTF_RL,
-    by_judge,
-    measure,
-    of_table,
-)
-from seqcap.report import published
-from seqcap.report.figures import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    MUTED,
-    ORANGE,
-    PINK,
-    RED,
-    SKY,
-    FigureKind,
-    Line,
-    Row,
-    beam_caption,
-    captions_figure,
-    choose_images,
-    picture_name,
-    plot_curves,
-    plot_start,
-    systems_row,
-)
+from seqcap.papers.wtfrl.hacked import first_ranks, most_hacked
+from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
+from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import Measure
 from seqcap.tasks import ARTIFACTS
 
 # Run -> its colour and marker.
 _STYLES = {
-    TF: (BLACK, "o"),
-    LONGER: (GREY, "o"),
-    WTF: (BLUE, "s"),
-    WTF_RL: (RED, "D"),
-    RL: (ORANGE, "^"),
+    TF: (draw.BLACK, "o"),
+    LONGER: (draw.GREY, "o"),
+    WTF: (draw.BLUE, "s"),
+    WTF_RL: (draw.RED, "D"),
+    RL: (draw.ORANGE, "^"),
     ALONE: ("#8F7700", "v"),
-    UNIDIRECTIONAL: (PINK, "<"),
-    DISCRIMINATOR: (GREEN, "P"),
-    GRAMMAR: (SKY, "X"),
+    "rl_unidirectional": (draw.PINK, "<"),
+    "scst_discriminator": (draw.GREEN, "P"),
+    "scst_grammar": (draw.SKY, "X"),
 }
 
 # --- Figure 1: a hacked reward
@@ -79,28 +41,34 @@ _EXAMPLES = {
     ALONE: ("reward_hacking", "reward hacking"),
     WTF_RL: ("WTF-RL", "WTF-RL"),
 }
-_EXAMPLE_COLOURS = {"generic ground truth": BLACK, "reward hacking": _STYLES[ALONE][0], "WTF-RL": _STYLES[WTF_RL][0]}
+_EXAMPLE_COLOURS = {
+    "generic ground truth": draw.BLACK,
+    "reward hacking": _STYLES[ALONE][0],
+    "WTF-RL": _STYLES[WTF_RL][0],
+}
 _NAME_WIDTH, _CAPTION_WIDTH = 23, 84
 
 
 def figure1(run: Run) -> Figure:
     """As many images as in print with three captions and their ranks each; the paper's examples follow."""
-    printed = published.examples("wtfrl_fig1")
+    printed = run.paper.published.examples("fig1")
     chosen = most_hacked(run, len(printed))
     files = dict(zip(run.images["item"].tolist(), run.images["file"].tolist(), strict=True))
     words = "" if chosen else "drawn at random, not by the rule; "
-    items = chosen or [int(item) for item in choose_images(run.images, len(printed))["item"]]
+    items = chosen or [int(item) for item in draw.choose_images(run.images, len(printed))["item"]]
     people = _first_of_people(run, items)
     heading = f"{words}ranks by the reward's retriever and the judge: caption"
     rows = []
     for item in items:
         captions = {
-            label: _ranked(run, name, item, Line(people[item]) if name == HUMAN else beam_caption(run, name, item))
+            label: _ranked(
+                run, name, item, draw.Line(people[item]) if name == HUMAN else draw.beam_caption(run, name, item)
+            )
             for name, (_, label) in _EXAMPLES.items()
         }
-        title = picture_name(run, item)
-        rows.append(systems_row(title, str(files[item]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
-    return captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
+        title = draw.picture_name(run, item)
+        rows.append(draw.systems_row(title, str(files[item]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+    return draw.captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
 def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
@@ -114,7 +82,7 @@ def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
     return {item: found[item] for item in items}
 
 
-def _ranked(run: Run, name: str, item: int, caption: Line) -> Line:
+def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
     """A caption with its image's ranks, where they were measured: by the retriever that pays and by the judge."""
     if name != HUMAN and name not in run.by_name:
         return caption
@@ -122,18 +90,18 @@ def _ranked(run: Run, name: str, item: int, caption: Line) -> Line:
     for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
         of_all = first_ranks(run, who, metric)
         numbers.append("–" if of_all is None else f"{of_all[item]:.0f}")
-    return Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
+    return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
 
 
-def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[Row]:
+def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
     """The paper's own examples."""
     rows = []
     for number, captions in enumerate(printed.values(), start=1):
-        lines = {label: Line(captions[key]) for key, label in _EXAMPLES.values()}
+        lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)"
         # A longer one would run into the words below it.
         title = f"Figure 1, image {number}"
-        rows.append(systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+        rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
 
 
@@ -147,16 +115,20 @@ def tradeoff(run: Run) -> Figure:
     figure = Figure(figsize=(12.0, 4.4), layout="constrained")
     paid, judged, paper = figure.subplots(1, 3)
     task = run.config.pictures
-    for axis, who, of in ((paid, "the reward's retriever", measure(_RECALL)), (judged, "the judge", by_judge(_RECALL))):
+    row_of = rows_by_run(run.paper)
+    for axis, who, columns in ((paid, "the reward's retriever", "table1"), (judged, "the judge", "judge")):
+        of = measure(run, _RECALL, columns)
         for entry in changed(run):
-            _point(axis, run, entry.name, of, MUTED, ".", "ablations of WTF-RL")
-        for entry in of_table(run):
-            _point(axis, run, entry.name, of, *_STYLES[entry.name], ROW[entry.name])
+            _point(axis, run, entry.name, of, draw.MUTED, ".", "ablations of WTF-RL")
+        for entry in runs_of_table(run):
+            _point(axis, run, entry.name, of, *_STYLES[entry.name], row_of[entry.name])
         axis.set_title(f"ours, {run.dataset(task)} {run.split(task)}: by {who}", loc="left")
-    for name in PRINTED:
-        x, y = (published.published_value("wtfrl", "table1", ROW[name], column) for column in (_CIDER, _RECALL))
+    for name, row in row_of.items():
+        if row in run.paper.facts.ours["table1"]:
+            continue
+        x, y = (run.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL))
         colour, marker = _STYLES[name]
-        paper.plot(x, y, color=colour, marker=marker, linestyle="", label=ROW[name])
+        paper.plot(x, y, color=colour, marker=marker, linestyle="", label=row)
     paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
     for axis in (paid, judged, paper):
         axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
@@ -172,7 +144,7 @@ def tradeoff(run: Run) -> Figure:
 def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker: str, label: str) -> None:
     """A run's recall and CIDEr, with intervals of both."""
     places, errors = [], []
-    for of in (measure(_CIDER), recall):
+    for of in (measure(run, _CIDER), recall):
         ours, scale = of.of(run, name), registry.find(of.metric).scale
         if ours.value is None:
             return
@@ -204,17 +176,15 @@ _PANELS = {
 
 def learning(run: Run) -> Figure:
     """A panel per quantity: what is paid, what the discriminator holds for people's, how sure the captioner is, val."""
-    curves, entries = run.curves, of_table(run)
-    if not (curves["quantity"] == "val_cider").any():
-        raise InputError("curves.parquet", "has no val_cider", "run the training stages again")
+    curves, entries = run.curves, runs_of_table(run)
     colours = {name: colour for name, (colour, _) in _STYLES.items()}
     figure = Figure(figsize=(12.0, 12.4), layout="constrained")
     handles: dict[str, Artist] = {}
     for axis, (title, quantities) in zip(figure.subplots(4, 3).flat, _PANELS.items(), strict=True):
         mine = curves[curves["quantity"].isin(quantities)]
-        plot_curves(axis, mine, entries, colours)
+        draw.plot_curves(axis, mine, entries, colours)
         if "val_cider" in quantities or "val_R@10" in quantities:
-            plot_start(axis, mine, entries, ROW[TF])
+            draw.plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
         handles |= {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
@@ -222,28 +192,4 @@ def learning(run: Run) -> Figure:
     return figure
 
 
-FIGURES = {
-    "wtfrl_fig1": FigureKind(
-        figure1,
-        "WTF-RL, Figure 1: a hacked reward",
-        f"People's first caption, one that is paid for similarity alone, and WTF-RL's. {RULE} Where RL, alpha 1, is "
-        "not part of a run, or no image is like that, images are drawn with a fixed seed, and the heading says so. "
-        "Below, the paper's examples.",
-    ),
-    "wtfrl_tradeoff": FigureKind(
-        tradeoff,
-        "WTF-RL: retrieval against CIDEr",
-        "Text-to-image R@10 against CIDEr; up and to the right is better. Left: by the retriever that pays; middle: by "
-        "a judge that no objective has seen; right: as printed, by the retriever that pays. Bars: 95% bootstrap "
-        "intervals over training seeds and test images, with one seed over images alone. Recall is among other numbers "
-        "of images here and there. Not in the paper.",
-    ),
-    "wtfrl_curves": FigureKind(
-        learning,
-        "WTF-RL: learning curves",
-        "Thin: a seed; thick: their mean; dashed: TF, the start of all others. Rewards of a batch's captions, of the "
-        "beam and of people, apart, whichever of them a run is paid for; they have a scale of their own in each "
-        "objective. P_D: the discriminator's probability that people wrote a caption; of SCST - Grammar, its head's "
-        "that a caption is intact. In the first steps only these learn. Not in the paper.",
-    ),
-}
+FIGURES = {"wtfrl_fig1": figure1, "wtfrl_tradeoff": tradeoff, "wtfrl_curves": learning}

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from seqcap.papers.wtfrl.rows import ALONE, PEOPLE
+from seqcap.papers.wtfrl.runs import ALONE, PEOPLE
 from seqcap.report.inputs import HUMAN, Run
-
-# The rule in words, for the figure's caption.
-RULE = (
-    "An image is chosen if the judge, which no objective has seen, ranks it no better by the caption of RL, alpha 1, "
-    "than by people's first caption, but the retriever that pays ranks it better. Of these, those where it gains most "
-    "ranks; of equal gains the smaller number. All of the first training seed; nobody looked at the captions."
-)
 
 
 def first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
@@ -30,7 +23,12 @@ def first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
 
 
 def most_hacked(run: Run, count: int) -> list[int]:
-    """The images that `RULE` chooses, the most hacked first; fewer, or none, where it does not find as many."""
+    """Images where only the retriever that pays finds the caption of RL, alpha 1, better than people's first caption.
+
+    The judge, which no objective has seen, ranks the image no better by it. The image that gains most ranks comes
+    first; of equal gains the smaller number. All of the first training seed; fewer, or none, where the rule does not
+    find as many.
+    """
     paid, paid_people = (first_ranks(run, name, "own_rank") for name in (ALONE, PEOPLE))
     judged, judged_people = (first_ranks(run, name, "fixed_rank") for name in (ALONE, HUMAN))
     if ALONE not in run.by_name or paid is None or paid_people is None or judged is None or judged_people is None:

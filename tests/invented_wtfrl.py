@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
+from seqcap import papers
 from seqcap.config.report import ReportedRun
-from seqcap.report.published import published_value
 
 # Run -> its row of Table 1, or of a run that is ours the one that it is like.
 LIKE = {
@@ -57,7 +57,7 @@ FIRST = 10
 @cache
 def printed(name: str, column: str) -> float:
     """The level of a run in a column of Table 1, x1."""
-    return published_value("wtfrl", "table1", LIKE[name], column) / 100
+    return papers.load("wtfrl").published.value("table1", LIKE[name], column) / 100
 
 
 @dataclass

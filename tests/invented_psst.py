@@ -15,19 +15,19 @@ from seqcap.report.inputs import Run
 WEIGHTS = (1.0, 2.0, 4.0)
 ST_FAMILY = {
     "annealed": {"distribution": "gumbel", "rho": 0.0, "anneal_rate": 0.001, "feedback_grad": False},
-    "st_g": {"distribution": "gumbel", "rho": 0.0, "feedback_grad": False},
-    "st_m": {"distribution": "multinomial", "rho": 0.0, "feedback_grad": False},
-    "st_m_fed": {"distribution": "multinomial", "rho": 0.0},
-    "st_g_fed": {"distribution": "gumbel", "rho": 0.0},
-    "psst_g": {"distribution": "gumbel", "rho": 0.25},
-    "psst_m": {"distribution": "multinomial", "rho": 0.25},
-    "psst_m_75": {"distribution": "multinomial", "rho": 0.75},
-    "psst_m_1": {"distribution": "multinomial", "rho": 1.0},
-    "psst_g_1": {"distribution": "gumbel", "rho": 1.0},
+    "st_gumbel": {"distribution": "gumbel", "rho": 0.0, "feedback_grad": False},
+    "st": {"distribution": "multinomial", "rho": 0.0, "feedback_grad": False},
+    "multinomial_0": {"distribution": "multinomial", "rho": 0.0},
+    "gumbel_0": {"distribution": "gumbel", "rho": 0.0},
+    "gumbel": {"distribution": "gumbel", "rho": 0.25},
+    "multinomial": {"distribution": "multinomial", "rho": 0.25},
+    "multinomial_75": {"distribution": "multinomial", "rho": 0.75},
+    "multinomial_100": {"distribution": "multinomial", "rho": 1.0},
+    "gumbel_100": {"distribution": "gumbel", "rho": 1.0},
 }
 OBJECTIVES = {
-    "mle": "cross_entropy",
-    "gan": "gan",
+    "psst_mle": "cross_entropy",
+    "g_gan": "gan",
     "luo": "discriminability",
     "sr_pl": "self_retrieval",
     "frozen_mle": "frozen_speaker",
@@ -35,28 +35,28 @@ OBJECTIVES = {
     "reinforce": "joint_reinforce",
 } | dict.fromkeys(ST_FAMILY, "straight_through")
 # Those with a single run.
-ALONE = ("mle", "gan", "frozen_mle")
+ALONE = ("psst_mle", "g_gan", "frozen_mle")
 # Method -> how much further out its curve lies, in recall and in CIDEr.
 SKILL = {
-    "mle": 0.0,
-    "gan": 0.0,
+    "psst_mle": 0.0,
+    "g_gan": 0.0,
     "luo": 0.0,
     "sr_pl": 0.02,
     "frozen_mle": 0.02,
     "frozen_luo": 0.1,
     "annealed": 0.12,
     "reinforce": 0.16,
-    "st_g": 0.2,
-    "st_g_fed": 0.21,
-    "st_m": 0.24,
-    "st_m_fed": 0.25,
-    "psst_g": 0.32,
-    "psst_m": 0.36,
-    "psst_m_75": 0.34,
-    "psst_m_1": 0.15,
-    "psst_g_1": 0.14,
+    "st_gumbel": 0.2,
+    "gumbel_0": 0.21,
+    "st": 0.24,
+    "multinomial_0": 0.25,
+    "gumbel": 0.32,
+    "multinomial": 0.36,
+    "multinomial_75": 0.34,
+    "multinomial_100": 0.15,
+    "gumbel_100": 0.14,
 }
-SECOND = ("reinforce", "st_g", "st_m", "psst_g", "psst_m")
+SECOND = ("reinforce", "st_gumbel", "st", "gumbel", "multinomial")
 
 
 @dataclass
@@ -81,15 +81,15 @@ class PsstRun(PaperRun):
     def __post_init__(self) -> None:
         self.names = [name for method in self.methods for name in self.of(method)]
         if self.second:
-            self.names += [f"{name}_2nd" for method in SECOND if method in self.methods for name in self.of(method)]
+            self.names += [name for method in SECOND if method in self.methods for name in self.of(method, "2")]
 
-    def of(self, method: str) -> list[str]:
-        return [method] if method in ALONE else [f"{method}_w{weight:g}" for weight in WEIGHTS]
+    def of(self, method: str, domain: str = "") -> list[str]:
+        return [method] if method in ALONE else [f"{method}{domain}_w{weight:g}" for weight in WEIGHTS]
 
     def split(self, name: str) -> tuple[str, float | None]:
         """Method and weight."""
-        method, _, weight = name.removesuffix("_2nd").rpartition("_w")
-        return (method, float(weight)) if method else (name.removesuffix("_2nd"), None)
+        method, _, weight = name.rpartition("_w")
+        return (method.removesuffix("2"), float(weight)) if method else (name, None)
 
     def tasks(self) -> dict[str, ReportedTask]:
         second = ReportedTask(kind="images", dataset=self.dataset, show=self.show)
@@ -113,10 +113,10 @@ class PsstRun(PaperRun):
         return self.reported(
             name,
             label=name,
-            task="image2" if name.endswith("_2nd") else "image",
+            task="image2" if "2_w" in name else "image",
             objective=OBJECTIVES[method],
             settings=settings,
-            reward=None if method == "mle" else "cider",
+            reward=None if method == "psst_mle" else "cider",
             seeds=self.fewer.get(method, self.seeds),
             start=start,
         )
@@ -225,7 +225,7 @@ class PsstRun(PaperRun):
         rows = []
         cider, recall = self.level(name)
         for seed in self.entry(name).seeds:
-            for step in (0,) if name == "mle" else range(0, 121, 20):
+            for step in (0,) if name == "psst_mle" else range(0, 121, 20):
                 share = 1 - np.exp(-step / 40)
                 keys = {"variant": name, "seed": seed, "step": step, "images": step * 128}
                 quantities = {"val_cider": 1.0 + (cider - 1.0) * share, "val_R@10": 0.3 + (recall - 0.3) * share}

@@ -104,7 +104,7 @@ class PaperRun:
         return self.of_rows([row for name in self.evaluations() for row in self.scores(name)])
 
     def of_rows(self, rows: Rows) -> Run:
-        run = Run(self.config(), papers.load(self.paper).PAPER, scores_of(rows))
+        run = Run(self.config(), papers.load(self.paper), scores_of(rows))
         curves = [row for entry in run.trained for row in self.curves(entry.name)]
         # In place of the files that it would read.
         vars(run)["curves"] = pd.DataFrame(curves)
@@ -123,7 +123,7 @@ class PaperRun:
         for entry in self.entries():
             parquet.write_rows(entry.decoded, self.decoded(entry), schemas.DECODED)
             parquet.write_rows(f"{entry.weights}/curves.parquet", self.curves(entry.name), schemas.CURVES)
-        return Run.read(config)
+        return Run.read(config, papers.load(self.paper))
 
     def is_peaked(self, name: str) -> bool:
         """Whether a run's captions repeat each other."""

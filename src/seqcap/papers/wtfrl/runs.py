@@ -1,0 +1,27 @@
+"""WTF-RL's runs, and what makes their numbers in Table 1."""
+
+from __future__ import annotations
+
+from seqcap.config.report import ReportedRun
+from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.paper import Paper
+from seqcap.report.tables import Measure
+
+TF, LONGER, WTF, WTF_RL, RL, ALONE = ("tf", "tf_longer", "wtf", "wtf_rl", "rl", "rl_alone")
+# In the scores: people's captions, found by the retriever that pays.
+PEOPLE = f"{HUMAN}:reward"
+
+
+def measure(run: Run, column: str, of: str = "table1") -> Measure:
+    """What makes our number in a column, of the best caption of the beam; `of` "judge": recall by the judge."""
+    return Measure("beam", *run.paper.facts.columns[of][column])
+
+
+def rows_by_run(paper: Paper) -> dict[str, str]:
+    """Run -> its row of Table 1."""
+    return {name: row for row, (name, _) in paper.facts.rows["table1"].items()}
+
+
+def runs_of_table(run: Run) -> list[ReportedRun]:
+    """The runs that make rows, in their order, without the ablations."""
+    return [run.by_name[name] for name in rows_by_run(run.paper) if name in run.by_name]

@@ -1,0 +1,126 @@
+"""claims.yaml of a paper: its claims as data, what stands in for what, and what limits the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from seqcap.config import Frozen
+from seqcap.report.claims import Claim
+from seqcap.report.paper import Captions, Paper, read_yaml
+from seqcap.report.tables import Measure
+
+Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+
+
+class Entry(Frozen):
+    """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order.
+
+    Attributes:
+        id: of the claim.
+        text: the claim in words, which `Run.fill` fills in.
+        left, right: runs, or in a paper with code of its own what that code reads.
+        base: where given, the claim is that left differs from `base` by more than right does.
+        table: where the paper prints what is compared; "": nowhere.
+        blocks: of the table.
+        columns: those of `columns_of`, alone or with the claimed sign of left - right. Alone, the sign is as printed.
+        columns_of: key of `Facts.columns`; "": `table`.
+        metrics: in place of columns, metric -> the claimed sign.
+        captions: of metrics.
+        headline: whether the findings repeat it; or the columns of which they do.
+        headline_decoders: of which they do; none: of all.
+    """
+
+    id: str
+    text: str
+    left: Names
+    right: Names
+    base: str | None = None
+    table: str = ""
+    blocks: Names = ("",)
+    columns: Names | Mapping[str, int] = ()
+    columns_of: str = ""
+    metrics: Mapping[str, int] = {}
+    decoders: Names = ("beam",)
+    captions: Captions = "best"
+    headline: bool | tuple[str, ...] = False
+    headline_decoders: Names = ()
+
+    def each(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Block, column or metric, decoder, left and right of each comparison."""
+        for block in self.blocks:
+            for column in self.columns or self.metrics:
+                for decoder in self.decoders:
+                    for left in self.left:
+                        for right in self.right:
+                            yield block, column, decoder, left, right
+
+    def is_headline(self, column: str, decoder: str = "") -> bool:
+        """Whether the findings repeat the comparison in a column."""
+        if self.headline_decoders and decoder not in self.headline_decoders:
+            return False
+        return self.headline if isinstance(self.headline, bool) else column in self.headline
+
+
+class ClaimsFile(Frozen):
+    """claims.yaml.
+
+    Attributes:
+        metrics: each run's numbers in reports/metrics.json: name -> decoder, metric and captions.
+        words: key of `Facts.columns` -> column -> what is compared in it, where the metric's label says too little.
+        stand_ins: pairs of what the paper has and what stands for it here, apart from the data.
+        limits: what a reader must know beyond what the run shows.
+        errors: contradictions in the paper's own numbers.
+    """
+
+    metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}
+    claims: tuple[Entry, ...] = ()
+    words: Mapping[str, Mapping[str, str]] = {}
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    limits: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, paper: Paper) -> ClaimsFile:
+        """The file of a paper.
+
+        Raises:
+            InputError: it is missing or malformed.
+        """
+        found: ClaimsFile = read_yaml(paper.folder / "claims.yaml", cls)
+        return found
+
+    def measures(self) -> dict[str, Measure]:
+        """`metrics` as measures."""
+        return {name: Measure(*parts) for name, parts in self.metrics.items()}
+
+    def build(self, paper: Paper) -> list[Claim]:
+        """The claims about runs' scores."""
+        return [claim for entry in self.claims for claim in self._build(entry, paper)]
+
+    def _build(self, entry: Entry, paper: Paper) -> Iterator[Claim]:
+        where = entry.columns_of or entry.table
+        for _, column, decoder, left, right in entry.each():
+            metric, captions = paper.facts.columns[where][column] if entry.columns else (column, entry.captions)
+            names = [left, right, *([entry.base] if entry.base else [])]
+            printed = None
+            if entry.table:
+                rows = (paper.row_of(entry.table, name, decoder) for name in names)
+                printed = paper.published.printed(entry.table, column, *rows)
+            signs = entry.columns or entry.metrics
+            yield Claim(
+                entry.id,
+                entry.text,
+                metric,
+                decoder,
+                captions,
+                left,
+                right,
+                signs[column] if isinstance(signs, Mapping) else printed.sign if printed else 1,
+                printed,
+                entry.base,
+                headline=entry.is_headline(column, decoder),
+                phrase=self.words.get(where, {}).get(column, ""),
+            )

@@ -1,0 +1,156 @@
+"""A paper as the report sees it: what its folder's YAML files say. Which papers there are, the report does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import TypeAdapter, ValidationError
+from ruamel.yaml import YAML
+
+from seqcap.config import Frozen
+from seqcap.errors import InputError
+from seqcap.report.published import Published
+
+# Which of the decoded captions of an item a number is about: all of them, the first, or the set as a whole.
+Captions = Literal["every", "best", "set"]
+# Column of a table -> (metric in the scores, over which captions of an item).
+Columns = Mapping[str, tuple[str, Captions]]
+# Published row, where its label stands for several runs (block, row) or (column, row) -> (run, decoder).
+Rows = Mapping[str, tuple[str, str]] | Mapping[tuple[str, str], tuple[str, str]]
+
+
+class Ours(Frozen):
+    """A row that the paper does not print.
+
+    Attributes:
+        like: the printed row that it follows.
+        note: what is said of it.
+    """
+
+    like: str
+    note: str
+
+
+class TableText(Frozen):
+    """What is said of a table; `Run.fill` fills in title and reading.
+
+    Attributes:
+        reading: how to read it.
+        brackets: what [ ] hold.
+        published: the published table whose cells it has, if it needs no code.
+        task: whose data stand for the paper's; "": the first of the paper's.
+        evaluation: whose numbers of captions are filled in; "": that of the first run.
+        notes: printed row -> what is said of it.
+    """
+
+    title: str
+    reading: str = ""
+    brackets: str = "95% bootstrap interval over training seeds and test images"
+    published: str = ""
+    task: str = ""
+    evaluation: str = ""
+    notes: Mapping[str, str] = {}
+
+
+class FigureText(Frozen):
+    """What is said of a figure; `Run.fill` fills in the caption."""
+
+    title: str
+    caption: str
+
+
+class Facts(Frozen):
+    """paper.yaml.
+
+    Attributes:
+        label: the paper's name in headings.
+        title: with authors and venue.
+        published_on: task -> the data behind the paper's numbers.
+        rows: published table -> row, as the paper labels it -> run and decoder. Rows that are not there are other
+            systems' published numbers. A paper whose rows depend on the run has rows.py instead.
+        columns: published table -> column -> metric and captions.
+        ours: published table -> rows that the paper does not print.
+    """
+
+    label: str
+    title: str
+    published_on: Mapping[str, str]
+    rows: Mapping[str, Mapping[str, tuple[str, str]]] = {}
+    columns: Mapping[str, Columns] = {}
+    ours: Mapping[str, Mapping[str, Ours]] = {}
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper.
+
+    Attributes:
+        folder: of its files; it has the paper's name.
+        find: imports a module of the folder by its name, as "tables"; None if there is no such module.
+    """
+
+    folder: Path
+    facts: Facts
+    find: Callable[[str], Any]
+
+    @classmethod
+    def read(cls, folder: Path, find: Callable[[str], Any]) -> Self:
+        """Reads paper.yaml; other files are read on first use.
+
+        Raises:
+            InputError: the file is missing or malformed.
+        """
+        return cls(folder, read_yaml(folder / "paper.yaml", Facts), find)
+
+    @property
+    def name(self) -> str:
+        """As its folder here, its file of parameters and its folder in reports/ are called."""
+        return self.folder.name
+
+    @property
+    def label(self) -> str:
+        return self.facts.label
+
+    @cached_property
+    def published(self) -> Published:
+        """Its own numbers."""
+        return Published(self.folder / "published")
+
+    @cached_property
+    def tables(self) -> Mapping[str, TableText]:
+        """tables.yaml: name of the file -> what is said of the table."""
+        return read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
+
+    @cached_property
+    def figures(self) -> Mapping[str, FigureText]:
+        """figures.yaml: name of the file -> what is said of the figure."""
+        return read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
+
+    def functions(self, part: str) -> Mapping[str, Callable[..., Any]]:
+        """`TABLES` of tables.py or `FIGURES` of figures.py, empty without such a module."""
+        found: Mapping[str, Callable[..., Any]] = getattr(self.find(part), part.upper(), {})
+        return found
+
+    def row_of(self, table: str, run: str, decoder: str) -> str:
+        """The printed row that a run makes in a table; of a table without rows of ours, its row in any other."""
+        tables = [self.facts.rows[table]] if table in self.facts.rows else self.facts.rows.values()
+        return next(row for rows in tables for row, source in rows.items() if source == (run, decoder))
+
+
+def read_yaml(path: Path, kind: Any) -> Any:
+    """A YAML file as a pydantic type.
+
+    Raises:
+        InputError: the file is missing or malformed.
+    """
+    if not path.is_file():
+        raise InputError(path, "does not exist", "every paper has one")
+    try:
+        return TypeAdapter(kind).validate_python(YAML(typ="safe").load(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "correct the file") from None
