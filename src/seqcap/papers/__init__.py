@@ -32,11 +32,7 @@ _NEEDED = ("__init__.py", "paper.yaml", "tables.yaml", "figures.yaml", "claims.y
 
 
 def load(name: str) -> Paper:
-    """A paper.
-
-    Raises:
-        InputError: there is no such paper, or its paper.yaml is missing or malformed.
-    """
+    """A paper; an InputError says that there is none, or what its paper.yaml lacks."""
     return Paper.read(_folder(name), partial(_module, name))
 
 
@@ -58,14 +54,7 @@ def sources(name: str, stage: str) -> tuple[list[str], list[str]]:
 
 
 def check(parameters: Iterable[str]) -> None:
-    """Checks that papers and files of parameters belong together.
-
-    Args:
-        parameters: names of the papers that have papers/<name>.yaml.
-
-    Raises:
-        InputError: a paper has a file of parameters but no folder, or the reverse, or something is missing in it.
-    """
+    """Checks that every paper has a folder, a file of parameters (`parameters` are their names) and all its parts."""
     wanted = set(parameters)
     for folder in sorted(path.parent.name for path in FOLDER.glob("*/*") if path.parent.name != "__pycache__"):
         if folder not in wanted:

@@ -299,8 +299,7 @@ def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
 
 
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
-    """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict. Those for
-    which runs are missing are one line."""
+    """Markdown lines: every comparison with both sides, the difference and verdict; those without runs are one line."""
     labels = {name: entry.label for name, entry in run.by_name.items()}
     matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "q", "seeds", "paper", "verdict"]]
     reasons: dict[str, str] = {}

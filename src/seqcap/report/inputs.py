@@ -321,13 +321,7 @@ class Run:
         return self.dataset(task) in (SCENES, CLIPS)
 
     def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
-        """Which data stood in for the paper's.
-
-        Args:
-            task: one that the paper has data for.
-            evaluation: of that task; "": the one that its runs are decoded in.
-            published_on: what the paper measured on; "": what `Facts.published_on` says.
-        """
+        """Which data stood in for the paper's; `published_on` defaults to what paper.yaml says of the task."""
         published_on = published_on or self.paper.facts.published_on.get(task, "")
         if not any(run.task == task for run in self.runs):
             return f"{published_on}: not part of this run"

@@ -99,11 +99,7 @@ class Paper:
 
     @classmethod
     def read(cls, folder: Path, find: Callable[[str], Any]) -> Self:
-        """Reads paper.yaml; other files are read on first use.
-
-        Raises:
-            InputError: the file is missing or malformed.
-        """
+        """Reads paper.yaml; other files are read on first use."""
         return cls(folder, read_yaml(folder / "paper.yaml", Facts), find)
 
     @property
@@ -142,11 +138,7 @@ class Paper:
 
 
 def read_yaml(path: Path, kind: Any) -> Any:
-    """A YAML file as a pydantic type.
-
-    Raises:
-        InputError: the file is missing or malformed.
-    """
+    """A YAML file as a pydantic type; an InputError names file, key and problem."""
     if not path.is_file():
         raise InputError(path, "does not exist", "every paper has one")
     try:

@@ -25,13 +25,7 @@ Records = Mapping[Key, Mapping[str, str]]
 
 
 def write_report(config: ReportConfig) -> None:
-    """Writes report.md, claims.csv (numbers in the printed scale), claims.md, curves.csv and metrics.json.
-
-    A paper without a section is named, and left out: experiments may publish one paper after the other.
-
-    Raises:
-        InputError: no paper's section has been made yet.
-    """
+    """Writes report.md, claims.csv, claims.md, curves.csv and metrics.json. Papers without a section are named."""
     made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
     if not made:
         raise InputError(SECTIONS, "has no paper's section", "run `dvc repro` to make them")

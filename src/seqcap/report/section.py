@@ -26,12 +26,7 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
-    """Writes section.md and what the report puts together of all papers: claims.json, metrics.json and curves.csv.
-
-    Args:
-        run: ours.
-        comparisons: pairs of runs that the user wants compared.
-    """
+    """Writes section.md, claims.json, metrics.json and curves.csv; `comparisons` are pairs of runs to compare."""
     results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     folder = SECTIONS / run.paper.name
     with writing.atomic(folder / "section.md") as path:
@@ -92,12 +87,7 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 
 def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
-    """What the whole report says of the paper's claims.
-
-    Returns:
-        among others `levels`, datasets whose CIDEr says nothing of COCO's; `records`, the lines of claims.csv; and
-        `printed`, the published difference of each, or "".
-    """
+    """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
     tasks = dict.fromkeys(entry.task for entry in run.runs)
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
@@ -113,10 +103,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
 
 
 def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]) -> dict[str, Any]:
-    """Numbers for `dvc metrics diff`: per run the main columns of the tables, and how many claims hold.
-
-    A number that could not be computed is left out.
-    """
+    """Numbers for `dvc metrics diff`: the main columns of each run that are there, and how many claims hold."""
     found = counts(results)
     claims = {"hold": found[HOLDS], "run": len(results) - found[NOT_RUN], "total": len(results)}
     numbers: dict[str, Any] = {"claims": claims}

@@ -145,13 +145,7 @@ class Missing:
 
 
 def paired(samples: Sequence[Sample]) -> list[Sample] | None:
-    """The systems of a comparison on the seeds that all have, and without what is undefined for one of them.
-
-    A seed with which the metric is undefined for every item is left out; None where no seed is left.
-
-    Args:
-        samples: of the same items.
-    """
+    """Systems on their common seeds, without what is undefined for one of them; None where no seed is left."""
     common = np.array(sorted(set.intersection(*(set(sample.seeds.tolist()) for sample in samples))), dtype=np.int64)
     same = [sample.only(common.tolist()) for sample in samples]
     counted = np.logical_and.reduce([sample.counted for sample in same])

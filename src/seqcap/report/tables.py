@@ -373,13 +373,7 @@ def _row_of_ours(
     sources: Sequence[tuple[str, str] | None],
     columns: Columns,
 ) -> list[Cell]:
-    """Rows of a run that the paper does not have, such as a user's own: one for each decoder of the table's runs of its
-    task, in their block; of its captioner's runs, if there are any.
-
-    Args:
-        cells: the table's.
-        sources: the run and the decoder of each.
-    """
+    """Rows of a run that the paper lacks: one per decoder of its task's (or captioner's) runs, in their block."""
     of_task = [
         (cell, other, source[1])
         for cell, source in zip(cells, sources, strict=True)
@@ -434,10 +428,7 @@ def no_truth(run: Run) -> Made:
 
 
 def quality_cells(run: Run) -> list[Cell]:
-    """Every quality metric of the greedy and of the best beam caption; low and high are the range over seeds.
-
-    Tasks whose quality is told by another metric, as translation's is, have no rows.
-    """
+    """Every quality metric of greedy and best beam captions, with the range over seeds; translations have no rows."""
     cells = []
     for decoder in ("greedy", "beam"):
         for entry in run.trained:

@@ -234,8 +234,7 @@ def choose(
 
 
 def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
-    """From where to where each way between neighbouring runs goes, without the ends of the whole curve; if there are
-    any, only those of several seeds."""
+    """The intervals between neighbouring runs, without the curve's ends; those of several seeds, if there are any."""
     samples = _samples(run, curve.runs, measure)
     if isinstance(samples, Missing):
         return []
@@ -265,12 +264,7 @@ def level(run: Run, name: str, measure: Measure) -> float | None:
 
 
 def shown(drawn: Drawn | Missing, units: str, note: str = "") -> Estimate:
-    """A number as tables show it.
-
-    Args:
-        units: what its items are.
-        note: what is said of every value of its metric.
-    """
+    """A number as tables show it; `units` names its items, `note` is said of every value of the metric."""
     if isinstance(drawn, Missing):
         return Estimate(None, remarks=(drawn.reason,), absent=drawn.absent)
     seeds, remarks = len(drawn.by_seed), tuple(filter(None, (note, *drawn.remarks)))

@@ -37,13 +37,7 @@ def claims(run: Run) -> list[Claim]:
 def _claim(
     entry: Entry, column: str, measure: Measure, sides: tuple[Side, Side], of: str, names: Sequence[str], **more: Any
 ) -> Claim:
-    """A comparison of an entry.
-
-    Args:
-        of: what the numbers are of, in words that follow the metric.
-        names: what the sides are called.
-        more: `direction`, +1 without it, and `printed`.
-    """
+    """A comparison of an entry. `of`: words that follow the metric. `more`: `direction` and `printed`."""
     where, headline = (measure.metric, measure.decoder, measure.captions), entry.is_headline(column)
     direction = more.pop("direction", +1)
     return Claim(entry.id, entry.text, *where, *names, direction, made=Made(sides, of), headline=headline, **more)
@@ -124,8 +118,7 @@ def _without_own_listener(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Where methods are compared, the two readings of rho, how far the language drifts, how noisy and biased gradients
-    are, and a page for people."""
+    """Operating points, readings of rho, language drift, gradient noise, and a page for people."""
     return [*_points(run), *_other_rho(run), *_drift(run), *_gradients(run), *_page(run)]
 
 

@@ -128,9 +128,7 @@ def _pairs(products: Floats, weights: Floats) -> Floats:
 
 
 def read_estimates(run: Run) -> Mapping[Key, Quality]:
-    """What was measured, the reference first; nothing if it is not part of this run, or if noise hides the exact
-    gradient: then nothing is known.
-    """
+    """The measured qualities, the reference first; empty if none were, or noise hides the exact gradient."""
     path = Path(run.config.results) / "psst_estimators.parquet"
     if not path.exists():
         return {}

@@ -264,13 +264,7 @@ _NAME_WIDTH, _CAPTION_WIDTH = 22, 84
 
 
 def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int) -> Figure:
-    """Three images with a caption of each system, its rank and CIDEr; then the paper's, of which we have numbers only.
-
-    Args:
-        number: of the paper's figure.
-        names: what a system is called -> its run; None: it is not part of this run.
-        first: how many chosen images to pass over.
-    """
+    """Three images with a caption, rank and CIDEr of each system, then the paper's; `first` images are skipped."""
     colours = dict(zip(names, (draw.BLUE, draw.GREEN, draw.RED), strict=False))
     rows = []
     for image in draw.choose_images(run.images, first + 3).tail(3).to_dict("records"):

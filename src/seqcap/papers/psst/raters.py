@@ -71,8 +71,7 @@ class Preferred:
 
 
 def at_one_recall(run: Run, method: str) -> str:
-    """The run of a method that is nearest to the operating point of naturalness; "" without one. The raters compare
-    captions, and between two runs there are none."""
+    """The run of a method nearest to the operating point of naturalness; "" without one."""
     return nearest(run, curve(run, method), PLACES["naturalness"].point(run)) or ""
 
 

@@ -43,8 +43,7 @@ def row_of(paper: Paper, method: str, table: str) -> str:
 
 
 def rows(run: Run) -> dict[str, Rows]:
-    """Published table -> row -> (run, decoder): of a method's runs that which is nearest to the operating point. Rows
-    of people's captions have none."""
+    """Published table -> row -> (run, decoder): a method's run nearest to the operating point. People have no row."""
     made: dict[str, Rows] = {}
     for table in ("table1", "table2", "table3", "table4", "table5"):
         place = PLACES["accuracy" if table == "table5" else table]

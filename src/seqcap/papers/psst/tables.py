@@ -1,5 +1,4 @@
-"""PSST's Tables 1 to 5 and Figure 3f's numbers, and what it does not print: recall three ways with language drift, how
-good the retrievers are, every run, and where methods are compared."""
+"""PSST's tables and Figure 3f's numbers, recall three ways, retrievers, every run and operating points."""
 
 from __future__ import annotations
 

@@ -19,11 +19,7 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
 
 
 def _regime(run: Run) -> list[str]:
-    """How far SLL's random samples score below its best beam caption, here and in print, and whether it still learns.
-
-    Where it has collapsed to its mode, samples are hardly worse than the beam's best caption, and exploring costs next
-    to nothing.
-    """
+    """How far SLL's samples score below its best beam caption: hardly at all once it has collapsed to its mode."""
     ours = _behind(run, SLL)
     if ours is None:
         return []

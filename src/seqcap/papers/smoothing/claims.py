@@ -102,8 +102,7 @@ def _captioners(run: Run, table: str) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Which loss is best, lazy against full training, what is not judged with attention, how the printed gains compare,
-    and what translations leave to gain."""
+    """The best loss, lazy training, claims counted with attention, printed gains, and what is left to gain."""
     found = [_most(run), _lazy(run), _with_attention(run), _as_printed(run), _policy_gradient(run), _determined(run)]
     return [remark for remark in found if remark]
 

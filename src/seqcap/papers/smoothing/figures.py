@@ -155,8 +155,7 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
 
 
 def _late(curves: pd.DataFrame) -> tuple[float, float]:
-    """Limits for the values after the first fifth of training: what a captioner learns first is much more than what
-    losses differ by."""
+    """Limits of the axis for values after the first fifth of training, where losses differ."""
     late = curves.loc[curves["step"] >= 0.2 * curves["step"].max(), "value"]
     margin = 0.05 * (late.max() - late.min()) or 0.01
     return late.min() - margin, late.max() + margin

@@ -17,8 +17,7 @@ _OF_PLATEAU = ("S3", "S6")
 
 
 def claims(run: Run) -> list[Claim]:
-    """The paper's claims. PG-SPIDEr's rank is not tested where it had fewer updates than the other policies: they gain
-    long after."""
+    """The paper's claims; PG-SPIDEr's rank is not tested where it had fewer updates than other policies."""
     updates = _updates(run)
     ours, most = updates.get("pg_spider", 0), max((updates.get(name, 0) for name in _POLICIES), default=0)
     found = ClaimsFile.read(run.paper).build(run.paper)

@@ -11,8 +11,7 @@ from seqcap.report.tables import gain
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """How much of the gain in recall the judge confirms, what alpha really weighs, how long runs were trained, and
-    among how many images recall is."""
+    """How much of the gain the judge confirms, what alpha weighs, training steps, and the number of images."""
     return [*_confirmed(run), *_weighed(run), *_steps(run), *_among(run)]
 
 
