@@ -357,7 +357,7 @@ def test_remarks_tell_points_rho_and_drift(tmp_path, monkeypatch):
     words = " ".join(claims.remarks(whole(), []))
     assert "Table 2: The operating point is the paper's, CIDEr 1.200." in words
     assert "Table 1: The paper's operating point is R@5 (own listener) 80.0. Ours is R@5 (own listener) 59" in words
-    assert "R@10 with rho .25 minus that with rho .75, at CIDEr 1.200: +1.8 [" in words
+    assert "R@10 with rho .25 minus that with rho .75, at CIDEr 1.200: +1.9 [" in words
     assert "MLE +0.0 [" in words
     assert "PSST Multinomial +10.0 [" in words
     assert len(claims.remarks(PsstRun(methods=["psst_mle"], second=False).read(), [])) == 2

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-import pyarrow.compute as pc
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
 from seqcap.papers.wtfrl.hacked import first_ranks, most_hacked
 from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.inputs import HUMAN, Run, read_captions
 from seqcap.report.tables import Measure
-from seqcap.tasks import ARTIFACTS
 
 # Run -> its colour and marker.
 _STYLES = {
@@ -56,7 +53,7 @@ def figure1(run: Run) -> Figure:
     files = dict(zip(run.images["item"].tolist(), run.images["file"].tolist(), strict=True))
     words = "" if chosen else "drawn at random, not by the rule; "
     items = chosen or [int(item) for item in draw.choose_images(run.images, len(printed))["item"]]
-    people = _first_of_people(run, items)
+    people = read_captions(run.config.pictures)
     heading = f"{words}ranks by the reward's retriever and the judge: caption"
     rows = []
     for item in items:
@@ -69,17 +66,6 @@ def figure1(run: Run) -> Figure:
         title = draw.picture_name(run, item)
         rows.append(draw.systems_row(title, str(files[item]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return draw.captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
-
-
-def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
-    """Item -> the first caption of people, as the file of the task has them."""
-    path = ARTIFACTS / run.config.pictures / "data/references.parquet"
-    table = parquet.read_table(path, schemas.REFERENCES)
-    table = table.filter(pc.equal(table["split"], run.split(run.config.pictures)))
-    found: dict[int, str] = {}
-    for item, text in zip(table["item"].to_pylist(), table["text"].to_pylist(), strict=True):
-        found.setdefault(item, text)
-    return {item: found[item] for item in items}
 
 
 def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
