@@ -10,7 +10,6 @@ import pytest
 from invented_psst import PsstRun
 
 from seqcap.config.estimators import ESTIMATES
-from seqcap.errors import InputError
 from seqcap.files import parquet
 from seqcap.papers.psst import claims, figures
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates, in_words, read_estimates, rhos_of

@@ -119,12 +119,14 @@ class Paper:
     @cached_property
     def tables(self) -> Mapping[str, TableText]:
         """tables.yaml: name of the file -> what is said of the table."""
-        return read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
+        found: Mapping[str, TableText] = read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
+        return found
 
     @cached_property
     def figures(self) -> Mapping[str, FigureText]:
         """figures.yaml: name of the file -> what is said of the figure."""
-        return read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
+        found: Mapping[str, FigureText] = read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
+        return found
 
     def functions(self, part: str) -> Mapping[str, Callable[..., Any]]:
         """`TABLES` of tables.py or `FIGURES` of figures.py, empty without such a module."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import in_words, read_estimates
@@ -18,6 +17,7 @@ from seqcap.report import REPORTS, statistics
 from seqcap.report.claims import Claim, Made, Result, Side
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import Run
+from seqcap.report.published import Printed
 from seqcap.report.statistics import Drawn
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, Reading, difference
@@ -35,12 +35,20 @@ def claims(run: Run) -> list[Claim]:
 
 
 def _claim(
-    entry: Entry, column: str, measure: Measure, sides: tuple[Side, Side], of: str, names: Sequence[str], **more: Any
+    entry: Entry,
+    column: str,
+    measure: Measure,
+    sides: tuple[Side, Side],
+    of: str,
+    names: Sequence[str],
+    printed: Printed | None = None,
+    direction: int = +1,
 ) -> Claim:
-    """A comparison of an entry. `of`: words that follow the metric. `more`: `direction` and `printed`."""
-    where, headline = (measure.metric, measure.decoder, measure.captions), entry.is_headline(column)
-    direction = more.pop("direction", +1)
-    return Claim(entry.id, entry.text, *where, *names, direction, made=Made(sides, of), headline=headline, **more)
+    """A comparison of an entry in a column; `of` are the words that follow the metric."""
+    left, right = names
+    where, made = (measure.metric, measure.decoder, measure.captions), Made(sides, of)
+    headline = entry.is_headline(column)
+    return Claim(entry.id, entry.text, *where, left, right, direction, printed, made=made, headline=headline)
 
 
 def _labels(run: Run, *names: str) -> list[str]:
