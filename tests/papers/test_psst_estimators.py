@@ -82,18 +82,6 @@ def test_intervals_hold_what_is_right(monkeypatch: pytest.MonkeyPatch, bias: flo
     assert (np.mean(held, axis=0) >= 0.9).all()
 
 
-def test_the_reference_is_compared_with_itself():
-    """Its bias is 0 and its cosine 1, in every resample."""
-    reference = drawn(np.random.default_rng(0), 24, variance=40, bias=0)
-    exact = replicates(reference, reference)
-    quality = exact.quality(exact, seed=0)
-    assert quality.bias.interval() == (quality.bias.value, 0) == (0, 0)
-    assert quality.direction.interval() == pytest.approx((1, 1))
-    low, high = quality.variance.interval()
-    assert low < quality.variance.value < high
-    assert quality.step.value == pytest.approx(1 / np.sqrt(1 + quality.variance.value))
-
-
 # --- The file
 
 

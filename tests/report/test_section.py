@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from seqcap import papers
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import claims, section
 from seqcap.report.claims_file import ClaimsFile
@@ -88,13 +87,6 @@ def test_what_the_report_says_of_a_paper(sle):
     assert numbers["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
     assert set(numbers["sll"]) == {"CIDEr_samples", "CIDEr_beam", "Div1", "Div2", "mBleu4"}
     assert numbers["claims"]["hold"] <= numbers["claims"]["run"] < numbers["claims"]["total"]
-
-
-def test_a_number_that_is_missing_is_left_out_of_the_metrics(sle):
-    sle.missing |= {"Div1"}
-    numbers = section.metrics(sle.read(), ClaimsFile.read(papers.load("sle")).measures(), [])
-    assert "Div1" not in numbers["sll"]
-    assert "Div2" in numbers["sll"]
 
 
 def test_settings_and_rewards_are_in_what_ran(sle):
@@ -206,11 +198,3 @@ def test_what_the_user_compares_is_in_the_section(sle):
         table = markdown_table(matrix(run, left, right, compared(run, left, right)))
         assert len(table) > 5
         assert "\n".join(table) in part
-
-
-def test_runs_without_a_score_in_common_are_a_line(sle):
-    sle.names = ["xe", "sll"]
-    run = sle.of_rows([row for row in sle.scores("sle_image") if row["variant"] == "xe"])
-    made(run, {})
-    text = section.build_section(run, {}, [], [("xe", "sll")])
-    assert "\n`xe` and `sll` have no score in common.\n" in text
