@@ -90,7 +90,7 @@ def test_what_the_report_says_of_a_paper(sle):
 
 
 def test_settings_and_rewards_are_in_what_ran(sle):
-    lines = section._what_ran(sle.read())
+    lines = section._runs_table(sle.read())
     assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |" in lines
     assert "| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |" in lines
 

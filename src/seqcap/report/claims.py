@@ -248,8 +248,8 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
     """The outcome of what was measured: left, right and, if there is one, the base."""
     scale = claim.scale
     # A side without training seeds (people) is the same with every seed.
-    of_seeds = [side.by_seed for side in drawn if side.by_seed]
-    common = sorted(set.intersection(*map(set, of_seeds))) if of_seeds else []
+    seeded = [side.by_seed for side in drawn if side.by_seed]
+    common = sorted(set.intersection(*map(set, seeded))) if seeded else []
     if not common:
         return Result(claim, NOT_RUN, reason=f"{' and '.join(claim.sides())} have no seed in common")
     differences = _difference(np.array([[side.by_seed.get(seed, side.value) for side in drawn] for seed in common]))

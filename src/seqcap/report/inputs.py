@@ -104,9 +104,9 @@ class Scores:
         ends = [*starts[1:].tolist(), len(key)]
         self._rows: dict[tuple[str, str, str], slice] = {}
         for code, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
-            rest, of_metric = divmod(code, len(metrics))
-            of_variant, of_decoder = divmod(rest, len(decoders))
-            self._rows[variants[of_variant], decoders[of_decoder], metrics[of_metric]] = slice(start, end)
+            rest, metric_code = divmod(code, len(metrics))
+            variant_code, decoder_code = divmod(rest, len(decoders))
+            self._rows[variants[variant_code], decoders[decoder_code], metrics[metric_code]] = slice(start, end)
         types = {"seed": np.int32, "item": np.int64, "rank": np.int32, "value": np.float64}
         self._columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
         lists = table["statistics"].combine_chunks()

@@ -37,7 +37,7 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
-    files = [*(of_run / "curves.parquet" for of_run in folders.values()), *filter(Path.exists, starts.values())]
+    files = [*(weights / "curves.parquet" for weights in folders.values()), *filter(Path.exists, starts.values())]
     with writing.atomic(folder / "curves.csv") as path:
         path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
 
@@ -64,7 +64,7 @@ def build_section(
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
     sections = [
         [f"## {run.paper.label}: {run.paper.facts.title}"],
-        _what_ran(run),
+        _runs_table(run),
         _findings(run, results, remarks),
         ["### Claims", "", *claims_table(run, results)],
         _comparisons(run, comparisons),
@@ -117,7 +117,7 @@ def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]
     return numbers
 
 
-def _what_ran(run: Run) -> list[str]:
+def _runs_table(run: Run) -> list[str]:
     header = ["variant", "label", "captioner", "objective", "settings", "reward", "epochs", "learning rate"]
     matrix = [[*header, "training seeds"]]
     for entry in run.trained:
@@ -326,8 +326,8 @@ def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
         "",
     ]
     matrix = [["published", "row", "decoder", "objective", "captions"]]
-    for table, of_table in rows.items():
-        for label, (run_name, decoder) in of_table.items():
+    for table, table_rows in rows.items():
+        for label, (run_name, decoder) in table_rows.items():
             entry = run.by_name.get(run_name)
             files = (
                 [f"`src/seqcap/objectives/{entry.objective}.py`", f"`{entry.decoded}`"] if entry else ["not run"] * 2

@@ -374,12 +374,12 @@ def _row_of_ours(
     columns: Columns,
 ) -> list[Cell]:
     """Rows of a run that the paper lacks: one per decoder of its task's (or captioner's) runs, in their block."""
-    of_task = [
+    task_cells = [
         (cell, other, source[1])
         for cell, source in zip(cells, sources, strict=True)
         if source is not None and (other := run.by_name.get(source[0])) is not None and other.task == entry.task
     ]
-    alike = [place for place in of_task if place[1].captioner == entry.captioner] or of_task
+    alike = [place for place in task_cells if place[1].captioner == entry.captioner] or task_cells
     decoders = list(dict.fromkeys(decoder for _, _, decoder in alike))
     label = f"{entry.label}, {entry.name}" if entry.label in {cell.row for cell in cells} else entry.label
     made = []

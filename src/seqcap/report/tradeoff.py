@@ -139,7 +139,9 @@ class Reading:
         seeds = sorted(set.intersection(*(set(x[i].seeds.tolist()) for i in beside)))
         if not seeds:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
-        by_seed = {seed: interpolate(_of_seed(x, seed), _of_seed(y, seed), point.value, lower)[0] for seed in seeds}
+        by_seed = {
+            seed: interpolate(_seed_values(x, seed), _seed_values(y, seed), point.value, lower)[0] for seed in seeds
+        }
         items = min(int(sample.counted.any(axis=1).sum()) for sample in y)
         return Drawn(value, resampled, by_seed, items, tuple(remarks))
 
@@ -207,16 +209,16 @@ def choose(
         scale: of `printed`.
         share: of the stretch, from its lower end: where the point is.
     """
-    of_others = [found for curve in others if (found := _ways(run, curve, measure))]
-    of_main = _ways(run, main, measure)
-    ways = [of_main, *of_others] if of_main else of_others
+    other_ways = [found for curve in others if (found := _ways(run, curve, measure))]
+    main_ways = _ways(run, main, measure)
+    ways = [main_ways, *other_ways] if main_ways else other_ways
     if not ways:
         return None
 
     def covering(low: float, high: float) -> int:
         """How many curves cover a stretch; none counts where the main one does not."""
         covers = [any(start <= low and high <= end for start, end in of) for of in ways]
-        return sum(covers) if covers[0] or not of_main else 0
+        return sum(covers) if covers[0] or not main_ways else 0
 
     ends = sorted({end for of in ways for way in of for end in way})
     stretches = list(pairwise(ends)) or [(ends[0], ends[0])]
@@ -300,7 +302,7 @@ def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] |
     return found
 
 
-def _of_seed(samples: Sequence[Sample], seed: int) -> Floats:
+def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
     """The values [points] with one seed; of runs without it, their mean."""
     values = []
     for sample in samples:

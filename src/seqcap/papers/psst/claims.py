@@ -27,10 +27,10 @@ from seqcap.report.tradeoff import Curve, Reading, difference
 
 def claims(run: Run) -> list[Claim]:
     """What the paper claims of its methods, each at the operating point where it does."""
-    ways = {"P10": _of_rho, "P11": _of_listeners, "P12": _of_raters, "P14": _without_own_listener}
+    ways = {"P10": _rho_claims, "P11": _listener_claims, "P12": _rater_claims, "P14": _judge_claims}
     found: list[Claim] = []
     for entry in ClaimsFile.read(run.paper).claims:
-        found += ways.get(entry.id, _of_table)(run, entry)
+        found += ways.get(entry.id, _table_claims)(run, entry)
     return found
 
 
@@ -55,7 +55,7 @@ def _labels(run: Run, *names: str) -> list[str]:
     return [methods(run.paper)[name].label for name in names]
 
 
-def _of_table(run: Run, entry: Entry) -> Iterator[Claim]:
+def _table_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """Two rows of a table at its operating point; who is ahead is as printed."""
     table, place = entry.table, PLACES[entry.table]
     for _, column, _, left, right in entry.each():
@@ -67,7 +67,7 @@ def _of_table(run: Run, entry: Entry) -> Iterator[Claim]:
         yield _claim(entry, column, measure, sides, of, names, direction=printed.sign, printed=printed)
 
 
-def _of_rho(run: Run, entry: Entry) -> Iterator[Claim]:
+def _rho_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """Figure 3f: the printed rho of a distribution against an end."""
     place, curves = PLACES["fig3f"], by_rho(run)
     point = place.point(run)
@@ -80,7 +80,7 @@ def _of_rho(run: Run, entry: Entry) -> Iterator[Claim]:
         yield _claim(entry, column, measure, (inner, outer), f"at equal CIDEr ({place.name})", (label, other))
 
 
-def _of_listeners(run: Run, entry: Entry) -> Iterator[Claim]:
+def _listener_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """PSST's listener against the judge, on PSST's captions and on people's."""
     place = PLACES["table3"]
     for _, column, _, left, _ in entry.each():
@@ -99,7 +99,7 @@ def _of_listeners(run: Run, entry: Entry) -> Iterator[Claim]:
             yield _claim(entry, column, heard(measure), sides, of, rows, printed=printed)
 
 
-def _of_raters(run: Run, entry: Entry) -> Iterator[Claim]:
+def _rater_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """Table 5, with automatic raters in place of people."""
     for _, column, _, left, right in entry.each():
         rows = [row_of(run.paper, method, "table5") for method in (left, right)]
@@ -113,7 +113,7 @@ def _of_raters(run: Run, entry: Entry) -> Iterator[Claim]:
             yield _claim(entry, column, measure, sides, of, names, direction=direction, printed=printed)
 
 
-def _without_own_listener(run: Run, entry: Entry) -> Iterator[Claim]:
+def _judge_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """P1 by measures that no run was trained for."""
     place = PLACES["table2"]
     for _, metric, _, left, right in entry.each():

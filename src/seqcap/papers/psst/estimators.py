@@ -146,14 +146,14 @@ def _replicates(rows: Sequence[Mapping[str, Any]]) -> Replicates:
     return Replicates(own, across, rows[0]["draws"])
 
 
-def rhos_of(found: Mapping[Key, Quality], distribution: str) -> dict[float, Quality]:
+def qualities_by_rho(found: Mapping[Key, Quality], distribution: str) -> dict[float, Quality]:
     """Rho -> what passes captions on with it and has a gradient through what is fed back."""
     return {rho: value for (name, rho, fed), value in found.items() if name == distribution and fed and rho is not None}
 
 
 def in_words(run: Run, found: Mapping[Key, Quality]) -> str:
     """What is known of REINFORCE, of straight-through and of PSST at both ends of rho and at the printed one."""
-    rhos = rhos_of(found, "multinomial")
+    rhos = qualities_by_rho(found, "multinomial")
     if not rhos:
         return ""
     exact = found[EXACT]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, read_estimates, rhos_of
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, qualities_by_rho, read_estimates
 from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, PSST_75, ST, by_rho, curve, curves, methods, printed_lambda
 from seqcap.papers.psst.points import PLACES
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
@@ -123,10 +123,10 @@ def figure3f(run: Run) -> Figure | str:
         shift = 0.008 * (2 * place - 1)
         label = f"PSST {name}"
         _errors(axis, run, point, {rho + shift: line for rho, line in rhos.items()}, colour, marker, "-", label)
-        of_table = curve(run, ST if name == "Multinomial" else "st_gumbel")
-        if of_table.runs and of_table not in rhos.values():
+        printed_st = curve(run, ST if name == "Multinomial" else "st_gumbel")
+        if printed_st.runs and printed_st not in rhos.values():
             words = f"ST {name}, index fed back"
-            _errors(axis, run, point, {shift: of_table}, colour, marker, "", words, hollow=True)
+            _errors(axis, run, point, {shift: printed_st}, colour, marker, "", words, hollow=True)
     axis.set(xlabel="rho: probability that a step passes its distribution on", ylabel="R@10, own listener, %")
     axis.set_title(f"at {point.words()}", loc="left")
     axis.legend(frameon=False)
@@ -174,7 +174,7 @@ def estimators(run: Run) -> Figure | str:
     for quality, axis in panels.items():
         for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
             colour, label = _STYLES[psst][0], f"{labels[st]}{NO_FEEDBACK}"
-            points = {rho + shift: value for rho, value in rhos_of(found, distribution).items()}
+            points = {rho + shift: value for rho, value in qualities_by_rho(found, distribution).items()}
             _quality(axis, quality, points, colour, marker, labels[psst])
             fed_back = {3 * shift: found[distribution, 0.0, False]}
             _quality(axis, quality, fed_back, colour, marker, label, hollow=True)

@@ -141,10 +141,10 @@ def drift(run: Run) -> list[Cell]:
     cells = []
     for line in curves(run).values():
         cells += _with_gap(run, line.label, {name: Reading(line, measure, point) for name, measure in columns.items()})
-    return [*cells, *_with_gap(run, HUMAN_LABEL, {name: _of_people(measure) for name, measure in columns.items()})]
+    return [*cells, *_with_gap(run, HUMAN_LABEL, {name: _people_score(measure) for name, measure in columns.items()})]
 
 
-def _of_people(measure: Measure) -> Score:
+def _people_score(measure: Measure) -> Score:
     """The same of all captions that people wrote; the listeners that runs start from are their own."""
     name = GROUND_TRUTH if measure.metric.startswith("own_") else HUMAN
     return Score(name, heard(measure))

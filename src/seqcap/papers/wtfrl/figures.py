@@ -74,8 +74,8 @@ def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
         return caption
     numbers = []
     for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
-        of_all = first_ranks(run, who, metric)
-        numbers.append("–" if of_all is None else f"{of_all[item]:.0f}")
+        ranks = first_ranks(run, who, metric)
+        numbers.append("–" if ranks is None else f"{ranks[item]:.0f}")
     return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
 
 
@@ -137,8 +137,10 @@ def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker
         low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
         places.append(scale * ours.value)
         errors.append(scale * np.maximum([[ours.value - low], [high - ours.value]], 0))
-    (x, y), (of_x, of_y) = places, errors
-    axis.errorbar(x, y, xerr=of_x, yerr=of_y, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
+    (x, y), (x_error, y_error) = places, errors
+    axis.errorbar(
+        x, y, xerr=x_error, yerr=y_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label
+    )
 
 
 # --- Learning curves

@@ -41,7 +41,7 @@ def retrieval(run: Run) -> Made:
         cells += measured_cells(run, "", entry, columns)
         cells += _gaps(run, entry.label, {column: Score(entry.name, of) for column, of in recalls.items()})
     data = run.stand_in(run.config.pictures)
-    people = {column: _of_people(of) for column, of in columns.items()}
+    people = {column: _people_score(of) for column, of in columns.items()}
     cells += [
         Cell.of(of.measure.metric, "", HUMAN_LABEL, column, of.measure.of(run, of.name), data)
         for column, of in people.items()
@@ -50,7 +50,7 @@ def retrieval(run: Run) -> Made:
     return Made(cells, words={"exact": _EXACT_READING if run.knows_facts else ""})
 
 
-def _of_people(of: Measure) -> Score:
+def _people_score(of: Measure) -> Score:
     """The same of all captions that people wrote."""
     name = PEOPLE if of.metric.startswith("own_") else HUMAN
     return Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
