@@ -55,7 +55,7 @@ def write_figures(run: Run) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Writes a PNG whose bytes depend on nothing but what is drawn (no date, no version of matplotlib)."""
+    """Writes a PNG with reproducible bytes: no date, no version of matplotlib."""
     FigureCanvasAgg(figure)
     with writing.atomic(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
@@ -80,7 +80,7 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def picture_name(run: Run, item: int, task: str = "") -> str:
-    """What a picture, or a clip of `task`, is called above it."""
+    """The heading of a picture, or of a clip of `task`."""
     task = task or run.config.pictures
     return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
 
@@ -148,7 +148,7 @@ def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Fig
 
 
 def absent(name: str) -> Line:
-    """What stands for the captions of a run that is not there."""
+    """The line shown for a run that is not part of this run."""
     return Line(f"variant {name} is not part of this run", MUTED)
 
 

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
 
-# What one unit of our own metrics is worth in the scale a paper prints.
+# Name of a printed scale -> factor from our metrics to it.
 SCALES = {"x100": 100.0, "x1": 1.0, "ratio": 1.0, "percent": 100.0}
 
 
@@ -25,7 +25,7 @@ class Printed:
 
     @property
     def scale(self) -> float:
-        """What one unit of our own metric is worth in the printed scale."""
+        """Factor from our metric to the printed scale."""
         return SCALES[self.cells[0]["scale"]]
 
     @property

@@ -1,4 +1,4 @@
-"""A paper's part of the report: what ran, which claims hold, every table and figure, and where each row lives."""
+"""A paper's part of the report: runs, claims, tables, figures, and the files behind each row."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _runs_table(run: Run) -> list[str]:
     matrix = [[*header, "training seeds"]]
     for entry in run.trained:
         trained = [entry.captioner, entry.objective, _settings(entry.settings) or "–", entry.reward or "–"]
-        # Without an epoch it is what it starts from.
+        # A run without an epoch has the weights that it starts from.
         pace = [str(entry.epochs), f"{entry.learning_rate:g}"] if entry.epochs else ["–", "–"]
         seeds = ", ".join(str(seed) for seed in entry.seeds)
         matrix.append([f"`{entry.name}`", entry.label, *trained, *pace, seeds])
@@ -152,14 +152,14 @@ def _setting(value: Any) -> str:
 
 
 def _findings(run: Run, results: Sequence[Result], remarks: Sequence[str]) -> list[str]:
-    """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
+    """Sentences made from the headline claims' results, and the paper's remarks."""
     lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
     lines += [_finding(run, result) for result in results if result.claim.headline and result.difference is not None]
     return [*lines, *(line for remark in remarks for line in ("", remark))]
 
 
 def _finding(run: Run, result: Result) -> str:
-    """One claim in a sentence: what was found, how sure it is, and what the paper has."""
+    """One claim in a sentence: our difference, how sure it is, and the paper's difference."""
     claim = result.claim
     left, right = claim.sides({name: entry.label for name, entry in run.by_name.items()})
     what = claim.what(run)
@@ -176,7 +176,7 @@ def _finding(run: Run, result: Result) -> str:
 
 
 def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """What the user wants compared, in every metric that both runs have."""
+    """The comparisons that the user asked for, in every metric that both runs have."""
     if not pairs:
         return []
     lines = ["### Comparisons beyond the paper", "", "q is corrected over the rows of one comparison."]

@@ -192,7 +192,7 @@ def _counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """What a paper's function for a table gives; cells alone will do.
+    """The result of a paper's function for a table, if it gives more than cells.
 
     Attributes:
         reading: takes the place of the table's own, where there is nothing to show.
@@ -412,7 +412,7 @@ def _with_unpublished(
 
 
 def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
-    """One row of our own: the mean of each measure, with its interval, of a run; None: of what people wrote."""
+    """One row of our own: each measure of a run with its interval; without a run, of human captions."""
     name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
     data = run.stand_in(entry.task if entry else run.config.pictures)
     return [
@@ -422,7 +422,7 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
 
 
 def no_truth(run: Run) -> Made:
-    """What stands for the cells of a table of true statements where nobody knows which are."""
+    """A table of true statements where the facts are unknown: no cells, but the reason."""
     dataset = run.dataset(run.config.pictures)
     return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
 

@@ -77,7 +77,7 @@ class OperatingPoint:
 
 @dataclass(frozen=True)
 class Reading:
-    """A method's measure at an operating point. A method with a single run is read there, whatever the point is.
+    """A method's measure at an operating point. A method with a single run is always read at that run.
 
     Attributes:
         point: None where no method has two runs.
@@ -95,7 +95,7 @@ class Reading:
         return self.curve.runs
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with what the bootstrap makes of it, or why there is none."""
+        """Its value with bootstrap resamples, or why there is none."""
         label = self.curve.label
         if not self.runs:
             return Missing(f"{label} is not part of this run", absent=True)
@@ -134,7 +134,7 @@ class Reading:
                 f"{label} does not reach {point.words()} in {without:.0%} of the resamples: without them, the interval "
                 "is too narrow"
             )
-        # Seeds of the runs beside the point: what is farther away has no part in the value.
+        # Only seeds of the two runs beside the point matter: runs farther away do not change the value.
         beside = {int(end) for place in places for end in (np.floor(place), np.ceil(place))}
         seeds = sorted(set.intersection(*(set(x[i].seeds.tolist()) for i in beside)))
         if not seeds:
@@ -148,14 +148,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Score:
-    """What stands beside curves without being one: a number that does not depend on where they are read."""
+    """A number beside curves that does not depend on the operating point."""
 
     name: str
     measure: Measure
     runs: tuple[str, ...] = ()
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with what the bootstrap makes of it. People's depends on no training seed."""
+        """Its value with bootstrap resamples. Human captions depend on no training seed."""
         samples = _samples(run, [self.name], self.measure)
         if isinstance(samples, Missing):
             return samples
@@ -196,7 +196,7 @@ def _shares(x: Floats, where: float) -> Floats:
 def choose(
     run: Run, main: Curve, others: Sequence[Curve], measure: Measure, printed: float, scale: float, share: float = 0.5
 ) -> OperatingPoint | None:
-    """Where curves are compared, by a rule that looks at `measure` alone, not at what is compared there.
+    """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
     The stretches are those that the main curve covers, and among them those that most others cover, too. The point is
     the paper's value if it is in one of them, else a point of the longest. A curve covers its range but for a tenth at
@@ -292,7 +292,7 @@ def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing
 
 
 def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
-    """What the scores of some runs are drawn from."""
+    """The samples of some runs."""
     found = []
     for name in names:
         sample = run.scores.sample(name, measure.decoder, measure.metric, measure.captions)
