@@ -26,7 +26,7 @@ from seqcap.report.tradeoff import Curve, Reading, difference
 
 
 def claims(run: Run) -> list[Claim]:
-    """What the paper claims of its methods, each at the operating point where it does."""
+    """The paper's claims about its methods, each at the operating point of its table."""
     ways = {"P10": _rho_claims, "P11": _listener_claims, "P12": _rater_claims, "P14": _judge_claims}
     found: list[Claim] = []
     for entry in ClaimsFile.read(run.paper).claims:
@@ -150,7 +150,7 @@ def _other_rho(run: Run) -> list[str]:
 
 
 def _drift(run: Run) -> list[str]:
-    """What the own listener finds more than the judge, with the captioner that all start from and with PSST."""
+    """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
     point = PLACES["table2"].point(run)
     found = []
     for method in ("mle", "luo", ST, PSST):

@@ -78,7 +78,7 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """What is known of an estimator.
+    """Inner products of an estimator's replicates.
 
     Attributes:
         own: inner products of its replicates [r, r].
@@ -147,12 +147,12 @@ def _replicates(rows: Sequence[Mapping[str, Any]]) -> Replicates:
 
 
 def qualities_by_rho(found: Mapping[Key, Quality], distribution: str) -> dict[float, Quality]:
-    """Rho -> what passes captions on with it and has a gradient through what is fed back."""
+    """Rho -> the estimator of a distribution that has a gradient through feedback."""
     return {rho: value for (name, rho, fed), value in found.items() if name == distribution and fed and rho is not None}
 
 
 def in_words(run: Run, found: Mapping[Key, Quality]) -> str:
-    """What is known of REINFORCE, of straight-through and of PSST at both ends of rho and at the printed one."""
+    """Numbers of REINFORCE, of straight-through, and of PSST at both ends of rho and at the printed rho."""
     rhos = qualities_by_rho(found, "multinomial")
     if not rhos:
         return ""

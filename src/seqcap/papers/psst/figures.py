@@ -90,7 +90,7 @@ def _plot(
 
 
 def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]) -> None:
-    """Which marker is which w, and its lambda in either unit."""
+    """The legend of markers: w, and its lambda in either unit."""
     axis.set_axis_off()
     handles, labels = [], []
     for weight, marker in markers.items():
@@ -144,7 +144,7 @@ def _errors(
     label: str,
     hollow: bool = False,
 ) -> None:
-    """Recall at the operating point with intervals, of what reaches it."""
+    """Recall with intervals of the curves that reach the operating point."""
     points = []
     for x, line in lines.items():
         ours = shown(Reading(line, _RECALL, point).drawn(run), "images")

@@ -1,4 +1,4 @@
-"""What people are asked for PSST's Table 5: captions of this run at its two operating points, one seed."""
+"""The questions to people for PSST's Table 5: captions of this run at its two operating points, one seed."""
 
 from __future__ import annotations
 

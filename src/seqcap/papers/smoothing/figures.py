@@ -45,7 +45,7 @@ def figure1(run: Run) -> Figure | str:
 
 # --- Gains over MLE
 
-# By what a loss smooths: nothing, tokens, sequences or both.
+# Level of smoothing: none, tokens, sequences or both -> colour.
 _KINDS = {"": draw.GREY, "tok": OLIVE, "seq": draw.BLUE, "tok-seq": draw.RED}
 
 
@@ -95,7 +95,7 @@ _FAMILIES = (
     "Tok-Seq, Hamming",
     "Tok-Seq, CIDEr or BLEU-4",
 )
-# Of losses with substitutes, by where these come from; else by the loss.
+# By the source of substitutes; of losses without substitutes by the loss.
 _COLOURS = {
     "MLE": draw.BLACK,
     "MLE + gammaH": draw.MUTED,

@@ -32,7 +32,7 @@ _STYLES = {
 
 # --- Figure 1: a hacked reward
 
-# Who says the captions -> the paper's name for it, and ours.
+# Author of captions -> the paper's name for it, and ours.
 _EXAMPLES = {
     HUMAN: ("generic_gt", "generic ground truth"),
     ALONE: ("reward_hacking", "reward hacking"),
@@ -85,7 +85,7 @@ def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
     for number, captions in enumerate(printed.values(), start=1):
         lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)"
-        # A longer one would run into the words below it.
+        # A longer title would run into the words below it.
         title = f"Figure 1, image {number}"
         rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
@@ -163,7 +163,7 @@ _PANELS = {
 
 
 def learning(run: Run) -> Figure:
-    """A panel per quantity: what is paid, what the discriminator holds for people's, how sure the captioner is, val."""
+    """A panel per quantity: rewards, the discriminator's probabilities, the captioner's entropy, validation."""
     curves, entries = run.curves, runs_of_table(run)
     colours = {name: colour for name, (colour, _) in _STYLES.items()}
     figure = Figure(figsize=(12.0, 12.4), layout="constrained")

@@ -1,4 +1,4 @@
-"""Which images Figure 1 shows: those where the reward is hacked most, by a rule that reads ranks and no captions."""
+"""The images of Figure 1: those where the reward is hacked most, chosen by ranks, not by captions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What WTF-RL's paper does not print: recall by a judge and by truth, and ablations."""
+"""Tables that WTF-RL's paper does not print: recall by a judge and by truth, and ablations."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def retrieval(run: Run) -> Made:
 
 
 def _people_score(of: Measure) -> Score:
-    """The same of all captions that people wrote."""
+    """The same measure of all captions that people wrote."""
     name = PEOPLE if of.metric.startswith("own_") else HUMAN
     return Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
 
 
 def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
-    """What the retriever that pays finds more than the judge."""
+    """Recall by the retriever that pays minus recall by the judge."""
     units, data = run.kind(run.config.pictures).units, run.stand_in(run.config.pictures)
     cells = []
     for column in ("T2I R@10", "I2T R@10"):
