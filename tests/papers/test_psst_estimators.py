@@ -12,7 +12,7 @@ from invented_psst import PsstRun
 from seqcap.config.estimators import ESTIMATES
 from seqcap.files import parquet
 from seqcap.papers.psst import claims, figures
-from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates, in_words, read_estimates, rhos_of
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates, in_words, qualities_by_rho, read_estimates
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Floats
@@ -82,18 +82,6 @@ def test_intervals_hold_what_is_right(monkeypatch: pytest.MonkeyPatch, bias: flo
     assert (np.mean(held, axis=0) >= 0.9).all()
 
 
-def test_the_reference_is_compared_with_itself():
-    """Its bias is 0 and its cosine 1, in every resample."""
-    reference = drawn(np.random.default_rng(0), 24, variance=40, bias=0)
-    exact = replicates(reference, reference)
-    quality = exact.quality(exact, seed=0)
-    assert quality.bias.interval() == (quality.bias.value, 0) == (0, 0)
-    assert quality.direction.interval() == pytest.approx((1, 1))
-    low, high = quality.variance.interval()
-    assert low < quality.variance.value < high
-    assert quality.step.value == pytest.approx(1 / np.sqrt(1 + quality.variance.value))
-
-
 # --- The file
 
 
@@ -119,10 +107,10 @@ def test_what_was_measured_is_read(psst: PsstRun):
     found = read_estimates(write(psst))
     assert next(iter(found)) == EXACT
     assert len(found) == 10
-    variances = {rho: quality.variance.value for rho, quality in rhos_of(found, "multinomial").items()}
+    variances = {rho: quality.variance.value for rho, quality in qualities_by_rho(found, "multinomial").items()}
     assert list(variances) == [0.0, 0.25, 1.0]
     assert list(variances.values()) == pytest.approx([1, 10**0.25, 10], rel=0.3)
-    assert rhos_of(found, "gumbel")[1.0].bias.value == pytest.approx(2, rel=0.5)
+    assert qualities_by_rho(found, "gumbel")[1.0].bias.value == pytest.approx(2, rel=0.5)
     assert found[EXACT].variance.value == pytest.approx(16 * 4, rel=0.4)
 
 
@@ -189,7 +177,7 @@ def test_every_quality_has_a_panel(psst: PsstRun):
     for axis, name in ((variance, "variance"), (bias, "bias"), (direction, "direction"), (step, "step")):
         line = axis.containers[0].lines[0]
         assert np.asarray(line.get_xdata(), dtype=float) == pytest.approx([0, 0.25, 1], abs=0.01)
-        right = [getattr(quality, name).value for quality in rhos_of(found, "multinomial").values()]
+        right = [getattr(quality, name).value for quality in qualities_by_rho(found, "multinomial").values()]
         assert np.asarray(line.get_ydata(), dtype=float) == pytest.approx(right)
         hollow = axis.containers[3].lines[0]
         assert np.asarray(hollow.get_ydata(), dtype=float) == getattr(found["gumbel", 0.0, False], name).value

@@ -114,16 +114,6 @@ def test_table_3_has_the_start_and_our_clips(sle):
     assert cells.loc[cells["row"] == "SLL", "paper"].tolist() == ["17.8", "45.9", "15.9"]
 
 
-def test_table_3_without_clips_says_so(sle):
-    sle.names = [name for name in sle.names if not name.endswith("_clip")]
-    cells = lines(sle, "sle_table3")
-    assert set(cells["ours"]) == {""}
-    assert not cells["row"].str.contains("start").any()
-    assert figures.clips(sle.read()) == "This run captions no clips."
-    results = run_claims(CLAIMS, sle.read())
-    assert {result.verdict for result in results if result.claim.id in ("C11", "C12", "C13")} == {NOT_RUN}
-
-
 def test_truth_of_clips_is_left_out_where_only_theirs_is_unknown(sle, monkeypatch: pytest.MonkeyPatch):
     run = sle.read()
     tasks = run.config.tasks | {"clip": run.config.tasks["clip"].model_copy(update={"dataset": "tgif"})}
@@ -227,18 +217,6 @@ def test_errors_of_the_paper_are_those_of_its_numbers():
 # --- Figures
 
 
-def test_photographs_are_not_shown(sle):
-    """Without leave to show images, the tar is not even opened; the file's name stands in the picture's place."""
-    sle.show = False
-    drawn = sle.write()
-    Path("artifacts/image/data/images.tar").unlink()
-    figure = figures.figure1(drawn)
-    assert figure.axes == []
-    texts = [text.get_text() for text in figure.texts]
-    assert any("1.png" in text for text in texts)
-    assert figures.figure2(drawn).axes == figures.figure4(drawn).axes == []
-
-
 def test_repeated_captions_are_grey(sle):
     figure = figures.figure1(sle.write())
     grey = [text.get_text() for text in figure.texts if text.get_color() == "#8a8a8a"]
@@ -256,12 +234,6 @@ def test_a_picture_that_is_not_in_the_tar_is_named(sle):
     drawn.images["file"] = "images/none.png"
     with pytest.raises(InputError, match=r"no image 'images/none\.png'"):
         figures.figure1(drawn)
-
-
-def test_a_run_that_is_not_there_leaves_its_column_saying_so(sle):
-    sle.names = ["xe", "sll_sle"]
-    texts = " ".join(text.get_text() for text in figures.figure4(sle.write()).texts)
-    assert texts.replace("\n", " ").count("variant sll is not part of this run") == 3
 
 
 def test_cross_entropy_is_a_dashed_line_at_its_level(sle):
@@ -342,12 +314,3 @@ def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
 def test_one_alpha_is_no_figure(sle):
     sle.names = ["xe", "sll_sle", "sll_me"]
     assert figures.alpha(sle.read()) == "This run has fewer than two values of alpha."
-
-
-def test_other_figures_leave_the_sweep_out(sle):
-    sle.names += SWEEP
-    run = sle.write()
-    for figure in (figures.tradeoff(run), figures.curves(run), figures.figure3(run)):
-        labels = figure.axes[0].get_legend_handles_labels()[1]
-        assert "SLL-SLE" in labels
-        assert not any(label.startswith("sweep") for label in labels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ import pytest
 from invented_wtfrl import CHANGES, HACKED, LABELS, LOST, WtfrlRun, printed
 
 from seqcap import papers
-from seqcap.files import parquet, schemas
 from seqcap.papers.wtfrl import figures
 from seqcap.papers.wtfrl.ablations import ablations
 from seqcap.papers.wtfrl.claims import remarks
@@ -19,9 +17,9 @@ from seqcap.papers.wtfrl.hacked import most_hacked
 from seqcap.report.claims import Claim, Result, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
-from seqcap.report.section import metrics, write_section
-from seqcap.report.tables import COLUMNS, make_table, write_tables
-from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
+from seqcap.report.section import metrics
+from seqcap.report.tables import COLUMNS, make_table
+from seqcap.report.verdicts import HOLDS
 
 PAPER = papers.load("wtfrl")
 FILE = ClaimsFile.read(PAPER)
@@ -115,14 +113,6 @@ def test_people_are_heard_by_both_retrievers():
     assert people.loc["words", "ours"] == ""
 
 
-def test_what_is_exact_is_of_scenes_alone():
-    assert numbers(whole(), "wtfrl_retrieval")["WTF", "of it alone, %"] == pytest.approx(10)
-    made = lines(few(dataset="flickr8k"), "wtfrl_retrieval")
-    assert not set(made["column"]) & {"T2I R@10, literal", "true of its scene, %", "of it alone, %", "bits"}
-    assert set(made["row"]) == {"TF", "WTF", "WTF-RL", "RL", "human captions"}
-    assert (made.loc[made["column"] == "log p of a word", "ours"] != "").all()
-
-
 # --- Ablations
 
 
@@ -189,40 +179,9 @@ def test_the_runs_claims_hold_as_it_was_made():
     assert found["D11", "CIDEr", "rl_alone", "rl"].difference == pytest.approx(-100 * LOST, abs=0.1)
 
 
-def test_claims_fail_where_the_run_is_made_the_other_way():
-    made = WtfrlRun()
-    swapped = {"rl": "tf", "tf": "rl"}
-    rows = [row | {"variant": swapped.get(row["variant"], row["variant"])} for row in made.scores("wtfrl_image")]
-    found = outcomes(made.of_rows(rows))
-    assert found["D1", "own_R@10", "rl", "tf"].verdict == FAILS
-    assert found["D1", "CIDEr", "rl", "tf"].verdict == FAILS
-    assert found["D12", "fixed_text_R@5", "rl", "tf"].verdict == FAILS
-    assert found["D3", "CIDEr", "wtf_rl", "rl"].verdict == FAILS
-
-
 def of(found: list[Claim], number: str, metric: str, left: str, right: str) -> Claim:
     (one,) = [c for c in found if (c.id, c.metric, c.left, c.right) == (number, metric, left, right)]
     return one
-
-
-def test_what_is_compared_names_the_way_and_the_retriever():
-    run = whole()
-    found = FILE.build(PAPER)
-    assert (
-        of(found, "D1", "own_text_R@5", "rl", "tf").what(run)
-        == "image-to-text R@5 by the reward's retriever, best beam caption"
-    )
-    assert of(found, "D12", "fixed_R@10", "wtf", "tf").what(run) == "text-to-image R@10 by the judge, best beam caption"
-    assert of(found, "D2", "Self-BLEU", "wtf", "tf").what(run) == "Self-BLEU of the best beam caption"
-
-
-def test_what_is_not_part_of_the_run_is_not_run():
-    found = outcomes(few())
-    absent = {number for (number, *_), result in found.items() if result.absent}
-    assert absent == {"D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12"}
-    assert {result.verdict for (number, *_), result in found.items() if number in ("D5", "D10")} == {NOT_RUN}
-    assert found["D12", "fixed_R@1", "wtf", "tf"].verdict == HOLDS
-    assert found["D9", "Self-BLEU", "wtf_rl", "rl"].verdict == HOLDS
 
 
 # --- Words
@@ -277,15 +236,6 @@ def test_steps_are_those_in_which_captioners_learn():
     assert "D10 compares equally many steps." in said
     assert "Learning rates differ: 0.001: `tf_longer`, `wtf`, " in said
     assert said.endswith("; 0.0001: `rl`.")
-
-
-def test_unequal_steps_are_told(monkeypatch: pytest.MonkeyPatch):
-    made = WtfrlRun()
-    curves = made.curves
-    monkeypatch.setattr(
-        made, "curves", lambda name: [row for row in curves(name) if name != "tf_longer" or row["step"] <= 40]
-    )
-    assert "D10 compares 80 steps with 40." in words(made.read())["Steps"]
 
 
 def test_print_tells_among_how_many_images_recall_is():
@@ -349,17 +299,6 @@ def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
     assert not any("drawn at random" in text for text in shown)
 
 
-def test_people_are_the_first_caption_of_the_file(wtfrl):
-    wtfrl.set_to = hacked()
-    read = wtfrl.write()
-    path = Path("artifacts/image/data/references.parquet")
-    rows = parquet.read_table(path, schemas.REFERENCES).to_pylist()
-    more = [rows[7] | {"text": text, "caption_id": 100 + n} for n, text in enumerate(("first", "second"))]
-    other = rows[7] | {"text": "of another split", "split": "train", "caption_id": 99}
-    parquet.write_rows(path, [other, more[0], *rows[:7], *rows[8:], more[1]], schemas.REFERENCES)
-    assert "90, 6: first" in texts(figures.figure1(read))
-
-
 def test_without_a_hacked_run_images_are_drawn(wtfrl):
     wtfrl.names = list(FEW)
     shown = texts(figures.figure1(wtfrl.write()))
@@ -389,41 +328,4 @@ def test_recall_against_cider_is_by_both_and_as_printed():
     assert {text.get_text() for text in legend.get_texts()} == {"ablations of WTF-RL", *LABELS.values()}
 
 
-def thick(axis) -> list[str]:
-    """The runs with a line of their mean."""
-    return [line.get_label() for line in axis.get_lines() if line.get_linewidth() == 2]
-
-
-def test_learning_curves_have_a_panel_for_every_quantity():
-    figure = figures.learning(whole())
-    panels = {axis.get_title("left"): axis for axis in figure.axes}
-    assert len(panels) == 12
-    paid = [label for label in LABELS.values() if label not in ("TF", "TF, as many steps more")]
-    assert thick(panels["mean reward of the beam's captions"]) == paid
-    # SCST - Grammar has no reward of people's captions, but its head judges them.
-    assert thick(panels["mean reward of people's"]) == paid[:-1]
-    assert thick(panels["P_D of people's captions"]) == paid
-    assert thick(panels["validation CIDEr, greedy captions"]) == ["TF, as many steps more", *paid]
-    start = [line for line in panels["validation CIDEr, greedy captions"].get_lines() if line.get_linestyle() == "--"]
-    assert [line.get_label() for line in start] == ["TF (step 0)"]
-    assert start[0].get_ydata()[0] == pytest.approx(1.002)
-    (legend,) = figure.legends
-    assert len(legend.get_texts()) == len(paid) + 2
-
-
 # --- From the files to the section
-
-
-def test_the_section_is_put_together(wtfrl):
-    read = wtfrl.write()
-    write_tables(read)
-    folder = Path("reports/wtfrl/figures")
-    folder.mkdir(parents=True)
-    (folder / "figures.json").write_text('{"order": [], "figures": {}}')
-    write_section(read)
-    section = Path("artifacts/sections/wtfrl/section.md").read_text()
-    assert "## WTF-RL: Distinctive Image Captioning" in section
-    assert "**RL is found more often than TF: holds.** Text-to-image R@10 by the reward's retriever" in section
-    assert "| table1 | WTF | beam | `src/seqcap/objectives/weighted_teacher_forcing.py` |" in section
-    assert "*A hacked reward?*" in section
-    assert "### Errors noticed" not in section

@@ -25,13 +25,6 @@ def scores(*rows: dict[str, object]) -> Scores:
     return scores_of(list(rows))
 
 
-def test_runs_come_in_the_order_of_the_parameters(sle):
-    sle.names = ["sll_sle", "zebra", "xe_att", "sll", "xe"]
-    run = sle.read()
-    assert [entry.name for entry in run.runs] == sle.names == list(run.by_name)
-    assert run.captioners == ["lstm", "attention"]
-
-
 def test_ensembles_are_runs_that_were_not_trained(smoothing):
     run = smoothing.read()
     assert list(run.by_name)[-2:] == ["tok_seq_cider", "tok_seq_cider_ensemble"]
@@ -174,12 +167,6 @@ def test_values_by_seed_whatever_the_metric():
         assert found is not None
         assert found.to_dict() == pytest.approx(expected)
     assert table.by_seed("sll", "beam", "CIDEr") is None
-
-
-def test_why_missing():
-    table = scores(score())
-    assert table.why_missing("xe", "beam", "Div1") == "no scores of variant xe"
-    assert table.why_missing("sll", "beam", "Div1") == "the evaluate stage wrote no Div1 for sll (beam)"
 
 
 def test_curves_are_of_what_was_trained(smoothing):

@@ -137,14 +137,6 @@ def test_claims_stand_beside_those_on_other_data(tmp_path: Path, monkeypatch: py
     assert "Gone is left out: there is no `gone.csv`." in page
 
 
-def test_without_other_data_nothing_stands_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    invented_section("a")
-    write_report_config("a")
-    report.write_report(ReportConfig.read("report"))
-    assert "side by side" not in Path("reports/report.md").read_text(encoding="utf-8")
-
-
 def test_what_the_features_hold_is_shown_where_it_was_probed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     invented_section("a")
@@ -170,14 +162,6 @@ def test_the_report_explains_every_verdict():
     counts = dict.fromkeys(verdicts.COUNTED, 0)
     assert verdicts.in_words(counts) == "of 0 comparisons, none has a verdict"
     assert verdicts.in_words(counts | {verdicts.ONE_SEED: 2}) == "of 2 comparisons, 2 have one seed"
-
-
-def test_levels_on_coco_can_be_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    invented_section("a", "coco")
-    write_report_config("a")
-    report.write_report(ReportConfig.read("report"))
-    assert "cannot be compared" not in Path("reports/report.md").read_text(encoding="utf-8")
 
 
 def test_a_paper_without_a_section_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from seqcap import papers
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import claims, section
 from seqcap.report.claims_file import ClaimsFile
@@ -90,15 +89,8 @@ def test_what_the_report_says_of_a_paper(sle):
     assert numbers["claims"]["hold"] <= numbers["claims"]["run"] < numbers["claims"]["total"]
 
 
-def test_a_number_that_is_missing_is_left_out_of_the_metrics(sle):
-    sle.missing |= {"Div1"}
-    numbers = section.metrics(sle.read(), ClaimsFile.read(papers.load("sle")).measures(), [])
-    assert "Div1" not in numbers["sll"]
-    assert "Div2" in numbers["sll"]
-
-
 def test_settings_and_rewards_are_in_what_ran(sle):
-    lines = section._what_ran(sle.read())
+    lines = section._runs_table(sle.read())
     assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |" in lines
     assert "| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |" in lines
 
@@ -206,11 +198,3 @@ def test_what_the_user_compares_is_in_the_section(sle):
         table = markdown_table(matrix(run, left, right, compared(run, left, right)))
         assert len(table) > 5
         assert "\n".join(table) in part
-
-
-def test_runs_without_a_score_in_common_are_a_line(sle):
-    sle.names = ["xe", "sll"]
-    run = sle.of_rows([row for row in sle.scores("sle_image") if row["variant"] == "xe"])
-    made(run, {})
-    text = section.build_section(run, {}, [], [("xe", "sll")])
-    assert "\n`xe` and `sll` have no score in common.\n" in text

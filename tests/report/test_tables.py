@@ -104,15 +104,6 @@ def test_ours_is_in_the_printed_scale(sle):
     assert cells.loc[("SLL", "mBleu4"), "n"] == "12 images x 3 seeds"
 
 
-def test_meteor_is_the_corpus_value_with_the_width_of_sentence_scores(sle):
-    sle.names, sle.missing = ["sll"], set()
-    made = tables.estimate(sle.read(), "sll", "beam", "METEOR", "best")
-    assert made.value == pytest.approx(0.26)
-    assert made.low is not None
-    assert made.high is not None
-    assert made.low < 0.26 < made.high
-
-
 def test_reasons_of_empty_cells(sle):
     sle.names = ["sll", "sll_sle"]
     cells = lines(build(sle, "sle_table2")["sle_table2"]).set_index(["row", "column"])["note"]
@@ -120,14 +111,6 @@ def test_reasons_of_empty_cells(sle):
     assert cells["SLL-ME", "CIDEr"] == "variant sll_me is not part of this run"
     assert cells["NIC", "CIDEr"] == "another system's published number; not re-run"
     assert cells["NIC", "SPICE"].endswith("the paper reports no number")
-
-
-def test_rows_that_were_not_run_are_one_line(sle):
-    sle.names = ["sll", "sll_sle"]
-    text = build(sle, "sle_table4")["sle_table4"].markdown()
-    assert "SLL-ME" not in text
-    assert "4 rows are not part of this run." in text
-    assert "| SLL (rs) |" in text
 
 
 def test_one_seed_has_an_interval_over_items_and_says_so(sle):
@@ -220,17 +203,6 @@ def test_a_gain_that_cannot_be_computed_says_why(sle):
     assert gained(sle, apart, "sll_me").remarks == ("no scores of variant sll_me",)
     assert gained(sle, apart, "nobody").remarks == ("variant nobody is not part of this run",)
     assert gained(sle, [row | {"value": None} for row in rows]).remarks == ("METEOR is undefined for every test image",)
-
-
-def test_human_captions_have_no_seeds(sle):
-    sle.names = ["sll"]
-    run = sle.read()
-    columns = {"only true": tables.Measure("sample", "precision_true", "every")}
-    (people,) = tables.measured_cells(run, "people", None, columns)
-    (sll,) = tables.measured_cells(run, "lstm", run.by_name["sll"], columns)
-    assert (people.row, people.ours.n) == ("human captions", "12 images")
-    assert sll.ours.n == "12 images x 3 seeds"
-    assert float(sll.number(sll.ours.value)) == pytest.approx(0.9, abs=0.04)
 
 
 def test_files_are_the_same_twice_and_listed_in_order(sle):

@@ -1,15 +1,15 @@
-"""The papers, a folder each, which hand their facts and functions to the report. Imports all rooms before it.
+"""The papers, a folder each: a name comes in, a `Paper` for the report goes out. May import all rooms before it.
 
 - `paper.yaml`: facts, rows and columns (`seqcap.report.paper.Facts`); `published/`: the paper's own numbers.
-- `tables.yaml` and `tables.py`: what is said of each table; `TABLES`, file name -> function of the run that gives its
+- `tables.yaml` and `tables.py`: title and text of each table; `TABLES`, file name -> function of the run that gives its
   cells. Tables of `published` cells need no function.
-- `figures.yaml` and `figures.py`: what is said of each figure; `FIGURES`, file name -> function that draws it. Nothing
-  else imports it, nor matplotlib.
-- `claims.yaml` (`seqcap.report.claims.ClaimsFile`) and, where a paper needs code, `claims.py`: `claims(run)`;
-  `stand_ins(run)`, pairs of what the paper has and what stands for it here, apart from the data; `remarks(run,
+- `figures.yaml` and `figures.py`: title and caption of each figure; `FIGURES`, file name -> function that draws it.
+  Nothing else imports it, nor matplotlib.
+- `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`) and, where a paper needs code, `claims.py`: `claims(run)`;
+  `stand_ins(run)`, pairs of a thing in the paper and its stand-in here, apart from the data; `remarks(run,
   results)`, paragraphs after the findings, from this run's numbers.
 - `rows.py`, where rows depend on the run: `rows(run)`.
-- `rating.py`, where people judged captions: `questions(run, similar)`, what `seqcap.rating` asks of them.
+- `rating.py`, where people judged captions: `questions(run, similar)`, the questions of `seqcap.rating`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,7 @@ _NEEDED = ("__init__.py", "paper.yaml", "tables.yaml", "figures.yaml", "claims.y
 
 
 def load(name: str) -> Paper:
-    """A paper.
-
-    Raises:
-        InputError: there is no such paper, or its paper.yaml is missing or malformed.
-    """
+    """A paper; an InputError says that there is none, or what its paper.yaml lacks."""
     return Paper.read(_folder(name), partial(_module, name))
 
 
@@ -48,7 +44,7 @@ def _module(name: str, part: str) -> Any:
 
 
 def sources(name: str, stage: str) -> tuple[list[str], list[str]]:
-    """What a paper's stage runs and reads: names of modules, and patterns of files in the package."""
+    """The code and data of a paper's stage: names of modules, and patterns of files in the package."""
     part = _PARTS[stage]
     modules = [of for of in (part, "rows") if (FOLDER / name / f"{of}.py").is_file()]
     files = [f"papers/{name}/{file}.yaml" for file in ("paper", "rows", "methods", part)]
@@ -58,14 +54,7 @@ def sources(name: str, stage: str) -> tuple[list[str], list[str]]:
 
 
 def check(parameters: Iterable[str]) -> None:
-    """Checks that papers and files of parameters belong together.
-
-    Args:
-        parameters: names of the papers that have papers/<name>.yaml.
-
-    Raises:
-        InputError: a paper has a file of parameters but no folder, or the reverse, or something is missing in it.
-    """
+    """Checks that every paper has a folder, a file of parameters (`parameters` are their names) and all its parts."""
     wanted = set(parameters)
     for folder in sorted(path.parent.name for path in FOLDER.glob("*/*") if path.parent.name != "__pycache__"):
         if folder not in wanted:

@@ -1,9 +1,12 @@
-"""Published numbers, and ours beside them: tables, figures, claims and the report. Nothing here needs torch."""
+"""A paper's facts and its runs' scores come in; tables, figures, claims and the report go out. Imports no paper.
+
+May import the rooms up to `evaluation`. Nothing here needs torch.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 REPORTS = Path("reports")
-# What the report puts together: a folder per paper, and probe-<task>.json, what probes found in a task's features.
+# The parts of the report: a folder per paper, and probe-<task>.json, results of probing a task's features.
 SECTIONS = Path("artifacts/sections")

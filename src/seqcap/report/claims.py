@@ -35,7 +35,7 @@ class Side(Protocol):
 
 @dataclass(frozen=True)
 class Made:
-    """How a claim's numbers are made, left and right; `of`: what they are of, in words that follow the metric."""
+    """The two sides of a claim that compares no two runs; `of`: words that follow the metric, as "at equal CIDEr"."""
 
     sides: tuple[Side, Side]
     of: str
@@ -83,7 +83,7 @@ class Claim:
 
     @property
     def scale(self) -> float:
-        """What one unit of our metric is worth in the printed scale; where nothing is printed, in our tables'."""
+        """Factor from our metric to the printed scale, or to that of our tables where nothing is printed."""
         return self.printed.scale if self.printed else registry.find(self.metric).scale
 
     @property
@@ -108,7 +108,7 @@ class Claim:
         return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {self._caption(run)}"
 
     def task(self, run: Run) -> str:
-        """What its runs do."""
+        """The task of its runs."""
         return next(run.by_name[name].task for name in self.names if name in run.by_name)
 
     def _evaluation(self, run: Run) -> str:
@@ -116,13 +116,13 @@ class Claim:
         return next((run.by_name[name].evaluation for name in self.names if name in run.by_name), "")
 
     def _caption(self, run: Run) -> str:
-        """What its runs' captions are called; if this run has none of them, what those of such a metric are."""
+        """The word for its runs' captions; without any run, the word that goes with the metric."""
         tasks = [run.by_name[name].task for name in self.names if name in run.by_name]
         kinds = [run.kind(task) for task in tasks] or [kind for kind in KINDS.values() if kind.quality == self.metric]
         return kinds[0].caption if kinds else "caption"
 
     def sides(self, labels: dict[str, str] | None = None) -> tuple[str, str]:
-        """What is compared: runs, or the labels they have in `labels`."""
+        """Names of both sides, or their labels in `labels`."""
         names = [self.left, self.right] + ([self.base] if self.base else [])
         left, right, *base = [(labels or {}).get(name, name) for name in names]
         return (f"|{left} - {base[0]}|", f"|{right} - {base[0]}|") if base else (left, right)
@@ -176,7 +176,7 @@ class Result:
 
     @property
     def judgement(self) -> str:
-        """The verdict, and beside a difference that is not significant what could have been found."""
+        """The verdict; one that is not significant also says which difference could have been found."""
         unsure = self.verdict == UNSURE
         return f"{self.verdict} (could have found {self.number(self.detectable)})" if unsure else self.verdict
 
@@ -203,7 +203,7 @@ def _difference(values: Floats) -> Floats:
 
 
 def judge(result: Result) -> str:
-    """The verdict of what was tested, as `seqcap.report.verdicts` defines it."""
+    """The verdict on a tested comparison, as `seqcap.report.verdicts` defines it."""
     if result.q_value is None or result.difference is None or result.q_value >= SIGNIFICANCE:
         return UNSURE
     sign = result.claim.direction * np.sign(result.difference)
@@ -223,7 +223,7 @@ def measure(claim: Claim, run: Run) -> Result:
 
 
 def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
-    """The scores of the claim's runs, on the same items and seeds; or what is missing."""
+    """The scores of the claim's runs on common items and seeds, or the reason why there are none."""
     names, scores = claim.names, run.scores
     for name in names:
         if name not in run.by_name:
@@ -245,11 +245,11 @@ def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
 
 
 def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
-    """The outcome of what was measured: left, right and, if there is one, the base."""
+    """The outcome of measured sides: left, right and, if there is one, the base."""
     scale = claim.scale
     # A side without training seeds (people) is the same with every seed.
-    of_seeds = [side.by_seed for side in drawn if side.by_seed]
-    common = sorted(set.intersection(*map(set, of_seeds))) if of_seeds else []
+    seeded = [side.by_seed for side in drawn if side.by_seed]
+    common = sorted(set.intersection(*map(set, seeded))) if seeded else []
     if not common:
         return Result(claim, NOT_RUN, reason=f"{' and '.join(claim.sides())} have no seed in common")
     differences = _difference(np.array([[side.by_seed.get(seed, side.value) for side in drawn] for seed in common]))
@@ -299,8 +299,7 @@ def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
 
 
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
-    """Lines of markdown: every comparison with both sides' numbers, the paper's difference and the verdict. Those for
-    which runs are missing are one line."""
+    """Markdown lines: every comparison with both sides, the difference and verdict; those without runs are one line."""
     labels = {name: entry.label for name, entry in run.by_name.items()}
     matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "q", "seeds", "paper", "verdict"]]
     reasons: dict[str, str] = {}

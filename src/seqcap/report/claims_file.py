@@ -84,11 +84,7 @@ class ClaimsFile(Frozen):
 
     @classmethod
     def read(cls, paper: Paper) -> ClaimsFile:
-        """The file of a paper.
-
-        Raises:
-            InputError: it is missing or malformed.
-        """
+        """The file of a paper; an InputError says what is wrong with it."""
         found: ClaimsFile = read_yaml(paper.folder / "claims.yaml", cls)
         return found
 

@@ -15,7 +15,7 @@ _JUDGED = {HOLDS: "better", FAILS: "worse"}
 
 
 def compared(run: Run, left: str, right: str) -> list[Result]:
-    """What differs, by metric; empty where the runs have no score in common.
+    """The differences by metric; empty where the runs have no score in common.
 
     Intervals, p and q are those of the report's claims: of a bootstrap over training seeds and test items, and
     corrected for the number of these metrics.
@@ -35,7 +35,7 @@ def compared(run: Run, left: str, right: str) -> list[Result]:
 
 
 def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
-    """Both labels, and over what the first of the differences was measured."""
+    """Both labels, and the numbers of seeds and items behind the first difference."""
     first = results[0].claim
     sample = run.scores.sample(left, first.decoder, first.metric, first.captions)
     items = 0 if sample is None else len(sample.items)

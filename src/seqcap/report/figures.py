@@ -1,8 +1,4 @@
-"""What the papers' figures share: style, captions beside pictures, learning curves; PNG files that come out the same
-byte for byte.
-
-Images for figures of captions are chosen by a rule, not by eye: see `choose_images`.
-"""
+"""What the papers' figures share: style, captions beside pictures, curves; PNG files with reproducible bytes."""
 
 from __future__ import annotations
 
@@ -43,8 +39,7 @@ _CURVE_POINTS = 100
 
 
 def write_figures(run: Run) -> None:
-    """Writes every figure of a paper as <name>.png, and figures.json: their order, titles and captions, or in place of
-    a caption why there is no figure: a function of a run with nothing to show returns a sentence."""
+    """Writes <name>.png of every figure, and figures.json. A function with nothing to draw returns a sentence."""
     folder, functions = REPORTS / run.paper.name / "figures", run.paper.functions("figures")
     words = {}
     with matplotlib.style.context(["default", _STYLE]):
@@ -60,7 +55,7 @@ def write_figures(run: Run) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Writes a PNG whose bytes depend on nothing but what is drawn (no date, no version of matplotlib)."""
+    """Writes a PNG with reproducible bytes: no date, no version of matplotlib."""
     FigureCanvasAgg(figure)
     with writing.atomic(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
@@ -77,11 +72,7 @@ def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
 
 
 def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Images of the scored split, drawn with a fixed seed, whose longest reference has at least ten words.
-
-    Images that people describe at length show several things; with too few of those, some of the rest follow. By id,
-    look-alikes would stand next to each other.
-    """
+    """Images drawn with a fixed seed, those with a reference of ten words or more first: they show several things."""
     drawn = images.sample(frac=1, random_state=0)
     long = drawn[drawn["longest_reference"] >= _LONG_REFERENCE]
     short = drawn[drawn["longest_reference"] < _LONG_REFERENCE]
@@ -89,7 +80,7 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def picture_name(run: Run, item: int, task: str = "") -> str:
-    """What a picture, or a clip of `task`, is called above it."""
+    """The heading of a picture, or of a clip of `task`."""
     task = task or run.config.pictures
     return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
 
@@ -138,13 +129,7 @@ class Row:
 
 
 def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Figure:
-    """A row per image: the picture at the left, or its file's name where it may not be shown, the columns beside it.
-
-    Args:
-        run: ours.
-        rows: from top to bottom.
-        widths: of the columns, in characters.
-    """
+    """A row per image: the picture, or its file name where it may not be shown, and columns of `widths` characters."""
     inches = [_CHARACTER * width for width in widths]
     figure = Figure(figsize=(2.2 + sum(inches), sum(row.height for row in rows) + 0.1))
     top = figure.get_figheight() - 0.05
@@ -163,7 +148,7 @@ def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Fig
 
 
 def absent(name: str) -> Line:
-    """What stands for the captions of a run that is not there."""
+    """The line shown for a run that is not part of this run."""
     return Line(f"variant {name} is not part of this run", MUTED)
 
 
@@ -183,15 +168,7 @@ def systems_row(
     width: int,
     task: str = "",
 ) -> Row:
-    """One image: the systems' names in one column, a caption of each in the other, at the same height.
-
-    Args:
-        title, file, task: as of `Row`.
-        heading: above the captions.
-        captions: system -> its caption.
-        colours: system -> the colour of its name.
-        width: of the captions' column, in characters.
-    """
+    """One image: the systems' names in one column, a caption of each in the other, at the same height."""
     names, texts = [], []
     for name, caption in captions.items():
         wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)

@@ -1,4 +1,4 @@
-"""What a paper's part of the report is made from: its runs, scores, decoded captions and learning curves."""
+"""The inputs of a paper's part of the report: its runs, scores, decoded captions and learning curves."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SCENES, CLIPS = "scenes", "clips"
 # Captions that people wrote are scored as if a run had this name; people have no training seeds.
 HUMAN = "human"
 
-# What a paper measured on -> dataset and split that are the same, not a stand-in.
+# A paper's data -> the same dataset and split here; all other data are stand-ins.
 _SAME = {"COCO Karpathy test": ("coco", "test")}
-# Kind of task -> dataset -> what a reader should know of it. The name of any other dataset says enough.
+# Kind of task -> dataset -> its description for readers. Other datasets are only named.
 _DATASETS = {
     "images": {
         "scenes": "scenes (generated), {split} split",
@@ -84,7 +84,7 @@ class _Group:
 
 
 class Scores:
-    """The scores of one paper's runs. There are millions: what is asked for is looked up, and nothing else.
+    """The scores of one paper's runs. There are millions, so each is looked up on demand.
 
     Args:
         table: columns of `schemas.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
@@ -104,9 +104,9 @@ class Scores:
         ends = [*starts[1:].tolist(), len(key)]
         self._rows: dict[tuple[str, str, str], slice] = {}
         for code, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
-            rest, of_metric = divmod(code, len(metrics))
-            of_variant, of_decoder = divmod(rest, len(decoders))
-            self._rows[variants[of_variant], decoders[of_decoder], metrics[of_metric]] = slice(start, end)
+            rest, metric_code = divmod(code, len(metrics))
+            variant_code, decoder_code = divmod(rest, len(decoders))
+            self._rows[variants[variant_code], decoders[decoder_code], metrics[metric_code]] = slice(start, end)
         types = {"seed": np.int32, "item": np.int64, "rank": np.int32, "value": np.float64}
         self._columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
         lists = table["statistics"].combine_chunks()
@@ -142,7 +142,7 @@ class Scores:
         return pd.DataFrame(values, pd.Index(sample.items, name="item"), pd.Index(sample.seeds, name="seed"))
 
     def sample(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
-        """What the bootstrap draws from: scores of items, or what items add to a corpus metric; None without any.
+        """The scores of items, or their statistics for a corpus metric, for the bootstrap; None without any.
 
         Where the evaluate stage wrote the value for the whole corpus, that is the sample's value.
         """
@@ -200,7 +200,7 @@ class Scores:
         return None if values.empty else values
 
     def by_seed(self, name: str, decoder: str, metric: str, captions: Captions = "best") -> pd.Series[float] | None:
-        """A metric's value per seed, whatever its kind: that of the corpus, or else the mean over items."""
+        """A metric's value per seed: that of the corpus if there is one, else the mean over items."""
         corpus = None if captions == "every" else self.corpus(name, decoder, metric)
         if corpus is not None:
             return corpus
@@ -215,7 +215,7 @@ class Scores:
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
-    """The different strings of a column, and which of them each row has."""
+    """The distinct strings of a column, and the index of each row's string."""
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     whole = coded.unify_dictionaries().combine_chunks()
     arrays = whole.chunks if isinstance(whole, pa.ChunkedArray) else [whole]
@@ -245,7 +245,7 @@ class Decoded(dict[str, pd.DataFrame]):
 
 @dataclass(frozen=True)
 class Run:
-    """What one paper's part of the report is made from. What only some tables or figures need is read on first use."""
+    """One paper's runs and scores. Captions, curves and images are read on first use."""
 
     config: PaperConfig
     paper: Paper
@@ -254,12 +254,12 @@ class Run:
     @classmethod
     def read(cls, config: PaperConfig, paper: Paper) -> Run:
         """Reads the scores of a paper."""
-        # Those of pictures first, whatever their names: tables speak of the people who described these.
+        # Evaluations of pictures come first: human captions in tables are those of pictures.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
         return cls(config, paper, scores)
 
-    # --- What there is
+    # --- Runs
 
     @property
     def runs(self) -> tuple[ReportedRun, ...]:
@@ -296,10 +296,10 @@ class Run:
         """The scored images of the task whose pictures are shown, as `read_images`."""
         return read_images(self.config.pictures, self.split(self.config.pictures))
 
-    # --- What stands for what
+    # --- Data
 
     def kind(self, task: str) -> Kind:
-        """What kind of task it is."""
+        """The kind of a task."""
         return KINDS[self.config.tasks[task].kind]
 
     def dataset(self, task: str) -> str:
@@ -321,13 +321,7 @@ class Run:
         return self.dataset(task) in (SCENES, CLIPS)
 
     def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
-        """Which data stood in for the paper's.
-
-        Args:
-            task: one that the paper has data for.
-            evaluation: of that task; "": the one that its runs are decoded in.
-            published_on: what the paper measured on; "": what `Facts.published_on` says.
-        """
+        """Which data stood in for the paper's; `published_on` defaults to what paper.yaml says of the task."""
         published_on = published_on or self.paper.facts.published_on.get(task, "")
         if not any(run.task == task for run in self.runs):
             return f"{published_on}: not part of this run"

@@ -1,4 +1,4 @@
-"""A paper as the report sees it: what its folder's YAML files say. Which papers there are, the report does not know."""
+"""A paper as the report sees it: its folder's YAML files. The report does not know which papers there are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seqcap.config import Frozen
 from seqcap.errors import InputError
 from seqcap.report.published import Published
 
-# Which of the decoded captions of an item a number is about: all of them, the first, or the set as a whole.
+# The decoded captions of an item that a number is about: all of them, the first, or the set as a whole.
 Captions = Literal["every", "best", "set"]
 # Column of a table -> (metric in the scores, over which captions of an item).
 Columns = Mapping[str, tuple[str, Captions]]
@@ -36,7 +36,7 @@ class Ours(Frozen):
 
 
 class TableText(Frozen):
-    """What is said of a table; `Run.fill` fills in title and reading.
+    """Title and text of a table; `Run.fill` fills in title and reading.
 
     Attributes:
         reading: how to read it.
@@ -57,7 +57,7 @@ class TableText(Frozen):
 
 
 class FigureText(Frozen):
-    """What is said of a figure; `Run.fill` fills in the caption."""
+    """Title and caption of a figure; `Run.fill` fills in the caption."""
 
     title: str
     caption: str
@@ -99,11 +99,7 @@ class Paper:
 
     @classmethod
     def read(cls, folder: Path, find: Callable[[str], Any]) -> Self:
-        """Reads paper.yaml; other files are read on first use.
-
-        Raises:
-            InputError: the file is missing or malformed.
-        """
+        """Reads paper.yaml; other files are read on first use."""
         return cls(folder, read_yaml(folder / "paper.yaml", Facts), find)
 
     @property
@@ -122,13 +118,15 @@ class Paper:
 
     @cached_property
     def tables(self) -> Mapping[str, TableText]:
-        """tables.yaml: name of the file -> what is said of the table."""
-        return read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
+        """tables.yaml: file name -> title and text."""
+        found: Mapping[str, TableText] = read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
+        return found
 
     @cached_property
     def figures(self) -> Mapping[str, FigureText]:
-        """figures.yaml: name of the file -> what is said of the figure."""
-        return read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
+        """figures.yaml: file name -> title and caption."""
+        found: Mapping[str, FigureText] = read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
+        return found
 
     def functions(self, part: str) -> Mapping[str, Callable[..., Any]]:
         """`TABLES` of tables.py or `FIGURES` of figures.py, empty without such a module."""
@@ -142,11 +140,7 @@ class Paper:
 
 
 def read_yaml(path: Path, kind: Any) -> Any:
-    """A YAML file as a pydantic type.
-
-    Raises:
-        InputError: the file is missing or malformed.
-    """
+    """A YAML file as a pydantic type; an InputError names file, key and problem."""
     if not path.is_file():
         raise InputError(path, "does not exist", "every paper has one")
     try:

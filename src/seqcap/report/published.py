@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
 
-# What one unit of our own metrics is worth in the scale a paper prints.
+# Name of a printed scale -> factor from our metrics to it.
 SCALES = {"x100": 100.0, "x1": 1.0, "ratio": 1.0, "percent": 100.0}
 
 
@@ -25,7 +25,7 @@ class Printed:
 
     @property
     def scale(self) -> float:
-        """What one unit of our own metric is worth in the printed scale."""
+        """Factor from our metric to the printed scale."""
         return SCALES[self.cells[0]["scale"]]
 
     @property
@@ -103,10 +103,7 @@ class Published:
         return Printed(tuple(self.cell(table, row, column, block) for row in rows))
 
     def text_claims(self) -> dict[str, dict[str, str]]:
-        """Numbers that the running text states, by place in the text: place -> record of its columns.
-
-        `value` may hold several numbers, and `column` as many metrics, separated by slashes.
-        """
+        """Numbers in the running text, by place; `value` and `column` may hold several, separated by slashes."""
         records = _read_csv(self.folder / "text_claims.csv").to_dict("records")
         return {str(record["table"]): {str(k): str(v) for k, v in record.items()} for record in records}
 
@@ -116,10 +113,7 @@ class Published:
         return shown
 
     def example_captions(self, figure: str, system: str) -> list[str]:
-        """Captions that a figure shows for one system ("captions" where the figure has only one).
-
-        A caption followed by "(x5)" stands for five identical ones.
-        """
+        """The captions that a figure shows for one system; "(x5)" after a caption stands for five of them."""
         shown: list[str] = []
         for caption in self.examples(figure)[system]:
             repeated = re.fullmatch(r"(.*) \(x(\d+)\)", caption)

@@ -16,22 +16,16 @@ from seqcap.report.curves import HEADER
 from seqcap.report.markdown import markdown_table
 from seqcap.report.verdicts import COLUMNS, COUNTED, READING, in_words
 
-# Paper -> what `section.summary` says of it.
+# Paper -> its `section.summary`.
 Summaries = Mapping[str, Mapping[str, Any]]
-# Paper, claim, left, right, which of the comparisons of all these it is, and how many there are.
+# Paper, claim, left, right, number of the comparison among those with the same four, and their total.
 Key = tuple[str, str, str, str, int, int]
 # Comparison -> its line of claims.csv.
 Records = Mapping[Key, Mapping[str, str]]
 
 
 def write_report(config: ReportConfig) -> None:
-    """Writes report.md, claims.csv (numbers in the printed scale), claims.md, curves.csv and metrics.json.
-
-    A paper without a section is named, and left out: experiments may publish one paper after the other.
-
-    Raises:
-        InputError: no paper's section has been made yet.
-    """
+    """Writes report.md, claims.csv, claims.md, curves.csv and metrics.json. Papers without a section are named."""
     made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
     if not made:
         raise InputError(SECTIONS, "has no paper's section", "run `dvc repro` to make them")
@@ -61,7 +55,7 @@ def _write(name: str, text: str) -> None:
 
 
 def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
-    """What is said once, for all papers; `absent` are those without a section."""
+    """The opening of the report; `absent` are papers without a section."""
     names = dict.fromkeys(name for paper in papers.values() for name in paper["datasets"])
     matrix = [["paper", "variants", "comparisons", *COUNTED.values()]]
     for paper in papers.values():
@@ -95,7 +89,7 @@ def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
 
 
 def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
-    """Every comparison with the paper's difference, ours, and what experiments on other data have published."""
+    """Every comparison with the paper's difference, ours, and those published by experiments on other data."""
     if not files:
         return ""
     lines = ["## The claims side by side", ""]
@@ -125,7 +119,7 @@ def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
 
 
 def _read_claims(path: Path) -> Records | str:
-    """The lines of a published claims.csv by what they compare, or why they cannot be used."""
+    """The lines of a published claims.csv by comparison, or why they cannot be used."""
     if not path.is_file():
         return f"there is no `{path}`"
     with path.open(newline="", encoding="utf-8") as file:
@@ -137,7 +131,7 @@ def _read_claims(path: Path) -> Records | str:
 
 
 def _keys(records: Sequence[Mapping[str, str]]) -> list[Key]:
-    """Which comparison each line of claims.csv is, whatever its metric is called there.
+    """The comparison that each line of claims.csv holds, independent of the words for its metric.
 
     A claim compares two sides in several metrics, always in one order. Where one file has more of them, it is from
     another version of the claims, and no line of them is the other's.
@@ -163,7 +157,7 @@ def _difference(record: Mapping[str, str] | None) -> str:
 
 
 def _features(tasks: Sequence[str]) -> str:
-    """What linear probes find in the features of each task; nothing where nobody knows what is in the pictures."""
+    """Results of linear probes on each task's features; none where the content of the pictures is unknown."""
     lines: list[str] = []
     for task in tasks:
         groups = json_file.read_json(SECTIONS / f"probe-{task}.json")["groups"]

@@ -1,4 +1,4 @@
-"""A paper's part of the report: what ran, which claims hold, every table and figure, and where each row lives."""
+"""A paper's part of the report: runs, claims, tables, figures, and the files behind each row."""
 
 from __future__ import annotations
 
@@ -26,12 +26,7 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
-    """Writes section.md and what the report puts together of all papers: claims.json, metrics.json and curves.csv.
-
-    Args:
-        run: ours.
-        comparisons: pairs of runs that the user wants compared.
-    """
+    """Writes section.md, claims.json, metrics.json and curves.csv; `comparisons` are pairs of runs to compare."""
     results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     folder = SECTIONS / run.paper.name
     with writing.atomic(folder / "section.md") as path:
@@ -42,7 +37,7 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
-    files = [*(of_run / "curves.parquet" for of_run in folders.values()), *filter(Path.exists, starts.values())]
+    files = [*(weights / "curves.parquet" for weights in folders.values()), *filter(Path.exists, starts.values())]
     with writing.atomic(folder / "curves.csv") as path:
         path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
 
@@ -69,7 +64,7 @@ def build_section(
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
     sections = [
         [f"## {run.paper.label}: {run.paper.facts.title}"],
-        _what_ran(run),
+        _runs_table(run),
         _findings(run, results, remarks),
         ["### Claims", "", *claims_table(run, results)],
         _comparisons(run, comparisons),
@@ -92,12 +87,7 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 
 def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
-    """What the whole report says of the paper's claims.
-
-    Returns:
-        among others `levels`, datasets whose CIDEr says nothing of COCO's; `records`, the lines of claims.csv; and
-        `printed`, the published difference of each, or "".
-    """
+    """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
     tasks = dict.fromkeys(entry.task for entry in run.runs)
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
@@ -113,10 +103,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
 
 
 def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]) -> dict[str, Any]:
-    """Numbers for `dvc metrics diff`: per run the main columns of the tables, and how many claims hold.
-
-    A number that could not be computed is left out.
-    """
+    """Numbers for `dvc metrics diff`: the main columns of each run that are there, and how many claims hold."""
     found = counts(results)
     claims = {"hold": found[HOLDS], "run": len(results) - found[NOT_RUN], "total": len(results)}
     numbers: dict[str, Any] = {"claims": claims}
@@ -130,12 +117,12 @@ def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]
     return numbers
 
 
-def _what_ran(run: Run) -> list[str]:
+def _runs_table(run: Run) -> list[str]:
     header = ["variant", "label", "captioner", "objective", "settings", "reward", "epochs", "learning rate"]
     matrix = [[*header, "training seeds"]]
     for entry in run.trained:
         trained = [entry.captioner, entry.objective, _settings(entry.settings) or "–", entry.reward or "–"]
-        # Without an epoch it is what it starts from.
+        # A run without an epoch has the weights that it starts from.
         pace = [str(entry.epochs), f"{entry.learning_rate:g}"] if entry.epochs else ["–", "–"]
         seeds = ", ".join(str(seed) for seed in entry.seeds)
         matrix.append([f"`{entry.name}`", entry.label, *trained, *pace, seeds])
@@ -165,14 +152,14 @@ def _setting(value: Any) -> str:
 
 
 def _findings(run: Run, results: Sequence[Result], remarks: Sequence[str]) -> list[str]:
-    """Findings in sentences made from the claims' results, and what the paper's package adds to them."""
+    """Sentences made from the headline claims' results, and the paper's remarks."""
     lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
     lines += [_finding(run, result) for result in results if result.claim.headline and result.difference is not None]
     return [*lines, *(line for remark in remarks for line in ("", remark))]
 
 
 def _finding(run: Run, result: Result) -> str:
-    """One claim in a sentence: what was found, how sure it is, and what the paper has."""
+    """One claim in a sentence: our difference, how sure it is, and the paper's difference."""
     claim = result.claim
     left, right = claim.sides({name: entry.label for name, entry in run.by_name.items()})
     what = claim.what(run)
@@ -189,7 +176,7 @@ def _finding(run: Run, result: Result) -> str:
 
 
 def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """What the user wants compared, in every metric that both runs have."""
+    """The comparisons that the user asked for, in every metric that both runs have."""
     if not pairs:
         return []
     lines = ["### Comparisons beyond the paper", "", "q is corrected over the rows of one comparison."]
@@ -339,8 +326,8 @@ def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
         "",
     ]
     matrix = [["published", "row", "decoder", "objective", "captions"]]
-    for table, of_table in rows.items():
-        for label, (run_name, decoder) in of_table.items():
+    for table, table_rows in rows.items():
+        for label, (run_name, decoder) in table_rows.items():
             entry = run.by_name.get(run_name)
             files = (
                 [f"`src/seqcap/objectives/{entry.objective}.py`", f"`{entry.decoded}`"] if entry else ["not run"] * 2

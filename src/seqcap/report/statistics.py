@@ -32,7 +32,7 @@ _CHUNK, _CHUNKS = 2_000_000, 256
 
 @dataclass(frozen=True)
 class Sample:
-    """What a metric of one system is computed from.
+    """The numbers that a metric of one system is computed from.
 
     Attributes:
         items: [items] ids, ascending.
@@ -87,7 +87,7 @@ class Sample:
         return means
 
     def only(self, seeds: Sequence[int], counted: NDArray[np.bool_] | None = None) -> Sample:
-        """The same of some of its seeds, and of what is counted [items, those seeds]."""
+        """The sample of some of its seeds, and of the items counted for them [items, those seeds]."""
         places = np.searchsorted(self.seeds, seeds)
         if len(places) == len(self.seeds) and (counted is None or np.array_equal(counted, self.counted)):
             return self
@@ -113,7 +113,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A number, however it was made, and what tells how sure it is.
+    """A number with its bootstrap resamples.
 
     Attributes:
         resampled: [resamples] the number on resampled seeds and items; NaN where a resample does not have it.
@@ -138,20 +138,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Missing:
-    """Why there is no number; `absent`: because what it is of is not part of this run."""
+    """The reason why there is no number; `absent`: its run is not part of this run."""
 
     reason: str
     absent: bool = False
 
 
 def paired(samples: Sequence[Sample]) -> list[Sample] | None:
-    """The systems of a comparison on the seeds that all have, and without what is undefined for one of them.
-
-    A seed with which the metric is undefined for every item is left out; None where no seed is left.
-
-    Args:
-        samples: of the same items.
-    """
+    """Systems on their common seeds, without what is undefined for one of them; None where no seed is left."""
     common = np.array(sorted(set.intersection(*(set(sample.seeds.tolist()) for sample in samples))), dtype=np.int64)
     same = [sample.only(common.tolist()) for sample in samples]
     counted = np.logical_and.reduce([sample.counted for sample in same])

@@ -192,7 +192,7 @@ def _counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """What a paper's function for a table gives; cells alone will do.
+    """The result of a paper's function for a table, if it gives more than cells.
 
     Attributes:
         reading: takes the place of the table's own, where there is nothing to show.
@@ -373,19 +373,13 @@ def _row_of_ours(
     sources: Sequence[tuple[str, str] | None],
     columns: Columns,
 ) -> list[Cell]:
-    """Rows of a run that the paper does not have, such as a user's own: one for each decoder of the table's runs of its
-    task, in their block; of its captioner's runs, if there are any.
-
-    Args:
-        cells: the table's.
-        sources: the run and the decoder of each.
-    """
-    of_task = [
+    """Rows of a run that the paper lacks: one per decoder of its task's (or captioner's) runs, in their block."""
+    task_cells = [
         (cell, other, source[1])
         for cell, source in zip(cells, sources, strict=True)
         if source is not None and (other := run.by_name.get(source[0])) is not None and other.task == entry.task
     ]
-    alike = [place for place in of_task if place[1].captioner == entry.captioner] or of_task
+    alike = [place for place in task_cells if place[1].captioner == entry.captioner] or task_cells
     decoders = list(dict.fromkeys(decoder for _, _, decoder in alike))
     label = f"{entry.label}, {entry.name}" if entry.label in {cell.row for cell in cells} else entry.label
     made = []
@@ -418,7 +412,7 @@ def _with_unpublished(
 
 
 def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
-    """One row of our own: the mean of each measure, with its interval, of a run; None: of what people wrote."""
+    """One row of our own: each measure of a run with its interval; without a run, of human captions."""
     name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
     data = run.stand_in(entry.task if entry else run.config.pictures)
     return [
@@ -428,16 +422,13 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
 
 
 def no_truth(run: Run) -> Made:
-    """What stands for the cells of a table of true statements where nobody knows which are."""
+    """A table of true statements where the facts are unknown: no cells, but the reason."""
     dataset = run.dataset(run.config.pictures)
     return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
 
 
 def quality_cells(run: Run) -> list[Cell]:
-    """Every quality metric of the greedy and of the best beam caption; low and high are the range over seeds.
-
-    Tasks whose quality is told by another metric, as translation's is, have no rows.
-    """
+    """Every quality metric of greedy and best beam captions, with the range over seeds; translations have no rows."""
     cells = []
     for decoder in ("greedy", "beam"):
         for entry in run.trained:

@@ -77,7 +77,7 @@ class OperatingPoint:
 
 @dataclass(frozen=True)
 class Reading:
-    """A method's measure at an operating point. A method with a single run is read there, whatever the point is.
+    """A method's measure at an operating point. A method with a single run is always read at that run.
 
     Attributes:
         point: None where no method has two runs.
@@ -95,7 +95,7 @@ class Reading:
         return self.curve.runs
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with what the bootstrap makes of it, or why there is none."""
+        """Its value with bootstrap resamples, or why there is none."""
         label = self.curve.label
         if not self.runs:
             return Missing(f"{label} is not part of this run", absent=True)
@@ -134,26 +134,28 @@ class Reading:
                 f"{label} does not reach {point.words()} in {without:.0%} of the resamples: without them, the interval "
                 "is too narrow"
             )
-        # Seeds of the runs beside the point: what is farther away has no part in the value.
+        # Only seeds of the two runs beside the point matter: runs farther away do not change the value.
         beside = {int(end) for place in places for end in (np.floor(place), np.ceil(place))}
         seeds = sorted(set.intersection(*(set(x[i].seeds.tolist()) for i in beside)))
         if not seeds:
             return Missing(f"the runs of {label} beside {point.words()} have no training seed in common")
-        by_seed = {seed: interpolate(_of_seed(x, seed), _of_seed(y, seed), point.value, lower)[0] for seed in seeds}
+        by_seed = {
+            seed: interpolate(_seed_values(x, seed), _seed_values(y, seed), point.value, lower)[0] for seed in seeds
+        }
         items = min(int(sample.counted.any(axis=1).sum()) for sample in y)
         return Drawn(value, resampled, by_seed, items, tuple(remarks))
 
 
 @dataclass(frozen=True)
 class Score:
-    """What stands beside curves without being one: a number that does not depend on where they are read."""
+    """A number beside curves that does not depend on the operating point."""
 
     name: str
     measure: Measure
     runs: tuple[str, ...] = ()
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with what the bootstrap makes of it. People's depends on no training seed."""
+        """Its value with bootstrap resamples. Human captions depend on no training seed."""
         samples = _samples(run, [self.name], self.measure)
         if isinstance(samples, Missing):
             return samples
@@ -194,7 +196,7 @@ def _shares(x: Floats, where: float) -> Floats:
 def choose(
     run: Run, main: Curve, others: Sequence[Curve], measure: Measure, printed: float, scale: float, share: float = 0.5
 ) -> OperatingPoint | None:
-    """Where curves are compared, by a rule that looks at `measure` alone, not at what is compared there.
+    """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
     The stretches are those that the main curve covers, and among them those that most others cover, too. The point is
     the paper's value if it is in one of them, else a point of the longest. A curve covers its range but for a tenth at
@@ -207,16 +209,16 @@ def choose(
         scale: of `printed`.
         share: of the stretch, from its lower end: where the point is.
     """
-    of_others = [found for curve in others if (found := _ways(run, curve, measure))]
-    of_main = _ways(run, main, measure)
-    ways = [of_main, *of_others] if of_main else of_others
+    other_ways = [found for curve in others if (found := _ways(run, curve, measure))]
+    main_ways = _ways(run, main, measure)
+    ways = [main_ways, *other_ways] if main_ways else other_ways
     if not ways:
         return None
 
     def covering(low: float, high: float) -> int:
         """How many curves cover a stretch; none counts where the main one does not."""
         covers = [any(start <= low and high <= end for start, end in of) for of in ways]
-        return sum(covers) if covers[0] or not of_main else 0
+        return sum(covers) if covers[0] or not main_ways else 0
 
     ends = sorted({end for of in ways for way in of for end in way})
     stretches = list(pairwise(ends)) or [(ends[0], ends[0])]
@@ -234,8 +236,7 @@ def choose(
 
 
 def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
-    """From where to where each way between neighbouring runs goes, without the ends of the whole curve; if there are
-    any, only those of several seeds."""
+    """The intervals between neighbouring runs, without the curve's ends; those of several seeds, if there are any."""
     samples = _samples(run, curve.runs, measure)
     if isinstance(samples, Missing):
         return []
@@ -265,12 +266,7 @@ def level(run: Run, name: str, measure: Measure) -> float | None:
 
 
 def shown(drawn: Drawn | Missing, units: str, note: str = "") -> Estimate:
-    """A number as tables show it.
-
-    Args:
-        units: what its items are.
-        note: what is said of every value of its metric.
-    """
+    """A number as tables show it; `units` names its items, `note` is said of every value of the metric."""
     if isinstance(drawn, Missing):
         return Estimate(None, remarks=(drawn.reason,), absent=drawn.absent)
     seeds, remarks = len(drawn.by_seed), tuple(filter(None, (note, *drawn.remarks)))
@@ -296,7 +292,7 @@ def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing
 
 
 def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
-    """What the scores of some runs are drawn from."""
+    """The samples of some runs."""
     found = []
     for name in names:
         sample = run.scores.sample(name, measure.decoder, measure.metric, measure.captions)
@@ -306,7 +302,7 @@ def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] |
     return found
 
 
-def _of_seed(samples: Sequence[Sample], seed: int) -> Floats:
+def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
     """The values [points] with one seed; of runs without it, their mean."""
     values = []
     for sample in samples:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import in_words, read_estimates
@@ -18,6 +17,7 @@ from seqcap.report import REPORTS, statistics
 from seqcap.report.claims import Claim, Made, Result, Side
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import Run
+from seqcap.report.published import Printed
 from seqcap.report.statistics import Drawn
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, Reading, difference
@@ -26,34 +26,36 @@ from seqcap.report.tradeoff import Curve, Reading, difference
 
 
 def claims(run: Run) -> list[Claim]:
-    """What the paper claims of its methods, each at the operating point where it does."""
-    ways = {"P10": _of_rho, "P11": _of_listeners, "P12": _of_raters, "P14": _without_own_listener}
+    """The paper's claims about its methods, each at the operating point of its table."""
+    ways = {"P10": _rho_claims, "P11": _listener_claims, "P12": _rater_claims, "P14": _judge_claims}
     found: list[Claim] = []
     for entry in ClaimsFile.read(run.paper).claims:
-        found += ways.get(entry.id, _of_table)(run, entry)
+        found += ways.get(entry.id, _table_claims)(run, entry)
     return found
 
 
 def _claim(
-    entry: Entry, column: str, measure: Measure, sides: tuple[Side, Side], of: str, names: Sequence[str], **more: Any
+    entry: Entry,
+    column: str,
+    measure: Measure,
+    sides: tuple[Side, Side],
+    of: str,
+    names: Sequence[str],
+    printed: Printed | None = None,
+    direction: int = +1,
 ) -> Claim:
-    """A comparison of an entry.
-
-    Args:
-        of: what the numbers are of, in words that follow the metric.
-        names: what the sides are called.
-        more: `direction`, +1 without it, and `printed`.
-    """
-    where, headline = (measure.metric, measure.decoder, measure.captions), entry.is_headline(column)
-    direction = more.pop("direction", +1)
-    return Claim(entry.id, entry.text, *where, *names, direction, made=Made(sides, of), headline=headline, **more)
+    """A comparison of an entry in a column; `of` are the words that follow the metric."""
+    left, right = names
+    where, made = (measure.metric, measure.decoder, measure.captions), Made(sides, of)
+    headline = entry.is_headline(column)
+    return Claim(entry.id, entry.text, *where, left, right, direction, printed, made=made, headline=headline)
 
 
 def _labels(run: Run, *names: str) -> list[str]:
     return [methods(run.paper)[name].label for name in names]
 
 
-def _of_table(run: Run, entry: Entry) -> Iterator[Claim]:
+def _table_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """Two rows of a table at its operating point; who is ahead is as printed."""
     table, place = entry.table, PLACES[entry.table]
     for _, column, _, left, right in entry.each():
@@ -65,7 +67,7 @@ def _of_table(run: Run, entry: Entry) -> Iterator[Claim]:
         yield _claim(entry, column, measure, sides, of, names, direction=printed.sign, printed=printed)
 
 
-def _of_rho(run: Run, entry: Entry) -> Iterator[Claim]:
+def _rho_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """Figure 3f: the printed rho of a distribution against an end."""
     place, curves = PLACES["fig3f"], by_rho(run)
     point = place.point(run)
@@ -78,7 +80,7 @@ def _of_rho(run: Run, entry: Entry) -> Iterator[Claim]:
         yield _claim(entry, column, measure, (inner, outer), f"at equal CIDEr ({place.name})", (label, other))
 
 
-def _of_listeners(run: Run, entry: Entry) -> Iterator[Claim]:
+def _listener_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """PSST's listener against the judge, on PSST's captions and on people's."""
     place = PLACES["table3"]
     for _, column, _, left, _ in entry.each():
@@ -97,7 +99,7 @@ def _of_listeners(run: Run, entry: Entry) -> Iterator[Claim]:
             yield _claim(entry, column, heard(measure), sides, of, rows, printed=printed)
 
 
-def _of_raters(run: Run, entry: Entry) -> Iterator[Claim]:
+def _rater_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """Table 5, with automatic raters in place of people."""
     for _, column, _, left, right in entry.each():
         rows = [row_of(run.paper, method, "table5") for method in (left, right)]
@@ -111,7 +113,7 @@ def _of_raters(run: Run, entry: Entry) -> Iterator[Claim]:
             yield _claim(entry, column, measure, sides, of, names, direction=direction, printed=printed)
 
 
-def _without_own_listener(run: Run, entry: Entry) -> Iterator[Claim]:
+def _judge_claims(run: Run, entry: Entry) -> Iterator[Claim]:
     """P1 by measures that no run was trained for."""
     place = PLACES["table2"]
     for _, metric, _, left, right in entry.each():
@@ -124,8 +126,7 @@ def _without_own_listener(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Where methods are compared, the two readings of rho, how far the language drifts, how noisy and biased gradients
-    are, and a page for people."""
+    """Operating points, readings of rho, language drift, gradient noise, and a page for people."""
     return [*_points(run), *_other_rho(run), *_drift(run), *_gradients(run), *_page(run)]
 
 
@@ -149,7 +150,7 @@ def _other_rho(run: Run) -> list[str]:
 
 
 def _drift(run: Run) -> list[str]:
-    """What the own listener finds more than the judge, with the captioner that all start from and with PSST."""
+    """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
     point = PLACES["table2"].point(run)
     found = []
     for method in ("mle", "luo", ST, PSST):

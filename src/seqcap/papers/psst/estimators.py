@@ -78,7 +78,7 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """What is known of an estimator.
+    """Inner products of an estimator's replicates.
 
     Attributes:
         own: inner products of its replicates [r, r].
@@ -128,9 +128,7 @@ def _pairs(products: Floats, weights: Floats) -> Floats:
 
 
 def read_estimates(run: Run) -> Mapping[Key, Quality]:
-    """What was measured, the reference first; nothing if it is not part of this run, or if noise hides the exact
-    gradient: then nothing is known.
-    """
+    """The measured qualities, the reference first; empty if none were, or noise hides the exact gradient."""
     path = Path(run.config.results) / "psst_estimators.parquet"
     if not path.exists():
         return {}
@@ -148,14 +146,14 @@ def _replicates(rows: Sequence[Mapping[str, Any]]) -> Replicates:
     return Replicates(own, across, rows[0]["draws"])
 
 
-def rhos_of(found: Mapping[Key, Quality], distribution: str) -> dict[float, Quality]:
-    """Rho -> what passes captions on with it and has a gradient through what is fed back."""
+def qualities_by_rho(found: Mapping[Key, Quality], distribution: str) -> dict[float, Quality]:
+    """Rho -> the estimator of a distribution that has a gradient through feedback."""
     return {rho: value for (name, rho, fed), value in found.items() if name == distribution and fed and rho is not None}
 
 
 def in_words(run: Run, found: Mapping[Key, Quality]) -> str:
-    """What is known of REINFORCE, of straight-through and of PSST at both ends of rho and at the printed one."""
-    rhos = rhos_of(found, "multinomial")
+    """Numbers of REINFORCE, of straight-through, and of PSST at both ends of rho and at the printed rho."""
+    rhos = qualities_by_rho(found, "multinomial")
     if not rhos:
         return ""
     exact = found[EXACT]

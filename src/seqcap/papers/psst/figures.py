@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, read_estimates, rhos_of
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, qualities_by_rho, read_estimates
 from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, PSST_75, ST, by_rho, curve, curves, methods, printed_lambda
 from seqcap.papers.psst.points import PLACES
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
@@ -90,7 +90,7 @@ def _plot(
 
 
 def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]) -> None:
-    """Which marker is which w, and its lambda in either unit."""
+    """The legend of markers: w, and its lambda in either unit."""
     axis.set_axis_off()
     handles, labels = [], []
     for weight, marker in markers.items():
@@ -123,10 +123,10 @@ def figure3f(run: Run) -> Figure | str:
         shift = 0.008 * (2 * place - 1)
         label = f"PSST {name}"
         _errors(axis, run, point, {rho + shift: line for rho, line in rhos.items()}, colour, marker, "-", label)
-        of_table = curve(run, ST if name == "Multinomial" else "st_gumbel")
-        if of_table.runs and of_table not in rhos.values():
+        printed_st = curve(run, ST if name == "Multinomial" else "st_gumbel")
+        if printed_st.runs and printed_st not in rhos.values():
             words = f"ST {name}, index fed back"
-            _errors(axis, run, point, {shift: of_table}, colour, marker, "", words, hollow=True)
+            _errors(axis, run, point, {shift: printed_st}, colour, marker, "", words, hollow=True)
     axis.set(xlabel="rho: probability that a step passes its distribution on", ylabel="R@10, own listener, %")
     axis.set_title(f"at {point.words()}", loc="left")
     axis.legend(frameon=False)
@@ -144,7 +144,7 @@ def _errors(
     label: str,
     hollow: bool = False,
 ) -> None:
-    """Recall at the operating point with intervals, of what reaches it."""
+    """Recall with intervals of the curves that reach the operating point."""
     points = []
     for x, line in lines.items():
         ours = shown(Reading(line, _RECALL, point).drawn(run), "images")
@@ -174,7 +174,7 @@ def estimators(run: Run) -> Figure | str:
     for quality, axis in panels.items():
         for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
             colour, label = _STYLES[psst][0], f"{labels[st]}{NO_FEEDBACK}"
-            points = {rho + shift: value for rho, value in rhos_of(found, distribution).items()}
+            points = {rho + shift: value for rho, value in qualities_by_rho(found, distribution).items()}
             _quality(axis, quality, points, colour, marker, labels[psst])
             fed_back = {3 * shift: found[distribution, 0.0, False]}
             _quality(axis, quality, fed_back, colour, marker, label, hollow=True)
@@ -264,13 +264,7 @@ _NAME_WIDTH, _CAPTION_WIDTH = 22, 84
 
 
 def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int) -> Figure:
-    """Three images with a caption of each system, its rank and CIDEr; then the paper's, of which we have numbers only.
-
-    Args:
-        number: of the paper's figure.
-        names: what a system is called -> its run; None: it is not part of this run.
-        first: how many chosen images to pass over.
-    """
+    """Three images with a caption, rank and CIDEr of each system, then the paper's; `first` images are skipped."""
     colours = dict(zip(names, (draw.BLUE, draw.GREEN, draw.RED), strict=False))
     rows = []
     for image in draw.choose_images(run.images, first + 3).tail(3).to_dict("records"):

@@ -16,11 +16,11 @@ from seqcap.report.tradeoff import Curve
 
 IMAGE, SECOND = "image", "image2"
 
-# The method that the paper is about, what it is compared with most, and the other rho that the print may mean.
+# The paper's method, the one that it is compared with most, and the paper's with the other rho that it may mean.
 PSST, ST, PSST_75 = "multinomial", "st", "multinomial_75"
 # The rho of the printed rows.
 RHO = 0.25
-# What follows the label of a straight-through method whose feedback is another than in print.
+# Suffixes of labels where a straight-through method has other feedback than in print.
 FEEDBACK, NO_FEEDBACK = (", gradient through feedback", ", no gradient through feedback")
 
 STRAIGHT_THROUGH = "straight_through"

@@ -25,7 +25,7 @@ from seqcap.report.tradeoff import Reading, Score, nearest
 CHOICE = Measure("greedy", "fixed_choice")
 ENGLISH = "better_english"
 _LOG_PROB, _UNPARSED = "xe_log_prob", "unparsed"
-# What others' English is compared with.
+# The method whose English the others are compared with.
 REFERENCE = ST
 
 
@@ -46,7 +46,7 @@ class Preferred:
         return tuple(filter(None, (self.name, self.other)))
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with what the bootstrap makes of it, or why there is none."""
+        """Its value with bootstrap resamples, or why there is none."""
         if len(self.runs) < 2:
             return Missing("a method that is judged is not part of this run", absent=True)
         found = []
@@ -71,8 +71,7 @@ class Preferred:
 
 
 def at_one_recall(run: Run, method: str) -> str:
-    """The run of a method that is nearest to the operating point of naturalness; "" without one. The raters compare
-    captions, and between two runs there are none."""
+    """The run of a method nearest to the operating point of naturalness; "" without one."""
     return nearest(run, curve(run, method), PLACES["naturalness"].point(run)) or ""
 
 

@@ -1,4 +1,4 @@
-"""What people are asked for PSST's Table 5: captions of this run at its two operating points, one seed."""
+"""The questions to people for PSST's Table 5: captions of this run at its two operating points, one seed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem],
     at_one_cider = {row: nearest(run, curve(run, method_of(run.paper, row)), point) for row in rows}
     captions = {row: _greedy(run, name) for row, name in at_one_cider.items() if name}
     if captions:
-        captions[PEOPLE] = _of_people(run, items)
+        captions[PEOPLE] = _people_captions(run, items)
     accuracy = [
         AccuracyItem(item, similar[item], row, texts[item]) for row, texts in captions.items() for item in items
     ]
@@ -61,7 +61,7 @@ def _greedy(run: Run, name: str) -> dict[int, str]:
     return dict(zip(chosen["item"], chosen["text"], strict=True))
 
 
-def _of_people(run: Run, items: Iterable[int]) -> dict[int, str]:
+def _people_captions(run: Run, items: Iterable[int]) -> dict[int, str]:
     """Picture -> one of the captions that people wrote of it, drawn with a fixed seed; its words, as of captioners."""
     path = ARTIFACTS / run.config.pictures / "data/references.parquet"
     references: pd.DataFrame = parquet.read_table(path, schemas.REFERENCES).to_pandas()

@@ -1,4 +1,4 @@
-"""Which methods make the rows of PSST's tables, and which measure each column."""
+"""The methods behind the rows of PSST's tables, and the measure of each column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seqcap.report.tradeoff import nearest
 
 # Rows of people's captions in Table 3, and of people in Table 5.
 PEOPLE_OURS, PEOPLE_THEIRS, PEOPLE = ("PSST Multinomial listener, GT captions", "Listener trained on GT", "Human")
-# In the scores: people's captions found by retriever `listener`, which all runs start from, and by a run's listener.
+# Names in the scores: people's captions found by `listener`, which all runs start from, and by a run's own listener.
 GROUND_TRUTH, HEARD_BY = (f"{HUMAN}:listener", f"{HUMAN}:{{run}}")
 
 LANGUAGE = {metric: Measure("greedy", metric) for metric in ("CIDEr", "BLEU4", "METEOR", "ROUGE_L", "SPICE")}
@@ -43,8 +43,7 @@ def row_of(paper: Paper, method: str, table: str) -> str:
 
 
 def rows(run: Run) -> dict[str, Rows]:
-    """Published table -> row -> (run, decoder): of a method's runs that which is nearest to the operating point. Rows
-    of people's captions have none."""
+    """Published table -> row -> (run, decoder): a method's run nearest to the operating point. People have no row."""
     made: dict[str, Rows] = {}
     for table in ("table1", "table2", "table3", "table4", "table5"):
         place = PLACES["accuracy" if table == "table5" else table]

@@ -1,5 +1,4 @@
-"""PSST's Tables 1 to 5 and Figure 3f's numbers, and what it does not print: recall three ways with language drift, how
-good the retrievers are, every run, and where methods are compared."""
+"""PSST's tables and Figure 3f's numbers, recall three ways, retrievers, every run and operating points."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ from seqcap.report.tradeoff import Reading, Score, difference, level, shown
 
 
 def at_point(table: str) -> Make:
-    """What makes a table whose rows are read at an operating point."""
+    """The function of a table whose rows are read at an operating point."""
     return lambda run: Made(_at_point(run, table), words={"place": PLACES[table].words(run)})
 
 
@@ -52,7 +51,7 @@ def footnote(run: Run) -> list[Cell]:
 
 
 def table5(run: Run) -> Made:
-    """What stands for people's judgement."""
+    """Automatic raters beside people's judgement."""
     cells, note = [], "by automatic raters, not people"
     for printed in run.paper.published.records("table5"):
         row = printed["row"]
@@ -107,7 +106,7 @@ def _at_point(run: Run, table: str) -> list[Cell]:
 
 
 def side_of(run: Run, table: str, row: str, measure: Measure, method: str = "") -> Side:
-    """What makes a row's number, or a method's, in a table whose rows are read at an operating point."""
+    """The source of a row's (or a method's) number in a table whose rows are read at an operating point."""
     place = PLACES[table]
     if row == PEOPLE_THEIRS:
         return Score(GROUND_TRUTH, heard(measure))
@@ -116,7 +115,7 @@ def side_of(run: Run, table: str, row: str, measure: Measure, method: str = "") 
     return Reading(curve(run, method or method_of(run.paper, row), place.task), measure, place.point(run))
 
 
-# --- What the paper does not print
+# --- Tables that the paper does not print
 
 _THREE_WAYS = {
     "R@1, own listener": Measure("greedy", "own_R@1"),
@@ -142,17 +141,17 @@ def drift(run: Run) -> list[Cell]:
     cells = []
     for line in curves(run).values():
         cells += _with_gap(run, line.label, {name: Reading(line, measure, point) for name, measure in columns.items()})
-    return [*cells, *_with_gap(run, HUMAN_LABEL, {name: _of_people(measure) for name, measure in columns.items()})]
+    return [*cells, *_with_gap(run, HUMAN_LABEL, {name: _people_score(measure) for name, measure in columns.items()})]
 
 
-def _of_people(measure: Measure) -> Score:
-    """The same of all captions that people wrote; the listeners that runs start from are their own."""
+def _people_score(measure: Measure) -> Score:
+    """The same measure of people's captions, whose own listeners are those that runs start from."""
     name = GROUND_TRUTH if measure.metric.startswith("own_") else HUMAN
     return Score(name, heard(measure))
 
 
 def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
-    """A row, and what the own listener finds more than the judge."""
+    """A row, and recall by the own listener minus recall by the judge."""
     own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))
     gap = shown(difference(own, judge), _units(run, IMAGE))
     cell = Cell.of("own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
@@ -216,7 +215,7 @@ def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -
 
 
 def _units(run: Run, task: str) -> str:
-    """What test items are called."""
+    """The word for test items."""
     return run.kind(task).units if task in run.config.tasks else "items"
 
 

@@ -14,16 +14,12 @@ _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "e
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Whether SLL is where the paper's is, what exploration costs and gains there, and why where it costs CIDEr."""
+    """The regime of SLL, the price and the gain of exploration, and why exploration costs CIDEr where it does."""
     return [*_regime(run), *_price(run), *_spread(run, results)]
 
 
 def _regime(run: Run) -> list[str]:
-    """How far SLL's random samples score below its best beam caption, here and in print, and whether it still learns.
-
-    Where it has collapsed to its mode, samples are hardly worse than the beam's best caption, and exploring costs next
-    to nothing.
-    """
+    """How far SLL's samples score below its best beam caption: hardly at all once it has collapsed to its mode."""
     ours = _behind(run, SLL)
     if ours is None:
         return []
@@ -44,18 +40,18 @@ def _regime(run: Run) -> list[str]:
     return [words + _late_gains(run)]
 
 
-# At most so far, in CIDEr x100, are random samples below the beam of a policy that has collapsed.
+# A policy has collapsed if its random samples score at most this much below its beam, CIDEr x100.
 _AT_PLATEAU = 3
 
 
 def _behind(run: Run, name: str) -> float | None:
-    """By how much a run's random samples score below its best beam captions, CIDEr x100."""
+    """Best beam captions minus random samples of a run, CIDEr x100."""
     best, samples = _BEAM.of(run, name).value, _SAMPLES.of(run, name).value
     return None if best is None or samples is None else 100 * (best - samples)
 
 
 def _late_gains(run: Run) -> str:
-    """What the last quarter of training added to the validation CIDEr of SLL and SLL-SLE, of pictures and of clips."""
+    """The change of validation CIDEr in the last quarter of training, of SLL and SLL-SLE, on pictures and clips."""
     curves = run.curves[run.curves["quantity"] == "val_cider"]
     gains = []
     for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
@@ -68,7 +64,7 @@ def _late_gains(run: Run) -> str:
 
 
 def _price(run: Run) -> list[str]:
-    """What exploration changes, by distance, and how alpha was chosen."""
+    """The changes that exploration makes, by distance, and how alpha was chosen."""
     found = []
     for name, base in ((SLE, SLL), (MULTI, SLL), (f"{SLE}_clip", f"{SLL}_clip")):
         beam, samples, div2 = (
@@ -101,7 +97,7 @@ def _price(run: Run) -> list[str]:
 
 
 def _spread(run: Run, results: Sequence[Result]) -> list[str]:
-    """Where exploration costs the samples CIDEr: how much of it is spread, how much a worse best guess."""
+    """Where exploration costs CIDEr of samples: the part due to spread, and the part due to a worse mode."""
     explored = (
         result
         for result in results

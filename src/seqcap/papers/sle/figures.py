@@ -1,5 +1,4 @@
-"""SLE's figures 1, 2 and 4 with our captions, clips with theirs, figure 3 measured, learning curves, quality against
-diversity, and what alpha does."""
+"""SLE's figures: captions, clips, how peaked p(y|x) is, learning curves, quality against diversity, and alpha."""
 
 from __future__ import annotations
 
@@ -54,15 +53,7 @@ def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
 
 
 def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure:
-    """A row per image with one column of random samples per system; the paper's own captions last.
-
-    Args:
-        run: ours.
-        shown: run -> the system's name in the paper, a column each.
-        count: how many images.
-        number: of the paper's figure.
-        first: how many chosen images to pass over.
-    """
+    """A row per image, a column of random samples per system, the paper's captions last; `first` images are skipped."""
     width = {1: 58, 2: 44}.get(len(shown), 34)
     rows = []
     for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):

@@ -1,4 +1,4 @@
-"""SLE's Table 4, and what it does not print: true precision and recall, every metric, the diversity suite."""
+"""SLE's Table 4, and tables that it does not print: true precision and recall, every metric, the diversity suite."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _single_caption(run: Run, cell: Cell) -> tuple[str, ...]:
 
 
 def truth_columns(run: Run) -> dict[str, Measure]:
-    """What only a generated scene, whose facts are known, lets us measure."""
+    """Measures that need a generated scene, whose facts are known."""
     return {
         "precision, greedy": Measure("greedy", "precision_true"),
         "precision, beam": Measure("beam", "precision_true"),

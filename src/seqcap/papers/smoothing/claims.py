@@ -56,17 +56,17 @@ def _build(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def _same_words(part: Part, loss: str) -> str:
-    """Why it makes no difference where a loss's substitutes come from; "" where it does."""
+    """Reason why the source of a loss's substitutes makes no difference here; "" where it does."""
     if part.losses[loss].pool != "Vbatch" or loss not in part.runs:
         return ""
     curves = part.run.curves
     mine = (curves["quantity"] == "pool_share") & (curves["variant"] == part.name_of(loss))
     share = float(curves.loc[mine, "value"].mean())
-    # NaN where training did not say.
+    # NaN where training did not record it.
     return f"a batch holds {share:.0%} of the words here" if share > _MOST else ""
 
 
-# --- What stands in for what
+# --- Stand-ins
 
 
 def stand_ins(run: Run) -> list[tuple[str, str]]:
@@ -102,8 +102,7 @@ def _captioners(run: Run, table: str) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Which loss is best, lazy against full training, what is not judged with attention, how the printed gains compare,
-    and what translations leave to gain."""
+    """The best loss, lazy training, claims counted with attention, printed gains, and what is left to gain."""
     found = [_most(run), _lazy(run), _with_attention(run), _as_printed(run), _policy_gradient(run), _determined(run)]
     return [remark for remark in found if remark]
 
@@ -133,7 +132,7 @@ def _most(run: Run) -> str:
 
 
 def _lazy(run: Run) -> str:
-    """Lazy minus full training, CIDEr: that two are alike is no difference to be tested."""
+    """CIDEr of lazy minus full training. No test can show that two losses are equally good."""
     found = []
     for part in parts(run, "table1").values():
         pairs = [
@@ -167,7 +166,7 @@ def _lazy(run: Run) -> str:
 
 
 def _with_attention(run: Run) -> str:
-    """What the table says of L4 and L5 where they are no claims."""
+    """Counts for L4 and L5 with attention, where they are no claims."""
     part, counts, losses = parts(run)["with_attention"], [], set()
     for claim, pairs in read_rows(run.paper).counted.items():
         levels = [[part.level(loss) for loss in pair] for pair in pairs]
@@ -186,7 +185,7 @@ def _with_attention(run: Run) -> str:
 
 
 def _as_printed(run: Run) -> str:
-    """How many of the printed rows beat MLE, and of ours, and where fewer substitutes do not help."""
+    """The numbers of printed rows and of ours that beat MLE, and losses that fewer substitutes do not help."""
     counts, against = [], []
     for part in parts(run, "table1").values():
         name, cider, bleu = part.facts.name, part.printed, part.printed_in("BLEU-4")
@@ -235,7 +234,7 @@ def _policy_gradient(run: Run) -> str:
 
 
 def _determined(run: Run) -> str:
-    """Where MLE's translations of generated sentences are close to perfect: how little there is to gain."""
+    """How little there is to gain where MLE's translations of generated sentences are close to perfect."""
     levels = []
     for part in parts(run, "table3").values():
         level = part.level(MLE)

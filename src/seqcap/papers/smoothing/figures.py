@@ -45,7 +45,7 @@ def figure1(run: Run) -> Figure | str:
 
 # --- Gains over MLE
 
-# By what a loss smooths: nothing, tokens, sequences or both.
+# Level of smoothing: none, tokens, sequences or both -> colour.
 _KINDS = {"": draw.GREY, "tok": OLIVE, "seq": draw.BLUE, "tok-seq": draw.RED}
 
 
@@ -95,7 +95,7 @@ _FAMILIES = (
     "Tok-Seq, Hamming",
     "Tok-Seq, CIDEr or BLEU-4",
 )
-# Of losses with substitutes, by where these come from; else by the loss.
+# By the source of substitutes; of losses without substitutes by the loss.
 _COLOURS = {
     "MLE": draw.BLACK,
     "MLE + gammaH": draw.MUTED,
@@ -155,8 +155,7 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
 
 
 def _late(curves: pd.DataFrame) -> tuple[float, float]:
-    """Limits for the values after the first fifth of training: what a captioner learns first is much more than what
-    losses differ by."""
+    """Limits of the axis for values after the first fifth of training, where losses differ."""
     late = curves.loc[curves["step"] >= 0.2 * curves["step"].max(), "value"]
     margin = 0.05 * (late.max() - late.min()) or 0.01
     return late.min() - margin, late.max() + margin

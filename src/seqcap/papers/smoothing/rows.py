@@ -1,4 +1,4 @@
-"""Which run makes which row of the paper's tables, and each loss's gain over MLE."""
+"""The run behind each row of the paper's tables, and each loss's gain over MLE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqcap.report.paper import Paper, Rows, read_yaml
 from seqcap.report.tables import Cell, gain
 
 MLE = "mle"
-# What the paper measured Table 2 on, and how many models its ensemble has.
+# The paper's data for Table 2, and the number of models of its ensemble.
 ON_SERVER = "COCO's evaluation server"
 MEMBERS = 5
 SINGLE, ENSEMBLE = "tok_seq_cider", "tok_seq_cider_ensemble"
@@ -56,7 +56,7 @@ class RowsFile(Frozen):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of this run: what rows.yaml says of it, and its losses by their ids."""
+    """A part of this run: its entry of rows.yaml, and its losses by their ids."""
 
     run: Run
     facts: PartFacts
@@ -85,7 +85,7 @@ class Part:
 
     @cached_property
     def runs(self) -> dict[str, ReportedRun]:
-        """Loss -> the run with it, of those there are."""
+        """Loss -> its run, for losses that are part of this run."""
         names = {loss: f"{self.facts.runs}_{loss}" for loss in self.losses}
         return {loss: self.run.by_name[name] for loss, name in names.items() if name in self.run.by_name}
 
@@ -99,7 +99,7 @@ class Part:
         return None if by_seed is None else float(by_seed.mean())
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
-        """How much higher a loss scores than another, and by how much the paper's does."""
+        """The difference of a loss to another, ours and the paper's."""
         metric, block = self.facts.metric, f"{self.facts.metric}, {self.facts.name}"
         ours = gain(self.run, self.name_of(loss), self.name_of(base), "beam", metric)
         printed = f"{self.printed[loss] - self.printed[base]:.2f}"

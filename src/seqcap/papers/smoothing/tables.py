@@ -1,4 +1,4 @@
-"""Loss smoothing's Tables 1 to 3, and what the paper does not print: gains with intervals, and all quality metrics."""
+"""Loss smoothing's Tables 1 to 3, and two that the paper does not print: gains, and all quality metrics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def table2(run: Run) -> list[Cell]:
 
 
 def _members(run: Run, cell: Cell) -> tuple[str, ...]:
-    """Which models an entry's number is of."""
+    """The models behind an entry's number, in words."""
     entry = next((run.by_name.get(name) for name, row in read_rows(run.paper).entries.items() if row == cell.row), None)
     if entry is None or cell.ours.value is None:
         return ()

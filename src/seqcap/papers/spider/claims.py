@@ -12,13 +12,12 @@ from seqcap.report.inputs import Run
 
 # The runs trained by policy gradient.
 _POLICIES = ("pg_bleu4", "pg_cider", "pg_bcmr", "pg_spider", "pg_spice")
-# Claims about what PG-SPIDEr is worth when it is trained until it gains no more.
+# Claims about PG-SPIDEr trained until it gains no more.
 _OF_PLATEAU = ("S3", "S6")
 
 
 def claims(run: Run) -> list[Claim]:
-    """The paper's claims. PG-SPIDEr's rank is not tested where it had fewer updates than the other policies: they gain
-    long after."""
+    """The paper's claims; PG-SPIDEr's rank is not tested where it had fewer updates than other policies."""
     updates = _updates(run)
     ours, most = updates.get("pg_spider", 0), max((updates.get(name, 0) for name in _POLICIES), default=0)
     found = ClaimsFile.read(run.paper).build(run.paper)
@@ -34,7 +33,7 @@ def claims(run: Run) -> list[Claim]:
 
 
 def stand_ins(run: Run) -> list[tuple[str, str]]:
-    """What stands for people's judgement."""
+    """The stand-in for people's judgement."""
     checked = "a checker's share of captions whose every statement is true of the scene"
     here = checked if run.knows_facts else "not measured: only generated scenes know their own facts"
     return [("people's judgement of captions of 492 images, % not bad (Figure 3)", here)]

@@ -180,7 +180,7 @@ def curves(run: Run) -> Figure:
         for entry in paid:
             mean = training[training["variant"] == entry.name].groupby("step")["value"].mean().reset_index()
             line = draw.binned(mean)
-            # Nothing is drawn where nothing was measured: MIXER's captions are its own only when its prefix is gone.
+            # MIXER has no reward of captions of its own while it is given a prefix: the line has a gap there.
             steps = line["step"].diff()
             for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
                 axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")

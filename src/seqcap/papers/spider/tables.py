@@ -1,4 +1,4 @@
-"""What PG-SPIDEr's paper does not print: every reward of every run, truth, style, all metrics."""
+"""Tables that PG-SPIDEr's paper does not print: every reward of every run, truth, style, all metrics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from seqcap.report.tables import Cell, Made, Measure, measured_cells, no_truth, 
 
 
 def rewards(run: Run) -> list[Cell]:
-    """Every run under the rewards of all: what training on one does to the others."""
+    """Every run under every reward."""
     names = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
     cells = []
     for decoder in ("greedy", "beam"):
@@ -40,7 +40,7 @@ def _truth(decoder: str, captions: Captions) -> dict[str, Measure]:
 
 
 def style(run: Run) -> list[Cell]:
-    """What shows that a policy rambles."""
+    """Measures of how much a policy rambles."""
     columns = {
         "words, greedy": Measure("greedy", "words"),
         "words, beam": Measure("beam", "words"),

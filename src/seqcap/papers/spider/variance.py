@@ -44,7 +44,7 @@ Settings = Mapping[tuple[int, bool], Noise]
 
 
 def read_variance(run: Run) -> Settings:
-    """What the variance stage measured, by setting; nothing if it is not part of this run."""
+    """The replicates that the variance stage measured, by setting; none if it is not part of this run."""
     path = Path(run.config.results) / "spider_variance.parquet"
     if not path.exists():
         return {}
@@ -58,7 +58,7 @@ def read_variance(run: Run) -> Settings:
 
 
 def in_words(settings: Settings) -> str:
-    """What more rollouts and the baseline do to the variance: the paper's K = 3 against K = 1."""
+    """The effect of rollouts (K = 3 against 1) and of the baseline on the variance, in words."""
     found = []
     for baseline, words in ((False, "without the baseline"), (True, "with it")):
         if {(1, baseline), (3, baseline)} <= set(settings):

@@ -1,4 +1,4 @@
-"""WTF-RL with one setting changed, found by what the runs were trained with, whatever their names."""
+"""WTF-RL with one setting changed, found by the settings of runs, not by their names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from seqcap.config.report import ReportedRun
 from seqcap.papers.wtfrl.runs import WTF_RL
 from seqcap.report.inputs import Run
 
-# Setting -> what it is called.
+# Setting -> its name in tables.
 _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images", "co_training": "co-training"}
 
 
 def ablations(run: Run) -> dict[str, dict[str, ReportedRun]]:
-    """What is changed -> its value in words -> run. WTF-RL itself is in each of them, numbers are in ascending order.
+    """Names of the changed settings -> value in words -> run. WTF-RL is in each block; numbers ascend.
 
     Without WTF-RL there is nothing to change. A run with several changes is under all of their names.
     """
@@ -43,12 +43,12 @@ def changed(run: Run) -> list[ReportedRun]:
 
 
 def _place(value: Any) -> float:
-    """Where a value stands: what is no number stays where it is."""
+    """The sort key of a value; values that are no numbers keep their order."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
 
 
 def _row(entry: ReportedRun, keys: tuple[str, ...]) -> str:
-    """What a run is called beside those that differ from it in some settings."""
+    """The label of a run beside runs that differ from it in these settings."""
     words = ", ".join(_words(key, entry.settings) for key in keys)
     return f"{words} ({entry.label})" if words and entry.name == WTF_RL else words or entry.label
 

@@ -11,8 +11,7 @@ from seqcap.report.tables import gain
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """How much of the gain in recall the judge confirms, what alpha really weighs, how long runs were trained, and
-    among how many images recall is."""
+    """How much of the gain the judge confirms, what alpha weighs, training steps, and the number of images."""
     return [*_confirmed(run), *_weighed(run), *_steps(run), *_among(run)]
 
 
@@ -29,7 +28,7 @@ def _confirmed(run: Run) -> list[str]:
         if paid.value is None or judged.value is None:
             continue
         words = f"{entry.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
-        # A share of what may be nothing is none.
+        # A gain that may be zero has no share.
         found.append(f"{words} ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else words)
     if not found:
         return []
@@ -45,7 +44,7 @@ def _weighed(run: Run) -> list[str]:
     found = []
     for entry in runs_of_table(run):
         mine = run.curves[run.curves["variant"] == entry.name]
-        # While a partner learns alone, nothing is said of the captioner's entropy.
+        # While a partner learns alone, training does not record the captioner's entropy.
         begun = mine.loc[mine["quantity"] == "beam_entropy", "step"]
         first = mine[mine["step"] == begun.min()].groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
@@ -60,7 +59,7 @@ def _weighed(run: Run) -> list[str]:
 
 
 def _steps(run: Run) -> list[str]:
-    """How many steps each captioner learned for after TF, and how many a partner learned for before it."""
+    """The number of steps of each captioner after TF, and of a partner that learned alone before."""
     learned = _learned(run)
     if not learned:
         return []
@@ -80,7 +79,7 @@ def _steps(run: Run) -> list[str]:
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:
-    """Runs by their number of steps or the like, the most first. Labels have commas of their own."""
+    """Runs grouped by a number, the highest first. They are named, since labels contain commas."""
     names: dict[float, list[str]] = {}
     for name, number in sorted(numbers.items(), key=lambda pair: -pair[1]):
         names.setdefault(number, []).append(f"`{name}`")
@@ -95,13 +94,13 @@ def _learned(run: Run) -> dict[str, int]:
 
 
 def _alone(run: Run, name: str) -> int:
-    """In how many first steps the captioner does not learn."""
+    """The number of first steps in which the captioner does not learn."""
     settings = run.by_name[name].settings
     return int(settings.get("pretraining_steps", settings.get("tuning_steps", 0)))
 
 
 def _among(run: Run) -> list[str]:
-    """Among how many images recall is, here and, by its digits, in print."""
+    """The number of images that recall is measured among, here and, judged by its digits, in print."""
     by_run = (run.scores.per_item(entry.name, "beam", "own_R@1", "best") for entry in runs_of_table(run))
     scored = next((scores for scores in by_run if scores is not None), None)
     table = run.paper.published.table("table1")

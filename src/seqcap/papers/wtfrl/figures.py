@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-import pyarrow.compute as pc
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
 from seqcap.papers.wtfrl.hacked import first_ranks, most_hacked
 from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.inputs import HUMAN, Run, read_captions
 from seqcap.report.tables import Measure
-from seqcap.tasks import ARTIFACTS
 
 # Run -> its colour and marker.
 _STYLES = {
@@ -35,7 +32,7 @@ _STYLES = {
 
 # --- Figure 1: a hacked reward
 
-# Who says the captions -> the paper's name for it, and ours.
+# Author of captions -> the paper's name for it, and ours.
 _EXAMPLES = {
     HUMAN: ("generic_gt", "generic ground truth"),
     ALONE: ("reward_hacking", "reward hacking"),
@@ -56,7 +53,7 @@ def figure1(run: Run) -> Figure:
     files = dict(zip(run.images["item"].tolist(), run.images["file"].tolist(), strict=True))
     words = "" if chosen else "drawn at random, not by the rule; "
     items = chosen or [int(item) for item in draw.choose_images(run.images, len(printed))["item"]]
-    people = _first_of_people(run, items)
+    people = read_captions(run.config.pictures)
     heading = f"{words}ranks by the reward's retriever and the judge: caption"
     rows = []
     for item in items:
@@ -71,25 +68,14 @@ def figure1(run: Run) -> Figure:
     return draw.captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
-def _first_of_people(run: Run, items: Sequence[int]) -> dict[int, str]:
-    """Item -> the first caption of people, as the file of the task has them."""
-    path = ARTIFACTS / run.config.pictures / "data/references.parquet"
-    table = parquet.read_table(path, schemas.REFERENCES)
-    table = table.filter(pc.equal(table["split"], run.split(run.config.pictures)))
-    found: dict[int, str] = {}
-    for item, text in zip(table["item"].to_pylist(), table["text"].to_pylist(), strict=True):
-        found.setdefault(item, text)
-    return {item: found[item] for item in items}
-
-
 def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
     """A caption with its image's ranks, where they were measured: by the retriever that pays and by the judge."""
     if name != HUMAN and name not in run.by_name:
         return caption
     numbers = []
     for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
-        of_all = first_ranks(run, who, metric)
-        numbers.append("–" if of_all is None else f"{of_all[item]:.0f}")
+        ranks = first_ranks(run, who, metric)
+        numbers.append("–" if ranks is None else f"{ranks[item]:.0f}")
     return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
 
 
@@ -99,7 +85,7 @@ def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
     for number, captions in enumerate(printed.values(), start=1):
         lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)"
-        # A longer one would run into the words below it.
+        # A longer title would run into the words below it.
         title = f"Figure 1, image {number}"
         rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
@@ -151,8 +137,10 @@ def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker
         low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
         places.append(scale * ours.value)
         errors.append(scale * np.maximum([[ours.value - low], [high - ours.value]], 0))
-    (x, y), (of_x, of_y) = places, errors
-    axis.errorbar(x, y, xerr=of_x, yerr=of_y, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
+    (x, y), (x_error, y_error) = places, errors
+    axis.errorbar(
+        x, y, xerr=x_error, yerr=y_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label
+    )
 
 
 # --- Learning curves
@@ -175,7 +163,7 @@ _PANELS = {
 
 
 def learning(run: Run) -> Figure:
-    """A panel per quantity: what is paid, what the discriminator holds for people's, how sure the captioner is, val."""
+    """A panel per quantity: rewards, the discriminator's probabilities, the captioner's entropy, validation."""
     curves, entries = run.curves, runs_of_table(run)
     colours = {name: colour for name, (colour, _) in _STYLES.items()}
     figure = Figure(figsize=(12.0, 12.4), layout="constrained")

@@ -1,4 +1,4 @@
-"""Which images Figure 1 shows: those where the reward is hacked most, by a rule that reads ranks and no captions."""
+"""The images of Figure 1: those where the reward is hacked most, chosen by ranks, not by captions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ from seqcap.report.inputs import HUMAN, Run
 
 
 def first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
-    """Item -> the rank of the image by its best caption, of a run's first seed, or by people's first caption; None
-    where it was not measured.
-
-    Args:
-        run: ours.
-        name: a run, or what people's captions are called in the scores.
-        metric: of the retriever.
-    """
+    """Item -> the image's rank by a run's best caption, first seed, or by people's first; None if not measured."""
     decoder = "sample" if name.startswith(HUMAN) else "beam"
     scores = run.scores.per_item(name, decoder, metric, "best")
     return None if scores is None else scores[scores.columns[0]]

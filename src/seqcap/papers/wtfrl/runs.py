@@ -1,4 +1,4 @@
-"""WTF-RL's runs, and what makes their numbers in Table 1."""
+"""WTF-RL's runs, and the measures of Table 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PEOPLE = f"{HUMAN}:reward"
 
 
 def measure(run: Run, column: str, of: str = "table1") -> Measure:
-    """What makes our number in a column, of the best caption of the beam; `of` "judge": recall by the judge."""
+    """The measure of a column, of the best caption of the beam; with `of` "judge" recall by the judge."""
     return Measure("beam", *run.paper.facts.columns[of][column])
 
 

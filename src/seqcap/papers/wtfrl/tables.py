@@ -1,4 +1,4 @@
-"""What WTF-RL's paper does not print: recall by a judge and by truth, and ablations."""
+"""Tables that WTF-RL's paper does not print: recall by a judge and by truth, and ablations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def retrieval(run: Run) -> Made:
         cells += measured_cells(run, "", entry, columns)
         cells += _gaps(run, entry.label, {column: Score(entry.name, of) for column, of in recalls.items()})
     data = run.stand_in(run.config.pictures)
-    people = {column: _of_people(of) for column, of in columns.items()}
+    people = {column: _people_score(of) for column, of in columns.items()}
     cells += [
         Cell.of(of.measure.metric, "", HUMAN_LABEL, column, of.measure.of(run, of.name), data)
         for column, of in people.items()
@@ -50,14 +50,14 @@ def retrieval(run: Run) -> Made:
     return Made(cells, words={"exact": _EXACT_READING if run.knows_facts else ""})
 
 
-def _of_people(of: Measure) -> Score:
-    """The same of all captions that people wrote."""
+def _people_score(of: Measure) -> Score:
+    """The same measure of all captions that people wrote."""
     name = PEOPLE if of.metric.startswith("own_") else HUMAN
     return Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
 
 
 def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
-    """What the retriever that pays finds more than the judge."""
+    """Recall by the retriever that pays minus recall by the judge."""
     units, data = run.kind(run.config.pictures).units, run.stand_in(run.config.pictures)
     cells = []
     for column in ("T2I R@10", "I2T R@10"):
