@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from pydantic import ValidationError
+from scenes_languages import thing
 
-from seqcap.errors import InputError
 from seqcap.files import parquet
 from seqcap.world import scenes
 from seqcap.world.drawing import PAINT, draw
-from seqcap.world.graph import BACKGROUNDS, COLOURS, KINDS, Scene, SceneObject
+from seqcap.world.graph import BACKGROUNDS, COLOURS, KINDS, Scene
 from seqcap.world.labels import GROUPS, IMAGE_LABELS, OBJECT_LABELS, image_labels, object_labels
 from seqcap.world.scenes import SCENES, Config, read_scenes
 
@@ -115,60 +114,16 @@ def test_the_servers_pictures_change_no_other(folder: Path, tmp_path: Path) -> N
     assert min(len({s["raw"] for s in image["sentences"]}) for image in after[40:]) > 15
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"train": 0},
-        {"server": -1},
-        {"server_captions": 0},
-        {"size": 8},
-        {"captions": 0},
-        {"noise": -1},
-        {"wrong_colours": 1.5},
-        {"detail": [0, 0, 0]},
-        {"detail": [1, 2]},
-        {"detail": [1, -1, 2]},
-        {"colour": "red"},
-    ],
-)
-def test_config_is_checked(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        Config(**change)
-    assert Config(detail=[1, 0, 0]).detail == (1, 0, 0)
-
-
-def test_damaged_scenes(folder: Path, tmp_path: Path) -> None:
-    rows = parquet.read_table(folder / "scenes.parquet", SCENES).to_pylist()
-    path = tmp_path / "scenes.parquet"
-    graph = json.loads(rows[3]["graph"])
-    graph["objects"][0]["colour"] = "beige"
-    for bad, problem in (
-        (json.dumps(graph), "item 3: Input should be"),
-        ("{", "item 3"),
-        (None, "column 'graph' is null in row 3"),
-    ):
-        parquet.write_rows(path, [*rows[:3], rows[3] | {"graph": bad}, *rows[4:]], SCENES)
-        with pytest.raises(InputError, match=problem):
-            read_scenes(path)
-    with pytest.raises(InputError, match="does not exist"):
-        read_scenes(tmp_path / "none.parquet")
-    path.write_bytes(b"PAR1")
-    with pytest.raises(InputError, match="not a Parquet file"):
-        read_scenes(path)
-
-
 def picture(scene: Scene, noise: int = 0, size: int = 64, seed: int = 0) -> np.ndarray:
     return np.asarray(draw(scene, size, noise, np.random.default_rng(seed)), dtype=np.int64)
 
 
+ACTIONS = dict.fromkeys(("man", "woman", "dog", "cat"), "standing") | {"bird": "flying", "kite": "flying"}
+
+
 def alone(kind: str, colour: str, background: str = "meadow", **changes: Any) -> Scene:
-    action = {"man": "standing", "woman": "standing", "dog": "standing", "cat": "standing", "bird": "flying"}
-    action["kite"] = "flying"
-    values = {
-        "kind": kind, "colour": colour, "size": "large", "texture": "plain", "action": action.get(kind), "left": 60,
-        "top": 60, "width": 120, "height": 120, "flip": False,
-    }  # fmt: skip
-    return Scene(background, (SceneObject(**(values | changes)),))
+    values = {"size": "large", "action": ACTIONS.get(kind)} | changes
+    return Scene(background, (thing(kind, 60, 60, 120, 120, colour=colour, **values),))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -206,9 +161,9 @@ def test_labels() -> None:
     scene = Scene(
         "beach",
         (
-            SceneObject("dog", "red", "small", "striped", "running", 10, 180, 40, 40, False),
-            SceneObject("dog", "blue", "small", "plain", "sitting", 60, 180, 40, 40, True),
-            SceneObject("kite", "red", "large", "plain", "flying", 200, 20, 50, 70, False),
+            thing("dog", 10, 180, 40, 40, size="small", texture="striped", action="running"),
+            thing("dog", 60, 180, 40, 40, colour="blue", size="small", action="sitting"),
+            thing("kite", 200, 20, 50, 70, size="large", action="flying"),
         ),
     )
     found = image_labels(scene)
@@ -224,8 +179,5 @@ def test_labels() -> None:
     assert {name for name, value in zip(OBJECT_LABELS, found, strict=True) if value} == {
         "dog", "red", "dog:red", "small", "striped", "running", "dog:running",
     }  # fmt: skip
-
-
-def test_label_names_are_distinct() -> None:
     assert len(set(IMAGE_LABELS)) == len(IMAGE_LABELS)
     assert {name for names in GROUPS.values() for name in names} <= set(IMAGE_LABELS)

@@ -11,12 +11,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scenes_languages import table, thing
 
 from seqcap.world.captions import DETAILS, HYPERNYMS, plan
 from seqcap.world.checker import check
 from seqcap.world.discriminability import Matcher
 from seqcap.world.english import realise
-from seqcap.world.graph import Colour, Kind, Scene, SceneObject, pick, sample
+from seqcap.world.graph import Kind, Scene, SceneObject, pick, sample
 from seqcap.world.words import ENGLISH
 
 Words = list[str]
@@ -133,47 +134,26 @@ def test_numbers_plurals_and_relations_among_many_of_a_kind() -> None:
     assert min(seen[kind] for kind in ("alone", "relation", "count")) > 20
 
 
-def thing(kind: Kind, colour: Colour, left: int) -> SceneObject:
-    return SceneObject(kind, colour, "medium", "plain", "sitting" if kind == "dog" else None, left, 150, 40, 40, False)
+def ball(left: int) -> SceneObject:
+    return thing("ball", left, 150, 40, 40)
+
+
+def dog(colour: str, left: int) -> SceneObject:
+    return thing("dog", left, 150, 40, 40, colour=colour, action="sitting")
 
 
 DOGS = {
-    5: Scene("beach", (thing("dog", "red", 10), thing("dog", "red", 100), thing("dog", "blue", 200))),
-    2: Scene("beach", (thing("dog", "blue", 10), thing("ball", "red", 100))),
-    9: Scene("snow", (thing("ball", "red", 10), thing("dog", "blue", 100))),
-    1: Scene("beach", (thing("car", "red", 10),)),
+    5: Scene("beach", (dog("red", 10), dog("red", 100), dog("blue", 200))),
+    2: Scene("beach", (dog("blue", 10), ball(100))),
+    9: Scene("snow", (ball(10), dog("blue", 100))),
+    1: Scene("beach", (thing("car", 10, 150, 40, 40),)),
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a dog", {5, 2, 9}),
-        ("the blue dog", {5, 2, 9}),
-        ("dogs", {5}),
-        ("two dogs", set()),
-        ("two red dogs", {5}),
-        ("three dogs", {5}),
-        ("three red dogs", set()),
-        ("a red dog and a blue dog", {5}),
-        ("a red blue dog", set()),
-        ("a dog to the left of a ball", {2}),
-        ("a dog to the right of a ball", {9}),
-        ("a red dog to the left of a blue dog", {5}),
-        ("a blue dog to the left of a red dog", set()),
-        ("a dog on the beach", {5, 2}),
-        ("on the beach", {5, 2, 1}),
-        ("in the sunshine", {5, 2, 1}),
-        ("in the cold", {9}),
-        ("on the beach in the cold", set()),
-        ("a dog and a", set()),
-        ("a zebra", set()),
-        ("", set()),
-    ],
-)
-def test_single_statements(text: str, expected: set[int]) -> None:
-    assert Matcher(DOGS).true_of(text.split()) == expected
-    assert {item for item, scene in DOGS.items() if check(text.split(), scene).precision == 1} == expected
+@pytest.mark.parametrize(("text", "expected"), table("checker.yaml")["listener"].items())
+def test_single_statements(text: str, expected: list[int]) -> None:
+    assert Matcher(DOGS).true_of(text.split()) == set(expected)
+    assert {item for item, scene in DOGS.items() if check(text.split(), scene).precision == 1} == set(expected)
 
 
 def test_measures() -> None:

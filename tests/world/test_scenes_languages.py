@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
-from scenes_languages import dictate, english_words, sentences
+from scenes_languages import dictate, english_words, sentences, table
 
 from seqcap.world import french, german
 from seqcap.world.french import French
@@ -19,7 +17,7 @@ from seqcap.world.wording import MAX_WORDS
 from seqcap.world.words import ENGLISH, GARMENTS
 
 GRAMMARS: dict[str, type[Grammar]] = {"french": French, "german": German}
-DICTATED = YAML(typ="safe").load(Path(__file__).with_name("sentences.yaml").read_text(encoding="utf-8"))
+DICTATED = table("sentences.yaml")
 
 
 @pytest.mark.parametrize(

@@ -43,17 +43,14 @@ def difference(a: Scene, b: Scene) -> set[str]:
     return found
 
 
-def groups(count: int) -> list[list[Scene]]:
-    made = []
-    for number in range(count):
-        rng = np.random.default_rng([31, number])
-        made.append(look_alikes(sample(rng), 2 + number % 3, rng))
-    return made
+def group_of(number: int) -> list[Scene]:
+    rng = np.random.default_rng([31, number])
+    return look_alikes(sample(rng), 2 + number % 3, rng)
 
 
 @pytest.fixture(scope="module")
 def made() -> list[list[Scene]]:
-    return groups(400)
+    return [group_of(number) for number in range(400)]
 
 
 def test_members_differ_in_one_respect_the_same_for_the_group(made: list[list[Scene]]) -> None:
@@ -87,14 +84,11 @@ def test_they_obey_the_rules_of_sampled_scenes(made: list[list[Scene]]) -> None:
             assert Scene.from_json(json.dumps(scene.to_json())) == scene
             for a, b in combinations(scene.objects, 2):
                 assert is_clear(a, b), scene
-            for thing in scene.objects:
-                assert thing.left >= 2
-                assert thing.top >= 2
-                assert thing.right <= GRID - 2
+            assert all(min(one.left, one.top) >= 2 and one.right <= GRID - 2 for one in scene.objects)
 
 
 def test_the_same_random_numbers_give_the_same_group(made: list[list[Scene]]) -> None:
-    assert groups(30) == made[:30]
+    assert [group_of(number) for number in range(30)] == made[:30]
     scene = sample(np.random.default_rng(1))
     assert look_alikes(scene, 1, np.random.default_rng(1)) == [scene]
 
