@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,12 @@ from seqcap.world.words import ENGLISH
 def table(name: str) -> Any:
     """A file of tests/world."""
     return YAML(typ="safe").load((Path(__file__).parent / "world" / name).read_text(encoding="utf-8"))
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The hash of every file."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
 def thing(kind, left, top, width, height, *, colour="red", size="medium", texture="plain", action=None, flip=False):

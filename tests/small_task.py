@@ -59,6 +59,13 @@ def write_task(folder: Path) -> None:
     json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
 
 
+def corpus_config(**changes: Any) -> Corpus:
+    """German and English files of the splits' names, which are not tokenised."""
+    values = {"source": "de", "target": "en", "splits": {split: split for split in schemas.SPLITS}, "tokenise": False}
+    values |= {"subwords": None, "min_count": 1, "max_words": None, "max_length": 20}
+    return Corpus(**(values | changes))
+
+
 def write_translation_task(folder: Path, subwords: int | None = None) -> None:
     """Writes artifacts/de_en/data and artifacts/machine.json under `folder`: German noun phrases, the order of whose
     adjectives English turns round."""
@@ -79,17 +86,7 @@ def write_translation_task(folder: Path, subwords: int | None = None) -> None:
         for language, side in (("de", 0), ("en", 1)):
             lines = [" ".join(pair[side]) + "\n" for pair in chosen]
             (corpus / f"{split}.{language}").write_text("".join(lines), encoding="utf-8")
-    config = Corpus(
-        source="de",
-        target="en",
-        splits={name: name for name in schemas.SPLITS},
-        tokenise=False,
-        subwords=subwords,
-        min_count=1,
-        max_words=None,
-        max_length=20,
-    )
-    write_pairs(corpus, config, folder / "artifacts/de_en/data")
+    write_pairs(corpus, corpus_config(subwords=subwords), folder / "artifacts/de_en/data")
     json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
 
 

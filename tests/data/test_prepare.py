@@ -5,6 +5,7 @@ from types import ModuleType
 
 import pyarrow.compute as pc
 import pytest
+from small_task import corpus_config
 
 from seqcap.config.data import ImageData, SentenceData
 from seqcap.data import captions, datasets, pairs
@@ -14,8 +15,6 @@ from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES
 
 SCENES = {"train": 6, "val": 2, "test": 2, "size": 32, "captions": 2}
-CORPUS = {"splits": {"train": "train", "val": "val", "test": "test"}, "tokenise": False, "subwords": None}
-CORPUS |= {"source": "de", "target": "fr", "min_count": 1, "max_words": None, "max_length": 40}
 
 
 def image_data(folder, **changes):
@@ -44,10 +43,8 @@ def test_pictures_are_read_from_another_folder(tmp_path):
 
 
 def test_sentences_are_generated(tmp_path):
-    size = {"train": 5, "val": 2, "test": 3}
-    pairs.prepare(
-        SentenceData(root=str(tmp_path), corpus=CORPUS, parallel=size, seed=1, fingerprint={}, code={}), tmp_path
-    )
+    given = {"corpus": corpus_config(target="fr"), "parallel": {"train": 5, "val": 2, "test": 3}, "seed": 1}
+    pairs.prepare(SentenceData(root=str(tmp_path), fingerprint={}, code={}, **given), tmp_path)
     rows = read_table(tmp_path / "pairs.parquet", PAIRS)
     assert rows["split"].to_pylist() == ["train"] * 5 + ["val"] * 2 + ["test"] * 3
     assert (tmp_path / "train.fr").exists()

@@ -1,10 +1,7 @@
 """Plans and English sentences."""
 
-from __future__ import annotations
-
 import hashlib
 import re
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -32,12 +29,12 @@ def captions() -> list[list[str]]:
     return found
 
 
-def test_captions_are_the_same_on_every_machine(captions: list[list[str]]) -> None:
+def test_captions_are_the_same_on_every_machine(captions):
     """Committed results are built on them. Whoever changes scenes, plans or words on purpose changes the digest."""
     assert hashlib.sha256("\n".join(" ".join(tokens) for tokens in captions).encode()).hexdigest() == DIGEST
 
 
-def test_words_are_plain(captions: list[list[str]]) -> None:
+def test_words_are_plain(captions):
     for tokens in captions:
         assert 2 <= len(tokens) <= MAX_WORDS
         assert all(re.fullmatch("[a-z]+", word) for word in tokens), tokens
@@ -47,14 +44,7 @@ def test_words_are_plain(captions: list[list[str]]) -> None:
             assert word != following, tokens
 
 
-def test_vocabulary_and_length(captions: list[list[str]]) -> None:
-    words = Counter(word for tokens in captions for word in tokens)
-    assert 350 <= sum(count >= 5 for count in words.values()) <= 450
-    assert 8 <= np.mean([len(tokens) for tokens in captions]) <= 10
-    assert 0.93 < len({" ".join(tokens) for tokens in captions}) / len(captions) < 0.98
-
-
-def test_asides_fit_the_background_and_the_opening() -> None:
+def test_asides_fit_the_background_and_the_opening():
     man = Mention("man", (0,), colour="red", size="large", action="walking")
     seen = set()
     for number in range(400):
@@ -71,7 +61,7 @@ def test_asides_fit_the_background_and_the_opening() -> None:
     assert seen == {*OUTDOORS, *PICTURES, *WEATHER["snow"]}
 
 
-def test_a_bare_mention_says_where() -> None:
+def test_a_bare_mention_says_where():
     scene = sample(np.random.default_rng([9, 1]))
     for number in range(300):
         made = plan(scene, "generic", 0, np.random.default_rng(number))

@@ -1,7 +1,5 @@
 """The checker: the truth of single statements, ungrammatical captions, and every human caption."""
 
-from __future__ import annotations
-
 import time
 from functools import cache
 
@@ -63,22 +61,22 @@ def truth(text: str, scene: Scene = PARK) -> tuple[int, int]:
     ("text", "scene", "expected"),
     [(text, name, tuple(numbers)) for name, texts in TEXTS["truth"].items() for text, numbers in texts.items()],
 )
-def test_truth(text: str, scene: str, expected: tuple[int, int]) -> None:
+def test_truth(text, scene, expected):
     assert truth(text, SCENES[scene]) == expected, judge(text, SCENES[scene])
 
 
 @pytest.mark.parametrize(("text", "expected"), TEXTS["ungrammatical"].items())
-def test_ungrammatical(text: str, expected: list[list[object]]) -> None:
+def test_ungrammatical(text, expected):
     assert [list(statement) for statement in judge(text)] == expected
 
 
-def test_repeating_does_not_raise_precision() -> None:
+def test_repeating_does_not_raise_precision():
     once = verdict("a red car on the grass")
     assert once.precision == pytest.approx(2 / 3)
     assert verdict("a red red car on the grass on the grass").statements == once.statements
 
 
-def test_facts() -> None:
+def test_facts():
     assert PARK.facts == {
         "background", "object:0", "object:1", "object:2", "object:3", "colour:0", "colour:1", "colour:2", "colour:3",
         "size:1", "texture:0", "texture:3", "action:0", "action:1", "action:3",
@@ -97,7 +95,7 @@ def test_facts() -> None:
     assert verdict("a dog next to a man").facts == {"object:0", "object:1", "next_to:0:1"}
 
 
-def test_sets() -> None:
+def test_sets():
     verdicts = [verdict(text) for text in ("a man", "a man waving", "a blue car", "a red car")]
     assert recall_of_set(verdicts) == pytest.approx(4 / 22)
     assert recall_of_set(verdicts[:1]) == pytest.approx(1 / 22)
@@ -117,12 +115,12 @@ def captions(count: int, wrong_colours: float, seed: int) -> list[tuple[Scene, l
     return found
 
 
-def test_human_captions_without_noise_are_true(full: bool) -> None:
+def test_human_captions_without_noise_are_true(full):
     for scene, tokens, verdict in captions(1500 if full else 600, 0.0, 5):
         assert verdict.precision == 1.0, (scene, tokens, verdict)
 
 
-def test_wrong_colours_are_judged() -> None:
+def test_wrong_colours_are_judged():
     judged = captions(400, 1.0, 6)
     colours = [s for _, _, v in judged for s in v.statements if s.kind == "attribute" and s.text.split()[0] in COLOURS]
     # A wrong colour may be right of another object of the kind, but hardly ever is.
@@ -132,7 +130,7 @@ def test_wrong_colours_are_judged() -> None:
     assert all(s.true for s in others)
 
 
-def test_human_captions_tell_a_third_of_the_facts() -> None:
+def test_human_captions_tell_a_third_of_the_facts():
     judged = captions(400, 0.05, 7)
     assert 0.97 < np.mean([v.precision for _, _, v in judged]) < 1.0
     generic, medium, detailed = (np.mean([v.recall for _, _, v in judged[i::3]]) for i in range(3))
@@ -147,7 +145,7 @@ def some_word() -> st.SearchStrategy[str]:
 
 @settings(max_examples=300, deadline=None)
 @given(tokens=st.lists(st.deferred(lambda: some_word()), max_size=20), seed=st.integers(0, 1000))
-def test_any_words_can_be_judged(tokens: list[str], seed: int) -> None:
+def test_any_words_can_be_judged(tokens, seed):
     scene = sample(np.random.default_rng(seed))
     verdict = check(tokens, scene)
     assert verdict.facts <= scene.facts
@@ -157,7 +155,7 @@ def test_any_words_can_be_judged(tokens: list[str], seed: int) -> None:
     assert check(tokens, scene) == verdict
 
 
-def test_every_synonym_is_understood() -> None:
+def test_every_synonym_is_understood():
     """Each word of the tables, put into a sentence, leaves nothing unparsed."""
     texts = [f"a {noun}" for pair in english_words("nouns") for noun in pair.split()]
     participles = english_words("participles", "bird_participles")
@@ -184,7 +182,7 @@ def test_every_synonym_is_understood() -> None:
         assert not [s for s in verdict(text).statements if s.kind == "unparsed"], text
 
 
-def test_long_repetitions_stay_fast() -> None:
+def test_long_repetitions_stay_fast():
     begin = time.process_time()
     for text in ("dog " * 40, "dog left of " * 8 + "dog", "dogs " * 20, "red dog dog " * 10):
         assert verdict(text, TWINS).n_true >= 2

@@ -1,7 +1,5 @@
 """Of how many scenes captions are true: always as `check` says of one scene after the other."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter
@@ -118,18 +116,18 @@ def compare(captions: Iterable[Words]) -> Counter[str]:
     return seen
 
 
-def test_what_people_say_is_true_of_the_scenes_that_the_checker_says() -> None:
+def test_what_people_say_is_true_of_the_scenes_that_the_checker_says():
     seen = compare(said_by_people())
     assert seen["alone"] > 200
     assert min(seen[kind] for kind in ("relation", "background", "attribute", "action", "count")) > 50
 
 
-def test_broken_captions_are_true_of_the_scenes_that_the_checker_says() -> None:
+def test_broken_captions_are_true_of_the_scenes_that_the_checker_says():
     seen = compare(broken(500))
     assert 50 < seen["true"] < 400
 
 
-def test_numbers_plurals_and_relations_among_many_of_a_kind() -> None:
+def test_numbers_plurals_and_relations_among_many_of_a_kind():
     seen = compare(composed(800))
     assert min(seen[kind] for kind in ("alone", "relation", "count")) > 20
 
@@ -151,12 +149,12 @@ DOGS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), table("checker.yaml")["listener"].items())
-def test_single_statements(text: str, expected: list[int]) -> None:
+def test_single_statements(text, expected):
     assert Matcher(DOGS).true_of(text.split()) == set(expected)
     assert {item for item, scene in DOGS.items() if check(text.split(), scene).precision == 1} == set(expected)
 
 
-def test_measures() -> None:
+def test_measures():
     matcher = Matcher(DOGS)
 
     def measured(item: int, text: str) -> tuple[float, ...]:
@@ -177,14 +175,14 @@ def test_measures() -> None:
     assert measured(5, "a dog") == measured(2, "a dog")
 
 
-def test_a_literal_listener_guesses_among_what_is_true() -> None:
+def test_a_literal_listener_guesses_among_what_is_true():
     """Twelve scenes with a dog: among the first 1, 5 and 10 of them."""
     scenes = {number: next(iter(DOGS.values())) for number in range(12)}
     found = Matcher(scenes).measures(3, ["a", "dog"])
     assert [found[f"literal_R@{k}"] for k in (1, 5, 10)] == pytest.approx([1 / 12, 5 / 12, 10 / 12])
 
 
-def test_thousands_of_captions_take_seconds() -> None:
+def test_thousands_of_captions_take_seconds():
     matcher = Matcher({number: sample(np.random.default_rng([45, number])) for number in range(500)})
     begin = time.process_time()
     for words in broken(2000):

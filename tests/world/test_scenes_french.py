@@ -1,7 +1,5 @@
 """French forms, and the agreement of random sentences."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest
@@ -16,7 +14,7 @@ FORMS = table("forms.yaml")["french"]
 ADJECTIVES = [line.split() for line in FORMS["adjectives"]]
 
 
-def test_every_form() -> None:
+def test_every_form():
     tables = {*NOUNS.values(), *GARMENTS.values()}
     forms = {f"{'une' if noun.feminine else 'un'} {noun.singular} des {noun.plural}" for noun in tables}
     assert forms == set(FORMS["nouns"])
@@ -26,13 +24,13 @@ def test_every_form() -> None:
 UNCHANGED = {word for colour in french.TABLES["colours"].values() if "{" not in colour for word in colour.split()}
 
 
-def test_adjectives() -> None:
+def test_adjectives():
     for forms in ADJECTIVES:
         found = [agree(forms[0], feminine, plural) for plural in (False, True) for feminine in (False, True)]
         assert found == forms
 
 
-def test_elision() -> None:
+def test_elision():
     assert elide(["de", "un", "homme", "et", "de", "une", "femme"]) == ["d'", "un", "homme", "et", "d'", "une", "femme"]
     assert elide(["pendant", "que", "un", "chien", "dort"])[1] == "qu'"
     assert elide(["de", "herbe", "de", "deux", "de"]) == ["d'", "herbe", "de", "deux", "de"]
@@ -61,7 +59,7 @@ WORDS = {
 }
 
 
-def test_noun_phrases_agree(said: list[tuple[Plan, list[str]]]) -> None:
+def test_noun_phrases_agree(said):
     count = 0
     for _, tokens in said:
         for i, word in enumerate(tokens):

@@ -1,7 +1,5 @@
 """German forms, and the agreement of random sentences."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest
@@ -16,7 +14,7 @@ FORMS = table("forms.yaml")["german"]
 MIXED, STRONG = FORMS["mixed"], FORMS["strong"]
 
 
-def test_every_form() -> None:
+def test_every_form():
     tables = {**NOUNS, **GARMENTS}
     for name, forms in FORMS["nouns"].items():
         singular, plural = (part.split() for part in forms.split(" | "))
@@ -27,7 +25,7 @@ def test_every_form() -> None:
         assert noun.singular in FORMS["genders"][noun.gender].split()
 
 
-def test_adjectives() -> None:
+def test_adjectives():
     genders: tuple[german.Gender, ...] = ("m", "f", "n")
     for gender in genders:
         pairs = [f"{article(gender, case)} {adjective('rot', gender, case, False, True)}" for case in CASES]
@@ -99,7 +97,7 @@ def _readings(determiner: str, adjectives: list[str], word: str) -> set[str]:
     return cases
 
 
-def test_noun_phrases_agree(said: list[tuple[Plan, list[str]]]) -> None:
+def test_noun_phrases_agree(said):
     count = 0
     for _, tokens in said:
         for before, determiner, adjectives, word in _phrases(tokens):
@@ -118,7 +116,7 @@ def test_noun_phrases_agree(said: list[tuple[Plan, list[str]]]) -> None:
     assert count > 1.6 * len(said)
 
 
-def test_relative_clauses_agree(said: list[tuple[Plan, list[str]]]) -> None:
+def test_relative_clauses_agree(said):
     """Of sentences about one mention: the pronoun has its gender or is a plural's, and the verb is last."""
     nouns = {noun.form(case, False): noun for noun, case in product(NOUNS.values(), CASES)}
     verbs = [(verb.prefix + verb.singular, verb.prefix + verb.plural) for verb in (german.WEAR, *german.VERBS.values())]
