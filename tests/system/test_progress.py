@@ -1,7 +1,5 @@
 """Progress: a bar on a terminal, lines elsewhere."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
@@ -23,13 +21,15 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def standard_error(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    file = io.StringIO()
-    monkeypatch.setattr("sys.stderr", file)
-    return file
+@pytest.fixture
+def file(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Standard error that is no terminal."""
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stderr", written)
+    return written
 
 
-def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_a_bar(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     with progress(total=480, initial=120, desc="sll seed 1", unit="step") as bar:
@@ -39,8 +39,7 @@ def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "val_cider=0.908]" in terminal.getvalue()
 
 
-def test_a_file_gets_lines(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    file = standard_error(monkeypatch)
+def test_a_file_gets_lines(file, clock):
     with progress(total=480, initial=120, desc="sll seed 1", unit="step") as bar:
         for second in range(25):
             clock[0] += 1
@@ -54,15 +53,13 @@ def test_a_file_gets_lines(monkeypatch: pytest.MonkeyPatch, clock: list[float]) 
     ]
 
 
-def test_without_a_total_and_slower_than_one_a_second(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    file = standard_error(monkeypatch)
+def test_without_a_total_and_slower_than_one_a_second(file, clock):
     for _ in progress(iter(range(2)), desc="train", unit="pair"):
         clock[0] += 2000
     assert file.getvalue().splitlines()[-1].startswith("train: 2/? (0%), 2000.00s/pair, ")
 
 
-def test_nothing_where_it_is_disabled_or_has_nothing_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = standard_error(monkeypatch)
+def test_nothing_where_it_is_disabled_or_has_nothing_to_count(file):
     assert list(progress([1], desc="decode", unit="batch", disable=True)) == [1]
     assert file.getvalue() == ""
     progress(total=0, desc="xe seed 1", unit="step").close()
