@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 from small_task import corpus_config
 
-from seqcap.config.data import ImageData, SentenceData
+from seqcap.config.data import ClipData, ImageData, SentenceData
 from seqcap.data import captions, datasets, pairs
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import InputError
@@ -40,6 +40,14 @@ def test_pictures_are_read_from_another_folder(tmp_path):
     for name in ("images.parquet", "references.parquet", "vocabulary.json"):
         assert (source / name).read_bytes() == (folder / name).read_bytes()
     assert not (folder / "scenes.parquet").exists()
+
+
+def test_clips_are_generated(tmp_path):
+    given = {"dataset": "clips", "clips": {"train": 3, "val": 1, "test": 1, "size": 32}, "min_count": 1, "seed": 1}
+    config = ClipData(root=str(tmp_path), max_length=3, fingerprint={}, code={}, **given)
+    captions.prepare(config, tmp_path)
+    rows = read_table(tmp_path / "images.parquet", IMAGES)
+    assert rows["split"].to_pylist() == ["train"] * 3 + ["val", "test"]
 
 
 def test_sentences_are_generated(tmp_path):

@@ -8,13 +8,10 @@ import pytest
 from scenes_languages import digests
 from small_gifs import gif, pictures
 
-from seqcap.config.data import ClipData
-from seqcap.data import captions, tgif
+from seqcap.data import tgif
 from seqcap.data.frames import ClipSource
 from seqcap.errors import InputError
-from seqcap.files.json_file import read_json
-from seqcap.files.parquet import read_table
-from seqcap.files.schemas import IMAGES, REFERENCES, VOCABULARY
+from seqcap.files.schemas import IMAGES, REFERENCES
 from seqcap.world.checker import check
 from seqcap.world.clips import ClipsConfig, write_clips
 from seqcap.world.drawing import draw
@@ -72,17 +69,6 @@ def test_rows_fit_the_schemas_and_captions_vary_in_number(root):
     assert references[0]["tokens"] == first
     assert next(row["text"] for row in references if row["item"] == 2) == "a dog turns around"
     assert [row["split"] for row in references if row["item"] == 1] == ["test"] * 3
-
-
-def test_a_task_of_real_clips_is_prepared(root, tmp_path):
-    config = ClipData(
-        dataset="tgif", root=str(root), min_count=1, max_length=3, clips=None, seed=1, fingerprint={}, code={}
-    )
-    captions.prepare(config, tmp_path / "data")
-    assert len(read_table(tmp_path / "data/images.parquet", IMAGES)) == 4
-    words = read_json(tmp_path / "data" / VOCABULARY)["words"]
-    # Of training captions alone, and no further than captions are trained on.
-    assert set(words[4:]) == {"a", "man", "is", "car", "moves"}
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,16 @@ import runpy
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from parameter_files import ROOT, ParameterFiles
+from small_task import write_features
 
 from seqcap.config import config_path, write_config
 from seqcap.features.precision import average_precisions
 from seqcap.features.probe import probe, probe_scenes
 from seqcap.files.json_file import read_json
-from seqcap.files.parquet import parquet_stream, write_rows
-from seqcap.files.schemas import IMAGES, SPLITS, features_schema
+from seqcap.files.parquet import write_rows
+from seqcap.files.schemas import IMAGES, SPLITS
 from seqcap.pipeline.configure import resolve
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig, write_clips
@@ -78,10 +78,7 @@ def write_task(folder: Path, clips: bool = False) -> None:
     splits = [split for split in SPLITS for _ in range(SIZES[split])]
     rows = [{"item": i, "split": split, "file": f"{i}.png", "coco_id": None} for i, split in enumerate(splits)]
     write_rows(folder / "data/images.parquet", rows, IMAGES)
-    schema = features_schema((len(labels[0]),), pa.float32())
-    column = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate(labels)), type=schema.field("features").type)
-    with parquet_stream(folder / "features/pooled.parquet", schema) as writer:
-        writer.write_table(pa.Table.from_arrays([pa.array(list(graphs), pa.int64()), column], schema=schema))
+    write_features(folder / "features/pooled.parquet", np.stack(labels))
 
 
 def test_clips_are_probed_for_their_motion(tmp_path):

@@ -4,23 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pytest
+from small_task import write_features
 
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
-from seqcap.files.parquet import parquet_stream
-from seqcap.files.schemas import features_schema
 
 SHAPE = (2, 2, 3)
 IDS = [70, 10, 40, 20, 60, 30, 50]
 
 
-def write(path: Path, values: npt.NDArray[np.floating], ids: list[int] | None = None) -> Path:
-    schema = features_schema(SHAPE, pa.from_numpy_dtype(values.dtype))
-    column = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schema.field("features").type)
-    with parquet_stream(path, schema) as writer:
-        writer.write_table(pa.Table.from_arrays([pa.array(ids or IDS, pa.int64()), column], schema=schema), 3)
+def write(path: Path, values: npt.NDArray[np.floating]) -> Path:
+    write_features(path, values.reshape(-1, *SHAPE), IDS, 3)
     return path
 
 

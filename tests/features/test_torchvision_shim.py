@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 SHIM = "seqcap.features.torchvision_shim"
 
@@ -22,10 +21,6 @@ def another_torchvision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
         del sys.modules[name]
     sys.modules.update(real)
-
-
-def test_networks_can_be_built(torchvision):
-    assert torchvision.models.mobilenet_v2().eval().features(torch.zeros(1, 3, 32, 32)).shape == (1, 1280, 1, 1)
 
 
 def test_nothing_is_defined_where_the_import_works(another_torchvision):

@@ -3,7 +3,6 @@
 import pytest
 
 from seqcap import models, objectives, retrieval
-from seqcap.objectives import cross_entropy
 
 
 @pytest.mark.parametrize(
@@ -18,8 +17,3 @@ def test_other_names_get_one_line_with_the_allowed_ones(package, names, known):
     for name in names:
         with pytest.raises(ModuleNotFoundError, match=rf"{package.__name__} has {known}.*; not {name}$"):
             package.config_class(name)
-
-
-def test_an_objective_is_found_by_name():
-    assert objectives.config_class("cross_entropy") is cross_entropy.Config
-    assert objectives.model_class("cross_entropy") is cross_entropy.Model

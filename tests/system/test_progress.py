@@ -21,12 +21,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-@pytest.fixture
-def file(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Standard error that is no terminal."""
-    written = io.StringIO()
-    monkeypatch.setattr("sys.stderr", written)
-    return written
+def standard_error(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    file = io.StringIO()
+    monkeypatch.setattr("sys.stderr", file)
+    return file
 
 
 def test_a_terminal_gets_a_bar(monkeypatch):
@@ -39,7 +37,8 @@ def test_a_terminal_gets_a_bar(monkeypatch):
     assert "val_cider=0.908]" in terminal.getvalue()
 
 
-def test_a_file_gets_lines(file, clock):
+def test_a_file_gets_lines(monkeypatch, clock):
+    file = standard_error(monkeypatch)
     with progress(total=480, initial=120, desc="sll seed 1", unit="step") as bar:
         for second in range(25):
             clock[0] += 1
@@ -53,13 +52,15 @@ def test_a_file_gets_lines(file, clock):
     ]
 
 
-def test_without_a_total_and_slower_than_one_a_second(file, clock):
+def test_without_a_total_and_slower_than_one_a_second(monkeypatch, clock):
+    file = standard_error(monkeypatch)
     for _ in progress(iter(range(2)), desc="train", unit="pair"):
         clock[0] += 2000
     assert file.getvalue().splitlines()[-1].startswith("train: 2/? (0%), 2000.00s/pair, ")
 
 
-def test_nothing_where_it_is_disabled_or_has_nothing_to_count(file):
+def test_nothing_where_it_is_disabled_or_has_nothing_to_count(monkeypatch):
+    file = standard_error(monkeypatch)
     assert list(progress([1], desc="decode", unit="batch", disable=True)) == [1]
     assert file.getvalue() == ""
     progress(total=0, desc="xe seed 1", unit="step").close()
