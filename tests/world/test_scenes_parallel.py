@@ -149,25 +149,6 @@ def test_languages_share_the_wording(full):
     assert once[0] == again[2]
 
 
-def _agreement(own_words: float, count: int) -> float:
-    """How often German and English agree on calling a man "guy" when one of the two does."""
-    both = either = 0
-    for number in range(count):
-        what = Plan((Mention("man", (0,)),), None, "beach")
-        told = parallel(what, np.random.default_rng([7, number]), ("de", "en"), own_words)
-        said = [bool(words & set(tokens)) for words, tokens in zip(GUYS[:2], told, strict=True)]
-        both += all(said)
-        either += any(said)
-    return both / either
-
-
-def test_own_words():
-    """A source word settles its translation less, the more words the languages choose for themselves."""
-    assert _agreement(0.0, 300) == 1
-    assert 0.3 < _agreement(0.4, 600) < 0.7
-    assert _agreement(1.0, 600) < 0.25
-
-
 CONFIG = ParallelConfig(train=100, val=20, test=30)
 DIGEST = "0a1f79f1b847a53d6448302b4a2417c159dc8263370de4752adebaf4655af896"
 
