@@ -166,10 +166,3 @@ def test_a_missing_image_or_root_is_named(folder, tmp_path):
             ImageSource(folder).read(name)
     with pytest.raises(InputError, match="nowhere: is not a folder"):
         ImageSource(tmp_path / "nowhere")
-
-
-@pytest.mark.real
-def test_flickr8k_photographs_are_read_from_the_tar(shared):
-    image = ImageSource(shared / "data" / "flickr8k").read("1000268201_693b08cb0e.jpg")
-    assert (image.mode, image.size) == ("RGB", (224, 224))
-    assert np.asarray(image).std() > 10

@@ -110,25 +110,6 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path, writer):
     assert stat.S_ISCHR(Path("/dev/full").lstat().st_mode)
 
 
-@pytest.fixture
-def read_only(tmp_path):
-    """A read-only file system, where this process may mount one."""
-    folder = tmp_path / "disk"
-    write(folder, {"file": "old"})
-    if subprocess.run(["mount", "--bind", folder, folder], capture_output=True, check=False).returncode != 0:
-        pytest.skip("mounting takes root")
-    subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
-@pytest.mark.parametrize("name", ["file", "new", "new/file"])
-def test_a_read_only_disk_is_one_line(read_only, name):
-    with pytest.raises(InputError, match=r"cannot be written \(Read-only file system\); make room"):
-        json_file.write_json(read_only / name, 1)
-    assert (read_only / "file").read_text() == "old"
-
-
 @pytest.mark.parametrize("name", ["file/new", "file/folder/new"])
 def test_below_a_file_there_is_no_file(tmp_path, name):
     write(tmp_path, {"file": "old"})

@@ -158,11 +158,12 @@ def test_any_words_can_be_judged(tokens, seed):
 def test_every_synonym_is_understood():
     """Each word of the tables, put into a sentence, leaves nothing unparsed."""
     texts = [f"a {noun}" for pair in english_words("nouns") for noun in pair.split()]
-    participles = english_words("participles", "bird_participles")
+    participles = english_words("participles", "bird_participles", "motions")
     texts += [f"a dog {phrase}" for phrase in participles]
     texts += [f"a {phrase} dog" for phrase in participles if phrase.isalpha()]
     forms = [finite_form(phrase, plural) for phrase in participles for plural in (False, True)]
     texts += [f"a dog {form}" for form in forms if form is not None]
+    texts += [f"a dog {finite_form(phrase, False)} a cat" for phrase in english_words("passing")]
     texts += [f"a person {manner} a {garment}" for manner in ENGLISH["manners_of_dress"] for garment in GARMENTS]
     for frame, *names in (
         ("a dog running {}", "manners"),
@@ -172,7 +173,7 @@ def test_every_synonym_is_understood():
         ("{} a dog", "introductions", "there"),
         ("{} dogs", "numbers", "groups"),
         ("a dog {}", "outdoors", "pictures", "weather", "places", "places_below"),
-        ("a dog {} a cat", "relations"),
+        ("a dog {} a cat", "relations", "passing"),
         ("a dog with a cat {}", "self_relations"),
         ("{} with a dog", "settings"),
     ):
