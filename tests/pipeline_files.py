@@ -64,12 +64,7 @@ def git(folder: Path, *arguments: str) -> str:
 def start(
     folder: Path, *command: str, watch: Path | None = None, programs: Path | None = None
 ) -> "subprocess.Popen[str]":
-    """Starts `python -m <command>` in the copy, with the copy's own code.
-
-    Args:
-        watch: where loaded files are noted.
-        programs: a folder of programs that come before all others, for what the command starts.
-    """
+    """Starts `python -m <command>` in the copy, with its code; notes loaded files in `watch`, prefers `programs`."""
     first = [str(programs)] if programs else []
     path = os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]])
     code = [str(folder / "src"), *([str(WATCH)] if watch else [])]

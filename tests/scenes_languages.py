@@ -1,18 +1,36 @@
-"""For the tests of the scenes' languages: sentences whose wording is dictated, and plans of every sort."""
+"""For the tests of scenes and their languages: objects, sentences whose wording is dictated, plans, tables."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from ruamel.yaml import YAML
 
 from seqcap.world.captions import DETAILS, Mention, Plan, plan
 from seqcap.world.grammar import Grammar
-from seqcap.world.graph import ACTIONS, COLOURS, SIZES, TEXTURES, pick, sample
+from seqcap.world.graph import ACTIONS, COLOURS, SIZES, TEXTURES, SceneObject, pick, sample
 from seqcap.world.wording import Wording, fit
 from seqcap.world.words import ENGLISH
+
+
+def table(name: str) -> Any:
+    """A file of tests/world."""
+    return YAML(typ="safe").load((Path(__file__).parent / "world" / name).read_text(encoding="utf-8"))
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The hash of every file."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def thing(kind, left, top, width, height, *, colour="red", size="medium", texture="plain", action=None, flip=False):
+    return SceneObject(kind, colour, size, texture, action, left, top, width, height, flip)
 
 
 class _Fixed:

@@ -1,8 +1,10 @@
-"""Small GIFs that tests read."""
+"""Small GIFs, and tars of files, that tests read."""
 
 from __future__ import annotations
 
 import io
+import tarfile
+from pathlib import Path
 
 from PIL import Image
 
@@ -23,3 +25,11 @@ def gif(images: list[Image.Image]) -> bytes:
     buffer = io.BytesIO()
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=100)
     return buffer.getvalue()
+
+
+def pack(path: Path, members: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))

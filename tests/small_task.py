@@ -1,5 +1,6 @@
 """A task small enough to train on in a second: features that say which caption is right."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,15 @@ SETTINGS = {"hidden": 8, "image_input": "initial_state"}
 LAYOUT = {"train": 24, "val": 6, "test": 6}
 
 
+def write_features(path: Path, values: np.ndarray, items: Sequence[int] | None = None, rows: int | None = None) -> None:
+    """Writes features [item, ...] as the pipeline stores them, in row groups of `rows`."""
+    schema = schemas.features_schema(values.shape[1:], pa.from_numpy_dtype(values.dtype))
+    column = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schema.field("features").type)
+    ids = pa.array(range(len(values)) if items is None else items, pa.int64())
+    with parquet.parquet_stream(path, schema) as writer:
+        writer.write_table(pa.Table.from_arrays([ids, column], schema=schema), rows)
+
+
 def write_task(folder: Path) -> None:
     """Writes artifacts/image/{data,features} and artifacts/machine.json under `folder`."""
     rng = np.random.default_rng(0)
@@ -49,14 +59,17 @@ def write_task(folder: Path) -> None:
     train = [row["tokens"] for row in references if row["split"] == "train"]
     Vocabulary.build(train, 1).write(data / "vocabulary.json")
     values = np.array(pooled, dtype=np.float32)
-    ids = pa.array(range(len(images)), pa.int64())
-    for name, shape in (("pooled", (CHANNELS,)), ("grid", (2, 2, CHANNELS))):
-        schema = schemas.features_schema(shape, pa.float32())
-        cells = np.repeat(values, int(np.prod(shape)) // CHANNELS, 0).reshape(len(images), -1)
-        column = pa.FixedSizeListArray.from_arrays(pa.array(cells.ravel()), type=schema.field(1).type)
-        with parquet.parquet_stream(folder / f"artifacts/image/features/{name}.parquet", schema) as writer:
-            writer.write_table(pa.Table.from_arrays([ids, column], schema=schema))
+    features = folder / "artifacts/image/features"
+    write_features(features / "pooled.parquet", values)
+    write_features(features / "grid.parquet", np.repeat(values, 4, 0).reshape(-1, 2, 2, CHANNELS))
     json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def corpus_config(**changes: Any) -> Corpus:
+    """German and English files of the splits' names, which are not tokenised."""
+    values = {"source": "de", "target": "en", "splits": {split: split for split in schemas.SPLITS}, "tokenise": False}
+    values |= {"subwords": None, "min_count": 1, "max_words": None, "max_length": 20}
+    return Corpus(**(values | changes))
 
 
 def write_translation_task(folder: Path, subwords: int | None = None) -> None:
@@ -79,17 +92,7 @@ def write_translation_task(folder: Path, subwords: int | None = None) -> None:
         for language, side in (("de", 0), ("en", 1)):
             lines = [" ".join(pair[side]) + "\n" for pair in chosen]
             (corpus / f"{split}.{language}").write_text("".join(lines), encoding="utf-8")
-    config = Corpus(
-        source="de",
-        target="en",
-        splits={name: name for name in schemas.SPLITS},
-        tokenise=False,
-        subwords=subwords,
-        min_count=1,
-        max_words=None,
-        max_length=20,
-    )
-    write_pairs(corpus, config, folder / "artifacts/de_en/data")
+    write_pairs(corpus, corpus_config(subwords=subwords), folder / "artifacts/de_en/data")
     json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
 
 

@@ -1,27 +1,16 @@
 """Frames of clips: which are read, the same from GIFs, tars and folders, and what is wrong with a clip in one line."""
 
-from __future__ import annotations
-
 import io
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from small_gifs import gif, pictures
+from small_gifs import gif, pack, pictures
 
 from seqcap.data import frames
 from seqcap.data.frames import ClipSource, evenly, read_clip
 from seqcap.errors import InputError
-
-
-def pack(path: Path, members: dict[str, bytes]) -> None:
-    with tarfile.open(path, "w") as tar:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
 
 
 @pytest.fixture
@@ -54,11 +43,11 @@ def refused(root: Path, file: str = "a.gif", number: int = 3) -> str:
         (2, 2, [0, 1]),
     ],
 )
-def test_frames_are_evenly_spaced_from_the_first_to_the_last(count: int, number: int, expected: list[int]) -> None:
+def test_frames_are_evenly_spaced_from_the_first_to_the_last(count, number, expected):
     assert evenly(count, number) == expected
 
 
-def test_a_gif_a_tar_and_a_folder_of_pictures_hold_the_same_frames(root: Path, tmp_path: Path) -> None:
+def test_a_gif_a_tar_and_a_folder_of_pictures_hold_the_same_frames(root, tmp_path):
     packed, unpacked = tmp_path / "packed", tmp_path / "unpacked"
     packed.mkdir()
     pack(packed / "gifs.tar", {"gifs/a.gif": gif(pictures())})
@@ -73,9 +62,11 @@ def test_a_gif_a_tar_and_a_folder_of_pictures_hold_the_same_frames(root: Path, t
             assert same(source.read("a.gif"), expected)
             assert source.missing(["a.gif", "b.gif"]) == ["b.gif"]
     assert same(read_clip(root / "gifs/a.gif", 5), pictures())
+    (root / "gifs/a.gif").write_bytes(gif(pictures(1)))
+    assert same(ClipSource(root, 4).read("a.gif"), pictures(1) * 4)
 
 
-def test_frames_are_drawn_over_each_other_and_transparency_is_white(root: Path) -> None:
+def test_frames_are_drawn_over_each_other_and_transparency_is_white(root):
     clear = Image.new("RGBA", (8, 8), (0, 0, 0, 0))
     dot = clear.copy()
     dot.putpixel((1, 1), (250, 0, 0, 255))
@@ -88,12 +79,7 @@ def test_frames_are_drawn_over_each_other_and_transparency_is_white(root: Path) 
     assert first.getpixel((5, 5)) == (255, 255, 255)
 
 
-def test_a_still_gif_is_a_clip_of_one_frame(root: Path) -> None:
-    (root / "gifs/a.gif").write_bytes(gif(pictures(1)))
-    assert same(ClipSource(root, 4).read("a.gif"), pictures(1) * 4)
-
-
-def test_damaged_clips_are_one_line(root: Path) -> None:
+def test_damaged_clips_are_one_line(root):
     whole = gif(pictures())
     for content in (b"", b"GIF89a", whole[:40], whole[: len(whole) // 2], whole[:6] + bytes(30), b"<html></html>" * 9):
         (root / "gifs/a.gif").write_bytes(content)
@@ -104,7 +90,7 @@ def test_damaged_clips_are_one_line(root: Path) -> None:
     assert "cannot be decoded as GIF" in refused(root)
 
 
-def test_too_large_clips_are_one_line(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_clips_are_one_line(root, monkeypatch):
     monkeypatch.setattr(frames, "MAX_CLIP_PIXELS", 8 * 8 * 4)
     assert "clip 'a.gif' has 5 frames, more than 256 pixels" in refused(root)
     monkeypatch.setattr(frames, "MAX_PIXELS", 63)
@@ -114,7 +100,7 @@ def test_too_large_clips_are_one_line(root: Path, monkeypatch: pytest.MonkeyPatc
     assert "clip 'a.gif' has more than 63 pixels" in refused(root)
 
 
-def test_missing_clips_and_pictures_are_one_line(root: Path, tmp_path: Path) -> None:
+def test_missing_clips_and_pictures_are_one_line(root, tmp_path):
     assert "has no image 'b.gif'" in refused(root, "b.gif")
     unpacked = tmp_path / "unpacked"
     (unpacked / "frames/a").mkdir(parents=True)
@@ -129,7 +115,7 @@ def test_missing_clips_and_pictures_are_one_line(root: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["../a.gif", "/a.gif", "...gif", "x/../../a.gif", "", "\0.gif", "x\\a.gif"])
-def test_no_name_leaves_the_folder(root: Path, tmp_path: Path, name: str) -> None:
+def test_no_name_leaves_the_folder(root, tmp_path, name):
     unpacked = tmp_path / "unpacked"
     (unpacked / "frames").mkdir(parents=True)
     for number, image in enumerate(pictures()):

@@ -1,7 +1,5 @@
 """Karpathy's layout: what is read, and every way the file can be wrong."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -42,9 +40,8 @@ def dataset() -> dict[str, Any]:
     }
 
 
-def write(root: Path, content: Any, name: str = "coco") -> None:
-    text = content if isinstance(content, str) else json.dumps(content)
-    (root / f"dataset_{name}.json").write_text(text, encoding="utf-8")
+def write(root: Path, content: dict[str, Any]) -> None:
+    (root / "dataset_coco.json").write_text(json.dumps(content), encoding="utf-8")
 
 
 @pytest.fixture
@@ -55,7 +52,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_rows_fit_the_schemas_and_splits_are_mapped(root: Path) -> None:
+def test_rows_fit_the_schemas_and_splits_are_mapped(root):
     write(root, dataset())
     images, references = karpathy.read(root, "coco")
     assert [(row["item"], row["split"], row["file"]) for row in images] == [
@@ -67,16 +64,9 @@ def test_rows_fit_the_schemas_and_splits_are_mapped(root: Path) -> None:
     assert {row["coco_id"] for row in images} == {None}
     assert pa.Table.from_pylist(images, schema=IMAGES).num_rows == 4
     assert pa.Table.from_pylist(references, schema=REFERENCES).num_rows == 8
-    assert references[1] == {
-        "item": 10,
-        "split": "train",
-        "caption_id": 1,
-        "text": "A dog runs 1 .",
-        "tokens": ["a", "dog", "runs"],
-    }
-
-
-def test_filepath_is_a_subfolder(root: Path) -> None:
+    caption = {"caption_id": 1, "text": "A dog runs 1 .", "tokens": ["a", "dog", "runs"]}
+    assert references[1] == {"item": 10, "split": "train", **caption}
+    # A filepath is a subfolder.
     content = dataset()
     (root / "images").rename(root / "val2014")
     for image in content["images"]:
@@ -85,7 +75,7 @@ def test_filepath_is_a_subfolder(root: Path) -> None:
     assert karpathy.read(root, "coco")[0][0]["file"] == "val2014/0.png"
 
 
-def test_cocos_ids_are_kept(root: Path) -> None:
+def test_cocos_ids_are_kept(root):
     content = dataset()
     for record in content["images"]:
         record["cocoid"] = 391890 + record["imgid"]
@@ -98,7 +88,7 @@ def test_cocos_ids_are_kept(root: Path) -> None:
 
 
 @pytest.mark.parametrize("captions", [0, 2])
-def test_images_of_the_server_are_kept_apart_and_may_have_no_captions(root: Path, captions: int) -> None:
+def test_images_of_the_server_are_kept_apart_and_may_have_no_captions(root, captions):
     content = dataset()
     Image.new("RGB", (2, 2)).save(root / "images/4.png")
     content["images"][4]["split"] = "server"
@@ -125,33 +115,25 @@ SENTENCE = IMAGE + r"\.sentences\.1"
     ("damage", "message"),
     [
         (lambda c: c.pop("images"), "no list `images`"),
-        (lambda c: c.update(images=[]), "has no train image"),
         (lambda c: c["images"].__setitem__(1, 7), IMAGE + " is 7 .*valid dictionary"),
         (lambda c: c["images"][1].pop("imgid"), IMAGE + r"\.imgid .*Field required"),
         (lambda c: c["images"][1]["sentences"][1].pop("tokens"), SENTENCE + r"\.tokens .*Field required"),
         (lambda c: c["images"].pop(2), "has no val image"),
-        (image("imgid", True), IMAGE + r"\.imgid is True .*valid integer"),
         (image("imgid", 10), "imgid 10 occurs twice"),
         (image("filename", "../x.png"), IMAGE + ".*'../x.png' leaves the folder"),
-        (image("filepath", ".."), IMAGE + ".*leaves the folder"),
         (image("split", "dev"), IMAGE + r"\.split is 'dev' .*'train', 'restval'"),
         (image("sentences", []), IMAGE + ".*has no sentences"),
         (sentence("tokens", []), SENTENCE + r"\.tokens is \[\] .*at least 1 item"),
         (sentence("tokens", ["a dog"]), SENTENCE + r"\.tokens\.0 is 'a dog' .*empty or holds white space"),
-        (sentence("tokens", ["dog\n"]), SENTENCE + r"\.tokens\.0 .*holds white space"),
         (sentence("tokens", [""]), SENTENCE + r"\.tokens\.0 is '' .*empty or holds"),
         (sentence("sentid", 0), IMAGE + ".*: sentid 0 occurs twice"),
         (image("imgid", 10**30), IMAGE + r"\.imgid is 10{30} .*less than"),
-        (image("filename", "0.png"), IMAGE + r".*: file '0\.png' occurs twice"),
         (image("filename", "./0.png"), IMAGE + r".*: file '0\.png' occurs twice"),
         (image("filename", "a" * 300), r"images: 1 of 4 images are missing, first 'aaa"),
         (sentence("raw", "half \ud83d"), r"dataset_coco\.json: has half a character after .*half "),
-        (image("filename", "gone.png"), r"images: 1 of 4 images are missing, first 'gone\.png'"),
     ],
 )
-def test_a_malformed_file_is_one_line_that_names_the_record(
-    root: Path, damage: Callable[[dict[str, Any]], None], message: str
-) -> None:
+def test_a_malformed_file_is_one_line_that_names_the_record(root, damage, message):
     content = dataset()
     damage(content)
     write(root, content)
@@ -161,7 +143,7 @@ def test_a_malformed_file_is_one_line_that_names_the_record(
 
 
 @pytest.mark.real
-def test_flickr8k(shared: Path) -> None:
+def test_flickr8k(shared):
     images, references = karpathy.read(shared / "data" / "flickr8k", "flickr8k")
     assert Counter(row["split"] for row in images) == {"train": 6000, "val": 1000, "test": 1000}
     assert len(references) == 40_000

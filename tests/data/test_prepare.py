@@ -5,8 +5,9 @@ from types import ModuleType
 
 import pyarrow.compute as pc
 import pytest
+from small_task import corpus_config
 
-from seqcap.config.data import ImageData, SentenceData
+from seqcap.config.data import ClipData, ImageData, SentenceData
 from seqcap.data import captions, datasets, pairs
 from seqcap.data.vocabulary import SPECIALS, Vocabulary
 from seqcap.errors import InputError
@@ -14,8 +15,6 @@ from seqcap.files.parquet import read_table
 from seqcap.files.schemas import IMAGES, PAIRS, REFERENCES
 
 SCENES = {"train": 6, "val": 2, "test": 2, "size": 32, "captions": 2}
-CORPUS = {"splits": {"train": "train", "val": "val", "test": "test"}, "tokenise": False, "subwords": None}
-CORPUS |= {"source": "de", "target": "fr", "min_count": 1, "max_words": None, "max_length": 40}
 
 
 def image_data(folder, **changes):
@@ -43,11 +42,17 @@ def test_pictures_are_read_from_another_folder(tmp_path):
     assert not (folder / "scenes.parquet").exists()
 
 
+def test_clips_are_generated(tmp_path):
+    given = {"dataset": "clips", "clips": {"train": 3, "val": 1, "test": 1, "size": 32}, "min_count": 1, "seed": 1}
+    config = ClipData(root=str(tmp_path), max_length=3, fingerprint={}, code={}, **given)
+    captions.prepare(config, tmp_path)
+    rows = read_table(tmp_path / "images.parquet", IMAGES)
+    assert rows["split"].to_pylist() == ["train"] * 3 + ["val", "test"]
+
+
 def test_sentences_are_generated(tmp_path):
-    size = {"train": 5, "val": 2, "test": 3}
-    pairs.prepare(
-        SentenceData(root=str(tmp_path), corpus=CORPUS, parallel=size, seed=1, fingerprint={}, code={}), tmp_path
-    )
+    given = {"corpus": corpus_config(target="fr"), "parallel": {"train": 5, "val": 2, "test": 3}, "seed": 1}
+    pairs.prepare(SentenceData(root=str(tmp_path), fingerprint={}, code={}, **given), tmp_path)
     rows = read_table(tmp_path / "pairs.parquet", PAIRS)
     assert rows["split"].to_pylist() == ["train"] * 5 + ["val"] * 2 + ["test"] * 3
     assert (tmp_path / "train.fr").exists()

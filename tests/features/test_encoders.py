@@ -1,10 +1,6 @@
 """Encoders: shapes of every backbone, its preprocessing, and where weights come from."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 from urllib.error import URLError
 
@@ -33,7 +29,7 @@ def imagenet(images: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("backbone", BACKBONES)
-def test_every_backbone_gives_a_pooled_feature_and_a_grid(backbone: str) -> None:
+def test_every_backbone_gives_a_pooled_feature_and_a_grid(backbone):
     encoder = with_weights(backbone, "random", seed=1)
     side = max(encoder.smallest, 40)
     with torch.inference_mode():
@@ -46,7 +42,7 @@ def test_every_backbone_gives_a_pooled_feature_and_a_grid(backbone: str) -> None
     assert features.std() > 0
 
 
-def test_pooled_is_the_mean_of_the_grid_and_scenes_cnn_adds_the_maximum() -> None:
+def test_pooled_is_the_mean_of_the_grid_and_scenes_cnn_adds_the_maximum():
     resnet, scenes = with_weights("resnet18", "random", 1), with_weights("scenes_cnn", "random", 1)
     with torch.inference_mode():
         features = resnet(pictures(2, 64))
@@ -58,7 +54,7 @@ def test_pooled_is_the_mean_of_the_grid_and_scenes_cnn_adds_the_maximum() -> Non
 
 
 @pytest.mark.parametrize("backbone", ["scenes_cnn", "resnet18"])
-def test_a_clips_features_are_the_mean_over_its_frames_and_over_space(backbone: str) -> None:
+def test_a_clips_features_are_the_mean_over_its_frames_and_over_space(backbone):
     encoder = with_weights(backbone, "random", 1)
     clips = pictures(12, 64).unflatten(0, (3, 4))
     with torch.inference_mode():
@@ -70,7 +66,7 @@ def test_a_clips_features_are_the_mean_over_its_frames_and_over_space(backbone: 
         torch.testing.assert_close(encoder(clips.flip(1)), features)
 
 
-def test_clips_cnn_reads_each_frame_with_the_next_one() -> None:
+def test_clips_cnn_reads_each_frame_with_the_next_one():
     encoder = with_weights("clips_cnn", "random", 1)
     clips = pictures(10, 64).unflatten(0, (2, 5))
     with torch.inference_mode():
@@ -86,7 +82,7 @@ def test_clips_cnn_reads_each_frame_with_the_next_one() -> None:
 
 
 @pytest.mark.parametrize(("right", "down"), [(2, 0), (-1, 0), (0, 2), (0, -2)])
-def test_the_flow_is_how_far_a_thing_moves(right: int, down: int) -> None:
+def test_the_flow_is_how_far_a_thing_moves(right, down):
     frame = torch.zeros(1, 3, 40, 40)
     # It fades out over 13 pixels, so that the gradient tells the distance.
     ramp = torch.cat([torch.arange(13.0), torch.arange(13.0).flip(0)]) / 13
@@ -104,7 +100,7 @@ def test_the_flow_is_how_far_a_thing_moves(right: int, down: int) -> None:
     torch.testing.assert_close(both[:, 9:31, 9:31], flow[:, 9:31, 9:31], atol=1e-3, rtol=1e-3)
 
 
-def test_a_grid_cell_is_where_it_is_in_the_image() -> None:
+def test_a_grid_cell_is_where_it_is_in_the_image():
     features = torch.zeros(1, 128, 8, 8)
     features[0, 5, 1, 6] = 4.0
     grid = Encoder("scenes_cnn").grid(features, 4)
@@ -112,7 +108,7 @@ def test_a_grid_cell_is_where_it_is_in_the_image() -> None:
     assert grid.sum() == 1.0
 
 
-def test_scenes_cnn_knows_left_from_right() -> None:
+def test_scenes_cnn_knows_left_from_right():
     encoder = with_weights("scenes_cnn", "random", 1)
     left, right = torch.zeros(2, 1, 3, 64, 64, dtype=torch.uint8)
     left[..., 8:16], right[..., 48:56] = 255, 255
@@ -122,9 +118,7 @@ def test_scenes_cnn_knows_left_from_right() -> None:
 
 
 @pytest.mark.parametrize("backbone", ["resnet18", "mobilenet_v2", "inception_v3"])
-def test_a_checkpoint_gives_what_torchvisions_own_network_gives(
-    backbone: str, tmp_path: Path, torchvision: ModuleType
-) -> None:
+def test_a_checkpoint_gives_what_torchvisions_own_network_gives(backbone, tmp_path, torchvision):
     torch.manual_seed(0)
     options: dict[str, Any] = {"init_weights": False, "transform_input": True} if backbone == "inception_v3" else {}
     network = torchvision.models.get_model(backbone, **options).eval()
@@ -141,7 +135,7 @@ def test_a_checkpoint_gives_what_torchvisions_own_network_gives(
             torch.testing.assert_close(encoder.pooled(encoder(images)), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_save_then_load_gives_the_same_features_and_bytes(tmp_path: Path) -> None:
+def test_save_then_load_gives_the_same_features_and_bytes(tmp_path):
     encoder = with_weights("scenes_cnn", "random", seed=5)
     encoder.save(tmp_path / "a.safetensors", {"weights": "random"})
     again = Encoder.load(tmp_path / "a.safetensors")
@@ -149,12 +143,11 @@ def test_save_then_load_gives_the_same_features_and_bytes(tmp_path: Path) -> Non
     assert (tmp_path / "a.safetensors").read_bytes() == (tmp_path / "b.safetensors").read_bytes()
     with torch.inference_mode():
         assert torch.equal(encoder(pictures(1, 64)), again(pictures(1, 64)))
-
-
-def test_random_weights_follow_the_seed() -> None:
-    first, same, other = (with_weights("scenes_cnn", "random", seed).state_dict() for seed in (1, 1, 2))
-    assert all(torch.equal(first[name], same[name]) for name in first)
-    assert any(not torch.equal(first[name], other[name]) for name in first)
+    # Random weights follow the seed.
+    with_weights("scenes_cnn", "random", seed=5).save(tmp_path / "b.safetensors", {"weights": "random"})
+    assert (tmp_path / "a.safetensors").read_bytes() == (tmp_path / "b.safetensors").read_bytes()
+    other = with_weights("scenes_cnn", "random", seed=6).state_dict()
+    assert any(not torch.equal(other[name], weight) for name, weight in encoder.state_dict().items())
 
 
 class Attack:
@@ -162,7 +155,7 @@ class Attack:
         return os.mkdir, (os.environ["ATTACKED"],)
 
 
-def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path, monkeypatch):
     weights = Encoder("scenes_cnn").body.state_dict()
     name = next(iter(weights))
     monkeypatch.setenv("ATTACKED", str(tmp_path / "attacked"))
@@ -190,15 +183,7 @@ def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path: Path, monkeypa
             with_weights("scenes_cnn", str(tmp_path / "short.pth"), 1)
 
 
-def test_an_encoder_of_an_unknown_backbone_is_refused(tmp_path: Path) -> None:
-    save_weights(tmp_path / "e.safetensors", {"x": torch.zeros(1)}, {"backbone": "vgg"})
-    with pytest.raises(InputError, match="backbone 'vgg' is not known"):
-        Encoder.load(tmp_path / "e.safetensors")
-
-
-def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(tmp_path, monkeypatch):
     def no_network(*_: Any, **__: Any) -> None:
         raise URLError("no network")
 
@@ -214,7 +199,7 @@ def test_imagenet_weights_that_cannot_be_had_say_where_to_put_them(
 
 
 @pytest.mark.real
-def test_mobilenet_v2_on_photographs(shared: Path, torchvision: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mobilenet_v2_on_photographs(shared, torchvision, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(shared / "torch_home"))
     encoder = with_weights("mobilenet_v2", "imagenet", 1)
     network = torchvision.models.mobilenet_v2(weights="IMAGENET1K_V1").eval()

@@ -1,7 +1,5 @@
 """Progress: a bar on a terminal, lines elsewhere."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
@@ -29,7 +27,7 @@ def standard_error(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return file
 
 
-def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_a_bar(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     with progress(total=480, initial=120, desc="sll seed 1", unit="step") as bar:
@@ -39,7 +37,7 @@ def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "val_cider=0.908]" in terminal.getvalue()
 
 
-def test_a_file_gets_lines(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+def test_a_file_gets_lines(monkeypatch, clock):
     file = standard_error(monkeypatch)
     with progress(total=480, initial=120, desc="sll seed 1", unit="step") as bar:
         for second in range(25):
@@ -54,14 +52,14 @@ def test_a_file_gets_lines(monkeypatch: pytest.MonkeyPatch, clock: list[float]) 
     ]
 
 
-def test_without_a_total_and_slower_than_one_a_second(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+def test_without_a_total_and_slower_than_one_a_second(monkeypatch, clock):
     file = standard_error(monkeypatch)
     for _ in progress(iter(range(2)), desc="train", unit="pair"):
         clock[0] += 2000
     assert file.getvalue().splitlines()[-1].startswith("train: 2/? (0%), 2000.00s/pair, ")
 
 
-def test_nothing_where_it_is_disabled_or_has_nothing_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_where_it_is_disabled_or_has_nothing_to_count(monkeypatch):
     file = standard_error(monkeypatch)
     assert list(progress([1], desc="decode", unit="batch", disable=True)) == [1]
     assert file.getvalue() == ""

@@ -1,130 +1,31 @@
 """German forms, and the agreement of random sentences."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest
-from scenes_languages import sentences
+from scenes_languages import sentences, table
 
 from seqcap.world import german
 from seqcap.world.captions import Plan
 from seqcap.world.german import GARMENTS, NOUNS, German, adjective, article
 
 CASES: tuple[german.Case, ...] = ("nominative", "accusative", "dative", "genitive")
-# Singular forms in the order of CASES, then plural nominative (= accusative, genitive) and dative, as in a dictionary.
-FORMS = """
-man: mann mann mann mannes | männer männern
-guy: typ typ typ typs | typen typen
-gentleman: herr herrn herrn herrn | herren herren
-fellow: kerl kerl kerl kerls | kerle kerlen
-dude: kumpel kumpel kumpel kumpels | kumpel kumpeln
-bloke: bursche burschen burschen burschen | burschen burschen
-male: mann mann mann mannes | männer männern
-woman: frau frau frau frau | frauen frauen
-lady: dame dame dame dame | damen damen
-female: frau frau frau frau | frauen frauen
-gal: mädel mädel mädel mädels | mädels mädels
-dame: dame dame dame dame | damen damen
-dog: hund hund hund hundes | hunde hunden
-puppy: welpe welpen welpen welpen | welpen welpen
-pup: hündchen hündchen hündchen hündchens | hündchen hündchen
-hound: jagdhund jagdhund jagdhund jagdhundes | jagdhunde jagdhunden
-canine: hund hund hund hundes | hunde hunden
-doggy: hündchen hündchen hündchen hündchens | hündchen hündchen
-pooch: hündchen hündchen hündchen hündchens | hündchen hündchen
-cat: katze katze katze katze | katzen katzen
-kitten: kätzchen kätzchen kätzchen kätzchens | kätzchen kätzchen
-kitty: mieze mieze mieze mieze | miezen miezen
-feline: katze katze katze katze | katzen katzen
-pussycat: miezekatze miezekatze miezekatze miezekatze | miezekatzen miezekatzen
-bird: vogel vogel vogel vogels | vögel vögeln
-birdie: vögelchen vögelchen vögelchen vögelchens | vögelchen vögelchen
-songbird: singvogel singvogel singvogel singvogels | singvögel singvögeln
-fowl: vogel vogel vogel vogels | vögel vögeln
-ball: ball ball ball balls | bälle bällen
-sphere: kugel kugel kugel kugel | kugeln kugeln
-orb: kugel kugel kugel kugel | kugeln kugeln
-car: auto auto auto autos | autos autos
-vehicle: fahrzeug fahrzeug fahrzeug fahrzeugs | fahrzeuge fahrzeugen
-automobile: wagen wagen wagen wagens | wagen wagen
-sedan: limousine limousine limousine limousine | limousinen limousinen
-motorcar: wagen wagen wagen wagens | wagen wagen
-tree: baum baum baum baums | bäume bäumen
-plant: pflanze pflanze pflanze pflanze | pflanzen pflanzen
-sapling: bäumchen bäumchen bäumchen bäumchens | bäumchen bäumchen
-house: haus haus haus hauses | häuser häusern
-building: gebäude gebäude gebäude gebäudes | gebäude gebäuden
-home: wohnhaus wohnhaus wohnhaus wohnhauses | wohnhäuser wohnhäusern
-cottage: häuschen häuschen häuschen häuschens | häuschen häuschen
-hut: hütte hütte hütte hütte | hütten hütten
-cabin: hütte hütte hütte hütte | hütten hütten
-kite: drachen drachen drachen drachens | drachen drachen
-boat: boot boot boot boots | boote booten
-sailboat: segelboot segelboot segelboot segelboots | segelboote segelbooten
-ship: schiff schiff schiff schiffs | schiffe schiffen
-vessel: schiff schiff schiff schiffs | schiffe schiffen
-yacht: jacht jacht jacht jacht | jachten jachten
-umbrella: regenschirm regenschirm regenschirm regenschirms | regenschirme regenschirmen
-parasol: sonnenschirm sonnenschirm sonnenschirm sonnenschirms | sonnenschirme sonnenschirmen
-sunshade: sonnenschirm sonnenschirm sonnenschirm sonnenschirms | sonnenschirme sonnenschirmen
-brolly: schirm schirm schirm schirms | schirme schirmen
-person: person person person person | personen personen
-individual: mensch menschen menschen menschen | menschen menschen
-human: mensch menschen menschen menschen | menschen menschen
-figure: gestalt gestalt gestalt gestalt | gestalten gestalten
-animal: tier tier tier tieres | tiere tieren
-creature: geschöpf geschöpf geschöpf geschöpfs | geschöpfe geschöpfen
-pet: haustier haustier haustier haustieres | haustiere haustieren
-critter: tierchen tierchen tierchen tierchens | tierchen tierchen
-beast: tier tier tier tieres | tiere tieren
-shirt: hemd hemd hemd hemdes | hemden hemden
-sweater: pullover pullover pullover pullovers | pullover pullovern
-jacket: jacke jacke jacke jacke | jacken jacken
-top: oberteil oberteil oberteil oberteils | oberteile oberteilen
-jumper: pulli pulli pulli pullis | pullis pullis
-dress: kleid kleid kleid kleides | kleider kleidern
-gown: gewand gewand gewand gewandes | gewänder gewändern
-frock: kleidchen kleidchen kleidchen kleidchens | kleidchen kleidchen
-"""
-GENDERS = {
-    "m": "mann typ herr kerl kumpel bursche hund jagdhund welpe vogel singvogel ball wagen baum drachen regenschirm "
-    "sonnenschirm schirm mensch pullover pulli",
-    "f": "frau dame katze mieze miezekatze kugel limousine pflanze hütte jacht person gestalt jacke kleidung",
-    "n": "mädel hündchen kätzchen vögelchen auto fahrzeug bäumchen haus gebäude wohnhaus häuschen boot segelboot "
-    "schiff tier geschöpf haustier tierchen hemd oberteil kleid gewand kleidchen outfit",
-}
+FORMS = table("forms.yaml")["german"]
+MIXED, STRONG = FORMS["mixed"], FORMS["strong"]
 
 
-def test_every_form() -> None:
+def test_every_form():
     tables = {**NOUNS, **GARMENTS}
-    told = set()
-    for line in FORMS.strip().splitlines():
-        name, forms = line.split(": ")
+    for name, forms in FORMS["nouns"].items():
         singular, plural = (part.split() for part in forms.split(" | "))
-        told.add(name)
         assert [tables[name].form(case, False) for case in CASES] == singular
         assert [tables[name].form(case, True) for case in CASES] == [plural[0], plural[0], plural[1], plural[0]]
-    assert told >= set(NOUNS)
+    assert set(FORMS["nouns"]) >= set(NOUNS)
     for noun in tables.values():
-        assert noun.singular in GENDERS[noun.gender].split()
+        assert noun.singular in FORMS["genders"][noun.gender].split()
 
 
-# Article and adjective, as a grammar book prints them: nominative, accusative, dative, genitive.
-MIXED = {
-    "m": "ein roter, einen roten, einem roten, eines roten",
-    "f": "eine rote, eine rote, einer roten, einer roten",
-    "n": "ein rotes, ein rotes, einem roten, eines roten",
-}
-STRONG = {
-    "m": "roter, roten, rotem, roten",
-    "f": "rote, rote, roter, roter",
-    "n": "rotes, rotes, rotem, roten",
-    "plural": "rote, rote, roten, roter",
-}
-
-
-def test_adjectives() -> None:
+def test_adjectives():
     genders: tuple[german.Gender, ...] = ("m", "f", "n")
     for gender in genders:
         pairs = [f"{article(gender, case)} {adjective('rot', gender, case, False, True)}" for case in CASES]
@@ -196,7 +97,7 @@ def _readings(determiner: str, adjectives: list[str], word: str) -> set[str]:
     return cases
 
 
-def test_noun_phrases_agree(said: list[tuple[Plan, list[str]]]) -> None:
+def test_noun_phrases_agree(said):
     count = 0
     for _, tokens in said:
         for before, determiner, adjectives, word in _phrases(tokens):
@@ -215,7 +116,7 @@ def test_noun_phrases_agree(said: list[tuple[Plan, list[str]]]) -> None:
     assert count > 1.6 * len(said)
 
 
-def test_relative_clauses_agree(said: list[tuple[Plan, list[str]]]) -> None:
+def test_relative_clauses_agree(said):
     """Of sentences about one mention: the pronoun has its gender or is a plural's, and the verb is last."""
     nouns = {noun.form(case, False): noun for noun, case in product(NOUNS.values(), CASES)}
     verbs = [(verb.prefix + verb.singular, verb.prefix + verb.plural) for verb in (german.WEAR, *german.VERBS.values())]

@@ -1,15 +1,10 @@
 """French and German: dictated sentences, tables that translate all that English says, and plain words."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
-from scenes_languages import dictate, english_words, sentences
+from scenes_languages import dictate, english_words, sentences, table
 
 from seqcap.world import french, german
 from seqcap.world.french import French
@@ -19,7 +14,7 @@ from seqcap.world.wording import MAX_WORDS
 from seqcap.world.words import ENGLISH, GARMENTS
 
 GRAMMARS: dict[str, type[Grammar]] = {"french": French, "german": German}
-DICTATED = YAML(typ="safe").load(Path(__file__).with_name("sentences.yaml").read_text(encoding="utf-8"))
+DICTATED = table("sentences.yaml")
 
 
 @pytest.mark.parametrize(
@@ -27,12 +22,12 @@ DICTATED = YAML(typ="safe").load(Path(__file__).with_name("sentences.yaml").read
     [(language, case) for language, cases in DICTATED.items() for case in cases],
     ids=lambda value: value["says"] if isinstance(value, dict) else value,
 )
-def test_dictated(language: str, case: dict[str, Any]) -> None:
+def test_dictated(language, case):
     assert dictate(GRAMMARS[language], case["plan"], case.get("said", {})) == case["says"]
 
 
 @pytest.mark.parametrize("tables", [french.TABLES, german.TABLES], ids=list(GRAMMARS))
-def test_tables_cover_english(tables: dict[str, Any]) -> None:
+def test_tables_cover_english(tables):
     same = {name: english_words(name) for name in ("colours", "opinions", "manners", "relations", "settings", "there")}
     same |= {name: english_words(name) for name in ("textures", "marks", "introductions")}
     same["nouns"] = {pair.split()[0] for pair in english_words("nouns")}
@@ -48,7 +43,7 @@ def test_tables_cover_english(tables: dict[str, Any]) -> None:
         assert set(tables[name]) == words, name
 
 
-def test_sizes_and_attributes_cover_english() -> None:
+def test_sizes_and_attributes_cover_english():
     assert set(french.TABLES["sizes"]) == english_words("sizes")
     assert set(french.TABLES["person_sizes"]) == english_words("person_sizes")
     assert set(german.TABLES["sizes"]) == english_words("sizes", "person_sizes")
@@ -59,7 +54,7 @@ def test_sizes_and_attributes_cover_english() -> None:
 
 
 @pytest.mark.parametrize(("language", "word"), [("french", "[a-zàâçéèêîôû-]+'?"), ("german", "[a-zäöüß]+")])
-def test_words_are_plain(language: str, word: str, full: bool) -> None:
+def test_words_are_plain(language, word, full):
     for _, tokens in sentences(GRAMMARS[language], 3000 if full else 1500):
         assert len(tokens) <= MAX_WORDS
         assert "," not in (tokens[0], tokens[-1]), tokens

@@ -1,11 +1,8 @@
 """Look-alikes: what a group differs in, and which pictures are in one."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,20 +40,17 @@ def difference(a: Scene, b: Scene) -> set[str]:
     return found
 
 
-def groups(count: int) -> list[list[Scene]]:
-    made = []
-    for number in range(count):
-        rng = np.random.default_rng([31, number])
-        made.append(look_alikes(sample(rng), 2 + number % 3, rng))
-    return made
+def group_of(number: int) -> list[Scene]:
+    rng = np.random.default_rng([31, number])
+    return look_alikes(sample(rng), 2 + number % 3, rng)
 
 
 @pytest.fixture(scope="module")
 def made() -> list[list[Scene]]:
-    return groups(400)
+    return [group_of(number) for number in range(400)]
 
 
-def test_members_differ_in_one_respect_the_same_for_the_group(made: list[list[Scene]]) -> None:
+def test_members_differ_in_one_respect_the_same_for_the_group(made):
     seen = Counter()
     for number, group in enumerate(made):
         assert len(group) == 2 + number % 3
@@ -69,7 +63,7 @@ def test_members_differ_in_one_respect_the_same_for_the_group(made: list[list[Sc
     assert min(seen.values()) > 20
 
 
-def test_what_does_not_differ_stays_where_it_is(made: list[list[Scene]]) -> None:
+def test_what_does_not_differ_stays_where_it_is(made):
     for group in made:
         for other in group[1:]:
             changed = [(a, b) for a, b in zip(group[0].objects, other.objects, strict=False) if a != b]
@@ -81,25 +75,22 @@ def test_what_does_not_differ_stays_where_it_is(made: list[list[Scene]]) -> None
                     assert abs(before.left + before.right - after.left - after.right) <= 1
 
 
-def test_they_obey_the_rules_of_sampled_scenes(made: list[list[Scene]]) -> None:
+def test_they_obey_the_rules_of_sampled_scenes(made):
     for group in made:
         for scene in group:
             assert Scene.from_json(json.dumps(scene.to_json())) == scene
             for a, b in combinations(scene.objects, 2):
                 assert is_clear(a, b), scene
-            for thing in scene.objects:
-                assert thing.left >= 2
-                assert thing.top >= 2
-                assert thing.right <= GRID - 2
+            assert all(min(one.left, one.top) >= 2 and one.right <= GRID - 2 for one in scene.objects)
 
 
-def test_the_same_random_numbers_give_the_same_group(made: list[list[Scene]]) -> None:
-    assert groups(30) == made[:30]
+def test_the_same_random_numbers_give_the_same_group(made):
+    assert [group_of(number) for number in range(30)] == made[:30]
     scene = sample(np.random.default_rng(1))
     assert look_alikes(scene, 1, np.random.default_rng(1)) == [scene]
 
 
-def test_a_block_has_one_group_of_two_to_four() -> None:
+def test_a_block_has_one_group_of_two_to_four():
     starts = {number: size for number in range(200 * BLOCK) if (size := members(7, number)) > 1}
     assert [number // BLOCK for number in starts] == list(range(200))
     assert all(number % BLOCK + size <= BLOCK for number, size in starts.items())
@@ -108,7 +99,7 @@ def test_a_block_has_one_group_of_two_to_four() -> None:
     assert starts.keys() != {number for number in range(200 * BLOCK) if members(8, number) > 1}
 
 
-def test_groups_of_a_dataset(tmp_path: Path) -> None:
+def test_groups_of_a_dataset(tmp_path):
     scenes.write(tmp_path / "a", Config(train=100, val=50, test=70, size=32, captions=1), 3)
     rows = parquet.read_table(tmp_path / "a/scenes.parquet", SCENES).to_pylist()
     found = defaultdict(list)
