@@ -1,20 +1,24 @@
 """A task small enough to train on in a second: features that say which caption is right."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 
 from seqcap import models
 from seqcap.config.data import Corpus
+from seqcap.config.retrieval import RetrieverConfig
 from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.features.encoders import with_weights
 from seqcap.files import json_file, parquet, schemas, tensors
+from seqcap.models.base import Captioner
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.mining import MINED, mined_file
 from seqcap.system.scratch import checkpoints, forget
@@ -48,15 +52,19 @@ def write_task(folder: Path) -> None:
     parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
     train = [row["tokens"] for row in references if row["split"] == "train"]
     Vocabulary.build(train, 1).write(data / "vocabulary.json")
-    values = np.array(pooled, dtype=np.float32)
-    ids = pa.array(range(len(images)), pa.int64())
-    for name, shape in (("pooled", (CHANNELS,)), ("grid", (2, 2, CHANNELS))):
-        schema = schemas.features_schema(shape, pa.float32())
-        cells = np.repeat(values, int(np.prod(shape)) // CHANNELS, 0).reshape(len(images), -1)
-        column = pa.FixedSizeListArray.from_arrays(pa.array(cells.ravel()), type=schema.field(1).type)
-        with parquet.parquet_stream(folder / f"artifacts/image/features/{name}.parquet", schema) as writer:
-            writer.write_table(pa.Table.from_arrays([ids, column], schema=schema))
+    values, ids = np.array(pooled, dtype=np.float32), list(range(len(images)))
+    write_features(folder / "artifacts/image/features/pooled.parquet", values, ids)
+    grids = np.repeat(values, 4, 0).reshape(-1, 2, 2, CHANNELS)
+    write_features(folder / "artifacts/image/features/grid.parquet", grids, ids)
     json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def write_features(path: Path, values: NDArray[np.float32], ids: list[int]) -> None:
+    """Writes features [n, ...] of images."""
+    schema = schemas.features_schema(values.shape[1:], pa.float32())
+    column = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), type=schema.field(1).type)
+    with parquet.parquet_stream(path, schema) as writer:
+        writer.write_table(pa.Table.from_arrays([pa.array(ids, pa.int64()), column], schema=schema))
 
 
 def write_translation_task(folder: Path, subwords: int | None = None) -> None:
@@ -122,6 +130,32 @@ def write_listener(folder: Path) -> Path:
     return path
 
 
+def write_captioner(
+    path: Path,
+    architecture: str,
+    model: dict[str, Any],
+    vocabularies: tuple[Vocabulary, ...],
+    shape: tuple[int, ...],
+    seed: int = 0,
+    changes: Callable[[Captioner], object] = lambda captioner: None,
+    **metadata: Any,
+) -> None:
+    """Writes a captioner that is not trained, of these features and vocabularies; the last is that of its captions."""
+    torch.manual_seed(seed)
+    captioner = models.build(architecture, model, len(vocabularies[-1]), shape)
+    with torch.no_grad():
+        changes(captioner)
+    metadata |= {"architecture": architecture, "model": model, "feature_shape": list(shape)}
+    metadata |= {"vocabulary_size": len(vocabularies[-1]), "vocabulary": digest(*vocabularies)}
+    tensors.save_weights(path, captioner.state_dict(), metadata)
+
+
+def randomise(captioner: Captioner) -> None:
+    """Makes weights so large that what is seen matters."""
+    for parameter in captioner.parameters():
+        parameter.copy_(torch.randn_like(parameter))
+
+
 def write_captioners(folder: Path) -> None:
     """Writes what `seqcap caption` reads under `folder`: an encoder, a vocabulary, lstm.safetensors and
     attention.safetensors, none of them trained, and the pictures one.png and two.jpg."""
@@ -135,17 +169,8 @@ def write_captioners(folder: Path) -> None:
         ("lstm", encoder.pooled(features).shape[1:], SETTINGS),
         ("attention", encoder.grid(features, 2).shape[1:], {"hidden": 8}),
     ):
-        captioner = models.build(architecture, model, len(vocabulary), tuple(shape))
-        metadata = {
-            "architecture": architecture,
-            "model": model,
-            "vocabulary_size": len(vocabulary),
-            "vocabulary": digest(vocabulary),
-            "feature_shape": list(shape),
-            "max_length": 5,
-            "task": "image",
-        }
-        tensors.save_weights(folder / f"{architecture}.safetensors", captioner.state_dict(), metadata)
+        path = folder / f"{architecture}.safetensors"
+        write_captioner(path, architecture, model, (vocabulary,), tuple(shape), max_length=5, task="image")
     rng = np.random.default_rng(0)
     for name, size in (("one.png", (50, 40)), ("two.jpg", (32, 32))):
         Image.fromarray(rng.integers(0, 255, (*size, 3), dtype=np.uint8)).save(folder / name)
@@ -180,6 +205,27 @@ def run_config(**changes: Any) -> TrainingRun:
     return TrainingRun(**(values | {"training": training} | changes))
 
 
+def retriever_config(**changes: Any) -> RetrieverConfig:
+    """A dual encoder of the images; of `training` and `model` only what is different."""
+    steps = {"epochs": 4, "batch_size": 9, "learning_rate": 0.01, "decay": 0.5, "decay_every": 3}
+    values: dict[str, Any] = {
+        "code": {},
+        "name": "listener",
+        "task": "image",
+        "architecture": "dual_encoder",
+        "training": steps | changes.pop("training", {}),
+        "model": {"embedding": 8, "hidden": 16} | changes.pop("model", {}),
+        "seeds": (1,),
+        "evaluate_on": "test",
+        "max_length": 6,
+        "folder": None,
+        "fingerprint": {},
+        "root": "artifacts/image/data",
+        "weights": "out",
+    }
+    return RetrieverConfig(**(values | changes))
+
+
 def translation_config(**changes: Any) -> TrainingRun:
     """As `run_config`, on the translations."""
     translator = {
@@ -199,3 +245,13 @@ def train_group(*runs: TrainingRun) -> list[list[Trained]]:
     trained = train_all(runs, {}, checkpoints(STAGE))
     forget(Path(), STAGE)
     return trained
+
+
+def values(curves: list[dict[str, Any]], quantity: str, seed: int = 1) -> list[float]:
+    """One seed's learning curve."""
+    return [row["value"] for row in curves if row["quantity"] == quantity and row["seed"] == seed]
+
+
+def same_bytes(one: str | Path, two: str | Path, seed: int = 1) -> bool:
+    """Whether two folders hold the same weights."""
+    return Path(one, f"seed{seed}.safetensors").read_bytes() == Path(two, f"seed{seed}.safetensors").read_bytes()

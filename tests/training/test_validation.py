@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_task import run_config, translation_config, write_task, write_translation_task
+from small_task import run_config, translation_config, write_translation_task
 
 from seqcap import tasks
 from seqcap.data.vocabulary import PAD, UNK
@@ -32,9 +32,7 @@ def test_translations_are_measured_by_bleu_of_words(tmp_path, monkeypatch, subwo
     ("reward", "measured"),
     [({}, ["val_cider"]), ({"cider": 1.0}, ["val_cider"]), ({"bleu4": 1.0}, ["val_cider", "val_reward"])],
 )
-def test_captions_are_measured_by_what_is_paid_and_by_cider(tmp_path, monkeypatch, reward, measured):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
+def test_captions_are_measured_by_what_is_paid_and_by_cider(small_images, reward, measured):
     task = tasks.load("images", "image", Lstm)
     validation = task.split("val", 6)
     found = criteria(task, run_config(reward=reward), validation)
