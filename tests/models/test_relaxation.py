@@ -86,7 +86,9 @@ def test_gradients_are_those_of_a_plain_loop(captioner, form, monkeypatch):
     assert torch.equal(found.tokens, CAPTIONS)
     assert found.soft == form.rho
     if form.rho == 0:
-        assert torch.equal(found.passed, torch.nn.functional.one_hot(CAPTIONS, V).float() * (CAPTIONS != PAD)[..., None])
+        assert torch.equal(
+            found.passed, torch.nn.functional.one_hot(CAPTIONS, V).float() * (CAPTIONS != PAD)[..., None]
+        )
     values = value(found.passed)
     for row, caption in enumerate(CAPTIONS):
         soft, own = [form.rho == 1] * LENGTH, ALBUM[row : row + 1]
@@ -182,20 +184,6 @@ def test_captions_that_all_end_at_once_still_have_a_gradient_of_zero(captioner, 
     assert found.soft == 0
     value(found.passed).sum().backward()
     assert not captioner.output.weight.grad.any()
-
-
-@pytest.mark.parametrize("rho", [0.0, 1.0])
-def test_dropout_masks_are_the_memorys(rho, monkeypatch):
-    """One mask a caption, in all of its steps: two rollouts under one memory are the same."""
-    captioner = tiny_captioner(WORDS, seed=3)
-    captioner.dropout = 0.5
-    captioner.train()
-    memory = captioner.encode(FEATURES.expand(len(CAPTIONS), -1))
-    found = []
-    for _ in range(2):
-        forced(monkeypatch, CAPTIONS)
-        found.append(relaxed_rollout(captioner, memory, LENGTH, Relaxation("multinomial", rho)).passed)
-    assert torch.equal(*found)
 
 
 def test_the_temperature_falls_as_printed():

@@ -15,7 +15,6 @@ from small_listener import Store, learning, tiny_listener, weights
 from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD
-from seqcap.errors import InputError
 from seqcap.models import decoding
 from seqcap.objectives import (
     base,
@@ -246,14 +245,6 @@ def test_the_reward_is_equation_2(captioner, listener, build, say, tau, which):
     assert logs["to_image_positive"] == pytest.approx(np.mean(np.array(to_image) > 0))
 
 
-@pytest.mark.parametrize(("ranks", "others"), [((4, 5), [3, 4]), ((4,), [3]), ((5,), [3, 4]), ((), [])])
-def test_images_are_mined_by_rank(captioner, listener, build, say, ranks, others):
-    objective = build(distinctive_reinforce, mined_ranks=ranks)
-    captioned = objective.caption(captioner, captioner.encode(FEATURES), say())
-    expected = directions(heard(listener, SAID), seen(listener, [0, 1, 2]), seen(listener, others), BEAM, 0.01)[1]
-    np.testing.assert_allclose(distinctiveness.text_to_image(captioned, BEAM, 0.01, None).numpy(), expected, atol=1e-5)
-
-
 def test_a_copy_of_the_own_image_is_no_negative(captioner, listener, build, say, monkeypatch):
     """The fourth training image shows what the first shows, under another name."""
     features = STORE.features.copy()
@@ -301,18 +292,6 @@ def test_the_cap_is_of_each_direction(captioner, build, say):
 # --- What is learned.
 
 
-def test_captions_are_those_of_beam_and_greedy_search(captioner, build):
-    objective = build(distinctive_reinforce)
-    memory = captioner.encode(FEATURES)
-    captioned = objective.caption(captioner, memory, BATCH)
-    best = decoding.beam(captioner, memory, 3, 5).tokens[:, 0]
-    greedy = decoding.greedy(captioner, memory, 3).tokens
-    assert (best[:, : greedy.shape[1]] != greedy[:, : best.shape[1]]).any()
-    for which, captions in ((BEAM, best), (GREEDY, greedy), (TRUTH, SAID[TRUTH])):
-        assert torch.equal(captioned.captions[which][:, : captions.shape[1]], captions)
-        assert not captioned.captions[which][:, captions.shape[1] :].any()
-
-
 def test_the_longest_captions_are_whole(captioner, build, monkeypatch):
     short = decoding.Captions(torch.tensor([[EOS], [EOS], [EOS]]), torch.zeros(3))
     monkeypatch.setattr(distinctiveness.decoding, "greedy", lambda captioner, memory, max_length: short)
@@ -328,19 +307,6 @@ def test_one_of_peoples_captions_is_drawn(captioner, build):
     torch.manual_seed(0)
     found = [objective.caption(captioner, memory, replace(BATCH, captions=some)).captions[TRUTH] for _ in range(30)]
     assert {tuple(caption) for captions in found for caption in captions.tolist()} == {(4, 5, EOS), (5, 5, 5)}
-
-
-def test_dropout_masks_are_shared_by_search_and_scoring(build, monkeypatch):
-    captioner = tiny_captioner(words=2, seed=3)
-    captioner.dropout = 0.5
-    captioner.train()
-    found, scored, search = [], [], decoding.beam
-    monkeypatch.setattr(distinctiveness.decoding, "beam", lambda *a: found.append(search(*a)) or found[-1])
-    score = distinctiveness.sequence_log_prob
-    monkeypatch.setattr(distinctiveness, "sequence_log_prob", lambda *a: scored.append(score(*a)) or scored[-1])
-    torch.manual_seed(0)
-    build(distinctive_reinforce)(captioner, BATCH)
-    torch.testing.assert_close(scored[0][0][:, 0].detach(), found[0].log_prob[:, 0], atol=1e-5, rtol=1e-5)
 
 
 def test_shuffled_words_are_the_same_words():
@@ -515,11 +481,3 @@ def test_the_grammar_partner_and_its_accuracy_on_val(build, listener, monkeypatc
     found = objective.measures(STORE.inputs([60, 70]), np.array([[4, EOS], [5, EOS]]))
     assert found["val_grammar"] == expected
     assert "val_R@10" in found
-
-
-def test_a_retriever_whose_text_encoder_cannot_be_tuned_is_refused(monkeypatch, listener):
-    other = torch.nn.Identity()
-    other.load_task = listener.load_task
-    monkeypatch.setattr(cooperation.retrieval, "load", lambda path: (other, {}))
-    with pytest.raises(InputError, match=r"grammar\.py: knows no text encoder of torch\.nn"):
-        scst_grammar.Model(scst_grammar.Config(), CONTEXT)

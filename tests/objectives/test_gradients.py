@@ -213,22 +213,7 @@ def test_cross_entropys_loss_is_the_mean_over_tokens(two_images):
     assert_close(gradient(captioner, loss), gradient(captioner, expected))
 
 
-def test_samples_alone_have_their_own_rewards_and_no_greedy_caption(two_images):
-    captioner, batch, context = two_images
-    rows = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "rollout", lambda *given: rows.append(given[3]) or decoding.rollout(*given))
-        samples = base.draw(captioner, batch, context, 20)
-    assert rows[0].tolist() == [False] * 40
-    assert samples.reward.shape == (2, 20)
-    for i in range(2):
-        expected = OF_BOTH.score(samples.tokens.view(2, 20, -1)[i].numpy(), np.full(20, i))
-        torch.testing.assert_close(samples.reward[i], torch.from_numpy(expected).float())
-    log_prob, _ = base.sequence_log_prob(captioner, samples)
-    assert log_prob.shape == (2, 20)
-
-
-def test_samples_come_with_their_own_rewards_and_the_greedy_captions(two_images):
+def test_samples_come_with_their_own_rewards_and_the_greedy_captions(two_images, monkeypatch):
     captioner, batch, context = two_images
     torch.manual_seed(0)
     samples = base.draw_with_greedy(captioner, batch, context, 20)
@@ -241,3 +226,12 @@ def test_samples_come_with_their_own_rewards_and_the_greedy_captions(two_images)
         assert samples.baseline[i].item() == pytest.approx(OF_BOTH.score(greedy[[i]], np.array([i]))[0], rel=1e-5)
     assert (samples.reward[0] != samples.reward[1]).any()
     assert samples.baseline.min() > 0.5
+    # Samples alone are the same, without a greedy caption.
+    rows, rollout = [], decoding.rollout
+    monkeypatch.setattr(base, "rollout", lambda *given: rows.append(given[3]) or rollout(*given))
+    alone = base.draw(captioner, batch, context, 20)
+    assert rows[0].tolist() == [False] * 40
+    for i in range(2):
+        expected = OF_BOTH.score(alone.tokens.view(2, 20, -1)[i].numpy(), np.full(20, i))
+        torch.testing.assert_close(alone.reward[i], torch.from_numpy(expected).float())
+    assert base.sequence_log_prob(captioner, alone)[0].shape == (2, 20)

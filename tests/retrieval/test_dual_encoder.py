@@ -48,15 +48,6 @@ def test_the_caption_is_read_word_by_word_from_bos_to_eos(retriever):
     torch.testing.assert_close(found, F.normalize(state, dim=1))
 
 
-def test_lengths():
-    captions = captions_of_every_length()
-    expected = [*range(1, TIME + 1), *range(1, TIME + 1), 0]
-    assert lengths(captions).tolist() == expected
-    assert lengths(relaxed(captions)).tolist() == expected
-    # What stands after EOS, another EOS too, is not read.
-    assert lengths(torch.tensor([[5, EOS, 6, EOS, PAD], [5, PAD, 6, EOS, PAD]])).tolist() == [2, 1]
-
-
 def test_a_one_hot_caption_and_its_ids_have_one_embedding_at_every_length(retriever):
     captions = captions_of_every_length()
     found = retriever.embed_captions(captions)

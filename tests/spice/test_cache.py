@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -82,24 +80,14 @@ def parse_twenty(path: str | Path, name: str) -> None:
 
 
 def test_processes_share_a_file(tmp_path: Path) -> None:
-    """Two runs that read the file before either wrote lose nothing of each other."""
-    path = tmp_path / "parses.parquet"
-    script = """
-import sys
-from test_cache import cached, parse_twenty
-cached(sys.argv[1] + ".first").parse(["all is imported"])
-print(flush=True)
-parse_twenty(sys.argv[1], "right")
-"""
-    cached(f"{path}.first").parse(["all is imported"])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])}
-    command = [sys.executable, "-c", script, str(path)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        other.stdout.readline()
-        # Both begin now.
-        parse_twenty(path, "left")
-        assert other.wait(timeout=60) == 0
+    """Neither loses what the other wrote."""
+    path, spawn = tmp_path / "parses.parquet", get_context("spawn")
+    processes = [spawn.Process(target=parse_twenty, args=(path, name)) for name in ("left", "right")]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=60)
+        assert process.exitcode == 0
     texts = read_table(path, SCENE_GRAPHS)["text"].to_pylist()
     assert sorted(texts) == sorted(f"{name} {number}" for name in ("left", "right", "both") for number in range(20))
 

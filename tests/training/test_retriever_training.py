@@ -1,6 +1,5 @@
 """Training retrievers: they learn, the best epoch is kept, and a run is exact to repeat and to resume."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import children
@@ -52,17 +51,6 @@ def test_an_epoch_that_is_not_the_best_is_not_kept(task):
     trained = values(curves, "val_recall_sum")[1:]
     assert trained[-1] < max(trained)
     assert retrieval.load(Path("out/seed1.safetensors"))[1]["val_recall_sum"] == max(trained)
-
-
-def test_the_share_of_terms_above_zero_is_logged(task):
-    active = values(make(config(training={"epochs": 12, "batch_size": 3})), "train_active")
-    assert 0 < active[-1] < active[0] <= 1
-    # Alone in a batch there is nothing to learn from.
-    job = Job(config(training={"batch_size": 2}), 1)
-    state = job.begin()
-    pair = next(job.read(state))
-    alone = replace(pair, features=pair.features[:1], captions=pair.captions[:1])
-    assert loop.update(job, state, alone) == {"train_loss": 0, "train_active": 0}
 
 
 def test_the_learning_rate_decays_by_epochs(task):

@@ -2,8 +2,6 @@
 
 import os
 import socket
-import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -92,22 +90,6 @@ def test_every_objective_raises_the_reward_from_where_cross_entropy_left_it(pret
     assert steps[0] == 0
     assert values(curves, "val_cider")[0] == load(PRETRAINED / "seed1.safetensors")[1]["val_cider"]
     assert np.mean(values(curves, "train_reward")[-10:]) > 1.3 * values(curves, "train_reward")[0]
-
-
-@pytest.mark.parametrize(
-    ("objective", "settings"),
-    [
-        ("entropy_regularised", {"gamma": 0.05}),
-        ("token_smoothing", {"tau": 0.2, "beta": 0.1}),
-        ("sequence_smoothing", {"tau": 0.5, "reward": "mixture", "reward_temperature": 1.0}),
-        ("token_sequence_smoothing", {"token": {"tau": 0.2}, "sequence": {"tau": 0.5, "substitutes": "references"}}),
-    ],
-)
-def test_smoothed_cross_entropy_learns_the_task(task, objective, settings):
-    reads = {"embeddings": str(write_embeddings(task))}
-    curves = curves_of(run_config(objective=objective, settings=settings, training={"epochs": 25}, reads=reads), "out")
-    assert max(values(curves, "val_cider")) > 2.5
-    assert values(curves, "train_loss")[-1] < 0.6 * values(curves, "train_loss")[0]
 
 
 def test_adam_does_not_see_the_captioner_before_it_learns(pretrained):
@@ -213,18 +195,6 @@ def test_runs_and_seeds_side_by_side_are_those_one_by_one(task, command):
     assert all(0 < seconds < 60 for seconds in times.values())
 
 
-def test_training_starts_without_torch_s_compiler(pretrained):
-    """To import it takes a second, and torch's own Adam does."""
-    code = (
-        "import sys; from small_task import run_config, train_group\n"
-        f"train_group(run_config(weights='out', start={str(PRETRAINED)!r}, training={{'epochs': 1}}))\n"
-        "print('torch._dynamo' in sys.modules)"
-    )
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
-    output = subprocess.check_output([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": paths}, text=True)
-    assert output == "False\n"
-
-
 def test_adam_is_torch_s(pretrained, monkeypatch, killed_after_saving):
     """To the last bit, and from a checkpoint, too."""
     run = going_on("self_critical", settings={"samples": 3})
@@ -293,7 +263,7 @@ def test_grids_too_large_for_memory_are_standardised_by_fewer(task, monkeypatch)
     assert asked == [24, 7]
 
 
-def test_checkpoints_of_other_inputs_are_not_taken_up(pretrained):
+def test_checkpoints_of_other_inputs_alone_are_not_taken_up(pretrained):
     run = going_on("token_smoothing")
     seen = {checkpoint_folder(run, {})}
 
@@ -302,6 +272,11 @@ def test_checkpoints_of_other_inputs_are_not_taken_up(pretrained):
         seen.add(folder)
         return len(seen) > before
 
+    # Neither where weights go nor which other seeds there are matters, nor when DVC wrote the same data.
+    for path in Path("artifacts/image/data").iterdir():
+        os.utime(path, (1, 1))
+    for change in ({"weights": "elsewhere"}, {"seeds": (1, 2)}, {"paper": "other"}):
+        assert not is_new(run.model_copy(update=change))
     rows = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pylist()
     write_rows("artifacts/image/data/references.parquet", rows[:-1], REFERENCES)
     assert is_new(run)
@@ -321,19 +296,6 @@ def test_checkpoints_of_other_inputs_are_not_taken_up(pretrained):
     Path("listener/seed1.safetensors").write_bytes(b"other weights")
     assert is_new(reading)
     assert not is_new(reading)
-
-
-def test_checkpoints_are_taken_up_where_no_weight_changes(task):
-    """Neither a label nor how captions are decoded is part of a run."""
-    run = run_config()
-    for change in ({"weights": "elsewhere"}, {"seeds": (1, 2)}, {"paper": "other"}):
-        assert checkpoint_folder(run.model_copy(update=change), {}) == checkpoint_folder(run, {})
-    assert not {"label", "decoded", "beam", "samples"} & set(type(run).model_fields)
-    # DVC made the same data again.
-    before = checkpoint_folder(run, {})
-    for path in Path("artifacts/image/data").iterdir():
-        os.utime(path, (1, 1))
-    assert checkpoint_folder(run, {}) == before
 
 
 def test_a_reward_that_says_nothing_is_one_line(pretrained):
