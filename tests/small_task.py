@@ -12,6 +12,8 @@ from PIL import Image
 
 from seqcap import models
 from seqcap.config.data import Corpus
+from seqcap.config.decoding import DecodingRun
+from seqcap.config.evaluation import EvaluationConfig
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
@@ -35,7 +37,7 @@ LAYOUT = {"train": 24, "val": 6, "test": 6}
 def write_task(folder: Path) -> None:
     """Writes artifacts/image/{data,features} and artifacts/machine.json under `folder`."""
     rng = np.random.default_rng(0)
-    images, references, pooled = [], [], []
+    images, said, pooled = [], [], []
     for split, number in LAYOUT.items():
         for _ in range(number):
             image = len(images)
@@ -44,19 +46,49 @@ def write_task(folder: Path) -> None:
             feature = rng.normal(0, 0.1, CHANNELS)
             feature[[colour, animal]] += 3
             pooled.append(feature)
-            for tokens in (["a", WORDS[colour], WORDS[animal]], ["the", WORDS[animal], "is", WORDS[colour]]):
-                row = {"item": image, "split": split, "caption_id": len(references)}
-                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
+            said.append((split, image, ["a", WORDS[colour], WORDS[animal]]))
+            said.append((split, image, ["the", WORDS[animal], "is", WORDS[colour]]))
     data = folder / "artifacts/image/data"
     parquet.write_rows(data / "images.parquet", images, schemas.IMAGES)
-    parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
-    train = [row["tokens"] for row in references if row["split"] == "train"]
-    Vocabulary.build(train, 1).write(data / "vocabulary.json")
+    write_references(data, said)
+    Vocabulary.build([tokens for split, _, tokens in said if split == "train"], 1).write(data / "vocabulary.json")
     values, ids = np.array(pooled, dtype=np.float32), list(range(len(images)))
     write_features(folder / "artifacts/image/features/pooled.parquet", values, ids)
     grids = np.repeat(values, 4, 0).reshape(-1, 2, 2, CHANNELS)
     write_features(folder / "artifacts/image/features/grid.parquet", grids, ids)
     json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def write_references(data: Path, said: list[tuple[str, int, list[str]]]) -> None:
+    """Writes people's captions: split, image and words of each."""
+    rows = [
+        {"item": item, "split": split, "caption_id": number, "text": " ".join(tokens), "tokens": tokens}
+        for number, (split, item, tokens) in enumerate(said)
+    ]
+    parquet.write_rows(data / "references.parquet", rows, schemas.REFERENCES)
+
+
+def decoded_row(
+    run: str, item: int, decoder: str, rank: int, tokens: list[str], seed: int = 1, log_prob: float = -1.0
+) -> dict[str, Any]:
+    """A captioner's caption."""
+    row = {"variant": run, "seed": seed, "item": item, "decoder": decoder, "rank": rank}
+    return row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": log_prob}
+
+
+def decoding_run(**changes: Any) -> DecodingRun:
+    """Captions of the images' test split by an LSTM: greedy ones, a beam of 3, two samples."""
+    values: dict[str, Any] = {"name": "run", "task": "image", "kind": "images", "split": "test", "teams": ((1,),)}
+    values |= {"weights": "weights", "decoded": "decoded.parquet", "max_length": 6, "beam": 3, "samples": 2}
+    # A split of six takes a whole batch and a rest.
+    return DecodingRun(**(values | {"no_repeat_ngram": 0, "batch_size": 4} | changes))
+
+
+def evaluation_config(**changes: Any) -> EvaluationConfig:
+    """Scores of captions of the images' test split."""
+    values: dict[str, Any] = {"name": "all", "paper": "paper", "task": "image", "kind": "images", "dataset": "scenes"}
+    values |= {"split": "test", "references": None, "rewards": {}, "code": {}}
+    return EvaluationConfig(**(values | changes))
 
 
 def write_features(path: Path, values: NDArray[np.float32], ids: list[int]) -> None:

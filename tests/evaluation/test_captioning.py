@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from small_task import CHANNELS, randomise, write_captioner
+from small_task import CHANNELS, decoding_run, randomise, write_captioner
 
 from seqcap import models
-from seqcap.config.decoding import DecodingRun
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import decode_split
@@ -37,13 +36,6 @@ def task(small_images):
     return small_images
 
 
-def config(**changes):
-    # Batches of 4: a split of six takes a whole one and a rest.
-    base = {"name": "v", "task": "image", "kind": "images", "split": "test", "teams": [[1], [2]]}
-    base |= {"weights": "weights", "decoded": "decoded.parquet", "max_length": 6, "beam": 3, "samples": 2}
-    return DecodingRun(**(base | {"no_repeat_ngram": 0, "batch_size": 4} | changes))
-
-
 def tokens(rows, seed, decoder):
     return {
         (row["item"], row["rank"]): row["tokens"] for row in rows if (row["seed"], row["decoder"]) == (seed, decoder)
@@ -58,7 +50,7 @@ def seen(kind):
 
 def test_a_beam_repeats_itself_only_where_it_may(task):
     def repeats(**changes):
-        found = tokens(decode_split(config(**changes)), 1, "beam").values()
+        found = tokens(decode_split(decoding_run(**changes)), 1, "beam").values()
         return [len(set(caption)) < len(caption) for caption in found]
 
     assert any(repeats())
@@ -66,8 +58,8 @@ def test_a_beam_repeats_itself_only_where_it_may(task):
 
 
 def test_each_seed_decodes_by_itself(task):
-    rows = decode_split(config())
-    assert rows == decode_split(config(teams=[[1]])) + decode_split(config(teams=[[2]]))
+    rows = decode_split(decoding_run(teams=((1,), (2,))))
+    assert rows == decode_split(decoding_run(teams=[[1]])) + decode_split(decoding_run(teams=[[2]]))
     captioner, _ = models.load(task / "weights/seed2.safetensors")
     found = decoding.beam(captioner, captioner.encode(seen("pooled")), 6, 3)
     words = Vocabulary.read(DATA / "vocabulary.json")
@@ -78,7 +70,7 @@ def test_each_seed_decodes_by_itself(task):
 
 
 def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
-    rows = decode_split(config(teams=[[2, 1, 3]]))
+    rows = decode_split(decoding_run(teams=[[2, 1, 3]]))
     assert {row["seed"] for row in rows} == {2}
     assert len(rows) == 6 * (1 + 3 + 2)
     ensemble, _ = Ensemble.load([task / f"weights/seed{seed}.safetensors" for seed in (2, 1, 3)], torch.device("cpu"))
@@ -87,12 +79,12 @@ def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
     words = Vocabulary.read(DATA / "vocabulary.json")
     expected = {(image, 0): words.decode(found.tokens[i].tolist()) for i, image in enumerate(TEST)}
     assert tokens(rows, 2, "greedy") == expected
-    assert expected != tokens(decode_split(config(teams=[[2]])), 2, "greedy")
+    assert expected != tokens(decode_split(decoding_run(teams=[[2]])), 2, "greedy")
 
 
 def test_every_ensemble_has_the_seed_of_its_first_member(task):
-    both = decode_split(config(teams=[[2, 1], [3]]))
-    assert both == decode_split(config(teams=[[2, 1]])) + decode_split(config(teams=[[3]]))
+    both = decode_split(decoding_run(teams=[[2, 1], [3]]))
+    assert both == decode_split(decoding_run(teams=[[2, 1]])) + decode_split(decoding_run(teams=[[3]]))
     assert {row["seed"] for row in both} == {2, 3}
 
 
@@ -101,7 +93,7 @@ def test_cocos_own_splits_are_told_by_file_names(task):
     for row in rows:
         row["file"] = f"{'val' if row['item'] in (3, 29, 31) else 'train'}2014/{row['item']}.png"
     write_rows(DATA / "images.parquet", rows, IMAGES)
-    decoded = decode_split(config(split="val2014", teams=[[1]]))
+    decoded = decode_split(decoding_run(split="val2014", teams=[[1]]))
     assert {row["item"] for row in decoded} == {3, 29, 31}
 
 
@@ -127,11 +119,11 @@ def other_words():
 def test_what_does_not_fit_is_one_line(task, damage, changes, problem):
     damage()
     with pytest.raises(InputError, match=problem):
-        decode_split(config(**changes))
+        decode_split(decoding_run(**changes))
 
 
 def test_captions_without_a_probability_are_one_line(task, monkeypatch):
     logits = Captioner.logits
     monkeypatch.setattr(Captioner, "logits", lambda captioner, hidden: logits(captioner, hidden) * float("nan"))
     with pytest.raises(InputError, match=r"seed1\.safetensors: a greedy caption of test has a log-probability that is"):
-        decode_split(config())
+        decode_split(decoding_run())

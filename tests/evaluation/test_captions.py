@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from small_task import decoded_row, evaluation_config, write_references
 
-from seqcap.config.evaluation import EvaluationConfig
 from seqcap.errors import InputError
 from seqcap.evaluation.captions import evaluate, read_truth
 from seqcap.files.parquet import read_table, write_rows
-from seqcap.files.schemas import DECODED, REFERENCES, SCORES
+from seqcap.files.schemas import DECODED, SCORES
 from seqcap.metrics import quality
 from seqcap.metrics.registry import DIVERSITY, QUALITY, find
 from seqcap.rewards.corpus import corpus_values
@@ -30,8 +30,7 @@ IMAGES = 5
 
 def config(**changes):
     rewards = {"cider": {"cider": 1.0}, "mixed": {"bleu2": 0.5, "rouge_l": 2.0}}
-    base = {"name": "all", "paper": "paper", "task": "image", "kind": "images", "dataset": "scenes", "split": "test"}
-    return EvaluationConfig(**(base | {"references": None, "rewards": rewards, "decoded": RUNS, "code": {}} | changes))
+    return evaluation_config(**({"rewards": rewards, "decoded": RUNS} | changes))
 
 
 def write(folder):
@@ -39,27 +38,23 @@ def write(folder):
 
     People said the same of the training images.
     """
-    references, scenes = [], []
+    people, references, scenes = {}, [], []
     for image in range(IMAGES):
         rng = np.random.default_rng([2, image])
         scene = sample(rng)
         scenes.append({"item": image, "split": "test", "graph": json.dumps(scene.to_json())})
-        for detail in ("generic", "medium"):
-            tokens = realise(plan(scene, detail, 0.0, rng), rng)
-            for split, item in (("test", image), ("train", 100 + image)):
-                row = {"item": item, "split": split, "caption_id": len(references)}
-                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
-    write_rows(folder / DATA / "references.parquet", references, REFERENCES)
+        people[image] = [realise(plan(scene, detail, 0.0, rng), rng) for detail in ("generic", "medium")]
+        for split, item in (("test", image), ("train", 100 + image)):
+            references += [(split, item, tokens) for tokens in people[image]]
+    write_references(folder / DATA, references)
     write_rows(folder / DATA / "scenes.parquet", scenes, SCENES)
-    said = pd.DataFrame(references).query("split == 'test'").groupby("item").tokens.apply(list)
     for run, path in RUNS.items():
-        rows = []
-        for image, captions in said.items():
-            for decoder, number in (("greedy", 1), ("beam", 2), ("sample", 2)):
-                for rank in range(number):
-                    tokens = captions[rank] if run == "perfect" else WRONG
-                    row = {"variant": run, "seed": 1, "item": image, "decoder": decoder, "rank": rank}
-                    rows.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0 - rank})
+        rows = [
+            decoded_row(run, image, decoder, rank, said[rank] if run == "perfect" else WRONG, log_prob=-1.0 - rank)
+            for image, said in people.items()
+            for decoder, number in (("greedy", 1), ("beam", 2), ("sample", 2))
+            for rank in range(number)
+        ]
         # In any order.
         write_rows(folder / path, rows[::-1], DECODED)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from small_task import randomise, write_captioner, write_features
+from small_task import decoded_row, randomise, write_captioner, write_features, write_references
 
 from seqcap import models, retrieval
 from seqcap.config.retrieval_scores import RetrievalConfig
@@ -53,22 +53,18 @@ def config(**changes):
 
 def write_data(rng):
     """Scenes, three captions of people each, and features without meaning."""
-    images, references, scenes = [], [], []
+    images, said, scenes = [], [], []
     for split, items in (("train", TRAIN), ("test", TEST)):
         for item in items:
             scene = sample(rng)
             images.append({"item": item, "split": split, "file": f"{item}.png"})
             scenes.append({"item": item, "split": split, "graph": json.dumps(scene.to_json())})
             for detail in ("generic", "medium", "detailed"):
-                tokens = realise(plan(scene, detail, 0.0, rng), rng)
-                row = {"item": item, "split": split, "caption_id": len(references)}
-                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
+                said.append((split, item, realise(plan(scene, detail, 0.0, rng), rng)))
     write_rows(FOLDER / "data/images.parquet", images, IMAGES)
-    write_rows(FOLDER / "data/references.parquet", references, REFERENCES)
+    write_references(FOLDER / "data", said)
     write_rows(FOLDER / "data/scenes.parquet", scenes, SCENES)
-    Vocabulary.build((row["tokens"] for row in references if row["item"] != 22), 1).write(
-        FOLDER / "data/vocabulary.json"
-    )
+    Vocabulary.build((tokens for _, item, tokens in said if item != 22), 1).write(FOLDER / "data/vocabulary.json")
     values = rng.normal(size=(len(images), CHANNELS)).astype(np.float32)
     write_features(FOLDER / "features/pooled.parquet", values, [row["item"] for row in images])
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
@@ -119,9 +115,8 @@ def write_decoded():
                 greedy = decoding.greedy(captioner, captioner.encode(features(TEST)), MAX_LENGTH)
             for i, item in enumerate(TEST):
                 tokens = vocabulary.decode(greedy.tokens[i].tolist()) if run == "plain" else people[item, seed]
-                row = {"variant": run, "seed": seed, "item": item, "rank": 0, "text": " ".join(tokens)}
-                row |= {"tokens": tokens, "log_prob": float(greedy.log_prob[i])}
-                rows += [row | {"decoder": "greedy"}, row | {"decoder": "beam", "tokens": ["dog"]}]
+                rows.append(decoded_row(run, item, "greedy", 0, tokens, seed, float(greedy.log_prob[i])))
+                rows.append(decoded_row(run, item, "beam", 0, ["dog"], seed))
         write_rows(f"decoded/{run}.parquet", rows, DECODED)
 
 

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from small_task import write_captioner, write_translation_task
+from small_task import decoded_row, decoding_run, evaluation_config, write_captioner, write_translation_task
 
-from seqcap.config.decoding import DecodingRun
-from seqcap.config.evaluation import EvaluationConfig
 from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import decode_split
@@ -54,9 +52,8 @@ def test_bleu_of_summed_counts_is_sacrebleus(share):
 
 
 def config(**changes):
-    base = {"name": "all", "paper": "paper", "task": "de_en", "kind": "sentences", "dataset": "text", "split": "test"}
-    base |= {"references": None, "rewards": {}, "decoded": {"mle": DECODED_FILE}, "code": {}}
-    return EvaluationConfig(**(base | changes))
+    base = {"task": "de_en", "kind": "sentences", "dataset": "text", "decoded": {"mle": DECODED_FILE}}
+    return evaluation_config(**(base | changes))
 
 
 @pytest.fixture
@@ -71,8 +68,7 @@ def pairs(tmp_path, monkeypatch):
         said = {"greedy": [["cat"]], "beam": [words if item > PAIR else ["cat"], ["cat"], ["cat"]]}
         for decoder, captions in said.items():
             for rank, tokens in enumerate(captions):
-                row = {"variant": "mle", "seed": 1, "item": item, "decoder": decoder, "rank": rank}
-                decoded.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0})
+                decoded.append(decoded_row("mle", item, decoder, rank, tokens))
     rows.append({"item": 0, "split": "train", "source": ["ein"], "target": ["a"], "reference": ["a"]})
     write_rows("artifacts/de_en/data/pairs.parquet", rows, PAIRS)
     write_rows(DECODED_FILE, decoded, DECODED)
@@ -108,20 +104,7 @@ def test_what_a_translator_decodes_is_scored(tmp_path, monkeypatch):
     settings = {"embedding": 12, "hidden": 16, "readout": 12}
     path = tmp_path / "weights/seed1.safetensors"
     write_captioner(path, "translator", settings, (source, target), (len(source),))
-    run = DecodingRun(
-        name="mle",
-        task="de_en",
-        kind="sentences",
-        split="test",
-        max_length=12,
-        weights="weights",
-        teams=((1,),),
-        beam=3,
-        samples=0,
-        no_repeat_ngram=0,
-        batch_size=3,
-        decoded=DECODED_FILE,
-    )
+    run = decoding_run(task="de_en", kind="sentences", max_length=12, samples=0, batch_size=3)
     decoded = decode_split(run)
     test = [row["item"] for row in read_table("artifacts/de_en/data/pairs.parquet", PAIRS).to_pylist()][-8:]
     assert [row["item"] for row in decoded if row["decoder"] == "greedy"] == test

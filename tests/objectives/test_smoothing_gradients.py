@@ -114,12 +114,16 @@ def test_token_smoothing_is_differentiated(captioner, batch, beta):
 SETTINGS = [{}, {"reward": "mixture"}, {"reward": "mixture", "importance": "literal"}]
 
 
+def drawn_rewards() -> Tensor:
+    rewards = [REWARD.score(DRAWN[place].numpy(), IMAGES[[place // 2] * 2]) for place in range(4)]
+    return torch.tensor(np.array(rewards))
+
+
 def drawn_weights(settings) -> Tensor:
     """Of each caption's two samples, [4, 2]."""
     if not settings:
         return torch.full((4, 2), 0.5)
-    rewards = [REWARD.score(DRAWN[place].numpy(), IMAGES[[place // 2] * 2]) for place in range(4)]
-    reward = torch.tensor(np.array(rewards))
+    reward = drawn_rewards()
     assert reward.max() > 1.2
     assert reward[:3].min() < 0.5
     if settings.get("importance") == "literal":
@@ -155,6 +159,14 @@ def test_sequence_smoothing_is_differentiated(captioner, batch, settings, lazy, 
         expected = expected - weight * p.gather(1, tokens[:, None]).sum() / TOKENS
     objective = sequence_smoothing.Model(drawing(settings, monkeypatch, lazy), CONTEXT)
     assert_loss(objective, captioner, batch, expected)
+    if settings:
+        _, logs = objective(captioner, batch)
+        weights, reward = drawn_weights(settings)[:3], drawn_rewards()[:3]
+        assert logs["sampled_reward"] == pytest.approx(reward.mean().item())
+        assert logs["weighted_reward"] == pytest.approx((weights * reward).sum().item() / 3)
+        share = weights if "importance" in settings else weights.T
+        share = share / share.sum(1, keepdim=True)
+        assert logs["effective_samples"] == pytest.approx((1 / share.square().sum(1)).mean().item())
 
 
 @pytest.mark.parametrize("lazy", [False, True])
