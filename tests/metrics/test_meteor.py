@@ -65,16 +65,9 @@ ODD = [
     (["a man at 5 p.m. near st. 5", "mr. x 's dog ..."], "a man at 5 pm near st. mr. x"),
     (["u.s. flag at 3.5 m/s in the cafe"], "us flag at 3.5 m / s in the café ."),
     (["-lrb- 10:30 -rrb- rock 'n' roll !!"], "10 : 30 rock ' n ' roll ! !"),
-    (["! ? ,", "..."], ". . ."),
     (["the the the the the the the the cat"], "the cat the the a the the the the the the"),
-    ([""], "a cat"),
     (["", "a cat"], "cats"),
     (["a cat"], ""),
-    (["a"], "a"),
-    (
-        ["an view of a toilet of a bathroom that is being remodeled"],
-        "a picture of a bathroom in the process of being remodeled",
-    ),
     (["running cats"], "ran cat"),
     (["a man -- two dogs"], "a man - two dogs"),
 ]

@@ -98,13 +98,6 @@ def test_eos_is_scored_and_counts_in_document_frequencies() -> None:
     assert without.score(ended, np.array([0]))[0] == without.score(unended, np.array([0]))[0]
 
 
-def test_empty_rows_and_empty_batches_have_a_score() -> None:
-    reward = CiderD(References([[[4, 5]], [[6], []]]))
-    assert reward.score(np.zeros((2, 3), dtype=np.int64), np.array([0, 1])).tolist() == [0, 0]
-    assert reward.score(np.zeros((1, 0), dtype=np.int64), np.array([0])).tolist() == [0]
-    assert reward.score(np.zeros((0, 5), dtype=np.int64), np.zeros(0, dtype=np.int64)).shape == (0,)
-
-
 def test_a_large_vocabulary_does_not_collide() -> None:
     """65,535 stands for words outside the vocabulary: it never matches, and changes nothing else."""
     reward = CiderD(References([[[65_534, 65_535, 4]], [[5, 6, 7]], [[7]]]))

@@ -8,9 +8,8 @@ import pytest
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import PARAPHRASES
-from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import read_params
-from seqcap.rewards import MODULES, modules
+from seqcap.rewards import MODULES
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.meteor import Lexicon, Meteor
@@ -93,16 +92,6 @@ def test_only_cider_counts_the_end_of_a_caption(task):
     assert Mixture({"bleu4": 1.0}, material).score(ended, [0])[0] < 0.1
     plain = Mixture({"cider": 1.0}, Material(references, WORDS, eos=False))
     assert plain.score(ended, [0])[0] == plain.score(cut, [0])[0] > 0
-
-
-def test_a_run_depends_on_the_metrics_that_it_is_paid():
-    """By imports; CIDEr-D is the criterion of all runs on images."""
-    common = ["seqcap.training.captioners", "seqcap.training.validation.captions"]
-    needed = {metric: set(closure([*common, *modules({metric: 1.0})])) for metric in MODULES}
-    for metric, own in (("rouge_l", "rouge"), ("meteor", "meteor"), ("meteor", "meteor_kernels"), ("cider", "ciderd")):
-        paid = {other for other, files in needed.items() if f"src/seqcap/rewards/{own}.py" in files}
-        assert paid == (set(MODULES) if metric == "cider" else {metric})
-    assert {metric for metric, files in needed.items() if "src/seqcap/spice/rules.py" in files} == {"spice"}
 
 
 def test_missing_weights_and_paraphrases_are_named(task):
