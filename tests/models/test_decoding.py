@@ -85,7 +85,7 @@ def test_beams_find_what_a_plain_search_finds(width, no_repeat_ngram):
     """Of each image alone, although eight are searched at once."""
     lengths, free_repeats = set(), 0
     for seed in range(5):
-        captioner = tiny_captioner(words=2, seed=seed, scale=2.5)
+        captioner = tiny_captioner(words=2 if no_repeat_ngram else 3, seed=seed, scale=2.5)
         captioner.output.bias.data[EOS] -= 2 if no_repeat_ngram else 0
         features, time = torch.randn(8, CHANNELS), 9 if no_repeat_ngram else 5
         memory = captioner.encode(features)

@@ -1,8 +1,4 @@
-"""The cooperative objectives against exact enumeration: two images, every pair of their captions.
-
-With a vocabulary of three outcomes (EOS, <unk>, one word) and captions of at most two tokens there are seven captions.
-The listener is a small dual encoder with random weights.
-"""
+"""The cooperative objectives against exact enumeration: two images, every pair of their seven possible captions."""
 
 from dataclasses import replace
 from itertools import product

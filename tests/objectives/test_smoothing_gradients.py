@@ -1,7 +1,4 @@
-"""The losses of loss smoothing and their gradients on fixed draws, written as the paper prints them.
-
-Two images, two captions of each (one is missing), two sequences around each caption.
-"""
+"""The losses of loss smoothing and their gradients on fixed draws, written as the paper prints them."""
 
 import numpy as np
 import pytest
@@ -19,6 +16,7 @@ from seqcap.objectives import (
     token_smoothing,
 )
 
+# Two images, two captions of each (one is missing), two sequences around each caption.
 CAPTIONS = torch.tensor([[[4, 5, 6, EOS], [6, EOS, PAD, PAD]], [[5, 3, EOS, PAD], [PAD, PAD, PAD, PAD]]])
 # Around each caption, of its length.
 DRAWN = torch.tensor(

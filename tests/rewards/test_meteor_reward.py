@@ -1,7 +1,4 @@
-"""METEOR on ids: equal to the plain Python beside it, for every caption there can be.
-
-That it is equal to the Java program is shown where that runs: metrics/test_meteor.py.
-"""
+"""METEOR on ids: equal to the plain Python beside it; metrics/test_meteor.py shows that it is equal to Java's."""
 
 from __future__ import annotations
 
