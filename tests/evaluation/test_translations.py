@@ -104,7 +104,7 @@ def test_what_a_translator_decodes_is_scored(tmp_path, monkeypatch):
     settings = {"embedding": 12, "hidden": 16, "readout": 12}
     path = tmp_path / "weights/seed1.safetensors"
     write_captioner(path, "translator", settings, (source, target), (len(source),))
-    run = decoding_run(task="de_en", kind="sentences", max_length=12, samples=0, batch_size=3)
+    run = decoding_run(name="mle", task="de_en", kind="sentences", max_length=12, samples=0, batch_size=3)
     decoded = decode_split(run)
     test = [row["item"] for row in read_table("artifacts/de_en/data/pairs.parquet", PAIRS).to_pylist()][-8:]
     assert [row["item"] for row in decoded if row["decoder"] == "greedy"] == test

@@ -69,14 +69,8 @@ def task(small_images):
 
 @pytest.fixture
 def config(task, clip_folder):
-    return retriever_config(
-        name="clip",
-        architecture="clip",
-        model={},
-        training=None,
-        folder=str(clip_folder),
-        weights="artifacts/retriever/clip",
-    )
+    changes = {"architecture": "clip", "model": {}, "training": None, "folder": str(clip_folder)}
+    return retriever_config(name="clip", weights="artifacts/retriever/clip").model_copy(update=changes)
 
 
 def test_the_stage_embeds_every_picture_and_measures_recall(config, clip_folder, transformers, monkeypatch, command):

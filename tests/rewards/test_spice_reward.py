@@ -63,7 +63,12 @@ def test_hypotheses_are_parsed_once_and_forgotten_in_turn(
 ) -> None:
     parsed: list[str] = []
     parse = CachedParser.parse
-    monkeypatch.setattr(CachedParser, "parse", lambda self, texts: parse(self, parsed.extend(texts) or parsed))
+
+    def counted(self: CachedParser, texts: list[str]) -> object:
+        parsed.extend(texts)
+        return parse(self, parsed)
+
+    monkeypatch.setattr(CachedParser, "parse", counted)
 
     def score(*texts: str) -> list[str]:
         parsed.clear()

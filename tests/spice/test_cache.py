@@ -86,7 +86,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
     for process in processes:
         process.start()
     for process in processes:
-        process.join(timeout=60)
+        process.join(timeout=300)
         assert process.exitcode == 0
     texts = read_table(path, SCENE_GRAPHS)["text"].to_pylist()
     assert sorted(texts) == sorted(f"{name} {number}" for name in ("left", "right", "both") for number in range(20))
