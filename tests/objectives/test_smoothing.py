@@ -1,7 +1,6 @@
 """Loss smoothing: what is sampled against its closed form, the losses against sums over every sequence."""
 
 import math
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -16,7 +15,6 @@ from seqcap.objectives import sequence_smoothing, token_smoothing
 from seqcap.objectives.base import Batch
 from seqcap.objectives.smoothing import (
     Sequences,
-    TokenTargets,
     distance_log_probs,
     draw_at_shared_distances,
     draw_sequences,
@@ -244,23 +242,8 @@ def costs(captioner, features, truth, sequences, lazy) -> Tensor:
     return -log_p.gather(2, tokens[:, :, None]).squeeze(2).masked_fill(tokens == PAD, 0).sum(1)
 
 
-# Token level
-
-
-def test_an_ending_without_an_embedding_is_its_own_target():
-    vectors = embeddings()
-    vectors[EOS] = 0
-    rows = TokenTargets(0.3, 0.1, replace(CONTEXT, embeddings=vectors)).rows(torch.arange(VOCABULARY))
-    alone = [float(token == EOS) for token in range(VOCABULARY)]
-    assert rows[EOS].tolist() == alone
-    assert rows[:, EOS].tolist() == alone
-
-
 def test_checkpoints_hold_no_embeddings():
     assert not token_smoothing.Model(token_smoothing.Config(), CONTEXT).state_dict()
-
-
-# All of them
 
 
 @pytest.mark.parametrize("tau", [0.01, 0.3, 10.0])

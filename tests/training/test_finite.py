@@ -6,9 +6,8 @@ import pytest
 import torch
 from small_task import STAGE, run_config, train_group
 
-from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
-from seqcap.files.tensors import load_weights, save_weights
+from seqcap.files.tensors import load_weights
 from seqcap.objectives import cross_entropy
 from seqcap.rewards.mixture import Mixture
 from seqcap.system.scratch import checkpoints
@@ -79,23 +78,6 @@ def test_rewards_stop_a_run(task, monkeypatch, split):
     with pytest.raises(InputError, match=rf"^small seed 1: {split}_reward is nan at step 0"):
         train_group(run)
     assert not Path("weights").exists()
-
-
-def test_a_run_does_not_start_from_weights_that_are_not_finite(task):
-    train_group(run_config(weights=str(PRETRAINED), training={"epochs": 1}))
-    tensors, metadata = load_weights(PRETRAINED / "seed1.safetensors")
-    save_weights(PRETRAINED / "seed1.safetensors", tensors | {"output.bias": tensors["output.bias"] * NAN}, metadata)
-    with pytest.raises(InputError, match=r"seed1\.safetensors: weight 'output\.bias' is NaN or infinite"):
-        train_group(run_config(start=str(PRETRAINED)))
-
-
-def test_a_run_does_not_start_from_weights_of_another_vocabulary(task):
-    train_group(run_config(weights=str(PRETRAINED), training={"epochs": 1}))
-    path = Path("artifacts/image/data/vocabulary.json")
-    words = Vocabulary.read(path).words
-    Vocabulary([*words[:4], *words[:3:-1]]).write(path)
-    with pytest.raises(InputError, match=r"seed1\.safetensors: was trained with another vocabulary than that of artif"):
-        train_group(run_config(start=str(PRETRAINED)))
 
 
 def test_looking_waits_for_the_device_only_now_and_then(task, monkeypatch):
