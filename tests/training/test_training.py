@@ -75,7 +75,10 @@ def test_cross_entropy_learns_the_task_and_the_best_epoch_is_kept(task):
 
 @pytest.mark.parametrize(
     ("objective", "settings"),
-    [("self_critical", {"samples": 3}), ("rollout_policy_gradient", {"paths": 3, "baseline_steps": 20})],
+    [
+        ("self_critical", {"samples": 3}),
+        ("rollout_policy_gradient", {"paths": 3, "baseline_steps": 20, "baseline_hidden": 16}),
+    ],
 )
 def test_the_reward_is_raised_from_where_cross_entropy_left_it(pretrained, objective, settings):
     longer = {"epochs": 50, "learning_rate": 0.01}
