@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 # Two processes of two threads each are many times slower on two cores than two of one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -172,6 +172,39 @@ class Done(NamedTuple):
     returncode: int
     stdout: str
     stderr: str
+
+
+@pytest.fixture
+def small_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small image task, in the working directory."""
+    from small_task import write_task
+
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def killed_after_saving() -> Callable[..., Any]:
+    """Calls a function again and again, killed whenever it has saved its state; its result, and how many kills."""
+    from seqcap.training.checkpoint import State
+
+    def call(function: Callable[[], Any]) -> tuple[Any, int]:
+        original, kills = State.save, 0
+
+        def save_and_die(state: State[Any], path: Path) -> None:
+            original(state, path)
+            raise KeyboardInterrupt
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(State, "save", save_and_die)
+            while True:
+                try:
+                    return function(), kills
+                except KeyboardInterrupt:
+                    kills += 1
+
+    return call
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
-"""A captioner small enough that every caption can be written down, and a reward."""
+"""A captioner small enough that every caption can be written down, a reward, and what objectives are told."""
 
 from functools import cached_property
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +13,7 @@ from torch import Tensor
 from seqcap.data.vocabulary import EOS, PAD, UNK
 from seqcap.models.base import Captioner
 from seqcap.models.lstm import Config, Model
+from seqcap.objectives.base import Context
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.sequences import References
 
@@ -57,3 +60,25 @@ def log_probs(captioner: Captioner, features: Tensor, captions: Tensor) -> Tenso
     logits = captioner.teacher_force(features.expand(len(captions), -1), captions)
     token = torch.log_softmax(logits, 2).gather(2, captions[:, :, None]).squeeze(2)
     return token.masked_fill(captions == PAD, 0).sum(1)
+
+
+def make_context(reward: Any, max_length: int, tokens: int, **changes: Any) -> Context:
+    """What an objective is told, with a vocabulary of `tokens`."""
+    frequencies = torch.ones(tokens, dtype=torch.int64)
+    values: dict[str, Any] = {"hidden": 4, "steps_per_epoch": 1, "embeddings": None, "frequencies": frequencies}
+    values |= {"reads": {}, "seed": 1, "task": Path(), "items": np.arange(2), "feature_shape": (4,)}
+    return Context(reward, max_length, **(values | changes))
+
+
+def gradient(module: torch.nn.Module, value: Tensor) -> Tensor:
+    """Of all parameters that may learn, flat."""
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    parts = torch.autograd.grad(value, parameters, allow_unused=True, retain_graph=True)
+    pairs = zip(parameters, parts, strict=True)
+    return torch.cat([(torch.zeros_like(p) if part is None else part).flatten() for p, part in pairs]).double()
+
+
+def assert_close(actual: Tensor, expected: Tensor, atol: float = 3e-6, rtol: float = 2e-4) -> None:
+    """Two gradients are the same, and not zero."""
+    assert expected.norm() > 1e-3
+    torch.testing.assert_close(actual, expected, atol=atol, rtol=rtol)

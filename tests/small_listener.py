@@ -42,18 +42,6 @@ def tiny_listener(vocabulary: int, **task) -> dual_encoder.Model:
     return listener
 
 
-def gradient(module, value: Tensor) -> Tensor:
-    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
-    parts = torch.autograd.grad(value, parameters, allow_unused=True, retain_graph=True)
-    pairs = zip(parameters, parts, strict=True)
-    return torch.cat([(torch.zeros_like(p) if part is None else part).flatten() for p, part in pairs]).double()
-
-
-def assert_close(actual: Tensor, expected: Tensor):
-    assert expected.norm() > 1e-3
-    torch.testing.assert_close(actual, expected, atol=3e-6, rtol=2e-4)
-
-
 def weights(module) -> Tensor:
     return torch.cat([value.detach().flatten().double() for value in module.state_dict().values()])
 
@@ -66,3 +54,9 @@ def learning(captioner, objective, batch, clip=5.0):
     learner = CaptionerLearner(captioner, objective)
     state = State(learner, learner, torch.optim.Adam(learner.parameter_groups(), lr=0.01))
     return state, lambda: loop.update(job, state, batch)
+
+
+def unit(*shape, seed=0, dtype=torch.float32) -> Tensor:
+    """Vectors of length one."""
+    vectors = torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+    return torch.nn.functional.normalize(vectors, dim=-1)

@@ -1,6 +1,6 @@
 """A task small enough to train on in a second: features that say which caption is right."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,15 @@ from PIL import Image
 
 from seqcap import models
 from seqcap.config.data import Corpus
+from seqcap.config.decoding import DecodingRun
+from seqcap.config.evaluation import EvaluationConfig
+from seqcap.config.retrieval import RetrieverConfig
 from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.features.encoders import with_weights
 from seqcap.files import json_file, parquet, schemas, tensors
+from seqcap.models.base import Captioner
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.mining import MINED, mined_file
 from seqcap.system.scratch import checkpoints, forget
@@ -41,7 +45,7 @@ def write_features(path: Path, values: np.ndarray, items: Sequence[int] | None =
 def write_task(folder: Path) -> None:
     """Writes artifacts/image/{data,features} and artifacts/machine.json under `folder`."""
     rng = np.random.default_rng(0)
-    images, references, pooled = [], [], []
+    images, said, pooled = [], [], []
     for split, number in LAYOUT.items():
         for _ in range(number):
             image = len(images)
@@ -50,19 +54,49 @@ def write_task(folder: Path) -> None:
             feature = rng.normal(0, 0.1, CHANNELS)
             feature[[colour, animal]] += 3
             pooled.append(feature)
-            for tokens in (["a", WORDS[colour], WORDS[animal]], ["the", WORDS[animal], "is", WORDS[colour]]):
-                row = {"item": image, "split": split, "caption_id": len(references)}
-                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
+            said.append((split, image, ["a", WORDS[colour], WORDS[animal]]))
+            said.append((split, image, ["the", WORDS[animal], "is", WORDS[colour]]))
     data = folder / "artifacts/image/data"
     parquet.write_rows(data / "images.parquet", images, schemas.IMAGES)
-    parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
-    train = [row["tokens"] for row in references if row["split"] == "train"]
-    Vocabulary.build(train, 1).write(data / "vocabulary.json")
+    write_references(data, said)
+    Vocabulary.build([tokens for split, _, tokens in said if split == "train"], 1).write(data / "vocabulary.json")
     values = np.array(pooled, dtype=np.float32)
-    features = folder / "artifacts/image/features"
-    write_features(features / "pooled.parquet", values)
-    write_features(features / "grid.parquet", np.repeat(values, 4, 0).reshape(-1, 2, 2, CHANNELS))
+    write_features(folder / "artifacts/image/features/pooled.parquet", values)
+    grids = np.repeat(values, 4, 0).reshape(-1, 2, 2, CHANNELS)
+    write_features(folder / "artifacts/image/features/grid.parquet", grids)
     json_file.write_json(folder / "artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
+
+
+def write_references(data: Path, said: list[tuple[str, int, list[str]]]) -> None:
+    """Writes people's captions: split, image and words of each."""
+    rows = [
+        {"item": item, "split": split, "caption_id": number, "text": " ".join(tokens), "tokens": tokens}
+        for number, (split, item, tokens) in enumerate(said)
+    ]
+    parquet.write_rows(data / "references.parquet", rows, schemas.REFERENCES)
+
+
+def decoded_row(
+    run: str, item: int, decoder: str, rank: int, tokens: list[str], seed: int = 1, log_prob: float = -1.0
+) -> dict[str, Any]:
+    """A captioner's caption."""
+    row = {"variant": run, "seed": seed, "item": item, "decoder": decoder, "rank": rank}
+    return row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": log_prob}
+
+
+def decoding_run(**changes: Any) -> DecodingRun:
+    """Captions of the images' test split by an LSTM: greedy ones, a beam of 3, two samples."""
+    values: dict[str, Any] = {"name": "run", "task": "image", "kind": "images", "split": "test", "teams": ((1,),)}
+    values |= {"weights": "weights", "decoded": "decoded.parquet", "max_length": 6, "beam": 3, "samples": 2}
+    # A split of six takes a whole batch and a rest.
+    return DecodingRun(**(values | {"no_repeat_ngram": 0, "batch_size": 4} | changes))
+
+
+def evaluation_config(**changes: Any) -> EvaluationConfig:
+    """Scores of captions of the images' test split."""
+    values: dict[str, Any] = {"name": "all", "paper": "paper", "task": "image", "kind": "images", "dataset": "scenes"}
+    values |= {"split": "test", "references": None, "rewards": {}, "code": {}}
+    return EvaluationConfig(**(values | changes))
 
 
 def corpus_config(**changes: Any) -> Corpus:
@@ -125,6 +159,32 @@ def write_listener(folder: Path) -> Path:
     return path
 
 
+def write_captioner(
+    path: Path,
+    architecture: str,
+    model: dict[str, Any],
+    vocabularies: tuple[Vocabulary, ...],
+    shape: tuple[int, ...],
+    seed: int = 0,
+    changes: Callable[[Captioner], object] = lambda captioner: None,
+    **metadata: Any,
+) -> None:
+    """Writes a captioner that is not trained, of these features and vocabularies; the last is that of its captions."""
+    torch.manual_seed(seed)
+    captioner = models.build(architecture, model, len(vocabularies[-1]), shape)
+    with torch.no_grad():
+        changes(captioner)
+    metadata |= {"architecture": architecture, "model": model, "feature_shape": list(shape)}
+    metadata |= {"vocabulary_size": len(vocabularies[-1]), "vocabulary": digest(*vocabularies)}
+    tensors.save_weights(path, captioner.state_dict(), metadata)
+
+
+def randomise(captioner: Captioner) -> None:
+    """Makes weights so large that what is seen matters."""
+    for parameter in captioner.parameters():
+        parameter.copy_(torch.randn_like(parameter))
+
+
 def write_captioners(folder: Path) -> None:
     """Writes what `seqcap caption` reads under `folder`: an encoder, a vocabulary, lstm.safetensors and
     attention.safetensors, none of them trained, and the pictures one.png and two.jpg."""
@@ -138,17 +198,8 @@ def write_captioners(folder: Path) -> None:
         ("lstm", encoder.pooled(features).shape[1:], SETTINGS),
         ("attention", encoder.grid(features, 2).shape[1:], {"hidden": 8}),
     ):
-        captioner = models.build(architecture, model, len(vocabulary), tuple(shape))
-        metadata = {
-            "architecture": architecture,
-            "model": model,
-            "vocabulary_size": len(vocabulary),
-            "vocabulary": digest(vocabulary),
-            "feature_shape": list(shape),
-            "max_length": 5,
-            "task": "image",
-        }
-        tensors.save_weights(folder / f"{architecture}.safetensors", captioner.state_dict(), metadata)
+        path = folder / f"{architecture}.safetensors"
+        write_captioner(path, architecture, model, (vocabulary,), tuple(shape), max_length=5, task="image")
     rng = np.random.default_rng(0)
     for name, size in (("one.png", (50, 40)), ("two.jpg", (32, 32))):
         Image.fromarray(rng.integers(0, 255, (*size, 3), dtype=np.uint8)).save(folder / name)
@@ -183,6 +234,27 @@ def run_config(**changes: Any) -> TrainingRun:
     return TrainingRun(**(values | {"training": training} | changes))
 
 
+def retriever_config(**changes: Any) -> RetrieverConfig:
+    """A dual encoder of the images; of `training` and `model` only what is different."""
+    steps = {"epochs": 4, "batch_size": 9, "learning_rate": 0.01, "decay": 0.5, "decay_every": 3}
+    values: dict[str, Any] = {
+        "code": {},
+        "name": "listener",
+        "task": "image",
+        "architecture": "dual_encoder",
+        "training": steps | changes.pop("training", {}),
+        "model": {"embedding": 8, "hidden": 16} | changes.pop("model", {}),
+        "seeds": (1,),
+        "evaluate_on": "test",
+        "max_length": 6,
+        "folder": None,
+        "fingerprint": {},
+        "root": "artifacts/image/data",
+        "weights": "out",
+    }
+    return RetrieverConfig(**(values | changes))
+
+
 def translation_config(**changes: Any) -> TrainingRun:
     """As `run_config`, on the translations."""
     translator = {
@@ -202,3 +274,13 @@ def train_group(*runs: TrainingRun) -> list[list[Trained]]:
     trained = train_all(runs, {}, checkpoints(STAGE))
     forget(Path(), STAGE)
     return trained
+
+
+def values(curves: list[dict[str, Any]], quantity: str, seed: int = 1) -> list[float]:
+    """One seed's learning curve."""
+    return [row["value"] for row in curves if row["quantity"] == quantity and row["seed"] == seed]
+
+
+def same_bytes(one: str | Path, two: str | Path, seed: int = 1) -> bool:
+    """Whether two folders hold the same weights."""
+    return Path(one, f"seed{seed}.safetensors").read_bytes() == Path(two, f"seed{seed}.safetensors").read_bytes()

@@ -1,21 +1,17 @@
-"""Gradients through a listener: against exact enumeration of every batch of captions, and measured on a small task.
+"""Gradients through a listener: against exact enumeration of every batch of captions, and measured on a small task."""
 
-With a vocabulary of three outcomes (EOS, <unk>, one word) and captions of at most two tokens there are seven captions.
-"""
-
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, all_captions, log_probs, tiny_captioner
+from enumeration import CHANNELS, all_captions, assert_close, log_probs, tiny_captioner
+from enumeration import gradient as slope
 from small_task import run_config, train_group, write_listener, write_task
 from torch import Tensor
 
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
 from seqcap.data.vocabulary import EOS
-from seqcap.errors import InputError
 from seqcap.evaluation import estimators
 from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup, credit, gradient, measure
 from seqcap.files.parquet import read_table, write_rows
@@ -39,11 +35,6 @@ def setup_of(pictures: int) -> Setup:
     return Setup(captioner, listener, features, listener.embed_images(seen), references, MARGIN, max_length=2)
 
 
-def batches(pictures: int) -> list[list[int]]:
-    """Every caption of every picture together, rows of CAPTIONS."""
-    return [list(rows) for rows in product(range(len(CAPTIONS)), repeat=pictures)]
-
-
 def own_hinges(setup: Setup, captions: Tensor) -> Tensor:
     """Of each item [b], as training has them."""
     to_text, to_picture = hinges(setup.pictures, setup.listener.embed_captions(captions), MARGIN)
@@ -53,11 +44,6 @@ def own_hinges(setup: Setup, captions: Tensor) -> Tensor:
 def log_p(setup: Setup) -> Tensor:
     """log p [pictures, 7] of all captions, with gradient."""
     return torch.stack([log_probs(setup.captioner, features, CAPTIONS) for features in setup.features])
-
-
-def slope(setup: Setup, value: Tensor) -> Tensor:
-    parts = torch.autograd.grad(value, list(setup.captioner.parameters()), retain_graph=True)
-    return torch.cat([part.flatten() for part in parts]).double()
 
 
 def say(monkeypatch: pytest.MonkeyPatch, captions: Tensor) -> None:
@@ -77,21 +63,21 @@ def say(monkeypatch: pytest.MonkeyPatch, captions: Tensor) -> None:
 def expected(setup: Setup, estimator: Estimator) -> Tensor:
     """The mean of an estimator over every batch of captions."""
     found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
-    for rows in batches(len(pictures)):
+    for rows in product(range(len(CAPTIONS)), repeat=len(pictures)):
         with pytest.MonkeyPatch.context() as patch:
-            say(patch, CAPTIONS[rows])
-            total = total + found[pictures, rows].sum().exp().item() * gradient(setup, estimator).double()
+            say(patch, CAPTIONS[list(rows)])
+            total = total + found[pictures, list(rows)].sum().exp().item() * gradient(setup, estimator).double()
     return total
 
 
 def exact(setup: Setup, others_too: bool) -> Tensor:
     """The gradient of F; without that of captions as negatives of others, if not `others_too`."""
     found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
-    for rows in batches(len(pictures)):
-        hinge, log_probs_of = own_hinges(setup, CAPTIONS[rows]), found[pictures, rows]
+    for rows in product(range(len(CAPTIONS)), repeat=len(pictures)):
+        hinge, log_probs_of = own_hinges(setup, CAPTIONS[list(rows)]), found[pictures, list(rows)]
         p = log_probs_of.sum().exp()
         total = total + (p * hinge.mean() if others_too else (p.detach() * hinge * log_probs_of).mean())
-    return slope(setup, total)
+    return slope(setup.captioner, total)
 
 
 # --- Score functions
@@ -100,15 +86,13 @@ def exact(setup: Setup, others_too: bool) -> Tensor:
 @pytest.mark.parametrize("pictures", [2, 3])
 def test_the_reference_is_right_on_average(pictures):
     setup = setup_of(pictures)
-    actual, right = expected(setup, Estimator(REFERENCE)), exact(setup, others_too=True)
-    assert right.norm() > 1e-2
-    torch.testing.assert_close(actual, right, atol=3e-6, rtol=2e-4)
+    assert_close(expected(setup, Estimator(REFERENCE)), exact(setup, others_too=True))
 
 
 def test_its_own_hinge_alone_is_another_gradient():
     setup = setup_of(2)
     actual = expected(setup, Estimator(OWN_HINGE))
-    torch.testing.assert_close(actual, exact(setup, others_too=False), atol=3e-6, rtol=2e-4)
+    assert_close(actual, exact(setup, others_too=False))
     right = exact(setup, others_too=True)
     assert (actual - right).norm() > 0.2 * right.norm()
 
@@ -117,8 +101,8 @@ def test_own_hinges_are_paid_over_those_of_references(monkeypatch):
     setup, rows = setup_of(3), [1, 4, 6]
     say(monkeypatch, CAPTIONS[rows])
     paid = own_hinges(setup, CAPTIONS[rows]) - own_hinges(setup, setup.references[:, 0])
-    right = slope(setup, (paid * log_p(setup)[torch.arange(3), rows]).mean())
-    torch.testing.assert_close(gradient(setup, Estimator(OWN_HINGE)).double(), right, atol=1e-6, rtol=1e-4)
+    right = slope(setup.captioner, (paid * log_p(setup)[torch.arange(3), rows]).mean())
+    assert_close(gradient(setup, Estimator(OWN_HINGE)).double(), right)
 
 
 @pytest.mark.parametrize("name", [REFERENCE, OWN_HINGE])
@@ -172,8 +156,7 @@ def test_what_is_passed_on_is_differentiated(relaxation):
     torch.manual_seed(0)
     memory = setup.captioner.encode(setup.features)
     passed = relaxed_rollout(setup.captioner, memory, 2, relaxation).passed
-    assert found.norm() > 1e-3
-    torch.testing.assert_close(found, slope(setup, own_hinges(setup, passed).mean()))
+    assert_close(found, slope(setup.captioner, own_hinges(setup, passed).mean()))
 
 
 def test_every_estimator_is_there_once():
@@ -246,21 +229,3 @@ def test_the_listener_sees_the_captioners_pictures(config):
     rows = [(torch.cat(seen) - picture).norm(dim=1).argmin().item() for picture in setup.pictures]
     assert len(set(rows)) == 5
     torch.testing.assert_close(setup.features, torch.from_numpy(store.get(np.array(rows))))
-
-
-@pytest.mark.parametrize(
-    ("change", "named"), [({"listener": "nowhere"}, "nowhere"), ({"seed": 2}, "seed2.safetensors")]
-)
-def test_what_is_missing_is_one_line(config, change, named):
-    with pytest.raises(InputError, match=named) as caught:
-        measure(config.model_copy(update=change))
-    assert "\n" not in str(caught.value)
-
-
-def test_neither_learns(config):
-    setup = estimators.read_setup(config)
-    before = [parameter.clone() for parameter in setup.captioner.parameters()]
-    gradient(setup, Estimator(REFERENCE, draws=2))
-    gradient(replace(setup, margin=0.5), Estimator("multinomial", relaxation=Relaxation("multinomial", 0.5)))
-    assert all(map(torch.equal, before, setup.captioner.parameters()))
-    assert all(parameter.grad is None for parameter in [*setup.captioner.parameters(), *setup.listener.parameters()])

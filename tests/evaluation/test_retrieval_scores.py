@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import torch
+from small_task import decoded_row, randomise, write_captioner, write_features, write_references
 
 from seqcap import models, retrieval
 from seqcap.config.retrieval_scores import RetrievalConfig
@@ -19,8 +19,8 @@ from seqcap.errors import InputError
 from seqcap.evaluation.retrieval import evaluate, most_similar
 from seqcap.features.store import FeatureStore
 from seqcap.files.json_file import write_json
-from seqcap.files.parquet import parquet_stream, read_table, write_rows
-from seqcap.files.schemas import DECODED, IMAGES, REFERENCES, SCORES, features_schema
+from seqcap.files.parquet import read_table, write_rows
+from seqcap.files.schemas import DECODED, IMAGES, REFERENCES, SCORES
 from seqcap.files.tensors import save_weights
 from seqcap.models import decoding
 from seqcap.retrieval.recalls import recalls
@@ -53,35 +53,26 @@ def config(**changes):
 
 def write_data(rng):
     """Scenes, three captions of people each, and features without meaning."""
-    images, references, scenes = [], [], []
+    images, said, scenes = [], [], []
     for split, items in (("train", TRAIN), ("test", TEST)):
         for item in items:
             scene = sample(rng)
             images.append({"item": item, "split": split, "file": f"{item}.png"})
             scenes.append({"item": item, "split": split, "graph": json.dumps(scene.to_json())})
             for detail in ("generic", "medium", "detailed"):
-                tokens = realise(plan(scene, detail, 0.0, rng), rng)
-                row = {"item": item, "split": split, "caption_id": len(references)}
-                references.append(row | {"text": " ".join(tokens), "tokens": tokens})
+                said.append((split, item, realise(plan(scene, detail, 0.0, rng), rng)))
     write_rows(FOLDER / "data/images.parquet", images, IMAGES)
-    write_rows(FOLDER / "data/references.parquet", references, REFERENCES)
+    write_references(FOLDER / "data", said)
     write_rows(FOLDER / "data/scenes.parquet", scenes, SCENES)
-    Vocabulary.build((row["tokens"] for row in references if row["item"] != 22), 1).write(
-        FOLDER / "data/vocabulary.json"
-    )
-    schema = features_schema((CHANNELS,), pa.float32())
-    values = rng.normal(size=len(images) * CHANNELS).astype(np.float32)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(values), type=schema.field(1).type)
-    ids = pa.array([row["item"] for row in images], pa.int64())
-    with parquet_stream(FOLDER / "features/pooled.parquet", schema) as writer:
-        writer.write_table(pa.Table.from_arrays([ids, column], schema=schema))
+    Vocabulary.build((tokens for _, item, tokens in said if item != 22), 1).write(FOLDER / "data/vocabulary.json")
+    values = rng.normal(size=(len(images), CHANNELS)).astype(np.float32)
+    write_features(FOLDER / "features/pooled.parquet", values, [row["item"] for row in images])
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
 
 
 def write_weights():
-    """Listeners and captioners of two seeds, a judge, and what the runs trained: `joint` its listeners, too."""
+    """Listeners and captioners of two seeds, a judge, and the listeners that `joint` trained."""
     vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
-    size, words = len(vocabulary), digest(vocabulary)
     # The judge is the first of its folder.
     retrievers = (
         "judge/seed9",
@@ -91,23 +82,20 @@ def write_weights():
     )
     for seed, name in enumerate(retrievers):
         torch.manual_seed(seed)
-        retriever = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, size, (CHANNELS,))
-        retriever.vocabulary = words
+        retriever = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, len(vocabulary), (CHANNELS,))
+        retriever.vocabulary = digest(vocabulary)
         with torch.no_grad():
-            for parameter in retriever.parameters():
-                parameter.copy_(torch.randn_like(parameter))
+            randomise(retriever)
         save_weights(f"{name}.safetensors", retriever.state_dict(), retriever.metadata())
+
+    def say_little(captioner):
+        randomise(captioner)
+        captioner.output.bias[EOS] = 4
+
     settings = {"hidden": 6, "image_input": "every_step"}
-    metadata = {"architecture": "lstm", "model": settings, "vocabulary_size": size, "feature_shape": [CHANNELS]}
-    metadata["vocabulary"] = words
     for seed in SEEDS:
-        torch.manual_seed(10 + seed)
-        captioner = models.build("lstm", settings, size, (CHANNELS,))
-        with torch.no_grad():
-            for parameter in captioner.parameters():
-                parameter.copy_(torch.randn_like(parameter))
-            captioner.output.bias[EOS] = 4
-        save_weights(f"captioner/seed{seed}.safetensors", captioner.state_dict(), metadata | {"max_length": MAX_LENGTH})
+        path, shape = Path(f"captioner/seed{seed}.safetensors"), (CHANNELS,)
+        write_captioner(path, "lstm", settings, (vocabulary,), shape, 10 + seed, say_little, max_length=MAX_LENGTH)
 
 
 def features(items):
@@ -127,9 +115,8 @@ def write_decoded():
                 greedy = decoding.greedy(captioner, captioner.encode(features(TEST)), MAX_LENGTH)
             for i, item in enumerate(TEST):
                 tokens = vocabulary.decode(greedy.tokens[i].tolist()) if run == "plain" else people[item, seed]
-                row = {"variant": run, "seed": seed, "item": item, "rank": 0, "text": " ".join(tokens)}
-                row |= {"tokens": tokens, "log_prob": float(greedy.log_prob[i])}
-                rows += [row | {"decoder": "greedy"}, row | {"decoder": "beam", "tokens": ["dog"]}]
+                rows.append(decoded_row(run, item, "greedy", 0, tokens, seed, float(greedy.log_prob[i])))
+                rows.append(decoded_row(run, item, "beam", 0, ["dog"], seed))
         write_rows(f"decoded/{run}.parquet", rows, DECODED)
 
 
@@ -174,18 +161,23 @@ def values(scores, run, seed, metric):
     return chosen.set_index(["item", "rank"]).value.sort_index()
 
 
-def expected_ranks(path, captions):
-    """The rank of each caption's image, one caption after the other. (item, rank) -> words."""
+def embedded(path, captions):
+    """A retriever's embeddings of the test images, in the order of TEST, and of captions, (item, rank) -> words."""
     vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
     retriever, _ = retrieval.load(Path(path))
-    found = {}
     with torch.no_grad():
-        images = retriever.embed_images(features(TEST))
-        for (item, rank), words in captions.items():
-            ids = [*vocabulary.encode(words), EOS][:MAX_LENGTH]
-            cosines = (retriever.embed_captions(torch.tensor([ids])) @ images.T)[0]
-            found[item, rank] = float((cosines >= cosines[TEST.index(item)] - 1e-6).sum())
-    return pd.Series(found).sort_index()
+        ids = [torch.tensor([[*vocabulary.encode(words), EOS][:MAX_LENGTH]]) for words in captions.values()]
+        return retriever.embed_images(features(TEST)), torch.cat([retriever.embed_captions(row) for row in ids])
+
+
+def expected_ranks(path, captions):
+    """The rank of each caption's image, (item, rank) -> rank."""
+    images, texts = embedded(path, captions)
+    ranks = {
+        key: float((images @ text >= images[TEST.index(key[0])] @ text - 1e-6).sum())
+        for key, text in zip(captions, texts, strict=True)
+    }
+    return pd.Series(ranks).sort_index()
 
 
 def decoded(run, seed):
@@ -213,86 +205,51 @@ def test_every_caption_has_a_row_of_every_metric(scores):
 
 
 def test_the_judge_chooses_between_the_own_image_and_the_one_most_like_it(scores):
-    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
-    retriever, _ = retrieval.load(Path("judge/seed9.safetensors"))
     found = values(scores, "plain", 1, "fixed_choice")
-    with torch.no_grad():
-        images = retriever.embed_images(features(TEST))
-        for (item, _), words in decoded("plain", 1).items():
-            ids = torch.tensor([[*vocabulary.encode(words), EOS][:MAX_LENGTH]])
-            cosines = (retriever.embed_captions(ids) @ images.T)[0]
-            own = TEST.index(item)
-            other = max((i for i in range(len(TEST)) if i != own), key=lambda i: float(images[i] @ images[own]))
-            assert found[item, 0] == float(cosines[own] > cosines[other] + 1e-6)
+    images, texts = embedded("judge/seed9.safetensors", decoded("plain", 1))
+    for own, (item, text) in enumerate(zip(TEST, texts, strict=True)):
+        other = max((i for i in range(len(TEST)) if i != own), key=lambda i: float(images[i] @ images[own]))
+        assert found[item, 0] == float(images[own] @ text > images[other] @ text + 1e-6)
     assert set(found) == {0, 1}
+
+
+def text_recalls(scores, run, seed):
+    """(metric, item) -> value."""
+    found = scores[(scores.variant == run) & (scores.seed == seed) & scores.metric.str.contains("_text_")]
+    assert found["rank"].isna().all()
+    return found.set_index(["metric", "item"]).value
 
 
 def test_the_judge_finds_an_images_own_captions(scores):
     """Among those of the other images: its other captions are no mistakes."""
-    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
-    retriever, _ = retrieval.load(Path("judge/seed9.safetensors"))
-    people = said_by_people()
-    ids = [[*vocabulary.encode(words[: MAX_LENGTH - 1]), EOS] for words in people.values()]
-    found = scores[(scores.variant == "human") & scores.metric.str.startswith("fixed_text")]
-    assert found["rank"].isna().all()
-    found = found.set_index(["metric", "item"]).value
-    with torch.no_grad():
-        texts = torch.cat([retriever.embed_captions(torch.tensor([row])) for row in ids])
-        for item, image in zip(TEST, retriever.embed_images(features(TEST)), strict=True):
-            cosines = texts @ image
-            own = torch.tensor([other == item for other, _ in people])
-            rank = 1 + int((cosines[~own] >= cosines[own].max() - 1e-6).sum())
-            assert [found[f"fixed_text_R@{k}", item] for k in (1, 5, 10)] == [rank <= k for k in (1, 5, 10)]
+    people = {place: words[: MAX_LENGTH - 1] for place, words in said_by_people().items()}
+    found = text_recalls(scores, "human", 0)
+    images, texts = embedded("judge/seed9.safetensors", people)
+    for item, image in zip(TEST, images, strict=True):
+        own = torch.tensor([other == item for other, _ in people])
+        cosines = texts @ image
+        rank = 1 + int((cosines[~own] >= cosines[own].max() - 1e-6).sum())
+        assert [found[f"fixed_text_R@{k}", item] for k in (1, 5, 10)] == [rank <= k for k in (1, 5, 10)]
     assert found["fixed_text_R@5"].mean() < found["fixed_text_R@10"].mean()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_images_find_their_own_caption_among_those_of_all(scores, seed):
     """`plain` says the same of several images: among equal captions the own one is where chance puts it."""
-    vocabulary = Vocabulary.read(FOLDER / "data/vocabulary.json")
-    found = scores[(scores.variant == "plain") & (scores.seed == seed) & scores.metric.str.contains("_text_")]
-    assert found["rank"].isna().all()
-    found = found.set_index(["metric", "item"]).value
-    captions = decoded("plain", seed)
-    ids = [[*vocabulary.encode(captions[item, 0]), EOS][:MAX_LENGTH] for item in TEST]
-    assert len({tuple(row) for row in ids}) < len(TEST)
+    found, captions = text_recalls(scores, "plain", seed), decoded("plain", seed)
+    assert len(set(map(tuple, captions.values()))) < len(TEST)
     for whose, path in (("own", f"listener/seed{seed}"), ("fixed", "judge/seed9")):
-        retriever, _ = retrieval.load(Path(f"{path}.safetensors"))
-        with torch.no_grad():
-            texts = torch.cat([retriever.embed_captions(torch.tensor([row])) for row in ids])
-            for item, image in zip(TEST, retriever.embed_images(features(TEST)), strict=True):
-                cosines = texts @ image
-                own = cosines[TEST.index(item)]
-                before = int((cosines > own + 1e-6).sum())
-                equal = int(((cosines - own).abs() <= 1e-6).sum())
-                for k in (1, 5, 10):
-                    expected = min(max((k - before) / equal, 0), 1)
-                    assert found[f"{whose}_text_R@{k}", item] == pytest.approx(expected)
-
-
-def test_self_bleu_is_that_of_the_runs_captions(scores):
-    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-
-    captions = {item: words for (item, _), words in decoded("joint", 1).items()}
-    found = values(scores, "joint", 1, "Self-BLEU")
-    for (item, _), value in found.items():
-        others = [words for other, words in captions.items() if other != item]
-        smoothing = SmoothingFunction().method1
-        assert value == pytest.approx(sentence_bleu(others, captions[item], [0.2] * 5, smoothing), abs=1e-9)
-    assert found.nunique() > 3
-
-
-def test_captions_of_a_beam_are_scored_where_they_are_wanted(task):
-    table = evaluate(config(decoder="beam")).to_pandas()
-    assert set(table[table.variant == "plain"].decoder) == {"beam"}
-    said = values(table, "plain", 1, "fixed_rank")
-    assert said.to_dict() == expected_ranks("judge/seed9.safetensors", {key: ["dog"] for key in said.index}).to_dict()
+        images, texts = embedded(f"{path}.safetensors", captions)
+        for own, (item, image) in enumerate(zip(TEST, images, strict=True)):
+            cosines = texts @ image - texts[own] @ image
+            before, equal = int((cosines > 1e-6).sum()), int((cosines.abs() <= 1e-6).sum())
+            for k in (1, 5, 10):
+                expected = min(max((k - before) / equal, 0), 1)
+                assert found[f"{whose}_text_R@{k}", item] == pytest.approx(expected)
 
 
 def test_the_most_similar_image_is_another_one_of_the_split(scores):
-    retriever, _ = retrieval.load(Path("judge/seed9.safetensors"))
-    with torch.no_grad():
-        images = dict(zip(TEST, retriever.embed_images(features(TEST)), strict=True))
+    images = dict(zip(TEST, embedded("judge/seed9.safetensors", {(3, 0): ["dog"]})[0], strict=True))
     expected = {
         item: max((other for other in TEST if other != item), key=lambda other: float(images[item] @ images[other]))
         for item in TEST
@@ -382,27 +339,7 @@ def test_truth_is_that_of_the_splits_scenes(scores):
     assert values(scores, "plain", 1, "unparsed").max() > 0
 
 
-def test_photographs_have_no_truth(task):
-    (FOLDER / "data/scenes.parquet").unlink()
-    assert not TRUTH & set(evaluate(config(dataset="flickr8k")).to_pandas().metric)
-
-
 def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):
     Path("joint/seed2.listener.safetensors").unlink()
     with pytest.raises(InputError, match=r"joint/seed2\.listener\.safetensors: does not exist"):
         evaluate(config())
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"judge": "nowhere"}, r"nowhere/seed1\.safetensors: does not exist"),
-        ({"judge": "captioner"}, r"captioner/seed1\.safetensors: holds no retriever"),
-        ({"listener": "nowhere"}, r"nowhere/seed1\.safetensors: does not exist"),
-        ({"captioner": "listener"}, r"listener/seed1\.safetensors: holds no captioner"),
-        ({"split": "val"}, r"references\.parquet: has no captions in split 'val'"),
-    ],
-)
-def test_what_is_missing_is_one_line(task, changes, message):
-    with pytest.raises(InputError, match=message):
-        evaluate(config(**changes))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from small_task import decoded_row, evaluation_config, write_references
 
-from seqcap.config.evaluation import EvaluationConfig
 from seqcap.evaluation.captions import evaluate
 from seqcap.files.parquet import write_rows
-from seqcap.files.schemas import DECODED, REFERENCES, SCORES
+from seqcap.files.schemas import DECODED, SCORES
 from seqcap.metrics import official
 from seqcap.metrics.registry import SERVER
 from seqcap.rewards.corpus import corpus_values
@@ -19,18 +19,7 @@ RUNS = {name: f"artifacts/paper/decode/server/group/{name}.parquet" for name in 
 SYSTEMS = {("one", 1): 40, ("one", 2): 41, ("two", 1): 42}
 LEXICAL = ["BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "CIDEr"]
 IMAGES = 6
-CONFIG = EvaluationConfig(
-    name="server",
-    paper="paper",
-    task="image",
-    kind="images",
-    dataset="scenes",
-    split="server",
-    references=(5, 40, 41),
-    rewards={},
-    decoded=RUNS,
-    code={},
-)
+CONFIG = evaluation_config(name="server", split="server", references=(5, 40, 41), decoded=RUNS)
 
 
 @pytest.fixture
@@ -42,22 +31,17 @@ def said(tmp_path, monkeypatch):
         rng = np.random.default_rng([1, image])
         scene = sample(rng)
         said[image] = [realise(plan(scene, "medium", 0.05, rng), rng) for _ in range(43)]
-    rows = [
-        {"item": image, "split": "server", "text": " ".join(tokens), "tokens": tokens}
-        for image, captions in said.items()
-        for tokens in captions[:40]
-    ]
+    references = [("server", image, tokens) for image, captions in said.items() for tokens in captions[:40]]
     # A caption of another split, with the same image number as none of these.
-    rows.append({"item": 99, "split": "test", "text": "a dog", "tokens": ["a", "dog"]})
-    rows = [row | {"caption_id": number} for number, row in enumerate(rows)]
-    write_rows("artifacts/image/data/references.parquet", rows, REFERENCES)
+    write_references(tmp_path / "artifacts/image/data", [*references, ("test", 99, ["a", "dog"])])
     for run, path in RUNS.items():
-        rows = []
-        for (name, seed), place in SYSTEMS.items():
-            for image in said if name == run else ():
-                for rank, tokens in enumerate((said[image][place], ["nothing"])):
-                    row = {"variant": run, "seed": seed, "item": image, "decoder": "beam", "rank": rank}
-                    rows.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0})
+        rows = [
+            decoded_row(run, image, "beam", rank, tokens, seed)
+            for (name, seed), place in SYSTEMS.items()
+            for image in said
+            for rank, tokens in enumerate((said[image][place], ["nothing"]))
+            if name == run
+        ]
         write_rows(path, rows, DECODED)
     return said
 

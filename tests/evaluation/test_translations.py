@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
-from small_task import write_translation_task
+from small_task import decoded_row, decoding_run, evaluation_config, write_captioner, write_translation_task
 
-from seqcap import models
-from seqcap.config.decoding import DecodingRun
-from seqcap.config.evaluation import EvaluationConfig
-from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.data.vocabulary import Vocabulary
 from seqcap.errors import InputError
 from seqcap.evaluation.decode import decode_split
 from seqcap.evaluation.translations import bleu_statistics, corpus_bleu, evaluate
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import DECODED, PAIRS, SCORES
-from seqcap.files.tensors import save_weights
 from seqcap.metrics.quality import measure
 from seqcap.rewards.corpus import translation_bleu
 
@@ -39,16 +34,6 @@ def test_bleu_is_this_packages_own():
     assert corpus_bleu(translations, references) == pytest.approx(measured["BLEU4"].corpus(), abs=1e-9)
 
 
-def test_bleu_by_hand():
-    """7/8, 5/7, 3/6, 2/5 of the n-grams match; nine words for eight: exp(1 - 9/8)."""
-    reference, translation = "a b c d e f g h i", "a b c d x f g h"
-    expected = (7 / 8 * 5 / 7 * 3 / 6 * 1 / 5) ** 0.25 * np.exp(1 - 9 / 8)
-    assert corpus_bleu([translation], [reference]) == pytest.approx(expected)
-    assert corpus_bleu([reference], [reference]) == pytest.approx(1)
-    (counts,) = bleu_statistics([translation], [reference])
-    assert counts.tolist() == [7, 5, 3, 1, 8, 7, 6, 5, 8, 9]
-
-
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_bleu_of_summed_counts_is_sacrebleus(share):
     """Of resampled sentences too, and where orders have no match or no sentence is long enough."""
@@ -67,9 +52,8 @@ def test_bleu_of_summed_counts_is_sacrebleus(share):
 
 
 def config(**changes):
-    base = {"name": "all", "paper": "paper", "task": "de_en", "kind": "sentences", "dataset": "text", "split": "test"}
-    base |= {"references": None, "rewards": {}, "decoded": {"mle": DECODED_FILE}, "code": {}}
-    return EvaluationConfig(**(base | changes))
+    base = {"task": "de_en", "kind": "sentences", "dataset": "text", "decoded": {"mle": DECODED_FILE}}
+    return evaluation_config(**(base | changes))
 
 
 @pytest.fixture
@@ -84,8 +68,7 @@ def pairs(tmp_path, monkeypatch):
         said = {"greedy": [["cat"]], "beam": [words if item > PAIR else ["cat"], ["cat"], ["cat"]]}
         for decoder, captions in said.items():
             for rank, tokens in enumerate(captions):
-                row = {"variant": "mle", "seed": 1, "item": item, "decoder": decoder, "rank": rank}
-                decoded.append(row | {"text": " ".join(tokens), "tokens": tokens, "log_prob": -1.0})
+                decoded.append(decoded_row("mle", item, decoder, rank, tokens))
     rows.append({"item": 0, "split": "train", "source": ["ein"], "target": ["a"], "reference": ["a"]})
     write_rows("artifacts/de_en/data/pairs.parquet", rows, PAIRS)
     write_rows(DECODED_FILE, decoded, DECODED)
@@ -114,35 +97,14 @@ def test_a_split_without_pairs_is_one_line(pairs):
 
 
 def test_what_a_translator_decodes_is_scored(tmp_path, monkeypatch):
-    """Words of every pair, joined from subwords. The translator has learnt nothing."""
+    """Words of every pair, joined from subwords."""
     monkeypatch.chdir(tmp_path)
     write_translation_task(tmp_path, 12)
     target, source = (Vocabulary.read(f"artifacts/de_en/data/{name}vocabulary.json") for name in ("", "source_"))
     settings = {"embedding": 12, "hidden": 16, "readout": 12}
-    torch.manual_seed(0)
-    captioner = models.build("translator", settings, len(target), (len(source),))
-    metadata = {
-        "architecture": "translator",
-        "model": settings,
-        "vocabulary_size": len(target),
-        "vocabulary": digest(source, target),
-        "feature_shape": [len(source)],
-    }
-    save_weights("weights/seed1.safetensors", captioner.state_dict(), metadata)
-    run = DecodingRun(
-        name="mle",
-        task="de_en",
-        kind="sentences",
-        split="test",
-        max_length=12,
-        weights="weights",
-        teams=((1,),),
-        beam=3,
-        samples=0,
-        no_repeat_ngram=0,
-        batch_size=3,
-        decoded=DECODED_FILE,
-    )
+    path = tmp_path / "weights/seed1.safetensors"
+    write_captioner(path, "translator", settings, (source, target), (len(source),))
+    run = decoding_run(name="mle", task="de_en", kind="sentences", max_length=12, samples=0, batch_size=3)
     decoded = decode_split(run)
     test = [row["item"] for row in read_table("artifacts/de_en/data/pairs.parquet", PAIRS).to_pylist()][-8:]
     assert [row["item"] for row in decoded if row["decoder"] == "greedy"] == test

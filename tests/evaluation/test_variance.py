@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from small_task import run_config, train_group, write_task
 
 from seqcap.config.training import VarianceConfig
+from seqcap.errors import InputError
+from seqcap.evaluation import variance
 from seqcap.evaluation.variance import measure
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import VARIANCE
@@ -15,7 +18,7 @@ ROLLOUTS = (1, 4)
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Folder of the task, the configuration, and what was measured."""
+    """The configuration, and what was measured."""
     folder = tmp_path_factory.mktemp("variance")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -65,3 +68,9 @@ def test_the_same_configuration_measures_the_same(measured):
     assert len(rows) == 3 * 2 * len(ROLLOUTS)
     assert not np.isnan([row["squared_distance"] for row in rows]).any()
     assert rows == again
+
+
+def test_what_is_not_finite_is_not_measured(measured, monkeypatch):
+    monkeypatch.setattr(variance, "policy_gradient", lambda *_: torch.tensor([1.0, torch.nan]))
+    with pytest.raises(InputError, match=r"seed1\.safetensors: its policy gradient with 1 rollouts is not finite"):
+        measure(measured[0])

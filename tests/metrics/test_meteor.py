@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pytest
+from small_checkout import wait_until
 
-from seqcap.errors import InputError
 from seqcap.metrics import official
 from seqcap.metrics.meteor import Meteor, MeteorUnavailable
 from seqcap.metrics.quality import FIRST_ID, Coder, measure
@@ -65,16 +65,9 @@ ODD = [
     (["a man at 5 p.m. near st. 5", "mr. x 's dog ..."], "a man at 5 pm near st. mr. x"),
     (["u.s. flag at 3.5 m/s in the cafe"], "us flag at 3.5 m / s in the café ."),
     (["-lrb- 10:30 -rrb- rock 'n' roll !!"], "10 : 30 rock ' n ' roll ! !"),
-    (["! ? ,", "..."], ". . ."),
     (["the the the the the the the the cat"], "the cat the the a the the the the the the"),
-    ([""], "a cat"),
     (["", "a cat"], "cats"),
     (["a cat"], ""),
-    (["a"], "a"),
-    (
-        ["an view of a toilet of a bathroom that is being remodeled"],
-        "a picture of a bathroom in the process of being remodeled",
-    ),
     (["running cats"], "ran cat"),
     (["a man -- two dogs"], "a man - two dogs"),
 ]
@@ -126,13 +119,10 @@ def fake_java(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("script", "timeout", "reason"),
     [
-        ("sleep 1000", 0.5, "no answer in 0.5 s"),
         # Never reads, and floods standard error.
         ("while :; do echo noise >&2; done", 0.5, "no answer in 0.5 s"),
-        ("echo hello; sleep 1000", 30, "answered 'hello'"),
         ("while read line; do echo NaN; done", 30, "answered 'NaN'"),
-        ("echo Exception: out of luck >&2; exit 3", 30, "status 3; Exception: out of luck"),
-        ("echo one >&2; echo 'UnsupportedClassVersionError: 52.0' >&2; exit 1", 30, "UnsupportedClassVersionError"),
+        ("echo one >&2; echo 'UnsupportedClassVersionError: 52.0' >&2; exit 3", 30, "status 3; Unsupported"),
         ("exit 0", 30, "status 0"),
     ],
 )
@@ -140,10 +130,8 @@ def test_java_that_misbehaves_gives_a_reason(
     script: str, timeout: float, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_java(tmp_path, script, monkeypatch)
-    begin = time.monotonic()
     with Meteor(timeout) as broken:
-        process = broken._process
-        assert process is not None
+        assert (process := broken._process) is not None
         # Far more than a pipe holds.
         many = [(1, ["word"] * 50 + [str(number)]) for number in range(5_000)]
         with pytest.raises(MeteorUnavailable, match=reason) as raised:
@@ -152,11 +140,7 @@ def test_java_that_misbehaves_gives_a_reason(
         assert process.poll() is not None
         with pytest.raises(MeteorUnavailable, match="not running"):
             broken.score_captions({1: [["a"]]}, [(1, ["a"])])
-    assert time.monotonic() - begin < 25
-
-
-def test_missing_java_gives_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     with pytest.raises(MeteorUnavailable, match="java cannot be started"), Meteor():
         pytest.fail("there is no java to enter with")
 
@@ -164,35 +148,8 @@ def test_missing_java_gives_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_process_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Version managers put a script before the real Java: ending only the script would leave Java behind."""
     fake_java(tmp_path, f"sleep 1000 &\necho $! > {tmp_path}/child\nwait", monkeypatch)
+    child = tmp_path / "child"
     with Meteor():
-        for _ in range(500):
-            if (tmp_path / "child").exists() and (tmp_path / "child").read_text().strip():
-                break
-            time.sleep(0.02)
-    child = int((tmp_path / "child").read_text())
-    for _ in range(100):
-        if not alive(child):
-            break
-        time.sleep(0.02)
-    assert not alive(child)
-
-
-def alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{process}/stat")
-    return not (status.exists() and status.read_text().split(") ")[1].startswith("Z"))
-
-
-def test_captions_are_checked_before_java_sees_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_java(tmp_path, "sleep 1000", monkeypatch)
-    with Meteor(timeout=0.5) as idle:
-        for captions, named in (
-            ([(1, ["a\nb"])], r"image 1 .*'a\\nb'"),
-            ([(2, ["a"])], "image 2 has no references"),
-            ([], "none to score"),
-        ):
-            with pytest.raises(InputError, match=named):
-                idle.score_captions({1: [["a"]]}, captions)
+        wait_until(lambda: child.exists() and child.read_text().strip())
+    number = int(child.read_text())
+    wait_until(lambda: not psutil.pid_exists(number) or psutil.Process(number).status() == psutil.STATUS_ZOMBIE)

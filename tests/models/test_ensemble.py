@@ -1,6 +1,5 @@
 """Ensembles against exhaustive enumeration under the average of their members' distributions."""
 
-import pytest
 import torch
 from enumeration import CHANNELS, all_captions, tiny_captioner
 
@@ -69,38 +68,3 @@ def test_wide_beam_is_exhaustive_search_under_the_average():
         expected, order = log_probs(ensemble, features, image, captions).sort(descending=True)
         torch.testing.assert_close(found.log_prob[image], expected, atol=1e-5, rtol=1e-5)
         assert found.tokens[image].tolist() == captions[order].tolist()
-
-
-def test_greedy_takes_the_most_probable_token_of_the_average():
-    ensemble = team(words=3)
-    features = images(ensemble, 30)
-    found = decoding.greedy(ensemble, ensemble.encode(features), max_length=4)
-    forced = [
-        torch.softmax(member.teacher_force(given, found.tokens), 2)
-        for member, given in zip(ensemble.members, features, strict=True)
-    ]
-    valid = found.tokens != PAD
-    best = torch.stack(forced).mean(0).argmax(2)
-    assert best[valid].tolist() == found.tokens[valid].tolist()
-    # It is no vote and no member's own choice.
-    assert any((member.argmax(2) != best)[valid].any() for member in forced)
-    for image in range(30):
-        expected = log_probs(ensemble, features, image, found.tokens[image : image + 1])
-        torch.testing.assert_close(found.log_prob[image : image + 1], expected, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("captioner", [tiny_captioner(4, seed=5), tiny_attention(4, seed=5)])
-def test_one_member_is_the_captioner_itself(captioner):
-    alone = Ensemble([captioner])
-    features = images(alone, 6)
-    for decode in (
-        lambda model, memory: decoding.beam(model, memory, 7, 3),
-        lambda model, memory: decoding.greedy(model, memory, 7),
-        lambda model, memory: decoding.sample(model, memory, 7, 4),
-    ):
-        torch.manual_seed(0)
-        expected = decode(captioner, captioner.encode(features[0]))
-        torch.manual_seed(0)
-        found = decode(alone, alone.encode(features))
-        assert torch.equal(found.tokens, expected.tokens)
-        assert torch.equal(found.log_prob, expected.log_prob)

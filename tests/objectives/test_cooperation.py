@@ -1,8 +1,4 @@
-"""The cooperative objectives against exact enumeration: two images, every pair of their captions.
-
-With a vocabulary of three outcomes (EOS, <unk>, one word) and captions of at most two tokens there are seven captions.
-The listener is a small dual encoder with random weights.
-"""
+"""The cooperative objectives against exact enumeration: two images, every pair of their seven possible captions."""
 
 from dataclasses import replace
 from itertools import product
@@ -11,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, Cider, all_captions, log_probs, tiny_captioner
-from small_listener import Store, assert_close, gradient, learning, tiny_listener, weights
+from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, log_probs, make_context, tiny_captioner
+from small_listener import Store, learning, tiny_listener, weights
 from torch import Tensor
 
 from seqcap.data.vocabulary import EOS, PAD
@@ -37,21 +33,7 @@ BATCH = base.Batch(FEATURES, np.array([0, 1]), torch.cat([CAPTIONS, torch.zeros(
 REWARD = Cider([[[4], [4, 4]], [[3], [3, 4]], [[5]]])
 MARGIN, W = 0.6, 2.5
 MODULES = [straight_through, joint_reinforce, discriminability, self_retrieval, gan, frozen_speaker]
-CONTEXT = base.Context(
-    REWARD,
-    max_length=2,
-    hidden=4,
-    steps_per_epoch=1,
-    embeddings=None,
-    frequencies=torch.ones(5, dtype=torch.int64),
-    reads={"listener": Path("listener")},
-    seed=1,
-    task=Path(),
-    items=np.array([10, 20]),
-    feature_shape=(4,),
-)
-
-
+CONTEXT = make_context(REWARD, 2, 5, reads={"listener": Path("listener")}, items=np.array([10, 20]))
 STORE = Store(20, 30, 10, 40, 50)
 
 
@@ -226,11 +208,7 @@ def test_unlabelled_images_are_negatives_of_captions_alone(captioner, listener, 
 @pytest.mark.parametrize("rho", [0.0, 1.0])
 @pytest.mark.parametrize("feedback_grad", [True, False])
 def test_the_loss_of_straight_through(captioner, listener, build, rho, feedback_grad, monkeypatch):
-    """w times the hinge's gradient through the relaxed captions, and CIDEr-D's on hard-fed ones.
-
-    At rho = 0 these are the captions that the listener heard, else others. Their log p has no gradient through what was
-    fed back. The listener's gradient is not weighted.
-    """
+    """The hard-fed captions are those that the listener heard at rho = 0, else others."""
     objective = build(straight_through, rho=rho, feedback_grad=feedback_grad)
     heard, sampled = CAPTIONS[[6, 2]], CAPTIONS[[3, 1]]
     greedy = say(monkeypatch, sampled)
@@ -250,8 +228,7 @@ def test_the_loss_of_straight_through(captioner, listener, build, rho, feedback_
     assert logs["train_reward"] == pytest.approx(rewards(judged).mean().item())
 
 
-def test_the_temperature_falls_with_the_training_steps(captioner, build):
-    constant = build(straight_through, distribution="gumbel", temperature=3.0)
+def test_the_temperature_falls_with_the_training_steps(captioner, build, monkeypatch):
     falling = build(straight_through, distribution="gumbel", anneal_rate=0.1)
     falling.eval()
     falling(captioner, BATCH)
@@ -259,11 +236,7 @@ def test_the_temperature_falls_with_the_training_steps(captioner, build):
     falling.train()
     shown = [falling(captioner, BATCH)[1]["temperature"] for _ in range(10)]
     assert shown == pytest.approx([max(0.5, np.exp(-0.1 * t)) for t in range(10)])
-    constant(captioner, BATCH)
-    assert constant.temperature() == 3
-
-
-def test_the_temperature_reaches_the_rollout(captioner, build, monkeypatch):
+    # A constant one reaches the rollout.
     used = []
     original = relaxation.draw
     monkeypatch.setattr(relaxation, "draw", lambda logits, form: used.append(form) or original(logits, form))

@@ -1,7 +1,7 @@
 """CLIP of the real architecture, with few and random weights, from a folder."""
 
 import json
-import runpy
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from small_task import CHANNELS, write_task
+from small_task import retriever_config
 from torch.nn import functional as F
 
 from seqcap import retrieval
 from seqcap.config import config_path, write_config
-from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
@@ -60,41 +59,25 @@ def clip_folder(tmp_path_factory, transformers):
 
 
 @pytest.fixture
-def task(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
+def task(small_images):
     rng = np.random.default_rng(0)
     for row in read_table("artifacts/image/data/images.parquet", IMAGES).to_pylist():
         Path("artifacts/image/data/images").mkdir(exist_ok=True)
         pixels = rng.integers(0, 256, (20, 30, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(f"artifacts/image/data/images/{row['file']}")
-    return tmp_path
 
 
-def config(folder):
-    return RetrieverConfig(
-        code={},
-        name="clip",
-        task="image",
-        architecture="clip",
-        model={},
-        training=None,
-        seeds=(1,),
-        evaluate_on="test",
-        max_length=6,
-        folder=str(folder),
-        fingerprint={},
-        root="artifacts/image/data",
-        weights="artifacts/retriever/clip",
-    )
+@pytest.fixture
+def config(task, clip_folder):
+    changes = {"architecture": "clip", "model": {}, "training": None, "folder": str(clip_folder)}
+    return retriever_config(name="clip", weights="artifacts/retriever/clip").model_copy(update=changes)
 
 
-def test_the_stage_embeds_every_picture_and_measures_recall(task, clip_folder, transformers, monkeypatch):
+def test_the_stage_embeds_every_picture_and_measures_recall(config, clip_folder, transformers, monkeypatch, command):
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("the network was asked"))
     monkeypatch.setattr(clip, "CHUNK", 7)
-    write_config(config_path("retriever", "clip"), config(clip_folder))
-    monkeypatch.setattr(sys, "argv", ["retriever.py", "clip"])
-    runpy.run_path(str(children.STAGES / "retriever.py"), run_name="__main__")
+    write_config(config_path("retriever", "clip"), config)
+    command("clip", script=children.STAGES / "retriever.py")
     made = Path("artifacts/retriever/clip")
     store = FeatureStore(made / "images.parquet")
     assert store.image_ids.tolist() == list(range(36))
@@ -113,8 +96,8 @@ def test_the_stage_embeds_every_picture_and_measures_recall(task, clip_folder, t
 
 
 @pytest.fixture
-def retriever(task, clip_folder):
-    clip.make(config(clip_folder))
+def retriever(config):
+    clip.make(config)
     return retrieval.load(Path("artifacts/retriever/clip/seed1.safetensors"))[0]
 
 
@@ -142,15 +125,15 @@ def test_it_is_frozen_in_no_checkpoint_and_goes_to_other_devices(retriever):
     captions = torch.tensor([[5, 6, EOS]])
     assert list(retriever.parameters()) == []
     assert retriever.state_dict() == {}
-    assert not retriever.embed_captions(captions).requires_grad
     before = retriever.embed_captions(captions)
+    assert not before.requires_grad
     assert torch.equal(retriever.train().embed_captions(captions), before)
     assert retriever.double().embed_captions(captions).dtype == torch.float64
     assert retriever.embed_images(torch.ones(1, 12) * 3).norm() == pytest.approx(1)
+    # Images are read as CLIP embeds them, not as the captioners' features.
     inputs = retriever.inputs(Path("artifacts/image"), "val")
     assert inputs.get(np.arange(2)).shape == (2, 12)
     assert inputs.ids.tolist() == list(range(24, 30))
-    assert CHANNELS != 12
 
 
 def test_its_text_tower_is_tuned_as_a_copy(retriever):
@@ -180,29 +163,20 @@ def test_its_text_tower_is_tuned_as_a_copy(retriever):
 @pytest.fixture
 def damaged(clip_folder, tmp_path):
     """A copy that may be damaged."""
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for path in clip_folder.iterdir():
-        (copy / path.name).write_bytes(path.read_bytes())
-    return copy
+    return shutil.copytree(clip_folder, tmp_path / "copy")
 
 
 @pytest.mark.parametrize("file", [*clip.FILES, "merges.txt", "vocab.json"])
-def test_a_missing_file_is_one_line(damaged, file):
+def test_a_missing_or_damaged_file_is_one_line(damaged, file):
+    (damaged / file).write_bytes(b"\x00\xff{")
+    with pytest.raises(InputError, match=r"copy: cannot be read") as unreadable:
+        clip.read(damaged)
     (damaged / file).unlink()
     # A pickled checkpoint in its place is not read.
     (damaged / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(InputError, match=rf"copy: has no .*{file}.*; name a folder") as error:
+    with pytest.raises(InputError, match=rf"copy: has no .*{file}.*; name a folder") as missing:
         clip.read(damaged)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("file", [*clip.FILES, "merges.txt", "vocab.json"])
-def test_a_damaged_file_is_one_line(damaged, file):
-    (damaged / file).write_bytes(b"\x00\xff{")
-    with pytest.raises(InputError, match=r"copy: cannot be read") as error:
-        clip.read(damaged)
-    assert "\n" not in str(error.value)
+    assert "\n" not in str(unreadable.value) + str(missing.value)
 
 
 def test_weights_that_are_not_there_are_not_drawn_at_random(damaged):

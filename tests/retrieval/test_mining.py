@@ -1,14 +1,12 @@
 """Similar images against sorting written out; never the image itself or a copy; and the stage."""
 
-import runpy
-import sys
 from pathlib import Path
 
 import children
 import numpy as np
 import pytest
-import torch
-from small_task import CHANNELS, write_listener, write_task
+from small_listener import unit
+from small_task import write_listener
 from torch.nn import functional as F
 
 from seqcap import retrieval
@@ -16,18 +14,13 @@ from seqcap.config import config_path, write_config
 from seqcap.config.mining import MiningConfig
 from seqcap.data.vocabulary import EOS
 from seqcap.errors import InputError
-from seqcap.features.store import FeatureStore
-from seqcap.files import parquet, schemas, tensors
+from seqcap.files import tensors
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import REFERENCES
 from seqcap.retrieval import mining
 from seqcap.retrieval.mining import MINED, make, nearest, read
 
 ITEMS = np.arange(24)
-
-
-def unit(*shape, seed=0):
-    return F.normalize(torch.randn(*shape, generator=torch.Generator().manual_seed(seed)), dim=-1)
 
 
 def config(**changes):
@@ -37,20 +30,12 @@ def config(**changes):
 
 
 @pytest.fixture
-def task(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
-    write_listener(tmp_path)
-    return tmp_path
+def task(small_images):
+    write_listener(small_images)
 
 
 def mined(path="out/seed1.mined.parquet"):
     return read_table(path, MINED).to_pylist()
-
-
-def found_of(images, texts, owners, neighbours):
-    """Of captions that are all different."""
-    return nearest(images, texts, np.arange(len(texts)), np.array(owners), neighbours)
 
 
 @pytest.mark.parametrize(("scores", "first"), [(1 << 24, 8), (40, 8), (1 << 24, 1)])
@@ -60,7 +45,7 @@ def test_the_nearest_are_those_of_the_nearest_captions(monkeypatch, scores, firs
     monkeypatch.setattr(mining, "FIRST", first)
     images, texts = unit(9, 5), unit(40, 5, seed=1)
     owners = [i % 9 for i in range(40)]
-    rows, cosines = found_of(images, texts, owners, 3)
+    rows, cosines = nearest(images, texts, np.arange(40), np.array(owners), 3)
     for i in range(9):
         best = {j: max(float(images[i] @ texts[c]) for c in range(40) if owners[c] == j) for j in range(9) if j != i}
         expected = sorted(best, key=best.__getitem__, reverse=True)[:3]
@@ -72,7 +57,7 @@ def test_neither_the_image_nor_a_copy_is_found():
     """Although the own caption is the nearest of all, and the copy's is the same."""
     images = unit(6, 5)
     images[4] = F.normalize(2 * images[1], dim=0)
-    rows, cosines = found_of(images, images.clone(), range(6), 6)
+    rows, cosines = nearest(images, images.clone(), np.arange(6), np.arange(6), 6)
     assert all(i not in found for i, found in enumerate(rows))
     assert set(rows[1].tolist()) == set(rows[4].tolist()) == {0, 2, 3, 5, -1}
     assert np.isneginf(cosines[rows < 0]).all()
@@ -107,14 +92,13 @@ def test_a_sentence_that_several_people_said_is_searched_once(task):
     assert [table[2, rank] for rank in range(1, 6)] == [0, 1, 3, 4, 5]
 
 
-def test_the_stage_mines_training_images_with_each_seed(task, monkeypatch):
+def test_the_stage_mines_training_images_with_each_seed(task, command):
     original = Path("artifacts/retriever/small/seed1.safetensors").read_bytes()
     weights, metadata = tensors.load_weights("artifacts/retriever/small/seed1.safetensors")
     other = {name: value.flip(0) for name, value in weights.items()}
     tensors.save_weights("artifacts/retriever/small/seed2.safetensors", other, metadata)
     write_config(config_path("mine", "small"), config(seeds=(1, 2)))
-    monkeypatch.setattr(sys, "argv", ["mine.py", "small"])
-    runpy.run_path(str(children.STAGES / "mine.py"), run_name="__main__")
+    command("small", script=children.STAGES / "mine.py")
     rows = mined()
     assert [row["item"] for row in rows] == np.repeat(ITEMS, 5).tolist()
     assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5] * 24
@@ -168,23 +152,6 @@ def test_too_few_images_are_one_line(task):
         make(config(neighbours=25))
 
 
-def test_a_copy_in_the_task_is_not_mined(task):
-    """Items 3 and 5 have the same picture."""
-    path = Path("artifacts/image/features/pooled.parquet")
-    store = FeatureStore(path)
-    features = store.get(np.arange(36))
-    features[5] = features[3]
-    schema = schemas.features_schema((CHANNELS,), parquet.pa.float32())
-    column = parquet.pa.FixedSizeListArray.from_arrays(parquet.pa.array(features.ravel()), type=schema.field(1).type)
-    with parquet.parquet_stream(path, schema) as writer:
-        ids = parquet.pa.array(range(36), parquet.pa.int64())
-        writer.write_table(parquet.pa.Table.from_arrays([ids, column], schema=schema))
-    make(config(neighbours=22))
-    assert {row["mined"] for row in mined() if row["item"] == 3} == set(range(24)) - {3, 5}
-    with pytest.raises(InputError, match="too few others"):
-        make(config(neighbours=23))
-
-
 def test_what_was_found_is_read_by_rank(task):
     make(config())
     table = {(row["item"], row["rank"]): row["mined"] for row in mined()}
@@ -200,7 +167,7 @@ def test_what_was_found_is_read_by_rank(task):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda rows: rows[:-1], "has no rank 5 of image 23"),
+        (lambda rows: rows[:-1], r"has no rank 5 of image 23; mine more neighbours"),
         (lambda rows: [{**row, "mined": 3} if row["item"] == 3 else row for row in rows], "has image 3 for image 3"),
         (lambda rows: [{**row, "mined": 99} if row["item"] == 3 else row for row in rows], "has image 99 for image 3"),
     ],
@@ -211,11 +178,3 @@ def test_what_does_not_fit_the_training_images_is_one_line(task, change, problem
     write_rows(path, change(mined()), MINED)
     with pytest.raises(InputError, match=problem):
         read(path, ITEMS, (4, 5))
-
-
-def test_what_was_not_mined_is_one_line(task):
-    with pytest.raises(InputError, match="does not exist"):
-        read(Path("nowhere.parquet"), ITEMS, (4, 5))
-    make(config(neighbours=3))
-    with pytest.raises(InputError, match=r"has no rank 4 of image 0; mine more neighbours"):
-        read(Path("out/seed1.mined.parquet"), ITEMS, (4, 5))

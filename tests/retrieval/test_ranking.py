@@ -5,18 +5,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 import torch
-from small_task import write_task
+from small_listener import unit
 from torch import nn
 from torch.nn import functional as F
 
-from seqcap.retrieval import ranking
+from seqcap.retrieval import ranking, ties
 from seqcap.retrieval.base import POOLED, RetrievalTask
 from seqcap.retrieval.ranking import median_rank, ranks, recall
 from seqcap.retrieval.recalls import recall_sum, recalls
-
-
-def unit(*shape, seed=0):
-    return F.normalize(torch.randn(*shape, generator=torch.Generator().manual_seed(seed)), dim=-1)
+from seqcap.retrieval.ties import shared_recall
 
 
 @pytest.mark.parametrize("chunk", [3, 500])
@@ -90,32 +87,71 @@ class Table(nn.Module):
         return F.normalize(vectors, dim=1)
 
 
-def test_recalls_of_a_whole_split(tmp_path):
-    write_task(tmp_path)
-    folder = tmp_path / "artifacts/image"
-    pictures = RetrievalTask(folder, folder / POOLED)
-    split = pictures.split("val", 6)
-    right = recalls(Table(pictures.vocabulary), split, torch.device("cpu"))
+@pytest.fixture
+def task(small_images):
+    folder = small_images / "artifacts/image"
+    return RetrievalTask(folder, folder / POOLED)
+
+
+def test_recalls_of_a_whole_split(task):
+    split = task.split("val", 6)
+    right = recalls(Table(task.vocabulary), split, torch.device("cpu"))
     best = {"R@1": 1.0, "R@5": 1.0, "R@10": 1.0, "median_rank": 1.0}
     assert right == {"text_to_image": best, "image_to_text": best}
     assert recall_sum(right) == 6
     # Half of the captions point away from their image, so that it comes last of 6. The image has another caption.
-    half = recalls(Table(pictures.vocabulary, {"the"}), split, torch.device("cpu"))
+    half = recalls(Table(task.vocabulary, {"the"}), split, torch.device("cpu"))
     assert half["text_to_image"] == {"R@1": 0.5, "R@5": 0.5, "R@10": 1.0, "median_rank": 3.5}
     assert half["image_to_text"] == best
     assert recall_sum(half) == 5
 
 
-def test_a_missing_caption_is_not_one(tmp_path):
-    write_task(tmp_path)
-    folder = tmp_path / "artifacts/image"
-    pictures = RetrievalTask(folder, folder / POOLED)
-    split = pictures.split("val", 6)
+def test_a_missing_caption_is_not_one(task):
+    split = task.split("val", 6)
     split.tokens[np.arange(3), 1] = 0
-    read = []
-    table = Table(pictures.vocabulary)
+    read, table = [], Table(task.vocabulary)
     embed = table.embed_captions
     table.embed_captions = lambda captions: read.append(captions) or embed(captions)
     found = recalls(table, split, torch.device("cpu"))
     assert len(torch.cat(read)) == 9
     assert recall_sum(found) == 6
+
+
+# --- Recall with ties shared: what a captioner earns that always says the same.
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(ties, "CHUNK", 4)
+
+
+@pytest.mark.parametrize("k", [1, 5, 10])
+def test_without_ties_it_is_the_rank(k):
+    queries, targets = unit(11, 6), unit(11, 6, seed=1)
+    expected = ranks(queries, targets, torch.arange(11)) <= k
+    assert shared_recall(queries, targets, k).tolist() == expected.double().tolist()
+    assert 0 < expected.sum() < 11 or k > 5
+
+
+@pytest.mark.parametrize("k", [1, 5])
+def test_a_constant_captioner_has_k_of_n_in_both_directions(k):
+    images, texts = unit(10, 6), unit(1, 6, seed=1).expand(10, -1)
+    # Rounding: as if embedded in several batches.
+    texts = texts + 1e-8 * torch.randn(10, 6, generator=torch.Generator().manual_seed(0))
+    for queries, targets in ((texts, images), (images, texts)):
+        assert shared_recall(queries, targets, k).mean().item() == pytest.approx(k / 10)
+    assert shared_recall(images, texts, k).unique().tolist() == [k / 10]
+
+
+def test_ties_behind_better_ones_share_what_is_left():
+    """One is better than the own, and two others are as good: of three places one or two are within k."""
+    targets = torch.tensor([[0.5, 0.0], [0.9, 0.0], [0.5, 0.3], [0.5, -0.2], [0.1, 0.0]])
+    queries = torch.tensor([[1.0, 0.0]]).expand(5, -1)
+    assert [shared_recall(queries, targets, k)[0].item() for k in (1, 2, 3, 4, 5)] == pytest.approx(
+        [0, 1 / 3, 2 / 3, 1, 1]
+    )
+
+
+def test_nan_counts_against_the_own():
+    targets = torch.tensor([[0.5], [float("nan")], [0.1]])
+    assert shared_recall(torch.ones(3, 1), targets, 1).tolist() == [0, 0, 0]

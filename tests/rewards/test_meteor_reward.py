@@ -1,7 +1,4 @@
-"""METEOR on ids: equal to the plain Python beside it, for every caption there can be.
-
-That it is equal to the Java program is shown where that runs: metrics/test_meteor.py.
-"""
+"""METEOR on ids: equal to the plain Python beside it; metrics/test_meteor.py shows that it is equal to Java's."""
 
 from __future__ import annotations
 
@@ -66,7 +63,6 @@ def test_any_captions_score_as_the_plain_reference_says(
     reward = Meteor(References([references]), lexicon)
     scores, statistics = reward.measure(rows(hypotheses), image)
     np.testing.assert_array_equal(statistics, summable(np.array(expected)))
-    np.testing.assert_array_equal(reward.score(rows(hypotheses), image), scores)
     np.testing.assert_allclose(scores, [score(counts) for counts in expected], rtol=0, atol=1e-12)
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
@@ -80,13 +76,16 @@ def test_any_captions_score_as_the_plain_reference_says(
     np.testing.assert_array_equal(reward.score(rows(hypotheses, time=30), image), scores)
 
 
-def test_empty_captions_and_batches_have_a_score(lexicon: Lexicon) -> None:
+def test_empty_and_long_captions_have_a_score(lexicon: Lexicon) -> None:
     reward = Meteor(References([[[4, 5]], [[], [6]], [[]]]), lexicon)
     assert reward.score(np.zeros((3, 3), dtype=np.int64), np.arange(3)).tolist() == [0, 0, 0]
     assert reward.score(np.zeros((1, 0), dtype=np.int64), np.array([2])).tolist() == [0]
     assert reward.score(np.zeros((0, 5), dtype=np.int64), np.zeros(0, dtype=np.int64)).shape == (0,)
     assert reward.score(rows([[6]]), np.array([1])).tolist() == [1]
     assert meteor_from_statistics(np.zeros(23)) == 0
+    # More words than one machine word has bits.
+    long = [[4, 7] * 100]
+    assert Meteor(References([long]), lexicon).score(rows(long), np.array([0])).tolist() == [1]
 
 
 def test_eos_is_no_token_and_unknown_words_match_nothing(lexicon: Lexicon) -> None:
@@ -94,12 +93,6 @@ def test_eos_is_no_token_and_unknown_words_match_nothing(lexicon: Lexicon) -> No
     scores = reward.score(np.array([[7, 8, 2], [7, 8, 0], [7, 3, 2], [7, 60_000, 2]]), np.array([0, 0, 1, 2]))
     assert scores[0] == scores[1] == 1
     assert 0 < scores[2] == scores[3] < 1
-
-
-def test_long_captions_are_scored() -> None:
-    """More words than one machine word has bits."""
-    reward = Meteor(References([[[4, 5] * 100]]), Lexicon([*SPECIALS, "a", "cat"], pairs_table([])))
-    assert reward.score(rows([[4, 5] * 100]), np.array([0])).tolist() == [1]
 
 
 def test_paraphrases_are_filtered_and_cached(tmp_path: Path) -> None:

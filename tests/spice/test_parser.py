@@ -18,10 +18,8 @@ CAPTIONS = {
         "girl court girl.young girl.stand court.tennis girl>on_top_of>court"
     ),
     # Objects only, plurals, irregular forms.
-    "dogs": "dog",
     "two children": "child child.two",
     "men and women": "man woman",
-    "there are three big dogs": "dog dog.three dog.big",
     # Adjectives: before the noun, joined, after a copula, of a participle.
     "a black and white cat": "cat cat.black cat.white",
     "the sky is blue and cloudy": "sky sky.blue sky.cloudy",
@@ -30,13 +28,10 @@ CAPTIONS = {
     "a bowl full of food": "bowl food bowl.full bowl>of>food",
     # Verbs: with an object, without, joined, passive, with a particle.
     "a man rides a horse": "man horse man>ride>horse",
-    "a man riding a horse": "man horse man>ride>horse",
     "a man is riding horses": "man horse man>ride>horse",
-    "a dog is sleeping": "dog dog.sleep",
     "a cat is laying down on a bed": "cat bed cat.lay cat>on>bed",
     "a man holding a racket and hitting a ball": "man racket ball man>hold>racket man>hit>ball",
     "a man and a woman are riding a bike": "man woman bike man>ride>bike woman>ride>bike",
-    "a woman is eating cake and pizza": "woman cake pizza woman>eat>cake woman>eat>pizza",
     "the cake was cut by a woman": "cake woman woman>cut>cake",
     "a house surrounded by trees": "house tree tree>surround>house",
     "a car parked on the street": "car street car.park car>on>street",
@@ -47,25 +42,20 @@ CAPTIONS = {
     "the horse that the man rides is white": "horse man horse.white man>ride>horse",
     # Copulas with a noun, and existentials.
     "a man is a doctor": "man doctor man>be>doctor",
-    "there is a cat on the couch": "cat couch cat>on>couch",
     # Prepositions of one word and of several.
     "a bathroom with a sink and toilet": "bathroom sink toilet bathroom>with>sink bathroom>with>toilet",
     "a dog in front of a house": "dog house dog>in_front_of>house",
-    "a dog next to a house": "dog house dog>next_to>house",
-    "a dog close to a boat": "dog boat dog>close_to>boat",
     "a dog to the left of a car": "dog car dog>to_left_of>car",
     "a dog jumping out of the water": "dog water dog.jump dog>out_of>water",
     "a cup in the middle of a table": "cup table cup>in_middle_of>table",
     # Quantifiers count, and are no objects.
     "a lot of people are walking": "people people.walk",
     "a couple of dogs to the right of a car": "dog car dog>to_right_of>car",
-    "both of the girls are smiling": "girl girl.smile",
     "a group of people on the beach": "group people beach group>of>people people>on>beach",
     # Possessives and pronouns.
     "a man's hat": "man hat man>have>hat",
     "a boy is washing his dog": "boy dog boy>wash>dog boy>have>dog",
     "a table with a cake on it": "table cake table>with>cake cake>on>table",
-    "people riding their bikes": "people bike people>ride>bike people>have>bike",
     "a large house with a cat on top of it": "house cat house.large house>with>cat cat>on_top_of>house",
     # A pronoun without an antecedent stands for nothing.
     "it is raining": "",
@@ -96,10 +86,7 @@ def test_lemmas_agree_between_forms(uncached: CachedParser) -> None:
     """spaCy's own lemmatizer gives "rid" for "riding" and "ride" for "rides"."""
     forms = {
         "ride": "a man riding a bike; a man rides a bike; a man rode a bike",
-        "swing": "a man swinging a bat; a man swings a bat",
         "catch": "a man catching a ball; a man catches a ball; a man caught a ball",
-        "chase": "a dog chasing a cat; a dog chases a cat; a dog chased a cat",
-        "carry": "a man carrying a box; a man carries a box",
     }
     for lemma, captions in forms.items():
         for tuples in uncached.parse(captions.split("; ")).values():

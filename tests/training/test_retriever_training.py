@@ -1,25 +1,20 @@
 """Training retrievers: they learn, the best epoch is kept, and a run is exact to repeat and to resume."""
 
-import runpy
-import sys
-from dataclasses import replace
 from pathlib import Path
 
 import children
 import numpy as np
 import pytest
 import torch
+from small_task import retriever_config as config
+from small_task import same_bytes, values
 
 from seqcap import retrieval
 from seqcap.config import config_path, write_config
-from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import EOS, PAD
-from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import CURVES, REFERENCES
-from seqcap.files.tensors import load_weights
-from seqcap.retrieval.dual_encoder import Model
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system.scratch import forget
 from seqcap.training import loop
@@ -28,40 +23,11 @@ from seqcap.training.retrievers import Job, checkpoint_folder, draw, make
 CPU = torch.device("cpu")
 
 
-def config(**changes):
-    """Of `training` and `model` only what is different."""
-    steps = {"epochs": 4, "batch_size": 9, "learning_rate": 0.01, "decay": 0.5, "decay_every": 3}
-    values = {
-        "code": {},
-        "name": "listener",
-        "task": "image",
-        "architecture": "dual_encoder",
-        "seeds": (1,),
-        "evaluate_on": "test",
-        "max_length": 6,
-        "folder": None,
-        "fingerprint": {},
-        "root": "artifacts/image/data",
-        "weights": "out",
-    }
-    values |= {"training": steps | changes.pop("training", {})}
-    values |= {"model": {"embedding": 8, "hidden": 16} | changes.pop("model", {})}
-    return RetrieverConfig(**(values | changes))
-
-
 def made(config):
     """Makes a retriever, and forgets its checkpoints, as `seqcap repro` does once DVC has its weights."""
     curves = make(config)
     forget(Path(), "retriever@listener")
     return curves
-
-
-def values(curves, quantity, seed=1):
-    return [row["value"] for row in curves if row["quantity"] == quantity and row["seed"] == seed]
-
-
-def same_bytes(one, two, seed=1):
-    return Path(one, f"seed{seed}.safetensors").read_bytes() == Path(two, f"seed{seed}.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize("model", [{}, {"loss": "info_nce", "temperature": 0.1}])
@@ -85,17 +51,6 @@ def test_an_epoch_that_is_not_the_best_is_not_kept(task):
     trained = values(curves, "val_recall_sum")[1:]
     assert trained[-1] < max(trained)
     assert retrieval.load(Path("out/seed1.safetensors"))[1]["val_recall_sum"] == max(trained)
-
-
-def test_the_share_of_terms_above_zero_is_logged(task):
-    active = values(make(config(training={"epochs": 12, "batch_size": 3})), "train_active")
-    assert 0 < active[-1] < active[0] <= 1
-    # Alone in a batch there is nothing to learn from.
-    job = Job(config(training={"batch_size": 2}), 1)
-    state = job.begin()
-    pair = next(job.read(state))
-    alone = replace(pair, features=pair.features[:1], captions=pair.captions[:1])
-    assert loop.update(job, state, alone) == {"train_loss": 0, "train_active": 0}
 
 
 def test_the_learning_rate_decays_by_epochs(task):
@@ -154,37 +109,22 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, killed_
     assert same_bytes("one", "three")
 
 
-def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(task, monkeypatch):
+def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(task, command):
     both = config(seeds=(1, 2), weights="both")
     write_config(config_path("retriever", "listener"), both)
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
-    monkeypatch.setattr(sys, "argv", ["retriever.py", "listener"])
-    runpy.run_path(str(children.STAGES / "retriever.py"), run_name="__main__")
+    command("listener", script=children.STAGES / "retriever.py")
     curves = read_table("both/curves.parquet", CURVES).to_pylist()
     forget(Path(), "retriever@listener")
     assert curves == [row for seed in (1, 2) for row in made(config(seeds=(seed,), weights=f"alone{seed}"))]
     assert all(same_bytes("both", f"alone{seed}", seed) for seed in (1, 2))
     assert Path("both/seed1.safetensors").read_bytes() != Path("both/seed2.safetensors").read_bytes()
     measured = read_json("both/recalls.json")
-    assert {name: measured[name] for name in ("split", "images", "captions")} == {
-        "split": "test",
-        "images": 6,
-        "captions": 12,
-    }
+    assert [measured[name] for name in ("split", "images", "captions")] == ["test", 6, 12]
     for seed in (1, 2):
         retriever, _ = retrieval.load(Path(f"both/seed{seed}.safetensors"))
         split = retriever.load_task(task / "artifacts/image").split("test", 6)
         assert measured["seeds"][str(seed)] == recalls(retriever, split, CPU)
-
-
-def test_what_has_ended_is_not_trained_again(task, monkeypatch):
-    """DVC may fail to record the weights, and then removes them to run the stage again."""
-    expected = make(config())
-    weights = Path("out/seed1.safetensors").read_bytes()
-    Path("out/seed1.safetensors").unlink()
-    monkeypatch.setattr(loop, "update", lambda *_: pytest.fail("trained again"))
-    assert make(config()) == expected
-    assert Path("out/seed1.safetensors").read_bytes() == weights
 
 
 def test_checkpoints_are_of_everything_that_weights_depend_on(task):
@@ -197,32 +137,3 @@ def test_checkpoints_are_of_everything_that_weights_depend_on(task):
     rows = read_table("artifacts/image/data/references.parquet", REFERENCES).to_pylist()
     write_rows("artifacts/image/data/references.parquet", rows[:-1], REFERENCES)
     assert checkpoint_folder(config()) != before
-
-
-def test_a_task_without_captions_to_validate_on_is_one_line(task):
-    path = Path("artifacts/image/data/references.parquet")
-    rows = [row for row in read_table(path, REFERENCES).to_pylist() if row["split"] != "val"]
-    write_rows(path, rows, REFERENCES)
-    with pytest.raises(InputError, match="no captions in split 'val'"):
-        make(config())
-
-
-@pytest.mark.parametrize(
-    "change",
-    # The second is a finite loss whose gradient is NaN.
-    [lambda terms: terms * float("nan"), lambda terms: terms + (0 * terms).abs().sqrt()],
-)
-def test_what_is_not_finite_stops_a_run_and_its_last_good_state_stays(task, monkeypatch, change):
-    original, calls = Model.loss, []
-
-    def loss(model, images, captions):
-        calls.append(images)
-        terms = original(model, images, captions)
-        return tuple(change(term) for term in terms) if len(calls) == 6 else terms
-
-    monkeypatch.setattr(Model, "loss", loss)
-    with pytest.raises(InputError, match=r"^listener seed 1: the loss or its gradient is nan at step 6;"):
-        make(config())
-    assert not Path("out").exists()
-    [checkpoint] = Path("scratch/retriever@listener").rglob("*.safetensors")
-    assert load_weights(checkpoint)[1]["at"] == 3
