@@ -22,22 +22,14 @@ SLOTS = 4
 
 
 def write_graph(root: Path = Path()) -> None:
-    """Writes graph.yaml.
-
-    Raises:
-        InputError: the parameters are wrong.
-    """
+    """Writes graph.yaml."""
     params = read_params(root)
     with atomic(root / GRAPH) as temporary:
         temporary.write_text(graph_text(params, resolve(params)), encoding="utf-8")
 
 
 def check_graph(params: Params, stages: Stages, root: Path = Path()) -> None:
-    """Checks that graph.yaml is what the parameters say.
-
-    Raises:
-        InputError: it is not, and DVC runs another graph than that of the parameters.
-    """
+    """Checks that graph.yaml fits the parameters: otherwise DVC runs another graph than theirs."""
     path = root / GRAPH
     if not path.is_file() or path.read_text(encoding="utf-8") != graph_text(params, stages):
         raise InputError(GRAPH, "does not fit the parameters", "renew it with `seqcap graph`, then run again")
@@ -74,11 +66,11 @@ def graph(params: Params, stages: Stages) -> dict[str, Any]:
             for name, config in configs["retrieve"].items()
         },
         "variances": {
-            name: config.model_dump(include={"paper", "task", "start"}) for name, config in configs["variance"].items()
+            name: c.model_dump(include={"paper", "task", "start"}) for name, c in configs["variance"].items()
         },
         "estimators": {
-            name: config.model_dump(include={"paper", "task", "listener", "start"})
-            for name, config in configs["estimators"].items()
+            name: c.model_dump(include={"paper", "task", "listener", "start"})
+            for name, c in configs["estimators"].items()
         },
         "papers": {
             name: {

@@ -102,7 +102,6 @@ def _check_features(name: str, features: Features, task: Task) -> None:
 
 
 def features_config(params: Params, name: str) -> FeaturesConfig:
-    """Stage `features` of a task."""
     features = params.shared.features[name]
     return FeaturesConfig(
         task=name,
@@ -113,14 +112,12 @@ def features_config(params: Params, name: str) -> FeaturesConfig:
 
 
 def probe_config(params: Params, name: str) -> ProbeConfig:
-    """Stage `probe` of a task."""
     dataset = params.shared.tasks[name].dataset
     modules = ["seqcap.features.probe"] if dataset in GENERATED else []
     return ProbeConfig(task=name, dataset=dataset, code=closure(modules, ["probe.py"]))
 
 
 def embeddings_config(params: Params, name: str) -> EmbeddingsConfig:
-    """Stage `embeddings` of a task."""
     file = params.shared.embeddings.files.get(name)
     return EmbeddingsConfig(
         task=name,
@@ -133,7 +130,6 @@ def embeddings_config(params: Params, name: str) -> EmbeddingsConfig:
 
 
 def paraphrases_config(params: Params, name: str) -> WordsConfig:
-    """Stage `paraphrases` of a task."""
     return WordsConfig(task=name, code=closure([], ["paraphrases.py"]))
 
 
