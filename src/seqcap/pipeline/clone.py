@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic, beside, copy_file, leftovers
@@ -21,11 +22,10 @@ REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECT
 
 
 def update_clone(folder: Path) -> None:
-    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit. It
-    replaces what experiments change (`CHANGING`).
+    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit.
 
-    Raises:
-        InputError: git failed, something else is there, or somebody has worked in the clone.
+    It replaces what experiments change (`CHANGING`). An `InputError` if something else is at `folder`, or somebody has
+    worked in the clone.
     """
     for leftover in leftovers(folder, "tmp"):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -101,10 +101,8 @@ def warn_of_uncommitted(experiment: Path) -> None:
 def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
     """What a git command prints."""
     environment = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
-    command = ["git", *map(str, arguments)]
-    done = subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
-    )
+    text: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
+    done = subprocess.run(["git", *map(str, arguments)], env=environment, check=False, **text)
     if done.returncode != 0:
         raise InputError("git", " ".join(done.stderr.split()), fix)
     return done.stdout

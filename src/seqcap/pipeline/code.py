@@ -2,7 +2,7 @@
 
 Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
 by name at run time, as `seqcap.objectives` does: their callers list these. A test compares the result with the modules
-that the stages load. A module that reads data files names them in `DATA_FILES = "words/*.yaml"`, a pattern in its folder.
+that the stages load. A module that reads data files names them in its folder: `DATA_FILES = "words/*.yaml"`.
 """
 
 from __future__ import annotations

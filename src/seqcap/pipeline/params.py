@@ -256,8 +256,7 @@ class RunParams(Section):
 
 
 class EnsembleParams(Section):
-    """Seeds of a run that decode together: `number` ensembles of `members`, which take the run's seeds in order. A group
-    with ensembles decodes nothing else."""
+    """`number` ensembles of `members` of a run's seeds, in order. A group with ensembles decodes nothing else."""
 
     run: Name
     label: str = Field(min_length=1)

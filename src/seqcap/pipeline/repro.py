@@ -30,20 +30,16 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = Fa
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
 
     Args:
-        targets: the stages that are wanted; those that they depend on run, too. None: every stage.
+        targets: the stages that are wanted; those that they depend on run, too. Empty: every stage.
         dry: only `configure` runs, and the names of the stages that would run are printed.
-
-    Raises:
-        InputError: `folder` is no checkout, there is no such stage, or one failed. What was done stays done.
     """
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
 
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
-        status = run_python(
-            folder, "-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item", stage
-        )
+        dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
+        status = run_python(folder, *dvc, stage)
         keep_records(folder)
         if status != 0:
             raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
@@ -127,11 +123,7 @@ def sections(papers: Collection[str]) -> list[str]:
 
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
-    """Each stage -> the stages that it depends on; with `targets`, only these and those that they need.
-
-    Raises:
-        InputError: there is no such stage, or DVC cannot read the graph.
-    """
+    """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
     with _dvc(folder) as repo:
         graph = repo.index.graph
         depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
