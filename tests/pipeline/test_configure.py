@@ -8,6 +8,7 @@ from fnmatch import fnmatch
 import pytest
 from parameter_files import ROOT, ParameterFiles, changed
 
+from seqcap import objectives
 from seqcap.config import config_path
 from seqcap.config.data import ImageData
 from seqcap.config.training import TrainConfig
@@ -308,19 +309,21 @@ def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeyp
 
 
 def test_a_paper_without_its_folder_in_the_package_is_one_line(files):
-    extra = files.content("papers/extra.yaml")
-    extra |= {"pictures": "image", "evaluations": {"extra": {"task": "image", "beam": 1, "samples": 0}}}
-    assert "papers/extra.yaml: evaluations.extra has no group" in message(files)
-    run = {"captioner": "lstm", "group": "extra", "label": "x", "objective": "cross_entropy", "training": TRAINING}
-    extra |= {"groups": {"extra": "extra"}, "runs": {"one": run}}
-    assert "papers/extra.yaml: there is no src/seqcap/papers/extra/tables.py; add it" in message(files)
-    extra["pictures"] = "photos"
-    assert "papers/extra.yaml: pictures is 'photos'; allowed: image, " in message(files)
+    files.content("papers/extra.yaml")["pictures"] = "image"
+    assert "papers/extra.yaml: there is no paper 'extra'; add src/seqcap/papers/extra, or name" in message(files)
 
 
 def test_each_run_needs_what_its_own_seed_mined(files):
     files["retrievers.reward.seeds"] = 2
     assert "listener is 'reward'; each seed of the run needs its own: give the retriever at least 3" in message(files)
+
+
+def test_an_objective_that_reads_what_nobody_makes_is_one_line(files, monkeypatch):
+    monkeypatch.setattr(objectives.model_class("self_critical"), "reads", ("dreams",))
+    assert message(files) == (
+        "src/seqcap/objectives/self_critical.py: an entry of Model.reads is 'dreams'; allowed: embeddings, paraphrases, "
+        "pretrained"
+    )
 
 
 # --- The files

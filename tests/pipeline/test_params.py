@@ -232,7 +232,7 @@ def test_what_is_no_parameter_file_is_one_line(files, text):
 
 def test_a_paper_of_the_package_without_parameters_is_named(files):
     (files.folder / SLE).unlink()
-    assert f"{SLE}: does not exist; add its runs, or remove src/seqcap/papers/sle" in message(files.read)
+    assert "src/seqcap/papers/sle: has no papers/sle.yaml; add it" in message(files.read)
 
 
 def test_no_parameter_file_at_all_is_one_line(tmp_path):

@@ -12,6 +12,7 @@ from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, g
 from ruamel.yaml import YAML
 from stage_server import stage_server
 
+from seqcap import papers
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
@@ -171,7 +172,7 @@ EDITS = {
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
     "a published table": (source("papers/sle/published/table1.csv"), paper("sle")),
     "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
-    "what only tests use": (source("rewards/reference.py"), set()),
+    "what no stage runs": (source("metrics/official.py"), set()),
     "an objective": (source("objectives/sequence_exploration.py"), of("train", *EXPLORING)),
     "how clips are drawn": (
         source("world/clips.py"),
@@ -216,6 +217,7 @@ def configured(copy, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(code, "PACKAGE", folder / "src/seqcap")
     monkeypatch.setattr(code, "REPOSITORY", folder)
+    monkeypatch.setattr(papers, "FOLDER", folder / "src/seqcap/papers")
     kept = {
         path: path.read_bytes()
         for path in (*folder.glob("*.yaml"), *folder.glob("papers/*.yaml"), *folder.glob("src/seqcap/**/*"))
@@ -262,7 +264,6 @@ def test_the_code_of_a_group_is_that_of_its_runs(copy):
     files = set(closure([module for one in runs for module in training_modules(read_params(), one)], ["train.py"]))
     assert {"src/seqcap/objectives/token_sequence_smoothing.py", "src/seqcap/objectives/smoothing.py"} <= files
     assert files == set(group["code"])
-    assert "src/seqcap/rewards/reference.py" not in files
 
 
 # --- The committed graph

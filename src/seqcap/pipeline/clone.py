@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic, beside, copy_file, leftovers
@@ -100,9 +99,9 @@ def warn_of_uncommitted(experiment: Path) -> None:
 
 def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
     """What a git command prints."""
-    environment = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
-    text: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
-    done = subprocess.run(["git", *map(str, arguments)], env=environment, check=False, **text)
+    kept = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
+    command = ["git", *map(str, arguments)]
+    done = subprocess.run(command, env=kept, capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode != 0:
         raise InputError("git", " ".join(done.stderr.split()), fix)
     return done.stdout
