@@ -59,8 +59,7 @@ Positive = Annotated[int, Field(ge=1)]
 class World(Section):
     """What differs from `scenes` in a task's generated world."""
 
-    # Added to `seed`, so that two worlds have no image in common.
-    seed_offset: int = Field(default=0, ge=0, lt=2**30)
+    seed_offset: int = Field(default=0, ge=0, lt=2**30)  # added to `seed`, so that two worlds have no image in common
     train: int | None = None
     val: int | None = None
     test: int | None = None
@@ -102,8 +101,7 @@ class SentenceTask(TaskParams):
     splits: Splits
     tokenise: bool
     subwords: Annotated[int, Field(ge=1, le=200_000)] | None
-    # The rewards know 16-bit ids.
-    max_words: Annotated[int, Field(ge=1, le=65_000)] | None
+    max_words: Annotated[int, Field(ge=1, le=65_000)] | None  # the rewards know 16-bit ids
     max_length: int = Field(ge=2, le=1000)
 
 
@@ -111,8 +109,7 @@ Task = Annotated[ImageTask | ClipTask | SentenceTask, Field(discriminator="kind"
 
 
 class Embeddings(Section):
-    # Task -> a file of vectors; those of the other tasks are trained.
-    files: dict[Name, str | None]
+    files: dict[Name, str | None]  # task -> a file of vectors; those of the other tasks are trained
     glove: Glove
 
 
@@ -126,8 +123,7 @@ class Features(Section):
     frames: Annotated[int, Field(ge=2, le=1000)] | None = None
     grid: int = Field(ge=1, le=32)
     dtype: Literal["float16", "float32"]
-    # Images per step, in extraction and in the encoder's training.
-    batch_size: Positive
+    batch_size: Positive  # images per step, in extraction and in the encoder's training
     # The rest is of the encoder's own training, if `weights` is "scenes".
     pictures: int = Field(ge=1, le=10_000_000)
     epochs: Positive
@@ -138,8 +134,7 @@ class CaptionerParams(Section):
     task: Name
     architecture: Name
     seeds: Seeds
-    # Checked by the architecture's own Config.
-    model: dict[str, Any]
+    model: dict[str, Any]  # checked by the architecture's own Config
 
 
 class PretrainParams(Section):
@@ -153,8 +148,7 @@ class RetrieverParams(CaptionerParams):
 
     # Added to `seed`: retrievers that must not know each other have different ones.
     seed_offset: int = Field(ge=0, lt=2**30)
-    # Of the user's CLIP; None: the retriever is trained on the task's captions.
-    folder: str | None = None
+    folder: str | None = None  # of the user's CLIP; None: the retriever is trained on the task's captions
     training: dict[str, Any]
 
 
@@ -169,8 +163,7 @@ class Decoding(Section):
 
 
 class ReportParams(Section):
-    # Data -> claims that an experiment has published.
-    beside: dict[str, str] | None
+    beside: dict[str, str] | None  # data -> claims that an experiment has published
 
 
 class Shared(Section):
@@ -204,15 +197,13 @@ class Shared(Section):
 class RatingParams(Section):
     """A page for people who judge captions."""
 
-    # The retriever that says which images are similar.
-    judge: Name
+    judge: Name  # the retriever that says which images are similar
 
 
 class PaperParams(Section):
     """A paper's part of the report."""
 
-    # The task whose images its figures show.
-    pictures: Name
+    pictures: Name  # the task whose images its figures show
     rating: RatingParams | None = None
     # Pairs of its runs that the report compares, although the paper does not.
     comparisons: tuple[tuple[Name, Name], ...] = ()
@@ -222,36 +213,28 @@ class EvaluationParams(Section):
     """How the captions of some groups of runs are decoded and scored."""
 
     task: Name
-    # None: the task's `evaluate_on`.
-    split: Literal["train", "val", "test", "server"] | None = None
+    split: Literal["train", "val", "test", "server"] | None = None  # None: the task's `evaluate_on`
     # None: all metrics, against all references of an item. Else those of COCO's server, against so many references.
     references: Annotated[tuple[Positive, ...], Field(min_length=1)] | None = None
-    # Width of the beam, and random captions of each item.
-    beam: int = Field(ge=1, le=100)
-    samples: int = Field(ge=0, le=100)
-    # No caption of the beam repeats so many tokens; 0: it may.
-    no_repeat_ngram: int = Field(0, ge=0, le=100)
+    beam: int = Field(ge=1, le=100)  # width of the beam
+    samples: int = Field(ge=0, le=100)  # random captions of each item
+    no_repeat_ngram: int = Field(0, ge=0, le=100)  # no caption of the beam repeats so many tokens; 0: it may
 
 
 class RunParams(Section):
     """One training run: an objective on a captioner. Without `like` and `sweep`, which `trained_runs` resolves."""
 
-    # The runs of a group train side by side, in one stage.
-    group: Name
+    group: Name  # the runs of a group train side by side, in one stage
     label: str = Field(min_length=1, max_length=100)
-    # Whether the paper's tables have a row for it where the paper prints none.
-    row: bool = True
+    row: bool = True  # whether the paper's tables have a row for it where the paper prints none
     captioner: Name
     objective: Name
-    # Checked by the objective's own Config.
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, Any] = Field(default_factory=dict)  # checked by the objective's own Config
     reward: Name | None = None
-    # The retriever that its objective reads, if it reads one.
-    listener: Name | None = None
+    listener: Name | None = None  # the retriever that its objective reads, if it reads one
     # The run that it continues from, or `SCRATCH`. None: the pretrained captioner, if it is in `pretrain`.
     start: Name | None = None
-    # None: as many as the captioner has.
-    seeds: Seeds | None = None
+    seeds: Seeds | None = None  # None: as many as the captioner has
     training: Training
 
 
@@ -268,14 +251,10 @@ class RetrievalParams(Section):
     """Scores of what an evaluation's captions tell retrievers, and of how far they drift from English."""
 
     evaluation: Name
-    # Whose captions: the greedy one, or the beam's best.
-    decoder: Literal["greedy", "beam"] = "greedy"
-    # It ranks the captions of runs without a listener of their own.
-    listener: Name
-    # The retriever that no run has seen.
-    judge: Name
-    # The pretrained captioner under which captions are more or less probable.
-    captioner: Name
+    decoder: Literal["greedy", "beam"] = "greedy"  # whose captions: the greedy one, or the beam's best
+    listener: Name  # it ranks the captions of runs without a listener of their own
+    judge: Name  # the retriever that no run has seen
+    captioner: Name  # the pretrained captioner under which captions are more or less probable
 
 
 class VarianceParams(Section):
@@ -307,8 +286,7 @@ class Entries(Section):
     """The named entries of papers/<paper>.yaml."""
 
     evaluations: dict[Name, EvaluationParams] = Field(default_factory=dict)
-    # Group -> the evaluation of its runs.
-    groups: dict[Name, Name] = Field(default_factory=dict)
+    groups: dict[Name, Name] = Field(default_factory=dict)  # group -> the evaluation of its runs
     runs: dict[Name, RunParams] = Field(default_factory=dict)
     ensembles: dict[Name, EnsembleParams] = Field(default_factory=dict)
     retrievals: dict[Name, RetrievalParams] = Field(default_factory=dict)

@@ -21,7 +21,7 @@ from seqcap.config.data import (
 from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import GENERATED, PARAMS, ClipTask, Features, Params, SentenceTask, Task
+from seqcap.pipeline.params import GENERATED, PARAMS, ClipTask, Params, SentenceTask
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
 from seqcap.world import scenes
@@ -77,20 +77,8 @@ def _corpus(name: str, task: SentenceTask) -> Corpus:
 
 def encoder_config(params: Params, name: str) -> EncoderConfig:
     """Stage `encoder` of a task with images or clips."""
-    features = params.shared.features[name]
-    _check_features(name, features, params.shared.tasks[name])
-    return EncoderConfig(
-        task=name,
-        fingerprint=fingerprint([Path(features.weights)]),
-        seed=params.shared.seed,
-        **features.model_dump(exclude={"grid", "dtype"}),
-        code=closure(["seqcap.training.encoders"] if features.weights == "scenes" else [], ["encoder.py"]),
-    )
-
-
-def _check_features(name: str, features: Features, task: Task) -> None:
-    """Checks that a task's features can be made of its data."""
-    place, clips = f"features.{name}", isinstance(task, ClipTask)
+    features, task, place = params.shared.features[name], params.shared.tasks[name], f"features.{name}"
+    clips = isinstance(task, ClipTask)
     if features.weights == "scenes" and task.dataset not in GENERATED:
         what = f"{place}.weights is 'scenes', but the images are {task.dataset}'s"
         raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
@@ -99,6 +87,13 @@ def _check_features(name: str, features: Features, task: Task) -> None:
         raise InputError(PARAMS, f"{place}.frames is {features.frames}", fix)
     if features.backbone == "clips_cnn" and not clips:
         raise InputError(PARAMS, f"{place}.backbone is 'clips_cnn'", "it reads clips: use scenes_cnn")
+    return EncoderConfig(
+        task=name,
+        fingerprint=fingerprint([Path(features.weights)]),
+        seed=params.shared.seed,
+        **features.model_dump(exclude={"grid", "dtype"}),
+        code=closure(["seqcap.training.encoders"] if features.weights == "scenes" else [], ["encoder.py"]),
+    )
 
 
 def features_config(params: Params, name: str) -> FeaturesConfig:

@@ -12,7 +12,7 @@ from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, 
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import GENERATED, Params, RatingParams, Task
+from seqcap.pipeline.params import GENERATED, Params, RatingParams
 from seqcap.pipeline.resolve_results import Decoded, split_of
 from seqcap.pipeline.resolve_training import LIKELIHOOD, retriever_module, retriever_of
 from seqcap.pipeline.validation import find
@@ -34,7 +34,12 @@ def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], dec
         "clips": next((task for task, value in tasks.items() if value.kind == "clips"), None),
         "tasks": {
             # Only generated images may be shown: photographs belong to others.
-            task: ReportedTask(kind=value.kind, dataset=_dataset(value), show=value.dataset in GENERATED)
+            task: ReportedTask(
+                kind=value.kind,
+                # Text files have the name of their folder.
+                dataset=Path(str(value.root)).name if value.dataset == "text" else value.dataset,
+                show=value.dataset in GENERATED,
+            )
             for task, value in tasks.items()
         },
         "evaluations": {
@@ -54,11 +59,6 @@ def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], dec
         "results": results,
         "runs": tuple(runs),
     }
-
-
-def _dataset(task: Task) -> str:
-    """The name of a task's dataset. Text files have the name of their folder."""
-    return Path(task.root).name if task.dataset == "text" and task.root is not None else task.dataset
 
 
 def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], decoded: Decoded) -> list[ReportedRun]:
