@@ -1,6 +1,5 @@
 """The code that a stage depends on: what the import closure finds, and that of every committed configuration."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -84,12 +83,6 @@ def test_a_changed_file_changes_its_own_hash_alone(package):
 def test_a_module_that_is_not_there_is_an_error(package):
     with pytest.raises(ModuleNotFoundError, match=r"seqcap\.inner\.absent"):
         code.closure(["seqcap.inner.absent"])
-
-
-def test_imports_are_absolute():
-    """Relative ones would not be found."""
-    for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("stages/*.py")]:
-        assert not re.search(r"^\s*from \.", path.read_text(), re.MULTILINE), path
 
 
 # --- The committed configurations
@@ -190,26 +183,3 @@ def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
         "evaluate/smoothing_de_en",
         "evaluate/smoothing_en_fr",
     }
-
-
-def test_the_page_for_raters_depends_on_all_that_it_is_made_of(configs):
-    for file in ("rating/page.js", "rating/page.css", "rating/template.html", "rating/kit.py"):
-        assert users(configs, file) == {"rating/psst"}
-    assert "rating/psst" in users(configs, "retrieval/dual_encoder.py") & users(configs, "papers/psst/published/")
-    assert stages(users(configs, "rating/aggregate.py"), "rating") == set()
-
-
-def test_estimators_depend_on_what_they_measure(configs):
-    for file in ("models/relaxation.py", "retrieval/dual_encoder.py", "models/lstm.py", "tasks/images.py"):
-        assert "estimators/psst_estimators" in users(configs, file)
-    assert users(configs, "evaluation/estimators.py") == {"estimators/psst_estimators"}
-    assert "estimators/psst_estimators" not in users(configs, "training/")
-
-
-def test_each_papers_figures_are_its_own(configs):
-    for paper in ("sle", "spider", "smoothing"):
-        assert users(configs, f"papers/{paper}/figures.py") == {f"figures/{paper}"}
-        assert stages(users(configs, f"papers/{paper}/tables.py"), "tables") == {f"tables/{paper}"}
-        assert users(configs, f"papers/{paper}/published/table1.csv") <= {
-            f"{stage}/{paper}" for stage in ("tables", "figures", "section")
-        }

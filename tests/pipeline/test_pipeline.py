@@ -342,8 +342,3 @@ def test_an_experiment_runs_only_what_its_reports_need(tmp_path):
     assert not [name for name in left if "de_en" in name or "smoothing" in name]
     assert "section@sle" in left
     assert "section@spider" in left
-
-
-def test_no_stage_reads_the_parameters_but_configure():
-    for path in Path(ROOT / "stages").glob("*.py"):
-        assert ("read_params" in path.read_text()) == (path.name == "configure.py")
