@@ -227,15 +227,6 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, command):
     assert command("score", "--references", tmp_path / "none.json", *files[3:5]).returncode == 2
 
 
-def test_damaged_parquet_of_the_user_is_not_to_be_deleted(tmp_path):
-    """Only the pipeline makes its own files again."""
-    (tmp_path / "cands.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match=r"cands\.parquet: is not a Parquet file .*; restore it"):
-        read_candidates(tmp_path / "cands.parquet")
-    with pytest.raises(InputError, match=r"none\.parquet: does not exist; check the path"):
-        read_candidates(tmp_path / "none.parquet")
-
-
 def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
     path = results(tmp_path, [(1, "a dog")], os.fsdecode(b"\xff.json"))
     assert list(read_candidates(path)) == ["\ufffd"]
@@ -296,9 +287,6 @@ def test_wrong_texts_are_named(tmp_path, files, problem):
 def test_standard_input(monkeypatch, text):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert read_candidates(Path("-")) == {"stdin": {1: [["a", "dog"]]}}
-
-
-def test_what_is_wrong_with_standard_input_is_said_of_it(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{")))
     with pytest.raises(InputError, match=r"^standard input: is not JSON"):
         read_candidates(Path("-"))

@@ -14,12 +14,11 @@ from typing import Any
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
-from seqcap.pipeline.params import read_yaml
+from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 
-PARAMS = "params.yaml"
 # The first stage, which writes what the others depend on.
 CONFIGURE = "configure"
 # The last stage.
@@ -110,7 +109,8 @@ def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str
 def share_cores(folder: Path, jobs: int) -> None:
     """Divides the cores among stages that run side by side, unless params.yaml gives a number of `workers`: with more
     processes than cores, all take a quarter longer."""
-    machine = {name: read_yaml(folder / PARAMS)[name] for name in ("device", "workers", "launcher")}
+    params = read_yaml(folder / PARAMS)
+    machine = {name: params[name] for name in ("device", "workers", "launcher")}
     if machine["workers"] == "auto":
         machine["workers"] = max(1, (os.cpu_count() or 1) // jobs)
     # Written, not changed: somebody may have deleted artifacts/ to begin anew.

@@ -14,7 +14,7 @@ from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import GENERATED, Params, RatingParams
 from seqcap.pipeline.resolve_results import Decoded, split_of
-from seqcap.pipeline.resolve_training import LIKELIHOOD, retriever_module, retriever_of
+from seqcap.pipeline.resolve_training import LIKELIHOOD, find_retriever, retriever_module
 from seqcap.pipeline.validation import find
 
 
@@ -102,7 +102,7 @@ def section_config(params: Params, fields: dict[str, Any]) -> SectionConfig:
 
 def rating_config(params: Params, fields: dict[str, Any], wanted: RatingParams) -> RatingConfig:
     name = fields["paper"]
-    judge = retriever_of(params, wanted.judge, fields["pictures"], params.source(name), "rating.judge")
+    judge = find_retriever(params, wanted.judge, fields["pictures"], params.source(name), "rating.judge")
     page = [f"rating/*.{kind}" for kind in ("css", "html", "js")]
     code = _code(name, "rating", [retriever_module(params, judge)], page)
     return RatingConfig(**fields, judge=judge, code=code)

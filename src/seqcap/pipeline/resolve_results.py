@@ -14,11 +14,10 @@ from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import Params
 from seqcap.pipeline.resolve_training import (
     captioner_fields,
-    listener,
+    find_retriever,
     objective_settings,
     pretrained,
     retriever_module,
-    retriever_of,
     reward_weights,
 )
 from seqcap.pipeline.validation import find
@@ -94,8 +93,8 @@ def retrieve_config(params: Params, name: str, decoded: Decoded) -> RetrievalCon
     wanted, source, place = params.retrievals[name], params.source(name), f"retrievals.{name}"
     evaluation = find(params.evaluations, wanted.evaluation, source, f"{place}.evaluation")
     task = params.shared.tasks[evaluation.task]
-    folder, _ = listener(params, wanted.listener, evaluation.task, source, f"{place}.listener")
-    judge = retriever_of(params, wanted.judge, evaluation.task, source, f"{place}.judge")
+    folder = find_retriever(params, wanted.listener, evaluation.task, source, f"{place}.listener", starts_runs=True)
+    judge = find_retriever(params, wanted.judge, evaluation.task, source, f"{place}.judge")
     start = pretrained(params, wanted.captioner, source, f"{place}.captioner")
     architecture = params.shared.captioners[wanted.captioner].architecture
     modules = [f"seqcap.models.{architecture}", *(retriever_module(params, path) for path in (folder, judge))]
@@ -146,7 +145,8 @@ def estimators_config(params: Params, name: str) -> EstimatorsConfig:
     wanted, source, place = params.estimators[name], params.source(name), f"estimators.{name}"
     start = pretrained(params, wanted.captioner, source, f"{place}.captioner")
     captioner = captioner_fields(params, wanted.captioner, source, f"{place}.captioner")
-    folder, retriever = listener(params, wanted.listener, captioner["task"], source, f"{place}.listener")
+    folder = find_retriever(params, wanted.listener, captioner["task"], source, f"{place}.listener", starts_runs=True)
+    retriever = params.shared.retrievers[wanted.listener]
     if retriever.seed_offset != 0 or retriever.folder:
         fix = "name a trained retriever with seed_offset 0"
         raise InputError(source, f"{place}.listener is {wanted.listener!r}", fix)

@@ -15,7 +15,7 @@ from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.training import TrainConfig, TrainingRun
 from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RetrieverParams, RunParams
+from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RunParams
 from seqcap.pipeline.resolve_data import data_root, fingerprint
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
@@ -177,7 +177,8 @@ def _listener(params: Params, name: str) -> str:
     """The folder of the listeners that a run reads, one for each of its seeds."""
     run, source, place = params.runs[name], params.source(name), f"runs.{name}.listener"
     task = params.shared.captioners[run.captioner].task
-    folder, retriever = listener(params, run.listener or "none", task, source, place)
+    folder = find_retriever(params, run.listener or "none", task, source, place, starts_runs=True)
+    retriever = params.shared.retrievers[Path(folder).name]
     if folder.startswith("artifacts/retriever/") and retriever.seed_offset != 0:
         fix = "run and listener share their seed: name a retriever with seed_offset 0"
         raise InputError(source, f"{place} is {run.listener!r}", fix)
@@ -188,22 +189,14 @@ def _listener(params: Params, name: str) -> str:
     return folder
 
 
-def listener(params: Params, name: str, task: str, source: Path, place: str) -> tuple[str, RetrieverParams]:
-    """The folder of a trained retriever, or of any with what it has mined: runs may start with these."""
-    allowed = {
-        key: value
-        for key, value in params.shared.retrievers.items()
-        if value.task == task and (key in params.shared.mined or not value.folder)
-    }
-    retriever = find(allowed, name, source, place)
-    return f"artifacts/{'mined' if name in params.shared.mined else 'retriever'}/{name}", retriever
-
-
-def retriever_of(params: Params, name: str, task: str, source: Path, place: str) -> str:
-    """The folder of a task's retriever."""
+def find_retriever(params: Params, name: str, task: str, source: Path, place: str, starts_runs: bool = False) -> str:
+    """The folder of a task's retriever. Runs start with a trained one, or with one that has mined and what it mined."""
+    mined = params.shared.mined if starts_runs else {}
     allowed = {key: value for key, value in params.shared.retrievers.items() if value.task == task}
+    if starts_runs:
+        allowed = {key: value for key, value in allowed.items() if key in mined or not value.folder}
     find(allowed, name, source, place)
-    return f"artifacts/retriever/{name}"
+    return f"artifacts/{'mined' if name in mined else 'retriever'}/{name}"
 
 
 def retriever_module(params: Params, folder: str) -> str:
