@@ -462,6 +462,7 @@ def test_reports_are_published(checkout, before):
 def test_papers_left_out_are_not_published(checkout):
     EXPERIMENT.write_text("papers/spider.yaml: null\n")
     run_experiment()
+    assert (CLONE / "papers/spider.yaml").read_text() == "{}\n"
     assert read(TARGET) == published(NEW_WITHOUT_SPIDER)
 
 
@@ -568,12 +569,6 @@ def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
         write(tmp_path, {name: (ROOT / name).read_text(encoding="utf-8")})
         experiment.apply_overlay(tmp_path, {name: {}}, EXPERIMENT)
         assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / name).read_text(encoding="utf-8")
-
-
-def test_a_paper_that_is_null_takes_no_part(tmp_path):
-    write(tmp_path, COMMITTED)
-    experiment.apply_overlay(tmp_path, {"papers/spider.yaml": None}, EXPERIMENT)
-    assert (tmp_path / "papers/spider.yaml").read_text() == "{}\n"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,10 @@
 
 import importlib
 import json
-import runpy
 from fnmatch import fnmatch
 
 import pytest
-from parameter_files import ROOT, ParameterFiles, changed
+from parameter_files import ParameterFiles, changed
 
 from seqcap import objectives
 from seqcap.config import config_path
@@ -342,17 +341,3 @@ def test_stages_read_what_is_written(files, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"configs/train/nothing\.json: cannot be read"):
         TrainConfig.read("train", "nothing")
     assert config_path("report").exists()
-
-
-def test_the_stage_ends_with_status_2_and_one_line(files, monkeypatch, capsys):
-    files["alpha"] = 1.5
-    with pytest.raises(InputError):
-        files.read()
-    monkeypatch.chdir(files.folder)
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_path(str(ROOT / "stages/configure.py"), run_name="__main__")
-    assert ended.value.code == 2
-    printed = capsys.readouterr().err
-    assert printed.startswith("error: params.yaml: alpha is 1.5")
-    assert printed.count("\n") == 1
-    assert not (files.folder / "configs").exists()

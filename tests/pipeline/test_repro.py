@@ -163,19 +163,6 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     assert run(checkout, "seqcap", "repro") == (0, f"{STAGES} of {STAGES} stages are up to date\n")
 
 
-def test_a_run_waits_for_dvc_alone(checkout):
-    first = began(checkout, "dvc", "repro")
-    second = start(checkout, "seqcap", "repro")
-    line = second.stdout.readline()
-    assert line.startswith(f"waiting: process {first.pid} runs ")
-    assert line.endswith("dvc/__main__.py repro\n")
-    go_on(checkout)
-    for process in (first, second):
-        status, output = finish(process)
-        assert status == 0, output
-    assert begun(checkout) == 1
-
-
 # DVC's lock of paths
 
 

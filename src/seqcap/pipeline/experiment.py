@@ -37,7 +37,13 @@ def run_experiment(
         jobs: stages at a time.
         papers: whose parts are made, and published beside those that were published earlier; empty: all.
     """
-    changes = _read_changes(experiment, root)
+    changes = read_yaml(experiment)
+    if root is not None:
+        tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
+        if len(tasks) != 1:
+            raise InputError(experiment, f"changes {len(tasks)} tasks, but there is one root", "change one task")
+        for task in tasks.values():
+            task["root"] = str(root.resolve())
     folder = RUNS / experiment.stem
     # Checked here, before hours of work.
     check_publication(publish_to, folder)
@@ -49,26 +55,13 @@ def run_experiment(
         # With the clone's own code.
         if (folder / "graph.yaml").is_file() and run_python(folder, "-m", "seqcap", "graph") != 0:
             raise InputError(folder / "graph.yaml", "cannot be derived from the parameters", "see above")
-        # Not every stage: of the tasks that an experiment leaves out, none is needed.
+        # Only what the report needs: not the data of tasks that the experiment leaves out.
         if papers:
             repro(folder, jobs, parts_of(folder, papers))
             join_parts(folder, publish_to)
         else:
             repro(folder, jobs, [REPORT])
         publish(folder, publish_to, experiment)
-
-
-def _read_changes(experiment: Path, root: Path | None) -> dict[str, Any]:
-    """What an experiment changes. `root` becomes the root of the one task in it."""
-    changes = read_yaml(experiment)
-    if root is None:
-        return changes
-    tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
-    if len(tasks) != 1:
-        raise InputError(experiment, f"changes {len(tasks)} tasks, but there is one root", "change one task")
-    for task in tasks.values():
-        task["root"] = str(root.resolve())
-    return changes
 
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
@@ -90,7 +83,7 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
     changed: dict[Path, Any] = {}
     for name, change in changes.items():
         path = _parameter_file(folder, name, source)
-        # Checked first, in words for people.
+        # First, since its errors are one line.
         read_yaml(path)
         content = yaml.load(path.read_text(encoding="utf-8"))
         if change is None and name != PARAMS:

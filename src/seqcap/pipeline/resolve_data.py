@@ -44,8 +44,14 @@ def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceDat
         "code": closure(modules, ["data.py"]),
     }
     if isinstance(task, SentenceTask):
+        corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})
+        if generated:
+            # Generated text has spaces between all words already.
+            corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
+            for side in ("source", "target"):
+                find(dict.fromkeys(LANGUAGES), corpus[side], PARAMS, f"tasks.{name}.{side}")
         parallel = params.shared.parallel.model_dump() if generated else None
-        return SentenceData(corpus=_corpus(name, task), parallel=parallel, **common)
+        return SentenceData(corpus=Corpus(**corpus), parallel=parallel, **common)
     common |= task.model_dump(include={"dataset", "min_count", "max_length"})
     if isinstance(task, ClipTask):
         return ClipData(clips=params.shared.clips.model_dump() if generated else None, **common)
@@ -63,16 +69,6 @@ def data_root(params: Params, name: str) -> str:
     if task.root is None:
         raise InputError(PARAMS, f"tasks.{name}.root is null, but {task.dataset} is on disk", "name its folder")
     return task.root
-
-
-def _corpus(name: str, task: SentenceTask) -> Corpus:
-    corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})
-    if task.dataset in GENERATED:
-        # Generated text has spaces between all words already.
-        corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
-        for side in ("source", "target"):
-            find(dict.fromkeys(LANGUAGES), corpus[side], PARAMS, f"tasks.{name}.{side}")
-    return Corpus(**corpus)
 
 
 def encoder_config(params: Params, name: str) -> EncoderConfig:
