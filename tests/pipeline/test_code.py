@@ -173,13 +173,3 @@ def test_data_depend_on_their_own_kind(configs):
     assert stages(users(configs, "world/drawing.py"), *data) == images | clips | encoders
     features = {"features/image", "features/image2", "features/clip"}
     assert stages(users(configs, "features/extraction.py"), *data) == features
-
-
-def test_evaluations_depend_on_the_metrics_of_their_kind(configs):
-    captions = {f"evaluate/{name}_image" for name in ("psst", "sle", "spider", "smoothing", "wtfrl")}
-    captions |= {"evaluate/psst_image2", "evaluate/sle_clip", "evaluate/smoothing_server"}
-    assert stages(users(configs, "spice/rules.py"), "evaluate") == captions
-    assert stages(users(configs, "evaluation/translations.py"), "evaluate") == {
-        "evaluate/smoothing_de_en",
-        "evaluate/smoothing_en_fr",
-    }

@@ -147,8 +147,6 @@ SLE = ("sle_sll_sle", "sle_sll_sle_att")
 EXPLORING = (*SLE, "sle_clip_policies")
 TOLD_APART = ("psst_image", "wtfrl_image")
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
-TELLING_APART = ("wtfrl_weighted", "wtfrl_scst")
-LISTENING = ("psst_luo", "psst_multinomial", "psst_frozen_luo_34")
 OF_CAPTIONS = (
     "sle_image",
     "sle_clip",
@@ -170,18 +168,10 @@ EDITS = {
     "a published table": (source("papers/sle/published/table1.csv"), paper("sle")),
     "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
     "what no stage runs": (source("metrics/official.py"), set()),
-    "an objective": (source("objectives/sequence_exploration.py"), of("train", *EXPLORING)),
-    "how clips are drawn": (
-        source("world/clips.py"),
-        of("data", "clip"),
-    ),
+    "how clips are drawn": (source("world/clips.py"), of("data", "clip")),
     "a listener's training": (
         parameter("params.yaml", "retrievers.listener.training.epochs", 3),
         of("retriever", "listener"),
-    ),
-    "what listeners are for": (
-        source("objectives/cooperation.py"),
-        of("train", *LISTENING, *TELLING_APART) | of("estimators", "psst_estimators"),
     ),
     "how captions are passed on": (
         source("models/relaxation.py"),
@@ -193,16 +183,10 @@ EDITS = {
         of("pretrain", "attention") | of("train", *ATTENTIVE) | of("decode", *ATTENTIVE),
     ),
     "a figure": (source("papers/sle/figures.py"), of("figures", "sle")),
-    "a metric": (source("metrics/diversity.py"), of("evaluate", *OF_CAPTIONS)),
     "a metric of all captions": (
         source("metrics/self_bleu.py"),
         of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART) | of("rating", "psst"),
     ),
-    "the reward of distinctive captions": (
-        source("retrieval/contrast.py"),
-        of("train", *TELLING_APART) | of("mine", "reward"),
-    ),
-    "the head that knows damaged captions": (source("retrieval/grammar.py"), of("train", "wtfrl_scst")),
     "the checker of scenes": (source("world/checker.py"), None),
 }
 
