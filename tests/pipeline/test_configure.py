@@ -307,7 +307,7 @@ def test_each_run_needs_what_its_own_seed_mined(files):
 
 def test_an_objective_that_reads_what_nobody_makes_is_one_line(files, monkeypatch):
     monkeypatch.setattr(objectives.model_class("self_critical"), "reads", ("dreams",))
-    expected = "objectives/self_critical.py: an entry of Model.reads is 'dreams'; allowed: embeddings, paraphrases, "
+    expected = "objectives/self_critical.py: an entry of Model.reads is 'dreams'; allowed: listener, embeddings, "
     assert expected in message(files)
 
 

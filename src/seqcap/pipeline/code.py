@@ -19,7 +19,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 # The repository, two folders above src/seqcap. It also holds stages/.
 REPOSITORY = PACKAGE.parents[1]
-# What may begin with a docstring.
+# Nodes that may begin with a docstring.
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -48,7 +48,7 @@ def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[
 
 @cache
 def _hash(path: Path) -> str:
-    """A hash of what a file says to the computer: a change of comments, docstrings or empty lines repeats no stage."""
+    """A hash of a file's content, of code without comments: these repeat no stage."""
     content = path.read_bytes()
     if path.suffix == ".py":
         content = _statements(content.decode()).encode()

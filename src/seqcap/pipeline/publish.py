@@ -15,7 +15,7 @@ from seqcap.pipeline.repro import REPORT, run_python, sections, stage_graph, unf
 
 # Marks a publication. It holds the path of the experiment's file and a hash of every file that was published.
 MARKER = ".published"
-# The parts of a report, a folder per paper. And where `configure` writes which papers take part.
+# The parts of a report, a folder per paper; and the configuration that names the papers that take part.
 PARTS = Path("artifacts/sections")
 REPORTED = Path("configs/report.json")
 

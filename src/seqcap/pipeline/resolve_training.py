@@ -168,7 +168,8 @@ def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str,
             continue
         if key == "pretrained":
             pretrained(params, run.captioner, params.source(name), f"runs.{name}.captioner")
-        path = find(READS, key, Path(f"src/seqcap/objectives/{run.objective}.py"), "an entry of Model.reads")
+        declared = Path(f"src/seqcap/objectives/{run.objective}.py")
+        path = find({LISTENER: "", **READS}, key, declared, "an entry of Model.reads")
         paths[key] = path.format(task=task, captioner=run.captioner)
     return paths
 
@@ -190,7 +191,8 @@ def _listener(params: Params, name: str) -> str:
 
 
 def find_retriever(params: Params, name: str, task: str, source: Path, place: str, starts_runs: bool = False) -> str:
-    """The folder of a task's retriever. Runs start with a trained one, or with one that has mined and what it mined."""
+    """The folder of a task's retriever. If it `starts_runs`, it must be trained or have mined; the folder of one that
+    has mined also holds what it mined."""
     mined = params.shared.mined if starts_runs else {}
     allowed = {key: value for key, value in params.shared.retrievers.items() if value.task == task}
     if starts_runs:
