@@ -181,25 +181,17 @@ def test_a_scale_passes_over_what_an_experiment_left_out(files):
         ("alpha", 1.5, ["alpha is 1.5", "less than or equal to 1"]),
         ("objektive", 1, ["objektive is not a parameter", "allowed: alpha, scale, seed"]),
         ("scale", "huge", ["scale is 'huge'", "allowed: laptop, paper"]),
-        ("seed", "1", ["seed is '1'", "valid integer"]),
-        ("workers", 0, ["workers is 0"]),
         ("alpha", True, ["alpha is True", "valid number"]),
         ("tasks", 5, ["tasks is 5", "expected a mapping"]),
         ("tasks.image.kind", "video", ["tasks.image is {", "'images', 'clips', 'sentences'"]),
-        ("tasks.image.min_counts", 3, ["tasks.image.min_counts is not a parameter"]),
         ("tasks.en_fr.splits", {"train": "train", "val": "valid"}, ["tasks.en_fr.splits.test is missing"]),
-        ("pretrain.lstm.training.dropout", 1, ["pretrain.lstm.training.dropout is 1", "less than 1"]),
         ("rewards.spider.spyce", 1.0, ["rewards.spider.spyce", "allowed: bleu1"]),
         (f"{SLE}:runs", [], ["runs is []", "expected a mapping"]),
         (f"{SLE}:runs.sll", 3, ["expected a mapping"]),
         (f"{SLE}:runs.sll.objektive", "x", ["runs.sll.objektive is not a parameter"]),
-        (f"{SLE}:runs.sll.training.epochs", "3", ["runs.sll.training.epochs is '3'"]),
-        (f"{SLE}:runs.sll.label", "", ["runs.sll.label is ''"]),
         (f"{SLE}:groups.a-b", "sle_image", ["groups.a-b"]),
-        (f"{SLE}:evaluations.sle_image.split", "dev", ["evaluations.sle_image.split is 'dev'", "server"]),
         (f"{SLE}:runz", {}, ["runz is not a parameter", "pictures, rating, comparisons, evaluations, groups, runs"]),
         (f"{SLE}:comparisons", [["sll"]], ["comparisons.0.1 is missing"]),
-        ("papers/spider.yaml:variances.spider_variance.rollouts", [0], ["variances.spider_variance.rollouts.0 is 0"]),
     ],
 )
 def test_wrong_parameters_are_named(files, key, value, named):
@@ -232,7 +224,7 @@ def test_what_is_no_parameter_file_is_one_line(files, text):
 
 def test_a_paper_of_the_package_without_parameters_is_named(files):
     (files.folder / SLE).unlink()
-    assert f"{SLE}: does not exist; add its runs, or remove src/seqcap/papers/sle" in message(files.read)
+    assert "src/seqcap/papers/sle: has no papers/sle.yaml; add it" in message(files.read)
 
 
 def test_no_parameter_file_at_all_is_one_line(tmp_path):

@@ -7,8 +7,8 @@ import pytest
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
-from seqcap.rating.aggregate import COLUMNS, aggregate, as_table, compute_rates, count_votes, fleiss_kappa
-from seqcap.rating.key import Entry, Key
+from seqcap.rating.aggregate import COLUMNS, aggregate, as_table, fleiss_kappa
+from seqcap.rating.key import Key
 from seqcap.rating.page import NaturalnessItem, write_page
 from seqcap.report.statistics import bootstrap_interval
 
@@ -202,9 +202,3 @@ def test_the_table_says_what_was_counted(kit, answer_file):
     assert "+75.0  [ +25.0, +100.0]  4 captions, 1 equal" in lines["modelpsst"]
     assert "of 11 questions with two answers or more" in table
     assert "Fleiss' kappa undefined, of 0 questions" in table
-
-
-def test_an_unanswered_model_has_no_rate():
-    entry = Entry(task="accuracy", item=1, model="m", against=None, question="q", side="a")
-    (found,) = compute_rates([entry], count_votes([entry], {}))
-    assert (found.value, found.captions, found.missing) == (None, 0, 1)

@@ -117,20 +117,6 @@ def test_several_captions_an_image_have_an_oracle_and_diversity(tmp_path):
     assert set(rows[0]) == {"image_id", "rank", "caption", *FAST}
 
 
-ODD = ["", "dog", "a " * 200, "\U0001f600", "a\ndog", "a\0dog", "?!...", "qwzx vrbn", "ａ　ｄｏｇ"]
-
-
-def test_odd_captions_have_defined_scores(tmp_path, monkeypatch, loaded_once):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    texts = {image: ["a dog runs", ODD[(image + 1) % len(ODD)]] for image in range(len(ODD))}
-    path = results(tmp_path, list(enumerate(ODD)))
-    (system,) = scored(coco(tmp_path, texts), path, ["BLEU4", "METEOR", "CIDEr", "SPICE"])
-    assert {"METEOR", "SPICE (spaCy)"} <= set(system.scores)
-    for row in caption_scores(system):
-        assert all(0 <= row[metric] <= 10 for metric in ("BLEU4", "METEOR", "CIDEr", "SPICE (spaCy)"))
-    assert all(score.value == score.value for score in system.scores.values())
-
-
 def test_a_single_image_has_no_cider(tmp_path):
     """It would be 0: document frequencies weigh a word by how few images have it."""
     captions = [(1, "a dog runs"), (1, "the dog")]
@@ -227,15 +213,6 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, command):
     assert command("score", "--references", tmp_path / "none.json", *files[3:5]).returncode == 2
 
 
-def test_damaged_parquet_of_the_user_is_not_to_be_deleted(tmp_path):
-    """Only the pipeline makes its own files again."""
-    (tmp_path / "cands.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match=r"cands\.parquet: is not a Parquet file .*; restore it"):
-        read_candidates(tmp_path / "cands.parquet")
-    with pytest.raises(InputError, match=r"none\.parquet: does not exist; check the path"):
-        read_candidates(tmp_path / "none.parquet")
-
-
 def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
     path = results(tmp_path, [(1, "a dog")], os.fsdecode(b"\xff.json"))
     assert list(read_candidates(path)) == ["\ufffd"]
@@ -296,9 +273,6 @@ def test_wrong_texts_are_named(tmp_path, files, problem):
 def test_standard_input(monkeypatch, text):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert read_candidates(Path("-")) == {"stdin": {1: [["a", "dog"]]}}
-
-
-def test_what_is_wrong_with_standard_input_is_said_of_it(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{")))
     with pytest.raises(InputError, match=r"^standard input: is not JSON"):
         read_candidates(Path("-"))
@@ -307,10 +281,6 @@ def test_what_is_wrong_with_standard_input_is_said_of_it(monkeypatch):
 def test_metrics_in_any_spelling():
     assert find_metrics(["cider", "BLEU-4", "rouge_l"]) == ["BLEU4", "ROUGE_L", "CIDEr"]
     assert find_metrics(["ROUGE", "CIDEr-D", "Spider", "bleu"]) == [*QUALITY[:4], "ROUGE_L", "CIDEr", "SPIDEr"]
-    with pytest.raises(InputError, match="metrics: 'METEROR' is not known; did you mean METEOR"):
-        find_metrics(["METEROR"])
-    with pytest.raises(InputError, match="metrics: 'loss' is not known; choose among BLEU1"):
-        find_metrics(["loss"])
 
 
 # Several systems

@@ -1,5 +1,5 @@
-"""The parameter files come in; a configuration per stage, DVC's graph, its run and published reports come out. Imports
-every room but tools and cli.
+"""Parameter files come in; a configuration for each stage, DVC's graph and the reports of its run go out; may import
+every room but `tools` and `cli`.
 
 In order: `params` reads params.yaml and papers/*.yaml, with `overlay`, `runs` and `validation`. `configure` resolves
 them into the stages' configurations (`resolve_data`, `resolve_training`, `resolve_results`, `resolve_report`), with the

@@ -21,11 +21,10 @@ REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECT
 
 
 def update_clone(folder: Path) -> None:
-    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit. It
-    replaces what experiments change (`CHANGING`).
+    """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit.
 
-    Raises:
-        InputError: git failed, something else is there, or somebody has worked in the clone.
+    It replaces what experiments change (`CHANGING`). An `InputError` if something else is at `folder`, or somebody has
+    worked in the clone.
     """
     for leftover in leftovers(folder, "tmp"):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -100,11 +99,9 @@ def warn_of_uncommitted(experiment: Path) -> None:
 
 def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
     """What a git command prints."""
-    environment = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
+    kept = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
     command = ["git", *map(str, arguments)]
-    done = subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="replace", env=environment, check=False
-    )
+    done = subprocess.run(command, env=kept, capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode != 0:
         raise InputError("git", " ".join(done.stderr.split()), fix)
     return done.stdout

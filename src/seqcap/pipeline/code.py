@@ -1,9 +1,8 @@
 """Finds the files of the package that a piece of code runs: its own and those that it imports, directly or indirectly.
 
 Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
-by name at run time, as `seqcap.objectives` does. Their callers list these modules. A test compares the result with the
-modules that the stages really load. A module that always
-reads the same data files names them in `DATA_FILES = "words/*.yaml"`, a pattern in its folder.
+by name at run time, as `seqcap.objectives` does: their callers list these. A test compares the result with the modules
+that the stages load. A module that reads data files names them in its folder: `DATA_FILES = "words/*.yaml"`.
 """
 
 from __future__ import annotations
@@ -16,12 +15,11 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Never
 
 PACKAGE = Path(__file__).parents[1]
 # The repository, two folders above src/seqcap. It also holds stages/.
 REPOSITORY = PACKAGE.parents[1]
-# What may begin with a docstring.
+# Nodes that may begin with a docstring.
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -32,29 +30,25 @@ def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[
         modules: full names of modules of the package.
         scripts: names of files in stages/.
         data: patterns of files in the package that the code reads.
-
-    Raises:
-        ModuleNotFoundError: one of `modules` is no module of the package.
     """
     found: set[Path] = set()
-    ahead = [path for module in modules for path in _files(module) or _missing(module)]
-    ahead += [REPOSITORY / "stages" / script for script in scripts]
+    ahead = [REPOSITORY / "stages" / script for script in scripts]
+    for module in modules:
+        if not _files(module):
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+        ahead += _files(module)
     while ahead:
         path = ahead.pop()
         if path not in found:
-            found |= {path, *_data(path)}
+            found |= {path, *_data_files(path)}
             ahead += [file for module in _imports(path) for file in _files(module)]
     found |= {path for pattern in data for path in PACKAGE.glob(pattern)}
     return {path.relative_to(REPOSITORY).as_posix(): _hash(path) for path in sorted(found)}
 
 
-def _missing(module: str) -> Never:
-    raise ModuleNotFoundError(f"No module named {module!r}", name=module)
-
-
 @cache
 def _hash(path: Path) -> str:
-    """A hash of what a file says to the computer: a change of comments, docstrings or empty lines repeats no stage."""
+    """A hash of a file's content, of code without comments: these repeat no stage."""
     content = path.read_bytes()
     if path.suffix == ".py":
         content = _statements(content.decode()).encode()
@@ -91,16 +85,11 @@ def _files(module: str) -> tuple[Path, ...]:
     return tuple(path for path in [*packages, own] if path.exists())
 
 
-def _data(path: Path) -> Iterable[Path]:
-    """The data files that a module names."""
-    pattern = _pattern(path)
-    return path.parent.glob(pattern) if pattern else ()
-
-
 @cache
-def _pattern(path: Path) -> str | None:
+def _data_files(path: Path) -> tuple[Path, ...]:
+    """The data files that a module names."""
     found = re.search(r'^DATA_FILES = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
-    return found[1] if found else None
+    return tuple(path.parent.glob(found[1])) if found else ()
 
 
 @cache

@@ -1,7 +1,6 @@
 """From parameters to one configuration per stage (`seqcap.config`), a file of configs/.
 
-Only the `configure` stage reads the parameter files. All later stages read their resolved files in configs/. A change
-therefore repeats the stages whose files it changes, and what follows from them.
+Only the stage `configure` reads the parameter files. A change repeats the stages whose files of configs/ it changes.
 """
 
 from __future__ import annotations
@@ -25,11 +24,7 @@ Stages = dict[str, dict[str, StageConfig]]
 
 
 def resolve(params: Params) -> Stages:
-    """Every stage's configuration.
-
-    Raises:
-        InputError: a name does not exist, a setting is wrong, or a dataset has no root.
-    """
+    """Every stage's configuration; an `InputError` names a wrong name or setting."""
     shared = params.shared
     data.check_features(params)
     trained = _train(params)
@@ -54,8 +49,8 @@ def resolve(params: Params) -> Stages:
         "retrieve": {name: results.retrieve_config(params, name, decoded) for name in params.retrievals},
         "variance": {name: results.variance_config(params, name) for name in params.variances},
         "estimators": {name: results.estimators_config(params, name) for name in params.estimators},
-        "tables": {name: report.tables_config(fields[name]) for name in fields},
-        "figures": {name: report.figures_config(fields[name]) for name in fields},
+        "tables": {name: report.paper_config(fields[name], "tables") for name in fields},
+        "figures": {name: report.paper_config(fields[name], "figures") for name in fields},
         "section": {name: report.section_config(params, fields[name]) for name in fields},
         "rating": {
             name: report.rating_config(params, fields[name], paper.rating)

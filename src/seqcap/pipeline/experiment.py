@@ -35,12 +35,15 @@ def run_experiment(
         root: folder of the dataset of the one task that the experiment changes.
         publish_to: a new or empty folder, or an earlier publication.
         jobs: stages at a time.
-        papers: whose parts are made. They are published beside the parts that were published earlier. None: all.
-
-    Raises:
-        InputError: the experiment is wrong, `publish_to` or runs/<name> holds something else, or a stage failed.
+        papers: whose parts are made, and published beside those that were published earlier; empty: all.
     """
-    changes = _read_changes(experiment, root)
+    changes = read_yaml(experiment)
+    if root is not None:
+        tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
+        if len(tasks) != 1:
+            raise InputError(experiment, f"changes {len(tasks)} tasks, but there is one root", "change one task")
+        for task in tasks.values():
+            task["root"] = str(root.resolve())
     folder = RUNS / experiment.stem
     # Checked here, before hours of work.
     check_publication(publish_to, folder)
@@ -49,8 +52,10 @@ def run_experiment(
         recover(publish_to.resolve())
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
-        _renew_graph(folder)
-        # Not every stage: of the tasks that an experiment leaves out, none is needed.
+        # With the clone's own code.
+        if (folder / "graph.yaml").is_file() and run_python(folder, "-m", "seqcap", "graph") != 0:
+            raise InputError(folder / "graph.yaml", "cannot be derived from the parameters", "see above")
+        # Only what the report needs: not the data of tasks that the experiment leaves out.
         if papers:
             repro(folder, jobs, parts_of(folder, papers))
             join_parts(folder, publish_to)
@@ -59,36 +64,14 @@ def run_experiment(
         publish(folder, publish_to, experiment)
 
 
-def _read_changes(experiment: Path, root: Path | None) -> dict[str, Any]:
-    """What an experiment changes. `root` becomes the root of the one task in it."""
-    changes = read_yaml(experiment)
-    if root is None:
-        return changes
-    tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
-    if len(tasks) != 1:
-        raise InputError(experiment, f"changes {len(tasks)} tasks, but there is one root", "change one task")
-    for task in tasks.values():
-        task["root"] = str(root.resolve())
-    return changes
-
-
-def _renew_graph(clone: Path) -> None:
-    """Derives the graph of a clone from its parameters, with its own code."""
-    if (clone / "graph.yaml").is_file() and run_python(clone, "-m", "seqcap", "graph") != 0:
-        raise InputError(clone / "graph.yaml", "cannot be derived from the parameters", "see above")
-
-
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
     """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong.
 
     Args:
         folder: the checkout.
-        changes: file -> what `overlay` lays over it. The files are params.yaml and those of papers/. With an evaluation
-            go its groups, and with a group what its runs leave behind. A paper whose file is null takes no part.
+        changes: params.yaml or a file of papers/ -> what `overlay` lays over it. With an evaluation go its groups, and
+            with a group what its runs leave behind. A paper whose file is null takes no part.
         source: where the changes are from, for messages.
-
-    Raises:
-        InputError: a file is not one of parameters, or an entry to remove is not there.
     """
     yaml = YAML()
     # What does not change is written as it was read.
@@ -100,7 +83,7 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
     changed: dict[Path, Any] = {}
     for name, change in changes.items():
         path = _parameter_file(folder, name, source)
-        # Checked first, in words for people.
+        # First, since its errors are one line.
         read_yaml(path)
         content = yaml.load(path.read_text(encoding="utf-8"))
         if change is None and name != PARAMS:
@@ -135,10 +118,8 @@ def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
 
 
 def _drop_orphans(content: MutableMapping[str, Any], path: Path) -> None:
-    """Removes from a paper's file what a removed evaluation or group leaves behind.
-
-    Its runs stay without a group, since others may be like them.
-    """
+    """Removes from a paper's file what a removed evaluation or group leaves behind, but for its runs: others may be
+    like them."""
     evaluations, groups, runs = (content.get(section, {}) for section in ("evaluations", "groups", "runs"))
     _keep(groups, lambda evaluation: evaluation in evaluations)
     _keep(content.get("retrievals", {}), lambda retrieval: retrieval["evaluation"] in evaluations)

@@ -22,22 +22,14 @@ SLOTS = 4
 
 
 def write_graph(root: Path = Path()) -> None:
-    """Writes graph.yaml.
-
-    Raises:
-        InputError: the parameters are wrong.
-    """
+    """Writes graph.yaml."""
     params = read_params(root)
     with atomic(root / GRAPH) as temporary:
         temporary.write_text(graph_text(params, resolve(params)), encoding="utf-8")
 
 
 def check_graph(params: Params, stages: Stages, root: Path = Path()) -> None:
-    """Checks that graph.yaml is what the parameters say.
-
-    Raises:
-        InputError: it is not, and DVC runs another graph than that of the parameters.
-    """
+    """Checks that graph.yaml fits the parameters: otherwise DVC runs another graph than theirs."""
     path = root / GRAPH
     if not path.is_file() or path.read_text(encoding="utf-8") != graph_text(params, stages):
         raise InputError(GRAPH, "does not fit the parameters", "renew it with `seqcap graph`, then run again")
@@ -57,29 +49,25 @@ def graph_text(params: Params, stages: Stages) -> str:
 def graph(params: Params, stages: Stages) -> dict[str, Any]:
     """Kind of entry -> name -> what the stages of dvc.yaml need to know of it."""
     configs: Any = stages
+
+    def pick(stage: str, *fields: str) -> dict[str, Any]:
+        return {name: config.model_dump(include=set(fields)) for name, config in configs[stage].items()}
+
     return {
         "tasks": list(configs["data"]),
         "features": list(configs["features"]),
         "pretrain": {name: {"task": config.runs[0].task} for name, config in configs["pretrain"].items()},
-        "retrievers": {name: {"task": config.task} for name, config in configs["retriever"].items()},
-        "mined": {name: {"task": config.task} for name, config in configs["mine"].items()},
+        "retrievers": pick("retriever", "task"),
+        "mined": pick("mine", "task"),
         "groups": {name: _group(params, name, config.runs) for name, config in configs["train"].items()},
-        "evaluations": {name: {"paper": c.paper, "task": c.task} for name, c in configs["evaluate"].items()},
+        "evaluations": pick("evaluate", "paper", "task"),
         "retrievals": {
-            name: {
-                **config.model_dump(include={"paper", "task", "listener", "judge"}),
-                "evaluation": params.retrievals[name].evaluation,
-                "start": config.captioner,
-            }
-            for name, config in configs["retrieve"].items()
+            name: entry
+            | {"evaluation": params.retrievals[name].evaluation, "start": configs["retrieve"][name].captioner}
+            for name, entry in pick("retrieve", "paper", "task", "listener", "judge").items()
         },
-        "variances": {
-            name: config.model_dump(include={"paper", "task", "start"}) for name, config in configs["variance"].items()
-        },
-        "estimators": {
-            name: config.model_dump(include={"paper", "task", "listener", "start"})
-            for name, config in configs["estimators"].items()
-        },
+        "variances": pick("variance", "paper", "task", "start"),
+        "estimators": pick("estimators", "paper", "task", "listener", "start"),
         "papers": {
             name: {
                 "pictures": f"artifacts/{config.pictures}/data",

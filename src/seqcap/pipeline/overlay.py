@@ -12,20 +12,8 @@ from seqcap.errors import InputError
 
 # The sections of the parameter files whose entries have names.
 NAMED = (
-    "tasks",
-    "features",
-    "captioners",
-    "pretrain",
-    "retrievers",
-    "mined",
-    "rewards",
-    "evaluations",
-    "groups",
-    "runs",
-    "ensembles",
-    "retrievals",
-    "variances",
-    "estimators",
+    *("tasks", "features", "captioners", "pretrain", "retrievers", "mined", "rewards", "evaluations", "groups"),
+    *("runs", "ensembles", "retrievals", "variances", "estimators"),
 )
 
 
@@ -34,12 +22,7 @@ def overlay(
 ) -> None:
     """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`.
 
-    Args:
-        values: a file's content, or what `place` leads to in it.
-        source: where the changes are written.
-
-    Raises:
-        InputError: there is no entry to remove.
+    `values` is the content of a file, or the part of it at `place`; `source` holds the changes.
     """
     for key, change in changes.items():
         inner = (*place, str(key))

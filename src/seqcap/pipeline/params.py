@@ -1,8 +1,5 @@
-"""The parameter files as typed values.
-
-`params.yaml` holds what papers share, `papers/<paper>.yaml` what one paper trains, and `scales/<scale>.yaml` what
-another scale changes of both.
-"""
+"""The parameter files as typed values: params.yaml holds what papers share, papers/<paper>.yaml what one paper trains,
+and scales/<scale>.yaml what another scale changes of both."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from seqcap.world.parallel import ParallelConfig
 PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
 SCALES = Path("scales")
-# What a run's `start` is if it does not continue from any weights.
+# A run's `start` if it does not continue from any weights.
 SCRATCH = "scratch"
 # Datasets that the pipeline makes itself.
 GENERATED = ("scenes", "clips")
@@ -41,30 +38,28 @@ def _metric(value: str) -> str:
     return value
 
 
-def _image_dataset(value: str) -> str:
-    datasets.find(value, "images")
-    return value
+def _dataset(kind: str) -> AfterValidator:
+    def check(value: str) -> str:
+        datasets.find(value, kind)
+        return value
 
-
-def _clip_dataset(value: str) -> str:
-    datasets.find(value, "clips")
-    return value
+    return AfterValidator(check)
 
 
 # DVC joins names with @ and hyphens, and names become file names.
 Name = Annotated[str, Field(max_length=100, pattern="^[a-z0-9_]+$")]
-ImageDataset = Annotated[Name, AfterValidator(_image_dataset)]
-ClipDataset = Annotated[Name, AfterValidator(_clip_dataset)]
-Metric = Annotated[str, AfterValidator(_metric)]
-Reward = Annotated[dict[Metric, float], Field(min_length=1)]
+Reward = Annotated[dict[Annotated[str, AfterValidator(_metric)], float], Field(min_length=1)]
 Seeds = Annotated[int, Field(ge=1, le=100)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+# --- params.yaml
 
 
 class World(Section):
-    """What differs from `scenes` in a task's generated world. `seed_offset` is added to `seed`, so that two worlds have
-    no image in common."""
+    """What differs from `scenes` in a task's generated world."""
 
-    seed_offset: int = Field(default=0, ge=0, lt=2**30)
+    seed_offset: int = Field(default=0, ge=0, lt=2**30)  # added to `seed`, so that two worlds have no image in common
     train: int | None = None
     val: int | None = None
     test: int | None = None
@@ -72,27 +67,22 @@ class World(Section):
     detail: list[float] | None = None
 
 
-class ImageTask(Section):
-    """Images and their captions."""
+class TaskParams(Section):
+    root: str | None
+    min_count: Positive
+    max_length: int = Field(ge=2, le=100)
+    evaluate_on: Literal["val", "test"]
 
+
+class ImageTask(TaskParams):
     kind: Literal["images"]
-    dataset: ImageDataset
-    root: str | None
+    dataset: Annotated[Name, _dataset("images")]
     world: World = World()
-    min_count: int = Field(ge=1)
-    max_length: int = Field(ge=2, le=100)
-    evaluate_on: Literal["val", "test"]
 
 
-class ClipTask(Section):
-    """Clips and their captions."""
-
+class ClipTask(TaskParams):
     kind: Literal["clips"]
-    dataset: ClipDataset
-    root: str | None
-    min_count: int = Field(ge=1)
-    max_length: int = Field(ge=2, le=100)
-    evaluate_on: Literal["val", "test"]
+    dataset: Annotated[Name, _dataset("clips")]
 
 
 class Splits(Section):
@@ -103,72 +93,48 @@ class Splits(Section):
     test: str = Field(min_length=1)
 
 
-class SentenceTask(Section):
-    """Sentences and their translations."""
-
+class SentenceTask(TaskParams):
     kind: Literal["sentences"]
     dataset: Literal["scenes", "text"]
-    root: str | None
     source: str = Field(pattern="^[a-z]{2,3}$")
     target: str = Field(pattern="^[a-z]{2,3}$")
     splits: Splits
     tokenise: bool
     subwords: Annotated[int, Field(ge=1, le=200_000)] | None
-    min_count: int = Field(ge=1)
-    # The rewards know 16-bit ids.
-    max_words: Annotated[int, Field(ge=1, le=65_000)] | None
+    max_words: Annotated[int, Field(ge=1, le=65_000)] | None  # the rewards know 16-bit ids
     max_length: int = Field(ge=2, le=1000)
-    evaluate_on: Literal["val", "test"]
 
 
 Task = Annotated[ImageTask | ClipTask | SentenceTask, Field(discriminator="kind")]
 
 
 class Embeddings(Section):
-    """Word embeddings. `files`: task -> its vectors; those of the other tasks are trained."""
-
-    files: dict[Name, str | None]
+    files: dict[Name, str | None]  # task -> a file of vectors; those of the other tasks are trained
     glove: Glove
 
 
 class Features(Section):
-    """Visual features of a task's images or clips.
+    """Visual features of a task's images or clips."""
 
-    Attributes:
-        frames: how many of a clip are read, evenly spaced; None for images.
-        batch_size: images per step, in extraction and in the encoder's training.
-        pictures, epochs, learning_rate: of the encoder's own training, if `weights` is "scenes".
-    """
-
-    backbone: Literal[
-        "scenes_cnn",
-        "clips_cnn",
-        "resnet18",
-        "resnet34",
-        "resnet50",
-        "resnet101",
-        "resnet152",
-        "mobilenet_v2",
-        "inception_v3",
-    ]
+    backbone: str = Field(pattern="^((scenes|clips)_cnn|resnet(18|34|50|101|152)|mobilenet_v2|inception_v3)$")
     weights: str
     image_size: int = Field(ge=16, le=1024)
+    # How many of a clip are read, evenly spaced; None for images.
     frames: Annotated[int, Field(ge=2, le=1000)] | None = None
     grid: int = Field(ge=1, le=32)
     dtype: Literal["float16", "float32"]
-    batch_size: int = Field(ge=1)
+    batch_size: Positive  # images per step, in extraction and in the encoder's training
+    # The rest is of the encoder's own training, if `weights` is "scenes".
     pictures: int = Field(ge=1, le=10_000_000)
-    epochs: int = Field(ge=1)
+    epochs: Positive
     learning_rate: float = Field(gt=0, lt=1)
 
 
 class CaptionerParams(Section):
-    """A captioner. The architecture's own Config checks `model`."""
-
     task: Name
     architecture: Name
     seeds: Seeds
-    model: dict[str, Any]
+    model: dict[str, Any]  # checked by the architecture's own Config
 
 
 class PretrainParams(Section):
@@ -177,39 +143,27 @@ class PretrainParams(Section):
     training: Training
 
 
-class RetrieverParams(Section):
-    """A dual encoder of images and captions, or a user's CLIP. The architecture's own Config checks `model`.
+class RetrieverParams(CaptionerParams):
+    """A dual encoder of images and captions, or a user's CLIP."""
 
-    Attributes:
-        seed_offset: what is added to `seed`: retrievers that must not know each other have different ones.
-        folder: of the user's CLIP; None: the retriever is trained on the task's captions.
-    """
-
-    task: Name
-    architecture: Name
-    seeds: Seeds
+    # Added to `seed`: retrievers that must not know each other have different ones.
     seed_offset: int = Field(ge=0, lt=2**30)
-    folder: str | None = None
-    model: dict[str, Any]
+    folder: str | None = None  # of the user's CLIP; None: the retriever is trained on the task's captions
     training: dict[str, Any]
 
 
 class MinedParams(Section):
-    """How the retriever of the same name mines similar training images: `neighbours` for each."""
+    """The retriever of the same name mines so many similar images for each training image."""
 
     neighbours: int = Field(ge=1, le=1000)
 
 
 class Decoding(Section):
-    """How captions are produced, whatever paper they are for."""
-
-    batch_size: int = Field(ge=1)
+    batch_size: Positive
 
 
 class ReportParams(Section):
-    """The report. `beside`: data -> claims that an experiment has published."""
-
-    beside: dict[str, str] | None
+    beside: dict[str, str] | None  # data -> claims that an experiment has published
 
 
 class Shared(Section):
@@ -219,7 +173,7 @@ class Shared(Section):
     scale: Name
     seed: int = Field(ge=0, lt=2**31)
     device: Literal["auto", "cpu", "cuda"]
-    workers: Literal["auto"] | Annotated[int, Field(ge=1)]
+    workers: Literal["auto"] | Positive
     launcher: str = Field(min_length=1)
     precision: Precision
     tasks: dict[Name, Task]
@@ -237,79 +191,55 @@ class Shared(Section):
     report: ReportParams
 
 
-class RatingParams(Section):
-    """A page for people who judge captions. `judge`: the retriever that says which images are similar."""
+# --- papers/<paper>.yaml
 
-    judge: Name
+
+class RatingParams(Section):
+    """A page for people who judge captions."""
+
+    judge: Name  # the retriever that says which images are similar
 
 
 class PaperParams(Section):
-    """A paper's part of the report.
+    """A paper's part of the report."""
 
-    Attributes:
-        pictures: the task whose images its figures show.
-        comparisons: pairs of its runs that the report compares, although the paper does not.
-    """
-
-    pictures: Name
+    pictures: Name  # the task whose images its figures show
     rating: RatingParams | None = None
+    # Pairs of its runs that the report compares, although the paper does not.
     comparisons: tuple[tuple[Name, Name], ...] = ()
 
 
 class EvaluationParams(Section):
-    """How the captions of some groups of runs are decoded and scored.
-
-    Attributes:
-        split: None: the task's `evaluate_on`.
-        references: None: all metrics, against all references of an item. Numbers: the metrics of COCO's server, against
-            that many references.
-        beam, samples: width of the beam, and random captions of each item; 0: none.
-        no_repeat_ngram: the beam says no so many tokens in a row twice; 0: it may.
-    """
+    """How the captions of some groups of runs are decoded and scored."""
 
     task: Name
-    split: Literal["train", "val", "test", "server"] | None = None
-    references: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] | None = None
-    beam: int = Field(ge=1, le=100)
-    samples: int = Field(ge=0, le=100)
-    no_repeat_ngram: int = Field(0, ge=0, le=100)
+    split: Literal["train", "val", "test", "server"] | None = None  # None: the task's `evaluate_on`
+    # None: all metrics, against all references of an item. Else those of COCO's server, against so many references.
+    references: Annotated[tuple[Positive, ...], Field(min_length=1)] | None = None
+    beam: int = Field(ge=1, le=100)  # width of the beam
+    samples: int = Field(ge=0, le=100)  # random captions of each item
+    no_repeat_ngram: int = Field(0, ge=0, le=100)  # no caption of the beam repeats so many tokens; 0: it may
 
 
 class RunParams(Section):
-    """One training run: an objective on a captioner. Without `like` and `sweep`, which `trained_runs` resolves.
+    """One training run: an objective on a captioner. Without `like` and `sweep`, which `trained_runs` resolves."""
 
-    Attributes:
-        group: the runs that it trains beside, in one stage.
-        label: its name in the report.
-        row: whether the paper's tables have a row for it where the paper prints none. False where figures or other
-            tables show it, as those of a sweep.
-        settings: checked by the objective's own Config.
-        reward: one of `rewards`.
-        listener: the retriever that its objective reads, if it reads one.
-        start: the run that it continues from, or `SCRATCH`. None: the pretrained captioner, if it is in `pretrain`.
-        seeds: how many; None: as many as the captioner has.
-    """
-
-    group: Name
+    group: Name  # the runs of a group train side by side, in one stage
     label: str = Field(min_length=1, max_length=100)
-    row: bool = True
+    row: bool = True  # whether the paper's tables have a row for it where the paper prints none
     captioner: Name
     objective: Name
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, Any] = Field(default_factory=dict)  # checked by the objective's own Config
     reward: Name | None = None
-    listener: Name | None = None
+    listener: Name | None = None  # the retriever that its objective reads, if it reads one
+    # The run that it continues from, or `SCRATCH`. None: the pretrained captioner, if it is in `pretrain`.
     start: Name | None = None
-    seeds: Seeds | None = None
+    seeds: Seeds | None = None  # None: as many as the captioner has
     training: Training
 
 
 class EnsembleParams(Section):
-    """Seeds of a run that decode together. A group with ensembles decodes nothing else.
-
-    Attributes:
-        members: how many seeds each ensemble has.
-        number: how many ensembles there are. They take the run's seeds in order, and share none.
-    """
+    """`number` ensembles of `members` of a run's seeds, in order. A group with ensembles decodes nothing else."""
 
     run: Name
     label: str = Field(min_length=1)
@@ -318,20 +248,13 @@ class EnsembleParams(Section):
 
 
 class RetrievalParams(Section):
-    """Scores of what an evaluation's captions tell retrievers, and of how far they drift from English.
-
-    Attributes:
-        decoder: whose captions: the greedy one, or the beam's best.
-        listener: the retriever that ranks the captions of runs without a listener of their own.
-        judge: the retriever that no run has seen.
-        captioner: the pretrained captioner under which captions are more or less probable.
-    """
+    """Scores of what an evaluation's captions tell retrievers, and of how far they drift from English."""
 
     evaluation: Name
-    decoder: Literal["greedy", "beam"] = "greedy"
-    listener: Name
-    judge: Name
-    captioner: Name
+    decoder: Literal["greedy", "beam"] = "greedy"  # whose captions: the greedy one, or the beam's best
+    listener: Name  # it ranks the captions of runs without a listener of their own
+    judge: Name  # the retriever that no run has seen
+    captioner: Name  # the pretrained captioner under which captions are more or less probable
 
 
 class VarianceParams(Section):
@@ -340,21 +263,15 @@ class VarianceParams(Section):
     captioner: Name
     reward: Name
     settings: dict[str, Any]
-    rollouts: list[Annotated[int, Field(ge=1)]] = Field(min_length=1)
-    images: int = Field(ge=1)
+    rollouts: list[Positive] = Field(min_length=1)
+    images: Positive
     replicates: int = Field(ge=2)
-    batch_size: int = Field(ge=1)
+    batch_size: Positive
     learning_rate: float = Field(gt=0, lt=1)
 
 
 class EstimatorsParams(Section):
-    """The measurement of how noisy and how biased gradients through a listener are.
-
-    Attributes:
-        margin: of the hinge, a cosine.
-        rhos: of the estimators that pass captions on.
-        draws: captions of each image that a replicate of the score functions is the mean over.
-    """
+    """The measurement of how noisy and how biased gradients through a listener are (`config.estimators`)."""
 
     listener: Name
     captioner: Name
@@ -362,14 +279,14 @@ class EstimatorsParams(Section):
     rhos: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)
     images: int = Field(ge=2)
     replicates: int = Field(ge=2)
-    draws: int = Field(ge=1)
+    draws: Positive
 
 
 class Entries(Section):
-    """The named entries of papers/<paper>.yaml. `groups`: group -> the evaluation of its runs."""
+    """The named entries of papers/<paper>.yaml."""
 
     evaluations: dict[Name, EvaluationParams] = Field(default_factory=dict)
-    groups: dict[Name, Name] = Field(default_factory=dict)
+    groups: dict[Name, Name] = Field(default_factory=dict)  # group -> the evaluation of its runs
     runs: dict[Name, RunParams] = Field(default_factory=dict)
     ensembles: dict[Name, EnsembleParams] = Field(default_factory=dict)
     retrievals: dict[Name, RetrievalParams] = Field(default_factory=dict)
@@ -382,14 +299,11 @@ class PaperFile(Entries, PaperParams):
 
 
 class Params(Entries):
-    """All parameters, with `scale`, `like`, `sweep` and `$alpha` resolved.
-
-    Attributes:
-        sources: name of a paper or of an entry -> the file that it comes from.
-    """
+    """All parameters, with `scale`, `like`, `sweep` and `$alpha` resolved."""
 
     shared: Shared
     papers: dict[str, PaperParams] = Field(default_factory=dict)
+    # Name of a paper or of an entry -> the file that it comes from.
     sources: dict[str, Path] = Field(default_factory=dict)
 
     def source(self, name: str) -> Path:
@@ -401,12 +315,11 @@ class Params(Entries):
         return self.source(name).stem
 
 
-def read_params(root: Path = Path()) -> Params:
-    """Reads and checks the parameter files of the project in `root`.
+# --- Reading
 
-    Raises:
-        InputError: one line naming the file, the key, its value and what is allowed.
-    """
+
+def read_params(root: Path = Path()) -> Params:
+    """Reads and checks the parameter files of the project in `root`; an `InputError` names file, key and value."""
     files = {PARAMS: read_yaml(root / PARAMS)}
     files |= {PAPERS / path.name: read_yaml(path) for path in sorted((root / PAPERS).glob("*.yaml"))}
     check_papers(path.stem for path in files if path != PARAMS)
@@ -431,11 +344,7 @@ def read_params(root: Path = Path()) -> Params:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The parameters in a YAML file.
-
-    Raises:
-        InputError: it cannot be read, or its sections are no mappings.
-    """
+    """The parameters in a YAML file; an `InputError` if it cannot be read, or its sections are no mappings."""
     try:
         content = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -13,38 +13,33 @@ from seqcap.files.json_file import read_json
 from seqcap.files.writing import beside, leftovers
 from seqcap.pipeline.repro import REPORT, run_python, sections, stage_graph, unfinished
 
-# Marks a folder that an experiment was published to. It holds the name of the experiment's file, and a hash of every
-# file that was published.
+# Marks a publication. It holds the path of the experiment's file and a hash of every file that was published.
 MARKER = ".published"
-# The parts of a report, a folder per paper. And where `configure` writes which papers take part.
+# The parts of a report, a folder per paper; and the configuration that names the papers that take part.
 PARTS = Path("artifacts/sections")
 REPORTED = Path("configs/report.json")
 
 
 def check_publication(target: Path, clone: Path) -> None:
     """Checks that the publication of a clone's reports may replace a folder: it is new, empty or as it was published.
-
-    Raises:
-        InputError: it holds something else, which would be lost.
-    """
-    if target.is_symlink():
-        raise InputError(target, "is a link", "name a folder")
-    if target.exists() and not target.is_dir():
-        raise InputError(target, "is a file", "name a folder")
+    An `InputError` if it holds anything else, which would be lost."""
+    for found, kind in ((target.is_symlink(), "link"), (target.exists() and not target.is_dir(), "file")):
+        if found:
+            raise InputError(target, f"is a {kind}", "name a folder")
     place, here, clone = target.resolve(), Path.cwd().resolve(), clone.resolve()
     if here.is_relative_to(place) or clone.is_relative_to(place) or place.is_relative_to(clone):
         raise InputError(target, f"holds the checkout, or is part of {clone}", "name a folder of its own")
     above = next(parent for parent in place.parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise InputError(target, f"cannot be made in {above}", "name a folder elsewhere")
-    if target.exists() and any(target.iterdir()) and not (target / MARKER).is_file():
-        raise InputError(target, "holds files, but no earlier publication", "name a new folder, or move it away")
     if (target / MARKER).is_file():
         published = (target / MARKER).read_text(encoding="utf-8").splitlines()[1:]
         for line in _listing(place):
             if line not in published:
                 what = f"holds {line.split(maxsplit=1)[1]}, added or changed since it was published"
                 raise InputError(target, what, "move that away, or name a new folder")
+    elif target.exists() and any(target.iterdir()):
+        raise InputError(target, "holds files, but no earlier publication", "name a new folder, or move it away")
 
 
 def _listing(folder: Path) -> list[str]:
@@ -75,7 +70,8 @@ def join_parts(clone: Path, published: Path) -> None:
         if f"section@{paper}" not in stale:
             continue
         # DVC will find them changed, and make them anew where they are wanted.
-        for before, now in _parts(published, clone, paper):
+        parts = (published / "sections" / paper, clone / PARTS / paper), (published / paper, clone / "reports" / paper)
+        for before, now in parts:
             shutil.rmtree(now, ignore_errors=True)
             if before.is_dir():
                 shutil.copytree(before, now)
@@ -83,26 +79,18 @@ def join_parts(clone: Path, published: Path) -> None:
         raise InputError("stages/report.py", f"failed on the parts in {clone / PARTS}", "see above")
 
 
-def _parts(published: Path, clone: Path, paper: str) -> list[tuple[Path, Path]]:
-    """The folders of a paper's part of the report, each in a publication and in a clone."""
-    return [(published / "sections" / paper, clone / PARTS / paper), (published / paper, clone / "reports" / paper)]
-
-
 def publish(clone: Path, target: Path, experiment: Path) -> None:
     """Copies the reports out of a clone, and replaces an earlier publication. A paper without a part of the report is
     left out. The parts are copied, too: other papers may join them later (`join_parts`).
 
-    After a kill, the folder holds the earlier publication or the new one. If the kill came between them, the earlier
-    one lies beside the folder under another name, and the next call puts it back.
-
-    Raises:
-        InputError: see `check_publication`; or the copy failed.
+    After a kill, the folder holds the earlier publication or the new one; or the next call puts the earlier one back.
     """
     reports = clone / "reports"
     check_publication(target, clone)
     place = target.resolve()
     fresh = beside(place, "tmp")
-
+    path, here = experiment.resolve(), Path.cwd().resolve()
+    name = path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
     papers = {paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()}
 
     def ignored(folder: str, names: list[str]) -> set[str]:
@@ -115,7 +103,7 @@ def publish(clone: Path, target: Path, experiment: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(reports, fresh, ignore=ignored)
         shutil.copytree(clone / PARTS, fresh / "sections", ignore=ignored)
-        marker = [_name_of(experiment), *_listing(fresh)]
+        marker = [name, *_listing(fresh)]
         (fresh / MARKER).write_text("".join(f"{line}\n" for line in marker), encoding="utf-8")
         # Before it gets its name: it must not be lost with the power.
         os.sync()
@@ -127,12 +115,6 @@ def publish(clone: Path, target: Path, experiment: Path) -> None:
         raise InputError(target, f"cannot be published to ({error})", f"the reports are in {reports}") from None
     finally:
         recover(place)
-
-
-def _name_of(experiment: Path) -> str:
-    """An experiment's name in its publication: its path in the checkout, or else its file name."""
-    path, here = experiment.resolve(), Path.cwd().resolve()
-    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
 
 
 def recover(place: Path) -> None:

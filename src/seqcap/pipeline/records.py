@@ -1,4 +1,4 @@
-"""What DVC keeps of a checkout: its locks and dvc.lock, which a kill or a full disk may have left damaged."""
+"""DVC's locks and dvc.lock, which a kill or a full disk may have left damaged."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ DVC = Path(".dvc/tmp")
 
 
 def wait_for_dvc(folder: Path) -> None:
-    """Waits until no DVC works in a checkout: a kill may have left one behind. Then deletes DVC's lock of paths: it may
-    name a killed process, or be empty after a full disk."""
+    """Waits until no DVC works in a checkout: a kill may have left one behind. Then deletes DVC's lock of paths."""
     told = ""
     while True:
         with dvc_waits(folder):

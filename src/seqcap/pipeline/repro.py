@@ -14,12 +14,11 @@ from typing import Any
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
-from seqcap.pipeline.params import read_yaml
+from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 
-PARAMS = "params.yaml"
 # The first stage, which writes what the others depend on.
 CONFIGURE = "configure"
 # The last stage.
@@ -30,20 +29,16 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = Fa
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
 
     Args:
-        targets: the stages that are wanted; those that they depend on run, too. None: every stage.
+        targets: the stages that are wanted; those that they depend on run, too. Empty: every stage.
         dry: only `configure` runs, and the names of the stages that would run are printed.
-
-    Raises:
-        InputError: `folder` is no checkout, there is no such stage, or one failed. What was done stays done.
     """
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
 
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
-        status = run_python(
-            folder, "-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item", stage
-        )
+        dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
+        status = run_python(folder, *dvc, stage)
         keep_records(folder)
         if status != 0:
             raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
@@ -114,7 +109,8 @@ def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str
 def share_cores(folder: Path, jobs: int) -> None:
     """Divides the cores among stages that run side by side, unless params.yaml gives a number of `workers`: with more
     processes than cores, all take a quarter longer."""
-    machine = {name: read_yaml(folder / PARAMS)[name] for name in ("device", "workers", "launcher")}
+    params = read_yaml(folder / PARAMS)
+    machine = {name: params[name] for name in ("device", "workers", "launcher")}
     if machine["workers"] == "auto":
         machine["workers"] = max(1, (os.cpu_count() or 1) // jobs)
     # Written, not changed: somebody may have deleted artifacts/ to begin anew.
@@ -127,11 +123,7 @@ def sections(papers: Collection[str]) -> list[str]:
 
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
-    """Each stage -> the stages that it depends on; with `targets`, only these and those that they need.
-
-    Raises:
-        InputError: there is no such stage, or DVC cannot read the graph.
-    """
+    """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
     with _dvc(folder) as repo:
         graph = repo.index.graph
         depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}

@@ -21,7 +21,7 @@ from seqcap.config.data import (
 from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import GENERATED, PARAMS, ClipTask, Features, Params, SentenceTask, Task
+from seqcap.pipeline.params import GENERATED, PARAMS, ClipTask, Params, SentenceTask
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
 from seqcap.world import scenes
@@ -44,8 +44,14 @@ def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceDat
         "code": closure(modules, ["data.py"]),
     }
     if isinstance(task, SentenceTask):
+        corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})
+        if generated:
+            # Generated text has spaces between all words already.
+            corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
+            for side in ("source", "target"):
+                find(dict.fromkeys(LANGUAGES), corpus[side], PARAMS, f"tasks.{name}.{side}")
         parallel = params.shared.parallel.model_dump() if generated else None
-        return SentenceData(corpus=_corpus(name, task), parallel=parallel, **common)
+        return SentenceData(corpus=Corpus(**corpus), parallel=parallel, **common)
     common |= task.model_dump(include={"dataset", "min_count", "max_length"})
     if isinstance(task, ClipTask):
         return ClipData(clips=params.shared.clips.model_dump() if generated else None, **common)
@@ -65,20 +71,18 @@ def data_root(params: Params, name: str) -> str:
     return task.root
 
 
-def _corpus(name: str, task: SentenceTask) -> Corpus:
-    corpus = task.model_dump(exclude={"kind", "dataset", "root", "evaluate_on"})
-    if task.dataset in GENERATED:
-        # Generated text has spaces between all words already.
-        corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
-        for side in ("source", "target"):
-            find(dict.fromkeys(LANGUAGES), corpus[side], PARAMS, f"tasks.{name}.{side}")
-    return Corpus(**corpus)
-
-
 def encoder_config(params: Params, name: str) -> EncoderConfig:
     """Stage `encoder` of a task with images or clips."""
-    features = params.shared.features[name]
-    _check_features(name, features, params.shared.tasks[name])
+    features, task, place = params.shared.features[name], params.shared.tasks[name], f"features.{name}"
+    clips = isinstance(task, ClipTask)
+    if features.weights == "scenes" and task.dataset not in GENERATED:
+        what = f"{place}.weights is 'scenes', but the images are {task.dataset}'s"
+        raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
+    if (features.frames is not None) != clips:
+        fix = "say how many frames of a clip are read" if clips else "only clips have frames: remove it"
+        raise InputError(PARAMS, f"{place}.frames is {features.frames}", fix)
+    if features.backbone == "clips_cnn" and not clips:
+        raise InputError(PARAMS, f"{place}.backbone is 'clips_cnn'", "it reads clips: use scenes_cnn")
     return EncoderConfig(
         task=name,
         fingerprint=fingerprint([Path(features.weights)]),
@@ -88,21 +92,7 @@ def encoder_config(params: Params, name: str) -> EncoderConfig:
     )
 
 
-def _check_features(name: str, features: Features, task: Task) -> None:
-    """Checks that a task's features can be made of its data."""
-    place, clips = f"features.{name}", isinstance(task, ClipTask)
-    if features.weights == "scenes" and task.dataset not in GENERATED:
-        what = f"{place}.weights is 'scenes', but the images are {task.dataset}'s"
-        raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
-    if (features.frames is not None) != clips:
-        fix = "say how many frames of a clip are read" if clips else "only clips have frames: remove it"
-        raise InputError(PARAMS, f"{place}.frames is {features.frames}", fix)
-    if features.backbone == "clips_cnn" and not clips:
-        raise InputError(PARAMS, f"{place}.backbone is 'clips_cnn'", "it reads clips: use scenes_cnn")
-
-
 def features_config(params: Params, name: str) -> FeaturesConfig:
-    """Stage `features` of a task."""
     features = params.shared.features[name]
     return FeaturesConfig(
         task=name,
@@ -113,14 +103,12 @@ def features_config(params: Params, name: str) -> FeaturesConfig:
 
 
 def probe_config(params: Params, name: str) -> ProbeConfig:
-    """Stage `probe` of a task."""
     dataset = params.shared.tasks[name].dataset
     modules = ["seqcap.features.probe"] if dataset in GENERATED else []
     return ProbeConfig(task=name, dataset=dataset, code=closure(modules, ["probe.py"]))
 
 
 def embeddings_config(params: Params, name: str) -> EmbeddingsConfig:
-    """Stage `embeddings` of a task."""
     file = params.shared.embeddings.files.get(name)
     return EmbeddingsConfig(
         task=name,
@@ -133,7 +121,6 @@ def embeddings_config(params: Params, name: str) -> EmbeddingsConfig:
 
 
 def paraphrases_config(params: Params, name: str) -> WordsConfig:
-    """Stage `paraphrases` of a task."""
     return WordsConfig(task=name, code=closure([], ["paraphrases.py"]))
 
 

@@ -12,14 +12,14 @@ from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, 
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import GENERATED, Params, RatingParams, Task
+from seqcap.pipeline.params import GENERATED, Params, RatingParams
 from seqcap.pipeline.resolve_results import Decoded, split_of
-from seqcap.pipeline.resolve_training import LIKELIHOOD, retriever_module, retriever_of
+from seqcap.pipeline.resolve_training import LIKELIHOOD, find_retriever, retriever_module
 from seqcap.pipeline.validation import find
 
 
 def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], decoded: Decoded) -> dict[str, Any]:
-    """What a paper's tables, figures, section and page for raters have in common."""
+    """The fields that the configurations of a paper's tables, figures, section and page for raters share."""
     runs = _reported_runs(params, name, trained, decoded)
     if not runs:
         raise InputError(params.source(name), "has no run that is trained", "give one a group, or remove the file")
@@ -34,7 +34,12 @@ def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], dec
         "clips": next((task for task, value in tasks.items() if value.kind == "clips"), None),
         "tasks": {
             # Only generated images may be shown: photographs belong to others.
-            task: ReportedTask(kind=value.kind, dataset=_dataset(value), show=value.dataset in GENERATED)
+            task: ReportedTask(
+                kind=value.kind,
+                # Text files have the name of their folder.
+                dataset=Path(str(value.root)).name if value.dataset == "text" else value.dataset,
+                show=value.dataset in GENERATED,
+            )
             for task, value in tasks.items()
         },
         "evaluations": {
@@ -56,13 +61,8 @@ def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], dec
     }
 
 
-def _dataset(task: Task) -> str:
-    """The name of a task's dataset. Text files have the name of their folder."""
-    return Path(task.root).name if task.dataset == "text" and task.root is not None else task.dataset
-
-
 def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], decoded: Decoded) -> list[ReportedRun]:
-    """What the report says of a paper's runs and ensembles, in the order of the parameters; ensembles come last."""
+    """A paper's runs and then its ensembles, in the order of the parameters."""
     training = {run.name: run for config in trained.values() for run in config.runs}
     found = {}
     for evaluation in (key for key in params.evaluations if params.paper(key) == paper):
@@ -87,18 +87,12 @@ def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], 
     return [found[name] for name in (*params.runs, *params.ensembles) if name in found]
 
 
-def tables_config(fields: dict[str, Any]) -> PaperConfig:
-    """Stage `tables` of a paper."""
-    return PaperConfig(**fields, code=_code(fields["paper"], "tables"))
-
-
-def figures_config(fields: dict[str, Any]) -> PaperConfig:
-    """Stage `figures` of a paper."""
-    return PaperConfig(**fields, code=_code(fields["paper"], "figures"))
+def paper_config(fields: dict[str, Any], stage: str) -> PaperConfig:
+    """Stage `tables` or `figures` of a paper."""
+    return PaperConfig(**fields, code=_code(fields["paper"], stage))
 
 
 def section_config(params: Params, fields: dict[str, Any]) -> SectionConfig:
-    """Stage `section` of a paper."""
     name, known = fields["paper"], {run.name: run for run in fields["runs"]}
     comparisons = params.papers[name].comparisons
     for run in (run for pair in comparisons for run in pair):
@@ -107,16 +101,14 @@ def section_config(params: Params, fields: dict[str, Any]) -> SectionConfig:
 
 
 def rating_config(params: Params, fields: dict[str, Any], wanted: RatingParams) -> RatingConfig:
-    """Stage `rating` of a paper."""
     name = fields["paper"]
-    judge = retriever_of(params, wanted.judge, fields["pictures"], params.source(name), "rating.judge")
+    judge = find_retriever(params, wanted.judge, fields["pictures"], params.source(name), "rating.judge")
     page = [f"rating/*.{kind}" for kind in ("css", "html", "js")]
     code = _code(name, "rating", [retriever_module(params, judge)], page)
     return RatingConfig(**fields, judge=judge, code=code)
 
 
 def report_config(params: Params) -> ReportConfig:
-    """Stage `report`."""
     return ReportConfig(
         scale=params.shared.scale,
         papers=tuple(params.papers),

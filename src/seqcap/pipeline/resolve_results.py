@@ -14,11 +14,10 @@ from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import Params
 from seqcap.pipeline.resolve_training import (
     captioner_fields,
-    listener,
+    find_retriever,
     objective_settings,
     pretrained,
     retriever_module,
-    retriever_of,
     reward_weights,
 )
 from seqcap.pipeline.validation import find
@@ -26,19 +25,17 @@ from seqcap.tasks import KINDS
 
 # Evaluation -> what its groups decode.
 Decoded = dict[str, list[DecodingRun]]
-# Seeds that decode together.
-Teams = tuple[tuple[int, ...], ...]
 
 
 def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeConfig:
     """Stage `decode` of a group: its ensembles, or each of its runs with every seed."""
     evaluation = params.groups[group]
     runs = {run.name: run for run in trained.runs}
-    teams: dict[str, tuple[TrainingRun, Teams]]
-    teams = {name: (run, tuple((seed,) for seed in run.seeds)) for name, run in runs.items()}
-    ensembles = [name for name, ensemble in params.ensembles.items() if ensemble.run in runs]
-    if ensembles:
-        teams = {name: (runs[params.ensembles[name].run], _teams(params, name, runs)) for name in ensembles}
+    # Name -> run, and the seeds that decode together.
+    teams = {
+        name: (runs[one.run], _teams(params, name, runs)) for name, one in params.ensembles.items() if one.run in runs
+    }
+    teams = teams or {name: (run, tuple((seed,) for seed in run.seeds)) for name, run in runs.items()}
     settings = params.evaluations[evaluation].model_dump(include={"beam", "samples", "no_repeat_ngram"})
     decoded = tuple(
         DecodingRun(
@@ -46,19 +43,19 @@ def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeCon
             **settings,
             name=name,
             split=split_of(params, evaluation),
-            teams=of_run,
+            teams=seeds,
             batch_size=params.shared.decoding.batch_size,
             decoded=f"artifacts/{run.paper}/decode/{evaluation}/{group}/{name}.parquet",
         )
-        for name, (run, of_run) in teams.items()
+        for name, (run, seeds) in teams.items()
     )
-    modules = [KINDS[run.kind].reader for run in trained.runs]
-    modules += [f"seqcap.models.{run.architecture}" for run in trained.runs]
+    modules = [
+        module for run in runs.values() for module in (KINDS[run.kind].reader, f"seqcap.models.{run.architecture}")
+    ]
     return DecodeConfig(runs=decoded, code=closure(modules, ["decode.py"]))
 
 
-def _teams(params: Params, name: str, runs: dict[str, TrainingRun]) -> Teams:
-    """The seeds of each of an entry's ensembles."""
+def _teams(params: Params, name: str, runs: dict[str, TrainingRun]) -> tuple[tuple[int, ...], ...]:
     ensemble = params.ensembles[name]
     seeds, members = runs[ensemble.run].seeds, ensemble.members
     if members * ensemble.number > len(seeds):
@@ -74,7 +71,6 @@ def split_of(params: Params, evaluation: str) -> str:
 
 
 def evaluate_config(params: Params, name: str, decoded: Decoded) -> EvaluationConfig:
-    """Stage `evaluate`."""
     evaluation = params.evaluations[name]
     task = params.shared.tasks[evaluation.task]
     rewards_of_runs = (params.runs[run.name].reward for run in decoded[name] if run.name in params.runs)
@@ -94,12 +90,11 @@ def evaluate_config(params: Params, name: str, decoded: Decoded) -> EvaluationCo
 
 
 def retrieve_config(params: Params, name: str, decoded: Decoded) -> RetrievalConfig:
-    """Stage `retrieve`: the scores of what an evaluation's captions tell retrievers."""
     wanted, source, place = params.retrievals[name], params.source(name), f"retrievals.{name}"
     evaluation = find(params.evaluations, wanted.evaluation, source, f"{place}.evaluation")
     task = params.shared.tasks[evaluation.task]
-    folder, _ = listener(params, wanted.listener, evaluation.task, source, f"{place}.listener")
-    judge = retriever_of(params, wanted.judge, evaluation.task, source, f"{place}.judge")
+    folder = find_retriever(params, wanted.listener, evaluation.task, source, f"{place}.listener", starts_runs=True)
+    judge = find_retriever(params, wanted.judge, evaluation.task, source, f"{place}.judge")
     start = pretrained(params, wanted.captioner, source, f"{place}.captioner")
     architecture = params.shared.captioners[wanted.captioner].architecture
     modules = [f"seqcap.models.{architecture}", *(retriever_module(params, path) for path in (folder, judge))]
@@ -121,7 +116,6 @@ def retrieve_config(params: Params, name: str, decoded: Decoded) -> RetrievalCon
 
 
 def variance_config(params: Params, name: str) -> VarianceConfig:
-    """Stage `variance`."""
     variance, source, place = params.variances[name], params.source(name), f"variances.{name}"
     start = pretrained(params, variance.captioner, source, f"{place}.captioner")
     captioner = captioner_fields(params, variance.captioner, source, f"{place}.captioner")
@@ -151,7 +145,8 @@ def estimators_config(params: Params, name: str) -> EstimatorsConfig:
     wanted, source, place = params.estimators[name], params.source(name), f"estimators.{name}"
     start = pretrained(params, wanted.captioner, source, f"{place}.captioner")
     captioner = captioner_fields(params, wanted.captioner, source, f"{place}.captioner")
-    folder, retriever = listener(params, wanted.listener, captioner["task"], source, f"{place}.listener")
+    folder = find_retriever(params, wanted.listener, captioner["task"], source, f"{place}.listener", starts_runs=True)
+    retriever = params.shared.retrievers[wanted.listener]
     if retriever.seed_offset != 0 or retriever.folder:
         fix = "name a trained retriever with seed_offset 0"
         raise InputError(source, f"{place}.listener is {wanted.listener!r}", fix)

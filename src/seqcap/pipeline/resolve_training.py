@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,12 +15,12 @@ from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.training import TrainConfig, TrainingRun
 from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RetrieverParams, RunParams
+from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RunParams
 from seqcap.pipeline.resolve_data import data_root, fingerprint
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
 
-# The objective of pretraining. A run with it may be the pretrained captioner itself, and it uses no reward.
+# The objective of pretraining; it uses no reward.
 LIKELIHOOD = "cross_entropy"
 # What objectives and rewards may read, by the name that they declare it with. The listener is the run's `listener`.
 LISTENER = "listener"
@@ -48,7 +48,7 @@ def pretrain_config(params: Params, name: str) -> TrainConfig:
         reads={},
         weights=f"artifacts/pretrain/{name}",
     )
-    return TrainConfig(runs=(run,), code=_training_code(params, [run]))
+    return TrainConfig(runs=(run,), code=closure(training_modules(params, run), ["train.py"]))
 
 
 def train_config(params: Params, group: str) -> TrainConfig:
@@ -56,11 +56,11 @@ def train_config(params: Params, group: str) -> TrainConfig:
     runs = [training_run(params, name) for name, run in params.runs.items() if run.group == group]
     if not runs:
         raise InputError(params.source(group), f"groups.{group} has no run", "give it one, or remove it")
-    return TrainConfig(runs=tuple(runs), code=_training_code(params, runs))
+    modules = [module for run in runs for module in training_modules(params, run)]
+    return TrainConfig(runs=tuple(runs), code=closure(modules, ["train.py"]))
 
 
 def training_run(params: Params, name: str) -> TrainingRun:
-    """A run as it is trained."""
     run, source, place = params.runs[name], params.source(name), f"runs.{name}"
     fields = captioner_fields(params, run.captioner, source, f"{place}.captioner")
     evaluation = find(params.groups, run.group, source, f"{place}.group")
@@ -68,7 +68,7 @@ def training_run(params: Params, name: str) -> TrainingRun:
         what = f"{place}.captioner is {run.captioner!r}"
         raise InputError(source, what, f"it is for the task {fields['task']}, not that of {evaluation}")
     start, start_seeds = _start(params, name)
-    seeds = _number_of_seeds(params, run)
+    seeds = _count_seeds(params, run)
     if start is not None and seeds > start_seeds:
         raise InputError(source, f"{place}.seeds is {seeds}", f"{start} has {start_seeds}")
     weights = reward_weights(params, run.reward, fields["task"], source, place)
@@ -87,7 +87,6 @@ def training_run(params: Params, name: str) -> TrainingRun:
 
 
 def weights_folder(params: Params, run: str) -> str:
-    """The folder of a run's weights."""
     return f"artifacts/{params.paper(run)}/train/{params.runs[run].group}/{run}"
 
 
@@ -113,12 +112,11 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
 
 
 def pretrained(params: Params, captioner: str, source: Path, place: str) -> str:
-    """The folder of a pretrained captioner."""
     find(params.shared.pretrain, captioner, source, place)
     return f"artifacts/pretrain/{captioner}"
 
 
-def _number_of_seeds(params: Params, run: RunParams) -> int:
+def _count_seeds(params: Params, run: RunParams) -> int:
     return run.seeds or params.shared.captioners[run.captioner].seeds
 
 
@@ -136,7 +134,7 @@ def _start(params: Params, name: str) -> tuple[str | None, int]:
         if value.captioner == run.captioner and value.group != run.group and value.group in params.groups
     }
     other = find({SCRATCH: run} | others, run.start, params.source(name), f"runs.{name}.start")
-    return weights_folder(params, run.start), _number_of_seeds(params, other)
+    return weights_folder(params, run.start), _count_seeds(params, other)
 
 
 def objective_settings(objective: str, settings: dict[str, Any], source: Path, place: str) -> dict[str, Any]:
@@ -146,7 +144,6 @@ def objective_settings(objective: str, settings: dict[str, Any], source: Path, p
 
 
 def reward_weights(params: Params, reward: str | None, task: str, source: Path, place: str) -> dict[str, float]:
-    """A reward's weights; empty without a reward."""
     if reward is None:
         return {}
     weights = find(params.shared.rewards, reward, source, f"{place}.reward")
@@ -165,13 +162,15 @@ def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str,
     run = params.runs[name]
     task = params.shared.captioners[run.captioner].task
     paths = {}
-    for what in (*objectives.model_class(run.objective).reads, *rewards.reads(weights)):
-        if what == LISTENER:
-            paths[what] = _listener(params, name)
-        else:
-            paths[what] = READS[what].format(task=task, captioner=run.captioner)
-    if "pretrained" in paths:
-        pretrained(params, run.captioner, params.source(name), f"runs.{name}.captioner")
+    for key in (*objectives.model_class(run.objective).reads, *rewards.reads(weights)):
+        if key == LISTENER:
+            paths[key] = _listener(params, name)
+            continue
+        if key == "pretrained":
+            pretrained(params, run.captioner, params.source(name), f"runs.{name}.captioner")
+        declared = Path(f"src/seqcap/objectives/{run.objective}.py")
+        path = find({LISTENER: "", **READS}, key, declared, "an entry of Model.reads")
+        paths[key] = path.format(task=task, captioner=run.captioner)
     return paths
 
 
@@ -179,42 +178,32 @@ def _listener(params: Params, name: str) -> str:
     """The folder of the listeners that a run reads, one for each of its seeds."""
     run, source, place = params.runs[name], params.source(name), f"runs.{name}.listener"
     task = params.shared.captioners[run.captioner].task
-    folder, retriever = listener(params, run.listener or "none", task, source, place)
+    folder = find_retriever(params, run.listener or "none", task, source, place, starts_runs=True)
+    retriever = params.shared.retrievers[Path(folder).name]
     if folder.startswith("artifacts/retriever/") and retriever.seed_offset != 0:
         fix = "run and listener share their seed: name a retriever with seed_offset 0"
         raise InputError(source, f"{place} is {run.listener!r}", fix)
-    if retriever.seeds < _number_of_seeds(params, run):
-        fix = f"each seed of the run needs its own: give the retriever at least {_number_of_seeds(params, run)} seeds"
+    seeds = _count_seeds(params, run)
+    if retriever.seeds < seeds:
+        fix = f"each seed of the run needs its own: give the retriever at least {seeds} seeds"
         raise InputError(source, f"{place} is {run.listener!r}", fix)
     return folder
 
 
-def listener(params: Params, name: str, task: str, source: Path, place: str) -> tuple[str, RetrieverParams]:
-    """The folder of a retriever that runs may start with: what it has mined, if it mines, with its weights; otherwise
-    its weights, which must be trained."""
-    allowed = {
-        key: value
-        for key, value in params.shared.retrievers.items()
-        if value.task == task and (key in params.shared.mined or not value.folder)
-    }
-    retriever = find(allowed, name, source, place)
-    return f"artifacts/{'mined' if name in params.shared.mined else 'retriever'}/{name}", retriever
-
-
-def retriever_of(params: Params, name: str, task: str, source: Path, place: str) -> str:
-    """The folder of a task's retriever."""
+def find_retriever(params: Params, name: str, task: str, source: Path, place: str, starts_runs: bool = False) -> str:
+    """The folder of a task's retriever. If it `starts_runs`, it must be trained or have mined; the folder of one that
+    has mined also holds what it mined."""
+    mined = params.shared.mined if starts_runs else {}
     allowed = {key: value for key, value in params.shared.retrievers.items() if value.task == task}
+    if starts_runs:
+        allowed = {key: value for key, value in allowed.items() if key in mined or not value.folder}
     find(allowed, name, source, place)
-    return f"artifacts/retriever/{name}"
+    return f"artifacts/{'mined' if name in mined else 'retriever'}/{name}"
 
 
 def retriever_module(params: Params, folder: str) -> str:
     """The module of the retriever whose weights are in a folder."""
     return f"seqcap.retrieval.{params.shared.retrievers[Path(folder).name].architecture}"
-
-
-def _training_code(params: Params, runs: Iterable[TrainingRun]) -> dict[str, str]:
-    return closure((module for run in runs for module in training_modules(params, run)), ["train.py"])
 
 
 def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:

@@ -15,28 +15,20 @@ Runs = dict[str, dict[str, Any]]
 
 
 class Sweep(Section):
-    """Values of one of a run's settings. The run stands for one run with each: <run>_<symbol><digits of the value>.
-
-    Attributes:
-        symbol: the setting's name in names and labels.
-    """
+    """Values of one of a run's settings. The run stands for one run with each: <run>_<symbol><digits of the value>."""
 
     setting: str
-    symbol: str
+    symbol: str  # the setting's name in names and labels
     values: list[float]
 
 
 def trained_runs(runs: Mapping[str, Any], source: Path) -> Runs:
-    """The values of all runs of a paper's file that have a group.
-
-    Raises:
-        InputError: `like` names a run that does not exist, or leads back to the run itself; or a sweep is wrong.
-    """
-    inherited = inherit(runs, source)
-    return {name: run for name, run in expand_sweeps(inherited, source).items() if run.get("group") is not None}
+    """The values of all runs of a paper's file that have a group."""
+    expanded = _expand_sweeps(_inherit(runs, source), source)
+    return {name: run for name, run in expanded.items() if run.get("group") is not None}
 
 
-def inherit(runs: Mapping[str, Any], source: Path) -> Runs:
+def _inherit(runs: Mapping[str, Any], source: Path) -> Runs:
     """Every run's values, over those of the runs that `like` names."""
     found: Runs = {}
 
@@ -60,9 +52,10 @@ def inherit(runs: Mapping[str, Any], source: Path) -> Runs:
     return {name: look_up(name, ()) for name in runs}
 
 
-def expand_sweeps(runs: Runs, source: Path) -> Runs:
+def _expand_sweeps(runs: Runs, source: Path) -> Runs:
     """The runs, with those of a sweep in the place of the run that has it. An entry with the name of one changes it."""
-    swept = {name: dict(_sweep(name, run, source)) for name, run in runs.items() if _is_swept(run)}
+    sweeping = {name: run for name, run in runs.items() if None not in (run.get("group"), run.get("sweep"))}
+    swept = {name: dict(_sweep(name, run, source)) for name, run in sweeping.items()}
     made = {name for several in swept.values() for name in several}
     expanded: Runs = {}
     for name, run in runs.items():
@@ -72,10 +65,6 @@ def expand_sweeps(runs: Runs, source: Path) -> Runs:
             overlay(values, runs.get(one, {}), source, ("runs", one))
             expanded[one] = values
     return expanded
-
-
-def _is_swept(run: Mapping[str, Any]) -> bool:
-    return run.get("group") is not None and run.get("sweep") is not None
 
 
 def _sweep(name: str, run: Mapping[str, Any], source: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -23,13 +23,9 @@ class Section(BaseModel):
 
 
 def validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
-    """`value` as a `model`. True is no number, and '1' neither.
-
-    Raises:
-        InputError: naming the first wrong key, its value and what is allowed.
-    """
+    """`value` as a `model`; an `InputError` names the first wrong key, its value and what is allowed."""
     try:
-        # As JSON, whose lists may become tuples: strict Python would refuse them.
+        # Strict: True and '1' are no numbers. As JSON, whose lists may become tuples.
         return model.model_validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
@@ -49,11 +45,7 @@ def validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
 
 
 def find(entries: Mapping[str, E], name: str, source: Path, place: str) -> E:
-    """The entry that a parameter at `place` names.
-
-    Raises:
-        InputError: there is no such entry.
-    """
+    """The entry that a parameter at `place` names; an `InputError` if there is none."""
     if name not in entries:
         raise InputError(source, f"{place} is {name!r}", f"allowed: {', '.join(entries) or 'nothing'}")
     return entries[name]

@@ -47,27 +47,20 @@ class Vote(NamedTuple):
 
 @dataclass(frozen=True)
 class Rate:
-    """A model in one task.
-
-    Attributes:
-        against: naturalness: the model that it is compared with.
-        value: accuracy in [0, 1], or naturalness in [-1, 1]; None if no caption has a vote.
-        low, high: its 95% bootstrap interval over captions; raters are not drawn. None if all votes are alike: so few
-            captions do not tell how sure they are.
-        captions: with a vote; missing: without any answer.
-        ties: captions with a tied vote; equal: pairs of equal captions.
-    """
+    """A model in one task."""
 
     task: Task
     model: str
-    against: str | None
-    value: float | None
+    against: str | None  # naturalness: the model that it is compared with
+    value: float | None  # accuracy in [0, 1], or naturalness in [-1, 1]; None if no caption has a vote
+    # The 95% bootstrap interval over captions; raters are not drawn. None if all votes are alike: so few captions do
+    # not tell how sure they are.
     low: float | None
     high: float | None
-    captions: int
-    missing: int
-    ties: int
-    equal: int
+    captions: int  # with a vote
+    missing: int  # captions without any answer
+    ties: int  # captions with a tied vote
+    equal: int  # pairs of equal captions
 
 
 class Agreement(NamedTuple):
@@ -89,15 +82,12 @@ class Ratings:
 
 
 def aggregate(key_file: Path, files: Sequence[Path]) -> Ratings:
-    """Counts the answers in the files that raters downloaded; of a rater who did so several times, all or the last.
-
-    Raises:
-        InputError: a file is missing or malformed, or belongs to another page; or a rater gives two answers to a
-            question.
-    """
+    """Counts the answers in the files that raters downloaded; of a rater who did so several times, all or the last."""
     key = read_key(key_file)
     raters = read_answers(files, key)
-    counted = _count(raters.values())
+    # Question -> how many raters chose a and b.
+    chosen = Counter((question, one.choice) for answers in raters.values() for question, one in answers.items())
+    counted = {question: (chosen[question, "a"], chosen[question, "b"]) for question, _ in chosen}
     votes = count_votes(key.entries, counted)
     tasks: dict[str, Task] = {entry.question: entry.task for entry in key.entries if entry.question}
     agreement = {}
@@ -148,15 +138,6 @@ def _read_rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         raise InputError(path, f"is not a CSV file ({error})", "restore the file that the rater sent") from None
 
 
-def _count(raters: Iterable[Mapping[str, Answer]]) -> dict[str, tuple[int, int]]:
-    """Question -> how many raters chose a and b."""
-    chosen: dict[str, Counter[str]] = defaultdict(Counter)
-    for answers in raters:
-        for question, answer in answers.items():
-            chosen[question][answer.choice] += 1
-    return {question: (number["a"], number["b"]) for question, number in chosen.items()}
-
-
 def count_votes(entries: Iterable[Entry], counted: Mapping[str, tuple[int, int]]) -> list[Vote]:
     """The vote on every caption that has an answer or needs none."""
     votes = []
@@ -200,18 +181,15 @@ def _compute_rate(task: Task, model: str, against: str | None, votes: Sequence[V
 
 
 def fleiss_kappa(counted: NDArray[np.int64]) -> float | None:
-    """Agreement of many raters beyond chance: 1 if all agree on everything, about 0 if they guess.
+    """Agreement of many raters beyond chance: 1 if all agree on everything, about 0 if they guess; None if only one
+    category was ever chosen.
 
-    Fleiss, Psychological Bulletin 1971. If questions have different numbers of answers, a question's agreement is the
-    share of its own pairs of answers that agree. The categories are the sides a and b, which chance has dealt out:
-    raters who guess choose each in half of the cases. In terms of right and wrong, raters who are all right would have
-    nothing to agree on.
+    Fleiss, Psychological Bulletin 1971. A question's agreement is the share of its own pairs of answers that agree. The
+    categories are the sides a and b, which chance has dealt out: raters who guess choose each in half of the cases. In
+    terms of right and wrong, raters who are all right would have nothing to agree on.
 
     Args:
         counted: [questions, categories] how many raters chose what; at least two answers a question.
-
-    Returns:
-        kappa; None if only one category was ever chosen, where it is undefined.
     """
     answers = counted.sum(axis=1)
     agreeing = (counted * (counted - 1)).sum(axis=1) / (answers * (answers - 1))

@@ -19,22 +19,15 @@ Side = Literal["a", "b"]
 
 
 class Entry(Frozen):
-    """One caption that is judged.
-
-    Attributes:
-        item: its image.
-        model: whose caption it is.
-        against: naturalness: the model whose caption it is compared with.
-        question: where it is judged; equal captions share one. None if both captions of the comparison are the same:
-            nobody is asked.
-        side: the answer in its favour: its own image, or the model's caption. None if nobody is asked.
-    """
+    """One caption that is judged."""
 
     task: Task
-    item: int
-    model: str
-    against: str | None
+    item: int  # its image
+    model: str  # whose caption it is
+    against: str | None  # naturalness: the model whose caption it is compared with
+    # Where it is judged; equal captions share one. None if both captions of the comparison are the same.
     question: str | None
+    # The answer in its favour: its own image, or the model's caption. None if nobody is asked.
     side: Side | None
 
 
@@ -46,11 +39,6 @@ class Key(Frozen):
 
 
 def read_key(path: Path) -> Key:
-    """Reads a key.
-
-    Raises:
-        InputError: the file is missing, or is no key.
-    """
     try:
         return Key.model_validate(read_json(path))
     except ValidationError as error:

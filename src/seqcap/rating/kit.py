@@ -10,18 +10,11 @@ from seqcap.report.inputs import Run
 from seqcap.tasks import ARTIFACTS
 from seqcap.world.scenes import SCENES_FILE, read_scenes
 
-_TITLE = "Captions of pictures"
-
 
 def write_kit(run: Run, judge: str) -> None:
     """Writes reports/<paper>/rating: page and key, or where there is nothing to show or to ask, README.md.
 
-    Args:
-        run: the paper's.
-        judge: folder of the retriever that says which pictures are similar.
-
-    Raises:
-        InputError: the judge, the scenes or captions are missing or malformed.
+    `judge` is the folder of the retriever that says which images are similar.
     """
     task, folder = run.config.pictures, kit_folder(run.paper.name)
     why = f"The pictures are photographs ({run.dataset(task)}), which are not ours to show."
@@ -30,7 +23,7 @@ def write_kit(run: Run, judge: str) -> None:
         accuracy, naturalness = part.questions(run, most_similar(judge, task, run.split(task)))
         if accuracy or naturalness:
             scenes = read_scenes(ARTIFACTS / task / "data" / SCENES_FILE)
-            write_page(folder / PAGE, accuracy, naturalness, _TITLE, scenes)
+            write_page(folder / PAGE, accuracy, naturalness, "Captions of pictures", scenes)
             return
         why = "None of the methods that the paper's raters judged is part of this run."
     with writing.atomic(folder / "README.md") as path:

@@ -27,7 +27,7 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
 from seqcap.rating import KEY_FILE
-from seqcap.rating.key import Entry, Key, Side, Task
+from seqcap.rating.key import Entry, Key, Task
 from seqcap.world.drawing import draw
 from seqcap.world.graph import Scene
 
@@ -37,18 +37,12 @@ _SIZE = 320
 
 @dataclass(frozen=True)
 class AccuracyItem:
-    """A caption and two images: which does it mean?
+    """A caption and two images: which does it mean?"""
 
-    Attributes:
-        item: the caption's image; other: a similar one.
-        model: whose caption it is; the page does not say.
-        caption: may be empty.
-    """
-
-    item: int
-    other: int
-    model: str
-    caption: str
+    item: int  # the caption's image
+    other: int  # a similar one
+    model: str  # whose caption it is; the page does not say
+    caption: str  # may be empty
 
 
 @dataclass(frozen=True)
@@ -78,30 +72,21 @@ def write_page(
         accuracy, naturalness: the questions.
         title: above the page.
         scenes: item -> scene, of the images in `accuracy` (`seqcap.world.scenes.read_scenes`).
-
-    Raises:
-        InputError: an image is not a generated scene; both images of a question look the same; or there is nothing to
-            ask.
     """
     images = _draw_images(path, accuracy, scenes)
     questions: dict[str, dict[str, Any]] = {}
     entries = []
-    question: str | None
-    side: Side | None
-    judged: dict[str, Any]
     for one in accuracy:
         own, other = images[one.item], images[one.other]
         if own == other:
             raise InputError(path, f"items {one.item} and {one.other} look the same", "choose another similar image")
-        question, side = _ask(questions, "accuracy", one.item, own, other, one.caption)
-        judged = {"item": one.item, "model": one.model, "against": None}
-        entries.append(Entry(task="accuracy", **judged, question=question, side=side))
+        asked = _ask(questions, "accuracy", one.item, own, other, one.caption)
+        entries.append(Entry(task="accuracy", item=one.item, model=one.model, against=None, **asked))
     for two in naturalness:
-        question, side = None, None
+        asked = {"question": None, "side": None}
         if two.caption != two.against_caption:
-            question, side = _ask(questions, "naturalness", two.item, two.caption, two.against_caption)
-        judged = {"item": two.item, "model": two.model, "against": two.against}
-        entries.append(Entry(task="naturalness", **judged, question=question, side=side))
+            asked = _ask(questions, "naturalness", two.item, two.caption, two.against_caption)
+        entries.append(Entry(task="naturalness", item=two.item, model=two.model, against=two.against, **asked))
     if not questions:
         raise InputError(path, "there is nothing to ask", "give captions, and in naturalness different ones")
     content = _content(questions)
@@ -128,7 +113,7 @@ def _draw_images(path: Path, accuracy: Sequence[AccuracyItem], scenes: Mapping[i
 
 def _ask(
     questions: dict[str, dict[str, Any]], task: Task, item: int, own: str, other: str, caption: str = ""
-) -> tuple[str, Side]:
+) -> dict[str, Any]:
     """Adds a question, unless it is there already; returns its name, and the side that `own` is on.
 
     Name and side come from a hash of what raters see, so that they tell nothing. Questions on two items are two, so
@@ -139,7 +124,7 @@ def _ask(
     # A digit that is not in the question's name.
     a, b = (first, second) if int(name[-1], 16) % 2 else (second, first)
     questions[name[:10]] = {"id": name[:10], "task": task, "caption": caption, "a": a, "b": b}
-    return name[:10], "a" if a == own else "b"
+    return {"question": name[:10], "side": "a" if a == own else "b"}
 
 
 def _content(questions: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -49,10 +49,6 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
             vocabulary are those of their task in the folder artifacts/ that the first file is in, or else in that of
             the working directory.
         width: of the beam.
-
-    Raises:
-        InputError: an image is damaged; weights are a translator's, or have another task, vocabulary or encoder than
-            the first ones; or encoder or vocabulary are missing.
     """
     captioner, read = Ensemble.load(weights, torch.device("cpu"))
     metadata = []
@@ -63,7 +59,8 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
         if metadata[-1].task != metadata[0].task:
             problem = f"is of task {metadata[-1].task}, and {weights[0]} of {metadata[0].task}"
             raise InputError(path, problem, "put captioners of one task together")
-    artifacts = _find_artifacts(weights[0])
+    folders = (folder for folder in weights[0].absolute().parents if folder.name == ARTIFACTS.name)
+    artifacts = next(folders, ARTIFACTS)
     encoder, about_encoder = _load_encoder(artifacts / f"encoder/{metadata[0].task}.safetensors")
     words = artifacts / metadata[0].task / "data" / VOCABULARY
     vocabulary = Vocabulary.read(words)
@@ -81,11 +78,6 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
         if not bool(found.log_prob[0, 0].isfinite()):
             raise InputError(weights[0], f"gives no caption of {file} a finite probability", "train it again")
         yield file, " ".join(vocabulary.decode(found.tokens[0, 0].tolist()))
-
-
-def _find_artifacts(weights: Path) -> Path:
-    """The folder artifacts/ that weights are in, or that of the working directory."""
-    return next((folder for folder in weights.absolute().parents if folder.name == ARTIFACTS.name), ARTIFACTS)
 
 
 def _load_encoder(path: Path) -> tuple[Encoder, EncoderMetadata]:

@@ -16,11 +16,7 @@ from seqcap.tools.score_tables import align
 
 
 def compare(left: str, right: str) -> str:
-    """A table of the differences between two runs of a paper, in every metric that both have.
-
-    Raises:
-        InputError: there is no such run, no paper has both, or they have not been scored yet.
-    """
+    """A table of the differences between two runs of a paper, in every metric that both have."""
     config = find_paper(left, right)
     run = Run.read(config, papers.load(config.paper))
     results = compared(run, left, right)
@@ -30,18 +26,13 @@ def compare(left: str, right: str) -> str:
 
 
 def keep(left: str, right: str) -> str:
-    """Adds the comparison to the paper's parameters, and says so in a line.
-
-    Raises:
-        InputError: as `compare`, or the paper's parameters cannot be read or written.
-    """
+    """Adds the comparison to the paper's parameters, and says so in a line."""
     paper = find_paper(left, right).paper
     params = read_params()
     path = params.source(paper)
     pairs = [list(pair) for pair in params.papers[paper].comparisons]
     if [left, right] not in pairs:
-        changed = {"comparisons": [*pairs, [left, right]]}
-        apply_overlay(Path(), {path.as_posix(): changed}, path)
+        apply_overlay(Path(), {path.as_posix(): {"comparisons": [*pairs, [left, right]]}}, path)
     return f"{path}: the report compares {left} with {right} from the next `seqcap repro` on"
 
 

@@ -27,15 +27,8 @@ def score(
     json_file: Path | None,
     per_image: bool,
 ) -> None:
-    """Prints the scores, and writes them as JSON if a file is named; see `systems.score_files`.
-
-    Args:
-        form: text, json, markdown or latex.
-        per_image: in JSON, the scores of every caption too.
-
-    Raises:
-        InputError: as there; or `json_file` is a folder, is read too, or cannot be written.
-    """
+    """Prints the scores (`systems.score_files`) as `form`: text, json, markdown or latex; and writes them as JSON if a
+    file is named. `per_image`: with the scores of every caption in JSON."""
     if json_file is not None:
         # Before the work, which can take long.
         check_output(json_file, read=[path for path in (*references, *candidates) if path != STDIN])

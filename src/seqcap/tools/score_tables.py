@@ -145,7 +145,8 @@ def _cell(system: System, metric: str) -> str:
         text += f"  [{score.low * scale:6.2f}, {score.high * scale:6.2f}]"
     if metric in system.differences:
         difference = system.differences[metric]
-        text += f"  {difference.value * scale:+.2f}, p {_p_text(difference.p_value)}"
+        p = f"{difference.p_value:.3f}" if difference.p_value >= 0.001 else "<.001"
+        text += f"  {difference.value * scale:+.2f}, p {p}"
     return text
 
 
@@ -159,17 +160,12 @@ def _marked(system: System, metric: str, mark: str) -> str:
 
 
 def _note(systems: Sequence[System], test: Test) -> list[str]:
-    if len(systems) == 1:
-        return []
-    return [f"* differs from {systems[0].name}, p < {SIGNIFICANT} ({TESTS[test][0]})", ""]
+    note = [f"* differs from {systems[0].name}, p < {SIGNIFICANT} ({TESTS[test][0]})", ""]
+    return note if len(systems) > 1 else []
 
 
 def _scale(metric: str) -> int:
     return 1 if metric in UNSCALED else 100
-
-
-def _p_text(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.001 else "<.001"
 
 
 def _escape(text: str) -> str:

@@ -25,15 +25,11 @@ _CHUNK = 50
 
 
 def p_value(base: Floats, other: Floats, aggregate: Callable[[Floats], Floats], test: Test) -> float:
-    """How probable a difference as large as this one is if the systems are equally good.
+    """How probable a difference as large as this one is if the systems are equally good: above 0 and at most 1.
 
     Args:
         base, other: statistics of the same images, [images, k]. They add up over images.
         aggregate: sums of statistics [..., k] -> values of the metric [...].
-        test: "bs", the paired bootstrap, or "ar", approximate randomisation.
-
-    Returns:
-        p, above 0 and at most 1.
     """
     observed = abs(float(aggregate(other.sum(axis=0)) - aggregate(base.sum(axis=0))))
     if observed == 0:

@@ -30,20 +30,14 @@ def submit(
     name: str | None = None,
     images: Path | None = None,
 ) -> Path:
-    """Writes a results file, and replaces the one that is there.
+    """Writes a results file in the folder `out`, and replaces the one that is there.
 
     Args:
         decoded: file of `schemas.DECODED`; the caption of rank 0 of each image is taken.
-        out: folder of the file.
         split: of `schemas.COCO_SPLITS`; every image of it must have a caption.
-        decoder: whose captions.
-        variant, seed: whose captions; None if the file holds only one.
+        decoder, variant, seed: whose captions; None if the file holds only one.
         name: of the algorithm; None takes the run's.
         images: file of `schemas.IMAGES`; None takes the pipeline's. Its `coco_id` is COCO's own id of an image.
-
-    Raises:
-        InputError: the choice is empty or ambiguous, `name` is no name that the server can unpack, the images are not
-            COCO's, or the captions are not those of the split.
     """
     images = DATA / "images.parquet" if images is None else images
     table = read_table(decoded, DECODED)

@@ -44,32 +44,19 @@ class Difference:
 
 @dataclass(frozen=True)
 class System:
-    """The scores of one set of captions.
-
-    Attributes:
-        images: scored, in the references' order.
-        missing: images with references that have no caption.
-        references: per image, the fewest and the most.
-        captions: per image.
-        scores: metric -> value.
-        measured: metric -> its values; statistics are those of images.
-        texts: per image its captions.
-        reasons: metric -> why it has no value.
-        differences: metric -> from the first system; empty for the first, and if `unpaired` says why.
-        unpaired: why it cannot be compared with the first.
-    """
+    """The scores of one set of captions, by metric."""
 
     name: str
-    images: Sequence[ImageId]
-    missing: int
-    references: tuple[int, int]
-    captions: int
+    images: Sequence[ImageId]  # that are scored, in the references' order
+    missing: int  # images with references that have no caption
+    references: tuple[int, int]  # per image, the fewest and the most
+    captions: int  # per image
     scores: Mapping[str, Score]
-    measured: Mapping[str, Measured]
-    texts: Sequence[Sequence[Caption]]
-    reasons: Mapping[str, str]
-    differences: Mapping[str, Difference]
-    unpaired: str = ""
+    measured: Mapping[str, Measured]  # with the statistics of images
+    texts: Sequence[Sequence[Caption]]  # the captions of each image
+    reasons: Mapping[str, str]  # why a metric has no value
+    differences: Mapping[str, Difference]  # from the first system; empty for the first, and if `unpaired`
+    unpaired: str = ""  # why it cannot be compared with the first
 
     @property
     def warnings(self) -> list[str]:
@@ -90,13 +77,9 @@ def score_files(
     """Scores every system of some candidates files, and compares all with the first.
 
     Args:
-        references, split: see `files.read_references`.
-        candidates: see `files.read_candidates`.
+        references, split, candidates: see `files.read_references` and `files.read_candidates`.
         metrics: of `registry.QUALITY`.
         by_official: by pycocoevalcap and its jars instead of the engine.
-
-    Raises:
-        InputError: a file is wrong, an image has no references, or images have different numbers of captions.
     """
     known = read_references(references, split)
     systems: list[System] = []
@@ -164,7 +147,9 @@ def _measure(
 
         found, reasons = official.measure(truth, flat, metrics)
     else:
-        found = quality.measure(truth, flat, metrics, cache_folder())
+        # Where parses and METEOR's phrases are kept between commands.
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
+        found = quality.measure(truth, flat, metrics, cache)
     measured = {METRICS[metric].shown: _sum_over_images(values, number) for metric, values in found.items()}
     if number > 1:
         for metric, values in list(measured.items()):
@@ -179,11 +164,6 @@ def _measure(
             metric: values for metric, values in measured.items() if metric.partition(" oracle@")[0] not in reasons
         }
     return measured, reasons
-
-
-def cache_folder() -> Path:
-    """Where parses and METEOR's phrases are kept between commands: the user's cache folder."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
 
 
 def _sum_over_images(measured: Measured, number: int) -> Measured:
