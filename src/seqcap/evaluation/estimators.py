@@ -27,8 +27,7 @@ from seqcap.errors import InputError
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
-from seqcap.objectives.base import Samples, sequence_log_prob
-from seqcap.objectives.cooperation import sample_references
+from seqcap.objectives.base import Samples, sample_references, sequence_log_prob
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import hinges
 from seqcap.system import machine

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Partner
-from seqcap.objectives.cooperation import ListenerObjective, sample_references, zero_loss
+from seqcap.objectives.base import Batch, Context, Partner, sample_references
+from seqcap.objectives.cooperation import ListenerObjective, zero_loss
 from seqcap.objectives.distinctiveness import (
     BEAM,
     CANDIDATES,
