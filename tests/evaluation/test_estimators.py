@@ -16,7 +16,7 @@ from torch import Tensor
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
 from seqcap.data.vocabulary import EOS
 from seqcap.errors import InputError
-from seqcap.evaluation import estimators
+from seqcap.evaluation import estimators, gradients
 from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup, credit, gradient, measure
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.models import decoding
@@ -46,7 +46,7 @@ def batches(pictures: int) -> list[list[int]]:
 
 def own_hinges(setup: Setup, captions: Tensor) -> Tensor:
     """Of each item [b], as training has them."""
-    to_text, to_picture = hinges(setup.pictures, setup.listener.embed_captions(captions), MARGIN)
+    to_text, to_picture = hinges(setup.images, setup.listener.embed_captions(captions), MARGIN)
     return to_text + to_picture
 
 
@@ -76,7 +76,7 @@ def say(monkeypatch: pytest.MonkeyPatch, captions: Tensor) -> None:
 
 def expected(setup: Setup, estimator: Estimator) -> Tensor:
     """The mean of an estimator over every batch of captions."""
-    found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
+    found, pictures, total = log_p(setup), torch.arange(len(setup.images)), 0.0
     for rows in batches(len(pictures)):
         with pytest.MonkeyPatch.context() as patch:
             say(patch, CAPTIONS[rows])
@@ -86,7 +86,7 @@ def expected(setup: Setup, estimator: Estimator) -> Tensor:
 
 def exact(setup: Setup, others_too: bool) -> Tensor:
     """The gradient of F; without that of captions as negatives of others, if not `others_too`."""
-    found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
+    found, pictures, total = log_p(setup), torch.arange(len(setup.images)), 0.0
     for rows in batches(len(pictures)):
         hinge, log_probs_of = own_hinges(setup, CAPTIONS[rows]), found[pictures, rows]
         p = log_probs_of.sum().exp()
@@ -241,9 +241,9 @@ def test_products_are_of_the_gradients():
 
 def test_the_listener_sees_the_captioners_pictures(config):
     setup = estimators.read_setup(config)
-    store = setup.listener.load_task(estimators.tasks.ARTIFACTS / "image").store
+    store = setup.listener.load_task(gradients.tasks.ARTIFACTS / "image").store
     seen = [setup.listener.embed_images(torch.from_numpy(store.get(np.array([row])))) for row in range(24)]
-    rows = [(torch.cat(seen) - picture).norm(dim=1).argmin().item() for picture in setup.pictures]
+    rows = [(torch.cat(seen) - picture).norm(dim=1).argmin().item() for picture in setup.images]
     assert len(set(rows)) == 5
     torch.testing.assert_close(setup.features, torch.from_numpy(store.get(np.array(rows))))
 

@@ -5,8 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from seqcap.retrieval import ties
-from seqcap.retrieval.ranking import ranks
-from seqcap.retrieval.ties import shared_recall
+from seqcap.retrieval.ranking import ranks, shared_recall
 
 
 def unit(*shape, seed=0):

@@ -145,6 +145,6 @@ def test_the_variance_of_what_is_not_finite_is_not_measured(task, monkeypatch):
         seed=1,
         start=str(PRETRAINED),
     )
-    monkeypatch.setattr(variance, "policy_gradient", lambda *_: torch.tensor([1.0, NAN]))
-    with pytest.raises(InputError, match=r"seed1\.safetensors: its policy gradient with 2 rollouts is not finite"):
+    monkeypatch.setattr(variance, "flat_gradient", lambda *_: torch.tensor([1.0, NAN]))
+    with pytest.raises(InputError, match=r"its policy gradient with 2 rollouts is not finite"):
         variance.measure(config)

@@ -7,7 +7,7 @@ Each run has one caption per image, greedy or the best of a beam:
   the listener that others start from;
 - `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective uses, the judge;
 - `own_text_R@K` and `fixed_text_R@K`, per image: whether its caption is among the first K of all captions; equal ones
-  are in random order, so values may lie between 0 and 1 (`ties.shared_recall`);
+  are in random order, so values may lie between 0 and 1 (`ranking.shared_recall`);
 - `Self-BLEU`, of the first 1,000 images: similarity of a caption to other images' captions (`self_bleus`), by 5-grams;
 - `fixed_choice`: whether the judge prefers the caption's image to the most similar one (0 or 1; ties are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, by the pretrained captioner of the run's seed,
@@ -41,9 +41,8 @@ from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
 from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
-from seqcap.retrieval.ranking import TIE, ranks
+from seqcap.retrieval.ranking import TIE, ranks, shared_recall
 from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images
-from seqcap.retrieval.ties import shared_recall
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
@@ -86,8 +85,7 @@ class Said:
 def evaluate(config: RetrievalConfig) -> pa.Table:
     """Scores every seed of every run, and people's captions: rows of `schemas.SCORES`. InputError for a malformed
     artifact, or missing weights of a listener, judge or captioner."""
-    if machine.device().type == "cpu":
-        torch.set_num_threads(1)
+    machine.one_thread_device()
     references = read_references(config, config.split)
     runs = read_runs(config)
     vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
@@ -145,8 +143,7 @@ def judge_weights(folder: str) -> Path:
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
     """Image of a split -> the image that the judge, with its weights in a folder, finds most similar. InputError if
     there are no weights, or they belong to another task."""
-    if machine.device().type == "cpu":
-        torch.set_num_threads(1)
+    machine.one_thread_device()
     finder = Finder(judge_weights(judge), task, split)
     items = list(finder.rows)
     return {item: items[other] for item, other in zip(items, finder.similar().tolist(), strict=True)}

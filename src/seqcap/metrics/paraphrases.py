@@ -4,7 +4,6 @@ Unpacking and numbering all phrases takes seconds, so the numbers are kept in a 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import os
 from pathlib import Path
 
@@ -16,22 +15,19 @@ import pyarrow.compute as pc
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import PARAPHRASES
-from seqcap.rewards.kernels import kernel
+from seqcap.rewards.kernels import Ints, Keys, Slots, kernel
 from seqcap.rewards.meteor import Lexicon, string_bytes
 from seqcap.rewards.meteor_kernels import (
     FNV_BASIS,
     FNV_PRIME,
     SPACE,
     Bytes,
-    Ints,
-    Keys,
-    Slots,
     Words,
     cook_captions,
     cook_paraphrases,
     word_table,
 )
-from seqcap.rewards.meteor_resources import byte_strings, vocabulary_of
+from seqcap.rewards.meteor_resources import byte_strings, read_pairs, vocabulary_of
 from seqcap.spice.wordnet import INSTALL, meteor_file
 
 # One row per phrase, with the rows of its paraphrases, in METEOR's order.
@@ -93,21 +89,9 @@ def numbered(kept: Path | None) -> pa.Table:
 
 
 def _number(source: Path) -> pa.Table:
-    try:
-        with gzip.open(source) as file:
-            text = file.read()
-    except (OSError, EOFError) as error:
-        raise InputError(source, f"cannot be read ({error})", f"re-{INSTALL}") from None
-    # Three lines a pair: probability, left, right.
-    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
-    lines = pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(text)])
-    first = np.arange(0, len(ends) - 2, 3)
-    coded = lines.take(pa.array(np.concatenate([first + 1, first + 2]))).dictionary_encode()
-    left, right = np.split(coded.indices.to_numpy(), 2)
+    phrases, left, right = read_pairs(source)
     if (np.diff(left) < 0).any():
         raise InputError(source, "has a phrase's paraphrases in two places", f"re-{INSTALL}")
-    phrases = pc.utf8_rtrim(coded.dictionary.cast(pa.large_string()), "\n").cast(pa.string())
     bounds = np.searchsorted(left, np.arange(len(phrases) + 1)).astype(np.int32)
     return pa.table([phrases, pa.ListArray.from_arrays(bounds, right)], schema=NUMBERED)
 

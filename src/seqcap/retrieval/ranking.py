@@ -34,6 +34,25 @@ def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = 
     return torch.cat(found).cpu()
 
 
+def shared_recall(queries: Tensor, targets: Tensor, k: int) -> Tensor:
+    """The probability that a query's own target is among the first k if ties are in random order: float64 [n] on the
+    CPU. Its mean is R@k. NaN scores count against the target. Queries and targets are embeddings [n, d], row by row.
+
+    A captioner with one sentence for all N images has R@1 = 1/N in both directions. `ranks` gives it 1/N from
+    captions to images, but 0 from images to captions.
+    """
+    rows = torch.arange(len(targets), device=targets.device)
+    found = []
+    for some, of in zip(torch.split(queries, CHUNK), torch.split(rows, CHUNK), strict=True):
+        scores = some @ targets.T
+        own = scores.gather(1, of[:, None])
+        others = of[:, None] != rows
+        better = (~(scores <= own + TIE) & others).sum(1)
+        tied = ((scores - own).abs() <= TIE).logical_and(others).sum(1)
+        found.append(((k - better) / (1 + tied).double()).clamp(0, 1))
+    return torch.cat(found).cpu()
+
+
 def recall(ranks: Tensor, k: int) -> float:
     """R@k, 0 to 1: the share of ranks [n] up to k."""
     return float((ranks <= k).double().mean())

@@ -117,10 +117,8 @@ class Job(loop.Job[CaptionerLearner]):
         self.run, self.name, self.seed, self.settings = run, run.name, seed, run.training
         self.clip = run.training.clip
         self.rank, self.world = machine.join_group()
-        self.device = machine.device()
+        self.device = machine.one_thread_device()
         machine.check_precision(run.precision, self.device)
-        if self.device.type == "cpu":
-            torch.set_num_threads(1)
         self.task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
         self.training, self.validation = (self.task.split(name, run.max_length) for name in ("train", "val"))
         words, paraphrases = self.task.vocabulary.words, run.reads.get("paraphrases")
