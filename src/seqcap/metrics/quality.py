@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, ImageCaption, References, check_captions
 from seqcap.metrics.registry import QUALITY, check_quality
@@ -20,7 +21,7 @@ from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.corpus import bleu_from_statistics
 from seqcap.rewards.rouge import RougeL
-from seqcap.rewards.sequences import LARGEST_ID, PAD
+from seqcap.rewards.sequences import LARGEST_ID
 from seqcap.rewards.sequences import References as CookedReferences
 
 Ints = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from seqcap.rewards.kernels import cider_d, cook_cider, count_documents
+from seqcap.rewards.kernels import Frequencies, cider_d, cook_cider, count_documents
 from seqcap.rewards.sequences import References
 
 if TYPE_CHECKING:
@@ -18,13 +18,12 @@ SIGMA = 6.0
 
 class DocumentFrequencies:
     """For each n-gram, the number of images with a reference that contains it, from the references of the training set
-    (for rewards) or of the scored split (for evaluation). `table` [capacity] holds n-grams, `shift` belongs to its hash
-    function, `idf` [capacity] is log(images / frequency), and log(images) for an n-gram that no reference has."""
+    (for rewards) or of the scored split (for evaluation)."""
 
     def __init__(self, references: References) -> None:
-        self.table, frequency = count_documents(*references.flat)
-        self.shift = np.uint64(64 - (len(self.table).bit_length() - 1))
+        table, frequency = count_documents(references.cooked)
         self.idf = np.log(len(references)) - np.log(np.maximum(frequency, 1))
+        self.cooked = Frequencies(table, np.uint64(64 - (len(table).bit_length() - 1)), self.idf)
 
 
 class CiderD:
@@ -33,12 +32,10 @@ class CiderD:
 
     def __init__(self, references: References, frequencies: DocumentFrequencies | None = None) -> None:
         frequencies = frequencies or DocumentFrequencies(references)
-        r, f = references, frequencies
-        cells = np.concatenate([[0], np.cumsum(np.diff(r.grams) * np.diff(r.images))])
-        counts, norms = cook_cider(*r.flat, r.union, r.grams, cells, f.table, f.shift, f.idf)
-        self._references = r
-        weights = (f.table, f.shift, f.idf)
-        self._cooked = (r.captions, r.images, *weights, r.union, r.grams, cells, counts, norms)
+        cooked = references.cooked
+        cells = np.concatenate([[0], np.cumsum(np.diff(cooked.grams) * np.diff(cooked.images))])
+        self._references = references
+        self._cooked = (cooked, frequencies.cooked, cells, *cook_cider(cooked, frequencies.cooked, cells))
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """CIDEr-D [n], 0 (nothing shared) to 10: 10 times the mean over orders 1-4 and references of the clipped tf-idf
