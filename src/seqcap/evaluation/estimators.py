@@ -157,11 +157,8 @@ def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
 
     H is the sum of all items' hinges, both directions. Given the captions of the other images, the second term does not
     depend on the caption: it is a baseline, and gradients of score functions stay unbiased. (Anything else that does
-    not depend on the caption, such as the hinges of the batch without it, would be in both terms.)
-
-    Args:
-        drawn: cosines [draws, images, captions] of drawn captions, caption i of image i.
-        other: [1, images, captions] of the captions that replace them.
+    not depend on the caption, such as the hinges of the batch without it, would be in both terms.) `drawn` are cosines
+    [draws, images, captions] of drawn captions, caption i of image i, `other` [1, ...] of those that replace them.
     """
     same = torch.eye(drawn.shape[-1], dtype=torch.bool, device=drawn.device)
     fits, fits_other = drawn.diagonal(dim1=1, dim2=2), other.diagonal(dim1=1, dim2=2)

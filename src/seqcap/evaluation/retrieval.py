@@ -23,7 +23,7 @@ People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -70,16 +70,14 @@ class Said:
     def items(self) -> list[int]:
         return [item for item, _ in flat(self.sets)]
 
-    def scores(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
+    def scores(self, run: DecodedRun, measured: Measured) -> list[pa.Table]:
         """Rows of `schemas.SCORES`, one per caption and metric."""
-        positions = [rank for captions in self.sets.values() for rank in range(len(captions))]
-        for metric, values in measured.items():
-            yield run.scores(self.decoder, metric, self.items, values, positions)
+        ranks = [rank for captions in self.sets.values() for rank in range(len(captions))]
+        return [run.scores(self.decoder, metric, self.items, values, ranks) for metric, values in measured.items()]
 
-    def scores_of_sets(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
+    def scores_of_sets(self, run: DecodedRun, measured: Measured) -> list[pa.Table]:
         """Rows of `schemas.SCORES`, one per image and metric."""
-        for metric, values in measured.items():
-            yield run.scores(self.decoder, metric, self.sets, values, None)
+        return [run.scores(self.decoder, metric, self.sets, values, None) for metric, values in measured.items()]
 
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
@@ -92,7 +90,10 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
     # Cut as in training, where every reference has its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
     people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
-    matcher = read_matcher(config, references)
+    matcher = None
+    if config.dataset == "scenes":
+        scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
+        matcher = Matcher({item: scenes[item] for item in references})
     finder = lru_cache(KEPT)(lambda path: Finder(path, config.task, config.split))
     seeds = sorted({run.seed for run in runs})
     speakers = Speakers(seeds, config)
@@ -100,8 +101,11 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
 
     def everything(said: Said, seeds: Iterable[int]) -> Measured:
         log_prob = np.mean([speakers.log_prob(said, seed) for seed in seeds], axis=0)
-        found = {**judge.find(said, "fixed"), "fixed_choice": judge.choose(said)}
-        return {**found, "xe_log_prob": log_prob, **truth(said, matcher)}
+        found = {**judge.find(said, "fixed"), "fixed_choice": judge.choose(said), "xe_log_prob": log_prob}
+        if matcher is None:
+            return found
+        true = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
+        return found | {metric: [values[metric] for values in true] for metric in true[0]}
 
     tables: list[pa.Table] = []
     for run in progress(runs, desc=f"retrieve {config.name}", unit="run"):
@@ -116,7 +120,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         tables.append(run.scores(config.decoder, "Self-BLEU", items, alike))
         if trained:
             heard = DecodedRun(f"human:{run.name}", run.seed, {})
-            tables += people.scores(heard, finder(path).find(people, "own"))
+            tables += people.scores(heard, own.find(people, "own"))
     initial = Path(config.listener)
     for seed in seeds:
         heard, listener = DecodedRun(f"human:{initial.name}", seed, {}), finder(initial / f"seed{seed}.safetensors")
@@ -238,18 +242,3 @@ class Speakers:
 
 def rows_by_item(inputs: Inputs) -> dict[int, int]:
     return {item: row for row, item in enumerate(inputs.ids.tolist())}
-
-
-def read_matcher(config: RetrievalConfig, items: Iterable[int]) -> Matcher | None:
-    """Tells of which of the split's scenes a caption is true; None for photographs."""
-    if config.dataset != "scenes":
-        return None
-    scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
-    return Matcher({item: scenes[item] for item in items})
-
-
-def truth(said: Said, matcher: Matcher | None) -> Measured:
-    if matcher is None:
-        return {}
-    measured = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
-    return {metric: [values[metric] for values in measured] for metric in measured[0]}

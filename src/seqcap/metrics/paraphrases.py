@@ -39,17 +39,9 @@ BITS = np.uint64(26)
 
 
 def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None) -> Lexicon:
-    """METEOR's lexicon of some captions, with all paraphrases that can match: both phrases occur in the captions.
-
-    Args:
-        words: the word of each id, as for `Lexicon`.
-        tokens: ids of all captions, hypotheses and references, flat.
-        captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
-        kept: folder of the numbered phrases; None keeps none.
-
-    Raises:
-        InputError: METEOR's files or the kept file are missing or damaged.
-    """
+    """METEOR's lexicon of all captions, hypotheses and references, with all paraphrases that can match: both phrases
+    occur in the captions. `words` as for `Lexicon`; caption c is tokens[captions[c] : captions[c + 1]]; the numbered
+    phrases are kept in folder `kept`, if any. InputError if METEOR's files or the kept file are missing or damaged."""
     lexicon = Lexicon(words, PARAPHRASES.empty_table())
     vocabulary = byte_strings(sorted(vocabulary_of(words)))
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)

@@ -94,13 +94,8 @@ def measure(
     """Scores captions, any number per image and in any order; returns metric -> values, x1 scale, in their order.
 
     CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. Empty captions score 0.
-
-    Args:
-        metrics: of `registry.QUALITY`; METEOR and SPICE are imported only if they are among them.
-        kept: folder that keeps SPICE's parses and METEOR's numbered phrases; None keeps none.
-
-    Raises:
-        InputError: an unknown metric, or as in `check_captions`.
+    METEOR and SPICE are imported only if they are among the metrics; SPICE's parses and METEOR's numbered phrases stay
+    in folder `kept`. InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`.
     """
     check_captions(references, captions)
     check_quality(metrics)

@@ -44,13 +44,9 @@ def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor
 def continuations(
     captioner: Decoder, memory: Tensors, state: Tensors, inputs: Tensor, room: Tensor, greedy: Tensor
 ) -> Captions:
-    """Continues captions until EOS, by sampling or greedily as in `rollout`; returns the new tokens only.
-
-    Args:
-        state: before the decoder reads `inputs`.
-        inputs: the last token of each caption so far, ids [n].
-        room: how many tokens each caption may still get, EOS included, int [n], at least 1.
-    """
+    """Continues captions until EOS, by sampling or greedily as in `rollout`; returns the new tokens only. `inputs` are
+    the last tokens so far, ids [n], `state` the state before the decoder reads them. `room` [n], at least 1: how many
+    tokens each caption may still get, EOS included."""
     n, device = len(greedy), greedy.device
     longest = int(room.max())
     tokens = torch.full((n, longest), PAD, dtype=torch.long, device=device)
@@ -83,12 +79,8 @@ def continuations(
 def complete(
     captioner: PrefixDecoder, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
 ) -> Tensor:
-    """Random completions of m prefixes of captions [n, time]: ids [m, max_length], prefixes included.
-
-    Args:
-        rows: the caption of each prefix, [m].
-        lengths: tokens of each prefix, [m]; from 1 to `max_length` - 1, without EOS.
-    """
+    """Random completions of m prefixes of captions [n, time]: ids [m, max_length], prefixes included. `rows` [m] is the
+    caption of each prefix, `lengths` [m] its number of tokens, 1 to `max_length` - 1, without EOS."""
     last = lengths - 1
     state = captioner.states(captions, memory, rows, last)
     sampled = torch.zeros_like(rows, dtype=torch.bool)

@@ -13,16 +13,9 @@ TIE = 1e-6
 
 
 def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = None) -> Tensor:
-    """The rank, from 1, of every query's own target: int64 [n] on the CPU. Ties and NaN count against it.
-
-    If a query has several own targets, like an image's captions, the best one counts and the others are left out.
-
-    Args:
-        queries: embeddings [n, d].
-        targets: embeddings [m, d].
-        own: int64 [n], the item of each query.
-        items: int64 [m], the item of each target; None: its row.
-    """
+    """The rank, from 1, of every query's own target: int64 [n] on the CPU. Ties and NaN count against it. If a query
+    has several own targets, like an image's captions, the best one counts and the others are left out. Queries and
+    targets are embeddings [n, d] and [m, d]; `own` [n] and `items` [m] are their items, by default a target's row."""
     if items is None:
         items = torch.arange(len(targets), device=targets.device)
     found = []

@@ -41,16 +41,9 @@ Floats = npt.NDArray[np.float64]
 
 class Lexicon:
     """METEOR's tokens, stems, synonyms, function words and paraphrases of a vocabulary. A word may be several of its
-    tokens ("t-shirt" is "t" and "shirt").
-
-    Args:
-        words: the word of each id; the first four, special tokens, are ignored. Include the references' words: a word
-            without an entry matches nothing, not even itself.
-        paraphrases: of schema PARAPHRASES, from `filter_paraphrases`; it may hold more words than `words`.
-
-    Raises:
-        InputError: METEOR's word lists are not installed.
-    """
+    tokens ("t-shirt" is "t" and "shirt"). `words` are the words of all ids, special tokens first. Include the
+    references' words: a word without an entry matches nothing, not even itself. `paraphrases` come from
+    `filter_paraphrases`, and may hold more words. InputError if METEOR's word lists are not installed."""
 
     def __init__(self, words: Sequence[str], paraphrases: pa.Table) -> None:
         nothing: list[str] = []

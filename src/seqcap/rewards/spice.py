@@ -25,17 +25,10 @@ UNKNOWN_SAID, UNKNOWN_MEANT = "unkword", "oovword"
 
 
 class SpiceReward:
-    """SPICE (spaCy) as a reward; see `mixture.Metric`. Each distinct hypothesis is parsed once.
-
-    Args:
-        references: EOS is not a word here, whether they have it or not.
-        words: the vocabulary; a word's id is its position.
-        parser: parses captions; its file of earlier parses is used for the references only.
-        remembered: how many hypotheses' graphs are kept, about 1 kB each; the least recently used go first.
-
-    Raises:
-        InputError: spaCy's model or METEOR's synsets are missing.
-    """
+    """SPICE (spaCy) as a reward; see `mixture.Metric`. Each distinct hypothesis is parsed once; EOS is never a word. A
+    word's id is its position in `words`. The parser's file of earlier parses is used for the references only. The
+    graphs of the `remembered` last used hypotheses are kept, about 1 kB each. InputError if spaCy's model or METEOR's
+    synsets are missing."""
 
     def __init__(
         self, references: References, words: Sequence[str], parser: CachedParser, remembered: int = 50_000

@@ -29,14 +29,8 @@ class CachedParser:
     """Turns captions into tuples, with a file of earlier parses (`schemas.SCENE_GRAPHS`).
 
     The file is written whole, atomically, every 20,000 captions, and several processes may share it. Parses by another
-    version of the parser are not used, and the next write drops them.
-
-    Args:
-        path: the file; None keeps nothing.
-        parser: None makes one with a process for each core.
-
-    Raises:
-        InputError: spaCy or its model is not installed.
+    version of the parser are not used, and the next write drops them. Without a path nothing is kept. Without a parser
+    it makes one with a process for each core; an `InputError` if spaCy or its model is not installed.
     """
 
     def __init__(self, path: str | Path | None = None, parser: Parser | None = None) -> None:
