@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from seqcap.retrieval import ties
+from seqcap.retrieval import ranking
 from seqcap.retrieval.ranking import ranks, shared_recall
 
 
@@ -14,7 +14,7 @@ def unit(*shape, seed=0):
 
 @pytest.fixture(autouse=True)
 def chunks(monkeypatch):
-    monkeypatch.setattr(ties, "CHUNK", 4)
+    monkeypatch.setattr(ranking, "CHUNK", 4)
 
 
 @pytest.mark.parametrize("k", [1, 5, 10])

@@ -10,17 +10,13 @@ import torch
 from torch import Tensor
 
 from seqcap.data.vocabulary import BOS, EOS, PAD
-from seqcap.models.base import Tensors, repeat, select
+from seqcap.models.base import Captioner, Tensors, repeat, select
 
 
 class Decoder(Protocol):
     def start(self, memory: Tensors) -> Tensors: ...
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]: ...
-
-
-class PrefixDecoder(Decoder, Protocol):
-    def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors: ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,7 @@ def continuations(
 
 @torch.no_grad()
 def complete(
-    captioner: PrefixDecoder, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
+    captioner: Captioner, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
 ) -> Tensor:
     """Random completions of m prefixes of captions [n, time]: ids [m, max_length], prefixes included. `rows` [m] is the
     caption of each prefix, `lengths` [m] its number of tokens, 1 to `max_length` - 1, without EOS."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from seqcap.rewards.kernels import Frequencies, cider_d, cook_cider, count_documents
+from seqcap.rewards.kernels import Frequencies, cider_d, cook_cider, fill_table
 from seqcap.rewards.sequences import References
 
 if TYPE_CHECKING:
@@ -21,9 +21,13 @@ class DocumentFrequencies:
     (for rewards) or of the scored split (for evaluation)."""
 
     def __init__(self, references: References) -> None:
-        table, frequency = count_documents(references.cooked)
+        # An image has an n-gram once in the union of its captions.
+        grams, images = np.unique(references.cooked.union, return_counts=True)
+        # At most half full.
+        log_capacity = max(10, (2 * len(grams)).bit_length())
+        table, frequency = fill_table(grams, images, log_capacity)
         self.idf = np.log(len(references)) - np.log(np.maximum(frequency, 1))
-        self.cooked = Frequencies(table, np.uint64(64 - (len(table).bit_length() - 1)), self.idf)
+        self.cooked = Frequencies(table, np.uint64(64 - log_capacity), self.idf)
 
 
 class CiderD:

@@ -154,47 +154,15 @@ def find_sorted(keys: Keys, key: Any) -> int:
 
 
 @kernel
-def count_documents(cooked: Cooked) -> tuple[Keys, Slots]:
-    """In how many images' references each n-gram occurs: table [capacity] of keys, at most half full, and frequency
-    [capacity], 0 in empty slots."""
-    tokens, captions, images = cooked.tokens, cooked.captions, cooked.images
-    log_capacity = 10
-    shift = WORD - np.uint64(log_capacity)
+def fill_table(keys: Keys, values: Ints, log_capacity: int) -> tuple[Keys, Ints]:
+    """An open-addressing table of 2^log_capacity slots with these distinct keys, and the value of each slot, else 0."""
     table = np.zeros(1 << log_capacity, dtype=np.uint64)
-    frequency = np.zeros(1 << log_capacity, dtype=np.int32)
-    last_image = np.full(1 << log_capacity, -1, dtype=np.int32)
-    longest = 0
-    for caption in range(len(captions) - 1):
-        longest = max(longest, captions[caption + 1] - captions[caption])
-    keys = np.empty(ORDERS * longest, dtype=np.uint64)
-    counts = np.empty(ORDERS * longest, dtype=np.int64)
-    used = 0
-    for image in range(len(images) - 1):
-        for caption in range(images[image], images[image + 1]):
-            grams = cook(tokens[captions[caption] : captions[caption + 1]], keys, counts)
-            if 2 * (used + grams) > len(table):
-                while 2 * (used + grams) > 1 << log_capacity:
-                    log_capacity += 1
-                shift = WORD - np.uint64(log_capacity)
-                old_table, old_frequency, old_last = table, frequency, last_image
-                table = np.zeros(1 << log_capacity, dtype=np.uint64)
-                frequency = np.zeros(1 << log_capacity, dtype=np.int32)
-                last_image = np.full(1 << log_capacity, -1, dtype=np.int32)
-                for old in range(len(old_table)):
-                    if old_table[old] != EMPTY:
-                        slot = find_slot(table, shift, old_table[old])
-                        table[slot] = old_table[old]
-                        frequency[slot] = old_frequency[old]
-                        last_image[slot] = old_last[old]
-            for gram in range(grams):
-                slot = find_slot(table, shift, keys[gram])
-                if table[slot] == EMPTY:
-                    table[slot] = keys[gram]
-                    used += 1
-                if last_image[slot] != image:
-                    last_image[slot] = image
-                    frequency[slot] += 1
-    return table, frequency
+    placed = np.zeros(1 << log_capacity, dtype=np.int64)
+    for index in range(len(keys)):
+        slot = find_slot(table, WORD - np.uint64(log_capacity), keys[index])
+        table[slot] = keys[index]
+        placed[slot] = values[index]
+    return table, placed
 
 
 @kernel
