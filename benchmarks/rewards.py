@@ -366,7 +366,7 @@ def meteor(corpus: Corpus) -> list[Row]:
     references, rng = corpus.references[:METEOR_IMAGES], np.random.default_rng(2)
     filtering, paraphrases = seconds_of(lambda: filter_paraphrases(corpus.words[len(SPECIALS) :]))
     building, lexicon = seconds_of(lambda: Lexicon(corpus.words, paraphrases))
-    reward = Meteor(References(references), lexicon)
+    reward = Meteor(References(references, eos=False), lexicon)
     batches = [batch_of(references, range(start, start + BATCH), rng) for start in range(0, len(references), BATCH)]
     ours = per_second(reward.score, batches, BATCH * HYPOTHESES)
     scores = np.concatenate([reward.score(*batch) for batch in batches])
@@ -449,7 +449,9 @@ def spice(coco_words: Corpus) -> list[Row]:
             Row("SPICE's parser (spaCy), COCO's captions", "captions/s", speed, remark=f"loaded in {loading:.1f} s")
         )
         rewards: dict[str, SpiceReward | Mixture] = {
-            "SPICE (spaCy)": SpiceReward(References(corpus.references), corpus.words, CachedParser(PARSES, parser)),
+            "SPICE (spaCy)": SpiceReward(
+                References(corpus.references, eos=False), corpus.words, CachedParser(PARSES, parser)
+            ),
             "SPIDEr (spaCy)": Mixture(SPIDER, Material(corpus.references, corpus.words)),
         }
         for name, reward in rewards.items():
@@ -569,7 +571,7 @@ def cook(captions: Captions, words: Sequence[str], paraphrases: pa.Table) -> Non
     """Builds every reward that needs no parser, and has each score something."""
     cooked = References(captions)
     lexicon = Lexicon(words, paraphrases)
-    for reward in (CiderD(cooked), Bleu(cooked), RougeL(cooked), Meteor(cooked, lexicon)):
+    for reward in (CiderD(cooked), Bleu(cooked), RougeL(cooked), Meteor(References(captions, eos=False), lexicon)):
         reward.score(padded(captions[0]), np.zeros(len(captions[0]), dtype=np.int64))
 
 

@@ -4,7 +4,6 @@ stem, synonym and paraphrase matchers and pycocoevalcap's options (`-l en -norm`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,7 @@ from seqcap.rewards.meteor_kernels import (
     word_table,
 )
 from seqcap.rewards.meteor_resources import byte_strings, forms_of, resources, split, stems_of
-from seqcap.rewards.sequences import References, checked_hypotheses, checked_images, scored_lengths
+from seqcap.rewards.sequences import References
 from seqcap.spice.wordnet import wordnet
 
 if TYPE_CHECKING:
@@ -72,15 +71,12 @@ class Lexicon:
 
 
 class Meteor:
-    """METEOR as a reward; see `mixture.Metric`. EOS is never a token here."""
+    """METEOR as a reward, against references without EOS; see `mixture.Metric`."""
 
     def __init__(self, references: References, lexicon: Lexicon) -> None:
-        ids, captions, images = references.without_eos
-        tokens, starts = cook_captions(ids, captions, lexicon.words, lexicon.longest)
-        self._images = len(references)
-        self._meteor = partial(
-            meteor, tokens=tokens, captions=starts, images=images, words=lexicon.words, longest=lexicon.longest
-        )
+        tokens, starts = cook_captions(references.tokens, references.captions, lexicon.words, lexicon.longest)
+        self._references = references
+        self._cooked = tokens, starts, references.images, lexicon.words, lexicon.longest
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """METEOR [n], 0 (nothing matches) to 1: the best over the references. An empty hypothesis scores 0."""
@@ -92,9 +88,7 @@ class Meteor:
         return scores, summable(statistics)
 
     def _align(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Floats, Floats]:
-        rows = checked_hypotheses(hypotheses, dimensions=2)
-        images = checked_images(image, len(rows), self._images)
-        return self._meteor(rows, scored_lengths(rows, eos=False), images)
+        return meteor(*self._references.checked(hypotheses, image), *self._cooked)
 
 
 def build(material: Material) -> Meteor:

@@ -91,18 +91,9 @@ class References:
     def __len__(self) -> int:
         return len(self.images) - 1
 
-    @property
-    def without_eos(self) -> tuple[Ints, Ints, Ints]:
-        """tokens, captions, images without EOS."""
-        if not self.eos:
-            return self.tokens, self.captions, self.images
-        shift = np.arange(len(self.captions))
-        return np.delete(self.tokens, self.captions[1:] - 1), self.captions - shift, self.images
-
     def captions_of(self, image: int) -> list[list[int]]:
         bounds = self.captions[self.images[image] : self.images[image + 1] + 1]
-        end = 1 if self.eos else 0
-        return [self.tokens[a : b - end].tolist() for a, b in pairwise(bounds)]
+        return [self.tokens[a:b].tolist() for a, b in pairwise(bounds)]
 
     def checked(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Ints, Ints, Ints]:
         """Checked hypotheses [n, time], their scored lengths [n], and checked images [n]."""

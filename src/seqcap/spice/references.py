@@ -21,8 +21,5 @@ class ReferenceGraphs:
         self._tuples = [tuple({words for text in texts for words in parsed[text]}) for texts in references]
         self.graph = lru_cache(maxsize=GRAPHS)(self._graph)
 
-    def __len__(self) -> int:
-        return len(self._tuples)
-
     def _graph(self, index: int) -> Graph:
         return build_graph(self._tuples[index])
