@@ -37,6 +37,8 @@ class Model(Objective):
     starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1).
     """
 
+    config: Config
+
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__(config, context)
         last = nn.Linear(config.baseline_hidden, 1)

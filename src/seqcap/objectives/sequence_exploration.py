@@ -41,6 +41,8 @@ class Model(Objective):
     references, minus the mean over the samples, without the factor 2/s.
     """
 
+    config: Config
+
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)
         log_prob, _ = sequence_log_prob(captioner, samples)

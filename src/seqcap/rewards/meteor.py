@@ -88,7 +88,8 @@ class Meteor:
         return scores, summable(statistics)
 
     def _align(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Floats, Floats]:
-        return meteor(*self._references.checked(hypotheses, image), *self._cooked)
+        rows, lengths, images = self._references.checked(hypotheses, image)
+        return meteor(rows, lengths, images, *self._cooked)
 
 
 def build(material: Material) -> Meteor:
