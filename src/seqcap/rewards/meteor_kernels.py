@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqcap.rewards.kernels import Floats, Ints, Keys, Slots, kernel
+from seqcap.rewards.kernels import EMPTY, GOLDEN, Floats, Ints, Keys, Slots, kernel
 
 Bytes = npt.NDArray[np.uint8]
 # For ranking English (Denkowski and Lavie, WMT 2014, table 1); weights of exact, stem, synonym, paraphrase.
@@ -25,11 +25,8 @@ LENGTH, FUNCTION, MATCHED, CHUNKS, COVERED = 0, 2, 4, 20, 21
 UNKNOWN = -1
 FIRST_WORD = 4
 FORMS = 3
-EMPTY = np.uint64(0)
 HALF = np.uint64(32)
 ONE = np.uint64(1)
-# Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # FNV-1a, 64 bits.
 FNV_BASIS = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
