@@ -41,8 +41,8 @@ from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
 from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
-from seqcap.retrieval.ranking import TIE, ranks, shared_recall
-from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images
+from seqcap.retrieval.ranking import CHUNK, TIE, ranks, shared_recall
+from seqcap.retrieval.recalls import KS, embed_captions, embed_images
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS

@@ -26,7 +26,7 @@ from seqcap.objectives.distinctiveness import (
     shuffle_words,
 )
 from seqcap.retrieval.grammar import DAMAGED, INTACT, Grammar, damage
-from seqcap.retrieval.recalls import CHUNK
+from seqcap.retrieval.ranking import CHUNK
 from seqcap.tasks.base import Inputs
 
 GRAMMAR = "grammar"

@@ -105,13 +105,8 @@ def byte_strings(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArr
 
 
 def filter_paraphrases(words: Iterable[str], path: Path | None = None) -> pa.Table:
-    """The pairs of METEOR's paraphrase table with only these words on both sides, of schema PARAPHRASES, in the file's
-    order, on which METEOR's search depends.
-
-    Args:
-        words: captions' words, or whole captions; they are split as METEOR does.
-        path: a paraphrase table; None: METEOR's English one. Errors as in `read_pairs`.
-    """
+    """The pairs of a paraphrase table, by default METEOR's, with only these words on both sides, of schema PARAPHRASES,
+    in the file's order, on which METEOR's search depends. Words, or whole captions, are split as METEOR does."""
     vocabulary = vocabulary_of(words)
     phrases, *sides = read_pairs(meteor_file("data/paraphrase-en.gz") if path is None else path)
     known = np.array([vocabulary.issuperset(phrase.split(" ")) for phrase in phrases.to_pylist()])

@@ -13,7 +13,7 @@ from seqcap.errors import InputError
 from seqcap.rewards.sequences import References
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Graph, build_graph, match
-from seqcap.spice.references import ReferenceGraphs
+from seqcap.spice.references import reference_graphs
 
 if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
@@ -39,7 +39,7 @@ class SpiceReward:
             [" ".join(meant[id_] if id_ < len(meant) else UNKNOWN_MEANT for id_ in caption) for caption in captions]
             for captions in map(references.captions_of, range(len(references)))
         ]
-        self._references, self._meant = references, ReferenceGraphs(texts, parser)
+        self._references, self._meant = references, reference_graphs(texts, parser)
         self._parser = CachedParser(None, parser.parser)
         self._remembered = remembered
         self._graphs: dict[bytes, Graph] = {}
@@ -53,7 +53,7 @@ class SpiceReward:
         keys = [ids.tobytes() for ids in spoken]
         graphs = self._parsed(dict(zip(keys, spoken, strict=True)))
         return np.array(
-            [match(graphs[key], self._meant.graph(index)).f for key, index in zip(keys, images.tolist(), strict=True)],
+            [match(graphs[key], self._meant(index)).f for key, index in zip(keys, images.tolist(), strict=True)],
             dtype=np.float64,
         )
 
