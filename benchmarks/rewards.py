@@ -55,7 +55,7 @@ from seqcap.metrics import meteor as jar
 from seqcap.metrics.registry import QUALITY
 from seqcap.rewards import PARSES
 from seqcap.rewards.bleu import Bleu, pairwise_bleu
-from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
+from seqcap.rewards.ciderd import CiderD, document_frequencies
 from seqcap.rewards.meteor import Lexicon, Meteor
 from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.mixture import Material, Mixture
@@ -235,7 +235,7 @@ class OnDemand:
 
     def __init__(self, references: Captions) -> None:
         self._references = references
-        self._frequencies = DocumentFrequencies(References(references))
+        self._frequencies = document_frequencies(References(references))
 
     def score(self, rows: Ints, image: Ints) -> npt.NDArray[np.float64]:
         """As of `CiderD`; the hypotheses of an image follow each other."""
