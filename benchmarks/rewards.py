@@ -55,7 +55,7 @@ from seqcap.metrics import meteor as jar
 from seqcap.metrics.registry import QUALITY
 from seqcap.rewards import PARSES
 from seqcap.rewards.bleu import Bleu, pairwise_bleu
-from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
+from seqcap.rewards.ciderd import CiderD, document_frequencies
 from seqcap.rewards.meteor import Lexicon, Meteor
 from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.mixture import Material, Mixture
@@ -235,7 +235,7 @@ class OnDemand:
 
     def __init__(self, references: Captions) -> None:
         self._references = references
-        self._frequencies = DocumentFrequencies(References(references))
+        self._frequencies = document_frequencies(References(references))
 
     def score(self, rows: Ints, image: Ints) -> npt.NDArray[np.float64]:
         """As of `CiderD`; the hypotheses of an image follow each other."""
@@ -366,7 +366,7 @@ def meteor(corpus: Corpus) -> list[Row]:
     references, rng = corpus.references[:METEOR_IMAGES], np.random.default_rng(2)
     filtering, paraphrases = seconds_of(lambda: filter_paraphrases(corpus.words[len(SPECIALS) :]))
     building, lexicon = seconds_of(lambda: Lexicon(corpus.words, paraphrases))
-    reward = Meteor(References(references), lexicon)
+    reward = Meteor(References(references, eos=False), lexicon)
     batches = [batch_of(references, range(start, start + BATCH), rng) for start in range(0, len(references), BATCH)]
     ours = per_second(reward.score, batches, BATCH * HYPOTHESES)
     scores = np.concatenate([reward.score(*batch) for batch in batches])
@@ -449,7 +449,9 @@ def spice(coco_words: Corpus) -> list[Row]:
             Row("SPICE's parser (spaCy), COCO's captions", "captions/s", speed, remark=f"loaded in {loading:.1f} s")
         )
         rewards: dict[str, SpiceReward | Mixture] = {
-            "SPICE (spaCy)": SpiceReward(References(corpus.references), corpus.words, CachedParser(PARSES, parser)),
+            "SPICE (spaCy)": SpiceReward(
+                References(corpus.references, eos=False), corpus.words, CachedParser(PARSES, parser)
+            ),
             "SPIDEr (spaCy)": Mixture(SPIDER, Material(corpus.references, corpus.words)),
         }
         for name, reward in rewards.items():
@@ -569,7 +571,7 @@ def cook(captions: Captions, words: Sequence[str], paraphrases: pa.Table) -> Non
     """Builds every reward that needs no parser, and has each score something."""
     cooked = References(captions)
     lexicon = Lexicon(words, paraphrases)
-    for reward in (CiderD(cooked), Bleu(cooked), RougeL(cooked), Meteor(cooked, lexicon)):
+    for reward in (CiderD(cooked), Bleu(cooked), RougeL(cooked), Meteor(References(captions, eos=False), lexicon)):
         reward.score(padded(captions[0]), np.zeros(len(captions[0]), dtype=np.int64))
 
 

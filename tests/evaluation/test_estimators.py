@@ -12,7 +12,7 @@ from torch import Tensor
 
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
 from seqcap.data.vocabulary import EOS
-from seqcap.evaluation import estimators
+from seqcap.evaluation import estimators, gradients
 from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup, credit, gradient, measure
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.models import decoding
@@ -37,7 +37,7 @@ def setup_of(pictures: int) -> Setup:
 
 def own_hinges(setup: Setup, captions: Tensor) -> Tensor:
     """Of each item [b], as training has them."""
-    to_text, to_picture = hinges(setup.pictures, setup.listener.embed_captions(captions), MARGIN)
+    to_text, to_picture = hinges(setup.images, setup.listener.embed_captions(captions), MARGIN)
     return to_text + to_picture
 
 
@@ -62,7 +62,7 @@ def say(monkeypatch: pytest.MonkeyPatch, captions: Tensor) -> None:
 
 def expected(setup: Setup, estimator: Estimator) -> Tensor:
     """The mean of an estimator over every batch of captions."""
-    found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
+    found, pictures, total = log_p(setup), torch.arange(len(setup.images)), 0.0
     for rows in product(range(len(CAPTIONS)), repeat=len(pictures)):
         with pytest.MonkeyPatch.context() as patch:
             say(patch, CAPTIONS[list(rows)])
@@ -72,7 +72,7 @@ def expected(setup: Setup, estimator: Estimator) -> Tensor:
 
 def exact(setup: Setup, others_too: bool) -> Tensor:
     """The gradient of F; without that of captions as negatives of others, if not `others_too`."""
-    found, pictures, total = log_p(setup), torch.arange(len(setup.pictures)), 0.0
+    found, pictures, total = log_p(setup), torch.arange(len(setup.images)), 0.0
     for rows in product(range(len(CAPTIONS)), repeat=len(pictures)):
         hinge, log_probs_of = own_hinges(setup, CAPTIONS[list(rows)]), found[pictures, list(rows)]
         p = log_probs_of.sum().exp()
@@ -224,8 +224,8 @@ def test_products_are_of_the_gradients():
 
 def test_the_listener_sees_the_captioners_pictures(config):
     setup = estimators.read_setup(config)
-    store = setup.listener.load_task(estimators.tasks.ARTIFACTS / "image").store
+    store = setup.listener.load_task(gradients.tasks.ARTIFACTS / "image").store
     seen = [setup.listener.embed_images(torch.from_numpy(store.get(np.array([row])))) for row in range(24)]
-    rows = [(torch.cat(seen) - picture).norm(dim=1).argmin().item() for picture in setup.pictures]
+    rows = [(torch.cat(seen) - picture).norm(dim=1).argmin().item() for picture in setup.images]
     assert len(set(rows)) == 5
     torch.testing.assert_close(setup.features, torch.from_numpy(store.get(np.array(rows))))

@@ -186,7 +186,7 @@ def test_baselines_are_those_of_the_greedy_caption_and_of_a_reference(captioner,
 def test_references_are_drawn_from_all_that_are_there():
     captions = torch.tensor([[[PAD, PAD], [4, EOS], [3, EOS]]]).expand(300, -1, -1)
     torch.manual_seed(0)
-    found = cooperation.sample_references(captions)[:, 0]
+    found = base.sample_references(captions)[:, 0]
     assert 100 < int((found == 3).sum()) == 300 - int((found == 4).sum()) < 200
 
 
@@ -395,8 +395,8 @@ def test_dropout_masks_are_shared_by_sampling_and_scoring(build, monkeypatch):
     n = 20
     batch = base.Batch(FEATURES[:1].repeat(n, 1), np.zeros(n, dtype=np.int64), CAPTIONS.expand(n, -1, -1))
     torch.manual_seed(0)
-    candidates = cooperation.draw_candidates(captioner, captioner.encode(batch.features), batch, CONTEXT)
-    scored, _ = base.sequence_log_prob(captioner, candidates.samples)
+    samples, _ = cooperation.draw_candidates(captioner, captioner.encode(batch.features), batch, CONTEXT)
+    scored, _ = base.sequence_log_prob(captioner, samples)
     torch.testing.assert_close(scored.detach()[:, 0], drawn[0].log_prob[:n], atol=1e-5, rtol=1e-5)
     assert scored.detach().unique().numel() > 7
 

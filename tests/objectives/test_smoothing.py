@@ -243,7 +243,7 @@ def costs(captioner, features, truth, sequences, lazy) -> Tensor:
 
 
 def test_checkpoints_hold_no_embeddings():
-    assert not token_smoothing.Model(token_smoothing.Config(), CONTEXT).state_dict()
+    assert list(token_smoothing.Model(token_smoothing.Config(), CONTEXT).state_dict()) == ["steps"]
 
 
 @pytest.mark.parametrize("tau", [0.01, 0.3, 10.0])

@@ -9,11 +9,10 @@ from small_listener import unit
 from torch import nn
 from torch.nn import functional as F
 
-from seqcap.retrieval import ranking, ties
+from seqcap.retrieval import ranking
 from seqcap.retrieval.base import POOLED, RetrievalTask
-from seqcap.retrieval.ranking import median_rank, ranks, recall
+from seqcap.retrieval.ranking import median_rank, ranks, recall, shared_recall
 from seqcap.retrieval.recalls import recall_sum, recalls
-from seqcap.retrieval.ties import shared_recall
 
 
 @pytest.mark.parametrize("chunk", [3, 500])

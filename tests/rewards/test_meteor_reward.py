@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,12 @@ from plain_rewards import rows
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import PARAPHRASES
+from seqcap.rewards import sequences
 from seqcap.rewards.meteor import Lexicon, Meteor, meteor_from_statistics, summable
 from seqcap.rewards.meteor_resources import filter_paraphrases, normalize, stems_of
-from seqcap.rewards.sequences import References
 from seqcap.spice.wordnet import wordnet
 
+References = partial(sequences.References, eos=False)
 SPECIALS = ["<pad>", "<bos>", "<eos>", "<unk>"]
 # Stems, synonyms, function words, and phrases with paraphrases on both sides.
 WORDS = ["a", "the", "of", "cat", "cats", "run", "running", "big", "large", "couple", "two", "t-shirt", "'s", "."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 
 from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.metrics.spice import spice
-from seqcap.rewards.sequences import References
+from seqcap.rewards import sequences
 from seqcap.rewards.spice import SpiceReward
 from seqcap.spice.cache import CachedParser
 
+References = partial(sequences.References, eos=False)
 REFERENCES = [
     ["a brown dog is sleeping on a couch", "a dog on a sofa"],
     ["two men are riding horses", "a man on a horse"],

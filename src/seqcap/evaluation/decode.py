@@ -30,9 +30,7 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
 
 def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     """The rows of seeds that decode together, with the seed of the first."""
-    device = machine.device()
-    if device.type == "cpu":
-        torch.set_num_threads(1)
+    device = machine.one_thread_device()
     paths = [Path(run.weights) / f"seed{member}.safetensors" for member in team]
     captioner, metadata = Ensemble.load(paths, device)
     seen = [tasks.load(run.kind, run.task, type(member)) for member in captioner.members]

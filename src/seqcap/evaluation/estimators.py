@@ -21,14 +21,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seqcap import models, retrieval, tasks
+from seqcap import retrieval
 from seqcap.config.estimators import EstimatorsConfig
 from seqcap.errors import InputError
+from seqcap.evaluation.gradients import flat_gradient, read_start
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.relaxation import Distribution, Relaxation, relaxed_rollout
-from seqcap.objectives.base import Samples, sequence_log_prob
-from seqcap.objectives.cooperation import sample_references
+from seqcap.objectives.base import Samples, sample_references, sequence_log_prob
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import hinges
 from seqcap.system import machine
@@ -57,7 +57,7 @@ class Setup:
     captioner: Captioner
     listener: Retriever
     features: Tensor  # for the captioner, [b, *feature shape]
-    pictures: Tensor  # the listener's embeddings [b, d]
+    images: Tensor  # the listener's embeddings [b, d]
     references: Tensor  # people's captions, ids [b, references, time]; a missing one is all PAD
     margin: float  # of the hinge, a cosine
     max_length: int  # tokens of a caption, EOS included
@@ -66,16 +66,16 @@ class Setup:
         """Embeddings [draws, b, d] of captions grouped by image, ids [b * draws, time] or relaxed [b * draws, time,
         V]."""
         embedded = self.listener.embed_captions(captions)
-        return embedded.view(len(self.pictures), -1, embedded.shape[1]).transpose(0, 1)
+        return embedded.view(len(self.images), -1, embedded.shape[1]).transpose(0, 1)
 
     def cosines(self, captions: Tensor) -> Tensor:
         """Cosines [draws, images, captions] of each image with each caption."""
-        return torch.einsum("id,kjd->kij", self.pictures, self.embed(captions))
+        return torch.einsum("id,kjd->kij", self.images, self.embed(captions))
 
     def hinge(self, captions: Tensor) -> Tensor:
         """Each item's own hinge [draws, b], both directions; captions as in `embed`."""
-        both = [hinges(self.pictures, some, self.margin) for some in self.embed(captions)]
-        return torch.stack([to_text + to_picture for to_text, to_picture in both])
+        both = [hinges(self.images, some, self.margin) for some in self.embed(captions)]
+        return torch.stack([to_text + to_image for to_text, to_image in both])
 
 
 def measure(config: EstimatorsConfig) -> list[dict[str, Any]]:
@@ -106,20 +106,14 @@ def estimators(rhos: Sequence[float], draws: int) -> list[Estimator]:
 
 def read_setup(config: EstimatorsConfig) -> Setup:
     """A random batch of the task's training images; InputError for malformed inputs or a listener of another task."""
-    device = machine.device()
-    if device.type == "cpu":
-        torch.set_num_threads(1)
-    path = Path(config.start) / f"seed{config.seed}.safetensors"
-    captioner, metadata = models.load(path)
+    device = machine.one_thread_device()
+    captioner, task, training = read_start(config, "images", device)
     listener, _ = retrieval.load(Path(config.listener) / f"seed{config.seed}.safetensors")
-    task = tasks.load("images", config.task, type(captioner))
-    task.check(path, metadata)
-    training = task.split("train", config.max_length)
     seen = listener.inputs(task.folder, "train")
     chosen = np.random.default_rng(config.seed).permutation(len(training))[: config.images]
     listener.to(device).requires_grad_(False)
     return Setup(
-        captioner.to(device),
+        captioner,
         listener,
         training.inputs.get(chosen).to(device),
         listener.embed_images(seen.get(chosen).to(device)),
@@ -137,16 +131,15 @@ def gradient(setup: Setup, estimator: Estimator) -> Tensor:
         memory = setup.captioner.encode(setup.features)
         relaxed = relaxed_rollout(setup.captioner, memory, setup.max_length, estimator.relaxation)
         loss = setup.hinge(relaxed.passed).mean()
-    parts = torch.autograd.grad(loss, list(setup.captioner.parameters()))
-    return torch.cat([part.flatten() for part in parts])
+    return flat_gradient(loss, setup.captioner)
 
 
 def score_function(setup: Setup, estimator: Estimator) -> Tensor:
     """A scalar whose gradient is the estimate: mean over draws and images of a caption's reward x its log p."""
-    b = len(setup.pictures)
+    b = len(setup.images)
     once = setup.captioner.encode(setup.features)
     memory = repeat(once, estimator.draws)
-    sampled = torch.zeros(b * estimator.draws, dtype=torch.bool, device=setup.pictures.device)
+    sampled = torch.zeros(b * estimator.draws, dtype=torch.bool, device=setup.images.device)
     tokens = decoding.rollout(setup.captioner, memory, setup.max_length, sampled).tokens
     with torch.no_grad():
         if estimator.name == REFERENCE:
@@ -164,11 +157,8 @@ def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
 
     H is the sum of all items' hinges, both directions. Given the captions of the other images, the second term does not
     depend on the caption: it is a baseline, and gradients of score functions stay unbiased. (Anything else that does
-    not depend on the caption, such as the hinges of the batch without it, would be in both terms.)
-
-    Args:
-        drawn: cosines [draws, images, captions] of drawn captions, caption i of image i.
-        other: [1, images, captions] of the captions that replace them.
+    not depend on the caption, such as the hinges of the batch without it, would be in both terms.) `drawn` are cosines
+    [draws, images, captions] of drawn captions, caption i of image i, `other` [1, ...] of those that replace them.
     """
     same = torch.eye(drawn.shape[-1], dtype=torch.bool, device=drawn.device)
     fits, fits_other = drawn.diagonal(dim1=1, dim2=2), other.diagonal(dim1=1, dim2=2)

@@ -7,7 +7,7 @@ Each run has one caption per image, greedy or the best of a beam:
   the listener that others start from;
 - `fixed_rank` and `fixed_R@K`: the same by a retriever that no objective uses, the judge;
 - `own_text_R@K` and `fixed_text_R@K`, per image: whether its caption is among the first K of all captions; equal ones
-  are in random order, so values may lie between 0 and 1 (`ties.shared_recall`);
+  are in random order, so values may lie between 0 and 1 (`ranking.shared_recall`);
 - `Self-BLEU`, of the first 1,000 images: similarity of a caption to other images' captions (`self_bleus`), by 5-grams;
 - `fixed_choice`: whether the judge prefers the caption's image to the most similar one (0 or 1; ties are wrong);
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, by the pretrained captioner of the run's seed,
@@ -23,7 +23,7 @@ People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -41,9 +41,8 @@ from seqcap.data.vocabulary import EOS, PAD, Vocabulary
 from seqcap.evaluation.inputs import Caption, DecodedRun, Sets, flat, read_references, read_runs
 from seqcap.files.schemas import VOCABULARY
 from seqcap.metrics.self_bleu import self_bleus
-from seqcap.retrieval.ranking import TIE, ranks
-from seqcap.retrieval.recalls import CHUNK, KS, embed_captions, embed_images
-from seqcap.retrieval.ties import shared_recall
+from seqcap.retrieval.ranking import CHUNK, TIE, ranks, shared_recall
+from seqcap.retrieval.recalls import KS, embed_captions, embed_images
 from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
@@ -71,30 +70,30 @@ class Said:
     def items(self) -> list[int]:
         return [item for item, _ in flat(self.sets)]
 
-    def scores(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
+    def scores(self, run: DecodedRun, measured: Measured) -> list[pa.Table]:
         """Rows of `schemas.SCORES`, one per caption and metric."""
-        positions = [rank for captions in self.sets.values() for rank in range(len(captions))]
-        for metric, values in measured.items():
-            yield run.scores(self.decoder, metric, self.items, values, positions)
+        ranks = [rank for captions in self.sets.values() for rank in range(len(captions))]
+        return [run.scores(self.decoder, metric, self.items, values, ranks) for metric, values in measured.items()]
 
-    def scores_of_sets(self, run: DecodedRun, measured: Measured) -> Iterator[pa.Table]:
+    def scores_of_sets(self, run: DecodedRun, measured: Measured) -> list[pa.Table]:
         """Rows of `schemas.SCORES`, one per image and metric."""
-        for metric, values in measured.items():
-            yield run.scores(self.decoder, metric, self.sets, values, None)
+        return [run.scores(self.decoder, metric, self.sets, values, None) for metric, values in measured.items()]
 
 
 def evaluate(config: RetrievalConfig) -> pa.Table:
     """Scores every seed of every run, and people's captions: rows of `schemas.SCORES`. InputError for a malformed
     artifact, or missing weights of a listener, judge or captioner."""
-    if machine.device().type == "cpu":
-        torch.set_num_threads(1)
+    machine.one_thread_device()
     references = read_references(config, config.split)
     runs = read_runs(config)
     vocabulary = Vocabulary.read(ARTIFACTS / config.task / "data" / VOCABULARY)
     # Cut as in training, where every reference has its EOS.
     spoken = (tokens[: config.max_length - 1] for _, tokens in flat(references))
     people = Said("sample", references, encoded(spoken, vocabulary, config.max_length))
-    matcher = read_matcher(config, references)
+    matcher = None
+    if config.dataset == "scenes":
+        scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
+        matcher = Matcher({item: scenes[item] for item in references})
     finder = lru_cache(KEPT)(lambda path: Finder(path, config.task, config.split))
     seeds = sorted({run.seed for run in runs})
     speakers = Speakers(seeds, config)
@@ -102,8 +101,11 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
 
     def everything(said: Said, seeds: Iterable[int]) -> Measured:
         log_prob = np.mean([speakers.log_prob(said, seed) for seed in seeds], axis=0)
-        found = {**judge.find(said, "fixed"), "fixed_choice": judge.choose(said)}
-        return {**found, "xe_log_prob": log_prob, **truth(said, matcher)}
+        found = {**judge.find(said, "fixed"), "fixed_choice": judge.choose(said), "xe_log_prob": log_prob}
+        if matcher is None:
+            return found
+        true = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
+        return found | {metric: [values[metric] for values in true] for metric in true[0]}
 
     tables: list[pa.Table] = []
     for run in progress(runs, desc=f"retrieve {config.name}", unit="run"):
@@ -118,7 +120,7 @@ def evaluate(config: RetrievalConfig) -> pa.Table:
         tables.append(run.scores(config.decoder, "Self-BLEU", items, alike))
         if trained:
             heard = DecodedRun(f"human:{run.name}", run.seed, {})
-            tables += people.scores(heard, finder(path).find(people, "own"))
+            tables += people.scores(heard, own.find(people, "own"))
     initial = Path(config.listener)
     for seed in seeds:
         heard, listener = DecodedRun(f"human:{initial.name}", seed, {}), finder(initial / f"seed{seed}.safetensors")
@@ -145,8 +147,7 @@ def judge_weights(folder: str) -> Path:
 def most_similar(judge: str, task: str, split: str) -> dict[int, int]:
     """Image of a split -> the image that the judge, with its weights in a folder, finds most similar. InputError if
     there are no weights, or they belong to another task."""
-    if machine.device().type == "cpu":
-        torch.set_num_threads(1)
+    machine.one_thread_device()
     finder = Finder(judge_weights(judge), task, split)
     items = list(finder.rows)
     return {item: items[other] for item, other in zip(items, finder.similar().tolist(), strict=True)}
@@ -241,18 +242,3 @@ class Speakers:
 
 def rows_by_item(inputs: Inputs) -> dict[int, int]:
     return {item: row for row, item in enumerate(inputs.ids.tolist())}
-
-
-def read_matcher(config: RetrievalConfig, items: Iterable[int]) -> Matcher | None:
-    """Tells of which of the split's scenes a caption is true; None for photographs."""
-    if config.dataset != "scenes":
-        return None
-    scenes = read_scenes(ARTIFACTS / config.task / "data/scenes.parquet")
-    return Matcher({item: scenes[item] for item in items})
-
-
-def truth(said: Said, matcher: Matcher | None) -> Measured:
-    if matcher is None:
-        return {}
-    measured = [matcher.measures(item, tokens) for item, tokens in flat(said.sets)]
-    return {metric: [values[metric] for values in measured] for metric in measured[0]}

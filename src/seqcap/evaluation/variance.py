@@ -4,16 +4,15 @@ argue with it for Monte-Carlo rollouts and a learned baseline, without numbers."
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from seqcap import models, tasks
 from seqcap.config.training import VarianceConfig
 from seqcap.errors import InputError
+from seqcap.evaluation.gradients import flat_gradient, read_start
 from seqcap.models.base import Captioner
 from seqcap.objectives.base import Batch, Context
 from seqcap.objectives.rollout_policy_gradient import Config, Model
@@ -32,15 +31,8 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
     noise adds to it. It takes `replicates` x parameters x 4 bytes of memory. InputError for malformed inputs, or a
     gradient that is not finite.
     """
-    device = machine.device()
-    if device.type == "cpu":
-        torch.set_num_threads(1)
-    path = Path(config.start) / f"seed{config.seed}.safetensors"
-    captioner, metadata = models.load(path)
-    captioner.to(device)
-    task = tasks.load(config.kind, config.task, type(captioner))
-    task.check(path, metadata)
-    training = task.split("train", config.max_length)
+    device = machine.one_thread_device()
+    captioner, task, training = read_start(config, config.kind, device)
     context = Context(
         reward=Mixture(config.reward, Material(training.references, task.vocabulary.words)),
         max_length=config.max_length,
@@ -70,11 +62,11 @@ def measure(config: VarianceConfig) -> list[dict[str, Any]]:
             if with_baseline:
                 objective.load_state_dict(fitted.state_dict())
             objective.steps.fill_(setting.baseline_steps)
-            gradients = [policy_gradient(objective, captioner, batch) for _ in range(config.replicates)]
+            gradients = [flat_gradient(objective(captioner, batch)[0], captioner) for _ in range(config.replicates)]
             drawn[setting.rollouts, with_baseline] = torch.stack(gradients)
             if not bool(drawn[setting.rollouts, with_baseline].isfinite().all()):
                 problem = f"its policy gradient with {setting.rollouts} rollouts is not finite"
-                raise InputError(path, problem, "lower the weights of the reward")
+                raise InputError(config.start, problem, "lower the weights of the reward")
     return list(rows(drawn))
 
 
@@ -108,10 +100,3 @@ def fit_baseline(objective: Model, captioner: Captioner, batches: Iterable[Batch
         loss.backward()
         optimizer.step()
     captioner.requires_grad_(True)
-
-
-def policy_gradient(objective: Model, captioner: Captioner, batch: Batch) -> Tensor:
-    """One draw of the gradient with respect to the captioner's parameters, [parameters]."""
-    loss, _ = objective(captioner, batch)
-    parts = torch.autograd.grad(loss, list(captioner.parameters()))
-    return torch.cat([part.flatten() for part in parts])

@@ -15,7 +15,7 @@ from seqcap.metrics.captions import Caption, Floats, References, Scores, joined_
 from seqcap.metrics.quality import Coder
 from seqcap.metrics.self_bleu import ngrams, self_bleus
 from seqcap.rewards.bleu import multi_reference_statistics
-from seqcap.rewards.ciderd import CiderD, DocumentFrequencies
+from seqcap.rewards.ciderd import CiderD, document_frequencies
 from seqcap.rewards.corpus import mutual_bleu_from_totals
 
 # Per image, its captions (samples, or ranks of a beam); their places are slots.
@@ -63,7 +63,7 @@ def self_cider(sets: Sets, references: References) -> Scores:
     than 2.
     """
     coder = Coder()
-    frequencies = DocumentFrequencies(coder.cook(references.values()))
+    frequencies = document_frequencies(coder.cook(references.values()))
     image_ids, ids = _same_slots(sets, coder)
     b, k, time = ids.shape
     # Every caption becomes the only reference of an image.

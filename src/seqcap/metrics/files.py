@@ -35,15 +35,9 @@ STDIN = Path("-")
 
 
 def read_references(paths: Sequence[Path], split: str) -> Captions:
-    """Each image's references, tokenized.
-
-    Args:
-        paths: one file, or several of plain text, each with a reference or an empty line for every image.
-        split: of a Karpathy or Parquet file; other files hold one split.
-
-    Raises:
-        InputError: a file cannot be read, has another layout or number of lines, or has no captions of the split.
-    """
+    """Each image's references, tokenized, from one file, or from several of plain text, each with a reference or an
+    empty line for every image. `split`: of a Karpathy or Parquet file; other files hold one split. InputError if a file
+    cannot be read, has another layout or number of lines, or has no captions of the split."""
     if len(paths) == 1:
         with _readable(paths[0]) as path:
             captions = _collected(_references(path, split))

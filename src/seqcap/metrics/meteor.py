@@ -34,15 +34,9 @@ class MeteorUnavailable(Exception):  # noqa: N818 (a state of the machine, not a
 
 
 class Meteor:
-    """One METEOR process, for a `with` block; it takes about 10 seconds to start.
-
-    Args:
-        timeout: seconds without an answer, start included, after which METEOR counts as hung.
-
-    Raises:
-        MeteorUnavailable: on entering or scoring, if Java is missing, too old, crashes, hangs or breaks METEOR's
-            protocol. By then the process has ended, and later calls raise again.
-    """
+    """One METEOR process, for a `with` block; it takes about 10 seconds to start. Entering and scoring raise
+    `MeteorUnavailable` if Java is missing, too old, crashes, breaks METEOR's protocol or hangs (`timeout` seconds
+    without an answer). By then the process has ended, and later calls raise again."""
 
     def __init__(self, timeout: float = 120.0) -> None:
         self._timeout = timeout
@@ -79,12 +73,8 @@ class Meteor:
 
     def score_captions(self, references: References, captions: Sequence[ImageCaption]) -> tuple[Floats, float, Floats]:
         """METEOR of at least one caption: scores [captions], the corpus score of all of them, and the counts [captions,
-        23] that METEOR prints. Bars "|||", METEOR's separator, are dropped from tokens.
-
-        Raises:
-            InputError: no caption, an image without references, or a token with white space.
-            MeteorUnavailable: see the class.
-        """
+        23] that METEOR prints. Bars "|||", METEOR's separator, are dropped from tokens. InputError if there is no
+        caption, an image has no references, or a token holds white space."""
         questions, answers = self._align(references, captions)
         evaluation = f" {SEPARATOR} ".join(["EVAL", *(answers[question] for question in questions)])
         *values, corpus = (self._numbers(line)[0] for line in self._ask([evaluation], answers=len(questions) + 1))

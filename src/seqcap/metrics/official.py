@@ -66,13 +66,6 @@ def bleu_statistics(pairs: Iterable[tuple[str, list[str]]]) -> Floats:
     return np.array(rows, dtype=np.float64).reshape(len(rows), STATISTICS)
 
 
-class _Frequencies(dict[tuple[str, ...], float]):
-    """Document frequencies that do not grow when an unknown n-gram is looked up."""
-
-    def __missing__(self, ngram: tuple[str, ...]) -> float:
-        return 0.0
-
-
 def cider(references: dict[int, list[str]], captions: Sequence[tuple[int, str]]) -> Floats:
     """CIDEr of any number of captions per image, with document frequencies of all references."""
     cooked = {image_id: cook_refs(texts) for image_id, texts in references.items()}
@@ -80,7 +73,7 @@ def cider(references: dict[int, list[str]], captions: Sequence[tuple[int, str]])
     scorer = CiderScorer()
     scorer.crefs = images
     scorer.compute_doc_freq()
-    frequencies = _Frequencies(scorer.document_frequency)
+    frequencies = scorer.document_frequency
     # Captions repeat: the same caption of the same image is scored once.
     distinct = dict.fromkeys(captions, 0.0)
     todo = list(distinct)

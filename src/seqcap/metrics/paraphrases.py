@@ -4,7 +4,6 @@ Unpacking and numbering all phrases takes seconds, so the numbers are kept in a 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import os
 from pathlib import Path
 
@@ -16,22 +15,19 @@ import pyarrow.compute as pc
 from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import PARAPHRASES
-from seqcap.rewards.kernels import kernel
+from seqcap.rewards.kernels import Ints, Keys, Slots, kernel
 from seqcap.rewards.meteor import Lexicon, string_bytes
 from seqcap.rewards.meteor_kernels import (
     FNV_BASIS,
     FNV_PRIME,
     SPACE,
     Bytes,
-    Ints,
-    Keys,
-    Slots,
     Words,
     cook_captions,
     cook_paraphrases,
     word_table,
 )
-from seqcap.rewards.meteor_resources import byte_strings, vocabulary_of
+from seqcap.rewards.meteor_resources import byte_strings, read_pairs, vocabulary_of
 from seqcap.spice.wordnet import INSTALL, meteor_file
 
 # One row per phrase, with the rows of its paraphrases, in METEOR's order.
@@ -43,17 +39,9 @@ BITS = np.uint64(26)
 
 
 def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None) -> Lexicon:
-    """METEOR's lexicon of some captions, with all paraphrases that can match: both phrases occur in the captions.
-
-    Args:
-        words: the word of each id, as for `Lexicon`.
-        tokens: ids of all captions, hypotheses and references, flat.
-        captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
-        kept: folder of the numbered phrases; None keeps none.
-
-    Raises:
-        InputError: METEOR's files or the kept file are missing or damaged.
-    """
+    """METEOR's lexicon of all captions, hypotheses and references, with all paraphrases that can match: both phrases
+    occur in the captions. `words` as for `Lexicon`; caption c is tokens[captions[c] : captions[c + 1]]; the numbered
+    phrases are kept in folder `kept`, if any. InputError if METEOR's files or the kept file are missing or damaged."""
     lexicon = Lexicon(words, PARAPHRASES.empty_table())
     vocabulary = byte_strings(sorted(vocabulary_of(words)))
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
@@ -93,21 +81,9 @@ def numbered(kept: Path | None) -> pa.Table:
 
 
 def _number(source: Path) -> pa.Table:
-    try:
-        with gzip.open(source) as file:
-            text = file.read()
-    except (OSError, EOFError) as error:
-        raise InputError(source, f"cannot be read ({error})", f"re-{INSTALL}") from None
-    # Three lines a pair: probability, left, right.
-    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
-    lines = pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(text)])
-    first = np.arange(0, len(ends) - 2, 3)
-    coded = lines.take(pa.array(np.concatenate([first + 1, first + 2]))).dictionary_encode()
-    left, right = np.split(coded.indices.to_numpy(), 2)
+    phrases, left, right = read_pairs(source)
     if (np.diff(left) < 0).any():
         raise InputError(source, "has a phrase's paraphrases in two places", f"re-{INSTALL}")
-    phrases = pc.utf8_rtrim(coded.dictionary.cast(pa.large_string()), "\n").cast(pa.string())
     bounds = np.searchsorted(left, np.arange(len(phrases) + 1)).astype(np.int32)
     return pa.table([phrases, pa.ListArray.from_arrays(bounds, right)], schema=NUMBERED)
 

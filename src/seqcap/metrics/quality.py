@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, ImageCaption, References, check_captions
 from seqcap.metrics.registry import QUALITY, check_quality
@@ -20,7 +21,7 @@ from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.corpus import bleu_from_statistics
 from seqcap.rewards.rouge import RougeL
-from seqcap.rewards.sequences import LARGEST_ID, PAD
+from seqcap.rewards.sequences import LARGEST_ID
 from seqcap.rewards.sequences import References as CookedReferences
 
 Ints = npt.NDArray[np.int64]
@@ -93,13 +94,8 @@ def measure(
     """Scores captions, any number per image and in any order; returns metric -> values, x1 scale, in their order.
 
     CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. Empty captions score 0.
-
-    Args:
-        metrics: of `registry.QUALITY`; METEOR and SPICE are imported only if they are among them.
-        kept: folder that keeps SPICE's parses and METEOR's numbered phrases; None keeps none.
-
-    Raises:
-        InputError: an unknown metric, or as in `check_captions`.
+    METEOR and SPICE are imported only if they are among the metrics; SPICE's parses and METEOR's numbered phrases stay
+    in folder `kept`. InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`.
     """
     check_captions(references, captions)
     check_quality(metrics)

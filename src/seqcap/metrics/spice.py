@@ -10,16 +10,16 @@ import numpy as np
 from seqcap.metrics.captions import Floats, ImageCaption, References
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import build_graph, match
-from seqcap.spice.references import ReferenceGraphs
+from seqcap.spice.references import reference_graphs
 
 
 def spice(references: References, captions: Sequence[ImageCaption], parser: CachedParser) -> Floats:
     """F-score [captions] of each caption against its image's references. A caption without tuples scores 0. InputError
     if METEOR's synsets are missing, or the parser's file is damaged."""
     index = {image_id: place for place, image_id in enumerate(references)}
-    graphs = ReferenceGraphs([[" ".join(tokens) for tokens in texts] for texts in references.values()], parser)
+    graphs = reference_graphs([[" ".join(tokens) for tokens in texts] for texts in references.values()], parser)
     texts = [" ".join(tokens) for _, tokens in captions]
     # Captions repeat, so each graph is built once.
     said = {text: build_graph(tuples) for text, tuples in parser.parse(texts).items()}
     pairs = zip(captions, texts, strict=True)
-    return np.array([match(said[text], graphs.graph(index[image_id])).f for (image_id, _), text in pairs], np.float64)
+    return np.array([match(said[text], graphs(index[image_id])).f for (image_id, _), text in pairs], np.float64)

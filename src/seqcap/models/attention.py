@@ -3,6 +3,8 @@ et al. 2015); its context enters the LSTM's input as in Att2in (Rennie et al. 20
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -22,10 +24,7 @@ class Model(ImageCaptioner):
         hidden = config.hidden
         self.cells = nn.Linear(feature_shape[-1], hidden)
         # Features do not tell a cell's position, so it is learnt.
-        number = 1
-        for extent in feature_shape[:-1]:
-            number *= extent
-        self.position = nn.Parameter(torch.zeros(number, hidden))
+        self.position = nn.Parameter(torch.zeros(math.prod(feature_shape[:-1]), hidden))
         self.keys = nn.Linear(hidden, hidden, bias=False)
         self.score = nn.Linear(hidden, 1, bias=False)
         self.first = nn.Linear(hidden, hidden)

@@ -175,29 +175,18 @@ class Captioner(nn.Module, ABC):
         return torch.bernoulli(weight.new_full((rows, size), 1 - self.dropout)) / (1 - self.dropout)
 
 
-class CaptionerConfig(Frozen):
-    """Settings of all captioners of images and clips."""
+class Standardised(nn.Module):
+    """A model that scales its features to mean 0 and variance 1 per channel. Otherwise all captions become the same."""
 
-    hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
-
-
-class ImageCaptioner(Captioner):
-    """A captioner of images or clips, whose features have the form [..., channels]."""
-
-    kinds = ("images", "clips")
-    # The feature file that the captioner reads: "pooled" or "grid".
-    features: ClassVar[str]
     feature_mean: Tensor
     feature_scale: Tensor
 
-    def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
-        super().__init__(vocabulary_size, config.hidden, config.hidden)
-        # Without standardisation all captions become the same.
-        self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
-        self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
+    def add_standardisation(self, channels: int) -> None:
+        self.register_buffer("feature_mean", torch.zeros(channels))
+        self.register_buffer("feature_scale", torch.ones(channels))
 
     def standardise(self, features: Tensor) -> Tensor:
-        """Scales features [n, ..., channels] to mean 0 and variance 1 per channel over the training images."""
+        """Scales features [n, ..., channels]."""
         return (features.float() - self.feature_mean) * self.feature_scale
 
     def fit_standardisation(self, features: Tensor) -> None:
@@ -209,3 +198,21 @@ class ImageCaptioner(Captioner):
             self.feature_mean[here] = flat.mean(0)
             # A constant channel is not divided by zero.
             self.feature_scale[here] = 1 / flat.std(0).clamp(min=1e-3)
+
+
+class CaptionerConfig(Frozen):
+    """Settings of all captioners of images and clips."""
+
+    hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
+
+
+class ImageCaptioner(Captioner, Standardised):
+    """A captioner of images or clips, whose features have the form [..., channels]."""
+
+    kinds = ("images", "clips")
+    # The feature file that the captioner reads: "pooled" or "grid".
+    features: ClassVar[str]
+
+    def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
+        super().__init__(vocabulary_size, config.hidden, config.hidden)
+        self.add_standardisation(feature_shape[-1])

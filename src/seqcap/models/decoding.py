@@ -10,17 +10,13 @@ import torch
 from torch import Tensor
 
 from seqcap.data.vocabulary import BOS, EOS, PAD
-from seqcap.models.base import Tensors, repeat, select
+from seqcap.models.base import Captioner, Tensors, repeat, select
 
 
 class Decoder(Protocol):
     def start(self, memory: Tensors) -> Tensors: ...
 
     def step(self, inputs: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]: ...
-
-
-class PrefixDecoder(Decoder, Protocol):
-    def states(self, captions: Tensor, memory: Tensors, rows: Tensor, places: Tensor) -> Tensors: ...
 
 
 @dataclass(frozen=True)
@@ -44,13 +40,9 @@ def rollout(captioner: Decoder, memory: Tensors, max_length: int, greedy: Tensor
 def continuations(
     captioner: Decoder, memory: Tensors, state: Tensors, inputs: Tensor, room: Tensor, greedy: Tensor
 ) -> Captions:
-    """Continues captions until EOS, by sampling or greedily as in `rollout`; returns the new tokens only.
-
-    Args:
-        state: before the decoder reads `inputs`.
-        inputs: the last token of each caption so far, ids [n].
-        room: how many tokens each caption may still get, EOS included, int [n], at least 1.
-    """
+    """Continues captions until EOS, by sampling or greedily as in `rollout`; returns the new tokens only. `inputs` are
+    the last tokens so far, ids [n], `state` the state before the decoder reads them. `room` [n], at least 1: how many
+    tokens each caption may still get, EOS included."""
     n, device = len(greedy), greedy.device
     longest = int(room.max())
     tokens = torch.full((n, longest), PAD, dtype=torch.long, device=device)
@@ -81,14 +73,10 @@ def continuations(
 
 @torch.no_grad()
 def complete(
-    captioner: PrefixDecoder, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
+    captioner: Captioner, memory: Tensors, captions: Tensor, rows: Tensor, lengths: Tensor, max_length: int
 ) -> Tensor:
-    """Random completions of m prefixes of captions [n, time]: ids [m, max_length], prefixes included.
-
-    Args:
-        rows: the caption of each prefix, [m].
-        lengths: tokens of each prefix, [m]; from 1 to `max_length` - 1, without EOS.
-    """
+    """Random completions of m prefixes of captions [n, time]: ids [m, max_length], prefixes included. `rows` [m] is the
+    caption of each prefix, `lengths` [m] its number of tokens, 1 to `max_length` - 1, without EOS."""
     last = lengths - 1
     state = captioner.states(captions, memory, rows, last)
     sampled = torch.zeros_like(rows, dtype=torch.bool)

@@ -25,19 +25,13 @@ Distribution = Literal["multinomial", "gumbel"]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """How a step turns its distribution p_t into a vector.
-
-    Attributes:
-        distribution: "multinomial": the gradient is that of p_t; "gumbel": that of softmax((log p_t + g) / temperature)
-            with Gumbel noise g, whose argmax is the drawn index.
-        rho: probability, per caption and step, of passing on the distribution itself.
-        feedback_grad: whether the gradient also flows through the captioner's next input.
-    """
+    """How a step turns its distribution p_t into a vector. The gradient is that of p_t for "multinomial"; for "gumbel",
+    that of softmax((log p_t + g) / temperature) with Gumbel noise g, whose argmax is the drawn index."""
 
     distribution: Distribution
-    rho: float
+    rho: float  # probability, per caption and step, of passing on the distribution itself
     temperature: float = 1.0
-    feedback_grad: bool = True
+    feedback_grad: bool = True  # whether the gradient also flows through the captioner's next input
 
 
 @dataclass(frozen=True)

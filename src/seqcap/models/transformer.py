@@ -53,14 +53,11 @@ class Layer(nn.Module):
     def forward(
         self, x: Tensor, past: Tensor, allowed: Tensor, cells: Tensor, masks: Sequence[Tensor]
     ) -> tuple[Tensor, Tensor]:
-        """Reads further words; returns x for the next layer, and `past` with these words.
+        """Reads further words x [n, time, hidden]; returns x for the next layer, and `past` with these words.
 
-        Args:
-            x: words, [n, time, hidden].
-            past: keys and values of earlier words, [n, 2, heads, before, hidden / heads].
-            allowed: words that each word may attend to, bool [n, 1, time, before + time].
-            cells: keys and values of the image's cells, [n, 2, heads, cells, hidden / heads].
-            masks: dropout masks of the three parts, [n, 1, hidden].
+        `past` and `cells` [n, 2, heads, ..., hidden / heads] are keys and values of earlier words and of the image's
+        cells, `allowed` [n, 1, time, before + time] the words that each may attend to, `masks` [n, 1, hidden] the
+        dropout masks of the three parts.
         """
         query, read = split_heads(self.words(self.norms[0](x)), 3, self.heads).split_with_sizes((1, 2), dim=1)
         past = torch.cat([past, read], dim=3)

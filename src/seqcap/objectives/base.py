@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import BaseModel
 from torch import Tensor, nn
 
 from seqcap.data.vocabulary import PAD
@@ -79,13 +80,23 @@ class Batch:
 class Objective(nn.Module, ABC):
     """Maps captioner and batch to a scalar loss and a dict of numbers to log; `train_reward` is plotted.
 
-    Its sub-modules learn at the captioner's learning rate unless `partners` says otherwise. `reads` may hold
-    "embeddings", vectors of the task's words, and "listener", a folder with a retriever's weights, seed<k>.safetensors.
-    If stage `mine` wrote the folder, seed<k>.mined.parquet lists similar images for each training image.
+    Its sub-modules learn at the captioner's learning rate unless `partners` says otherwise. Names in `reads`:
+
+    - "embeddings": vectors of the task's words (`Context.embeddings`);
+    - "listener": a folder with a retriever's weights, seed<k>.safetensors. If stage `mine` wrote the folder,
+      seed<k>.mined.parquet lists similar images for each training image;
+    - "pretrained": a folder with weights of the objective's own networks.
     """
 
     reads: ClassVar[tuple[str, ...]] = ()
     keeps_last: ClassVar[bool] = False  # keep the last epoch's weights, not those of the best epoch
+    config: Any  # the `Config` beside the objective
+    steps: Tensor  # training steps so far, if `forward` calls `count_step`; a buffer, so that checkpoints include it
+
+    def __init__(self, config: BaseModel, context: Context) -> None:
+        super().__init__()
+        self.config, self.context = config, context
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def partners(self) -> Mapping[str, Partner]:
         """By name, the sub-modules with their own learning rate or with weights that are kept."""
@@ -99,6 +110,13 @@ class Objective(nn.Module, ABC):
         """Whether the next step updates the captioner. If not, its gradients are dropped: with zeros in Adam's moments,
         its first hundreds of steps would be several times too large."""
         return True
+
+    def count_step(self) -> bool:
+        """Counts a training step; true for the run's first."""
+        first = int(self.steps) == 0
+        if self.training:
+            self.steps += 1
+        return first
 
     @abstractmethod
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]: ...
@@ -159,3 +177,9 @@ def sequence_log_prob(captioner: Captioner, samples: Samples) -> tuple[Tensor, T
     rows = valid.nonzero()[:, 0]
     total = torch.zeros(len(samples.tokens), device=token.device).index_add(0, rows, token)
     return total.view_as(samples.reward), logits
+
+
+def sample_references(captions: Tensor) -> Tensor:
+    """One random reference [b, time] of each image from ids [b, references, time]."""
+    present = (captions != PAD).any(2).float()
+    return captions[torch.arange(len(captions), device=captions.device), torch.multinomial(present, 1).squeeze(1)]

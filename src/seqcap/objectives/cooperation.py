@@ -15,7 +15,6 @@ the batch, so several GPUs have fewer of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -49,14 +48,6 @@ class ListenerConfig(Frozen):
     listener_pace: float = Field(1.0, gt=0, description="the listener's learning rate as a multiple of the captioner's")
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """One sampled caption of each image, with its reward, and the greedy one, ids [b, time]."""
-
-    samples: BaselinedSamples
-    greedy: Tensor
-
-
 class ListenerObjective(Objective):
     """An objective with a listener that starts from a trained retriever. It learns if `Config` is a `ListenerConfig`.
     InputError if the retriever is missing or damaged, or it was trained on another task."""
@@ -64,18 +55,14 @@ class ListenerObjective(Objective):
     reads = (LISTENER,)
     # With a small w, the epoch with the best R@10 on val is the first, in which the speaker has hardly learned.
     keeps_last = True
-    steps: Tensor
 
     def __init__(self, config: BaseModel, context: Context) -> None:
-        super().__init__()
-        self.config, self.context = config, context
+        super().__init__(config, context)
         self.pace = config.listener_pace if isinstance(config, ListenerConfig) else None
         self.listener, _ = retrieval.load(context.reads[LISTENER] / f"seed{context.seed}.safetensors")
         self.listener.requires_grad_(self.pace is not None)
         self.task = self.listener.load_task(context.task)
         self.training_images = self.listener_inputs(context.items)
-        # A buffer, so that checkpoints include it.
-        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def partners(self) -> Mapping[str, Partner]:
         if self.pace is None:
@@ -116,7 +103,7 @@ class ListenerObjective(Objective):
         captioner: Captioner,
         batch: Batch,
         config: HingeConfig,
-        candidates: Candidates,
+        samples: BaselinedSamples,
         baseline: Tensor,
         distractors: Tensor | None = None,
     ) -> tuple[Tensor, dict[str, float]]:
@@ -126,7 +113,6 @@ class ListenerObjective(Objective):
 
         `baseline` captions [b, time] are each other's negatives; `distractors` are embeddings [m, d] of images.
         """
-        samples = candidates.samples
         with torch.no_grad():
             images = self.embed_batch(batch)
             hinge = self.hinge(images, samples.tokens, config.margin, distractors)
@@ -148,19 +134,12 @@ class ListenerObjective(Objective):
         self.count_step()
         return hinge.mean() + zero_loss(captioner), hinge_logs(hinge)
 
-    def count_step(self) -> bool:
-        """Counts a training step; true for the run's first."""
-        first = int(self.steps) == 0
-        if self.training:
-            self.steps += 1
-        return first
-
 
 def draw_candidates(
     captioner: Captioner, memory: Tensors, batch: Batch, context: Context, tokens: Tensor | None = None
-) -> Candidates:
-    """Draws one sampled and one greedy caption of each image, under the memory of the images, and rewards both.
-    `tokens`: ids [b, time] of the sampled captions if they exist already."""
+) -> tuple[BaselinedSamples, Tensor]:
+    """Draws one sampled and one greedy caption of each image, under the memory of the images, and rewards both. Returns
+    the samples, and the greedy captions, ids [b, time]. `tokens`: the sampled captions if they exist already."""
     b = len(batch.images)
     greedy = torch.ones(b, dtype=torch.bool, device=batch.features.device)
     if tokens is None:
@@ -175,7 +154,7 @@ def draw_candidates(
         for some in (tokens, best)
     )
     tokens = tokens[:, : int((tokens != PAD).sum(1).max())]
-    return Candidates(BaselinedSamples(tokens, memory, reward[:, None], baseline), best)
+    return BaselinedSamples(tokens, memory, reward[:, None], baseline), best
 
 
 def reward_loss(captioner: Captioner, samples: BaselinedSamples) -> tuple[Tensor, Tensor]:
@@ -207,9 +186,3 @@ def gradient_norms(captioner: Captioner, terms: Mapping[str, Tensor]) -> dict[st
         parts = torch.autograd.grad(term, parameters, retain_graph=True, allow_unused=True)
         norms[f"{name}_gradient"] = float(torch.stack([part.norm() for part in parts if part is not None]).norm())
     return norms
-
-
-def sample_references(captions: Tensor) -> Tensor:
-    """One random reference [b, time] of each image from ids [b, references, time]."""
-    present = (captions != PAD).any(2).float()
-    return captions[torch.arange(len(captions), device=captions.device), torch.multinomial(present, 1).squeeze(1)]

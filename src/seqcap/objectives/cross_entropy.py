@@ -8,7 +8,7 @@ from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner, repeat
 from seqcap.models.likelihood import cross_entropy
-from seqcap.objectives.base import Batch, Context, Objective
+from seqcap.objectives.base import Batch, Objective
 
 
 class Config(Frozen):
@@ -17,9 +17,6 @@ class Config(Frozen):
 
 class Model(Objective):
     """Mean of -log p_t over the tokens of all references, EOS included: maximum likelihood, one token at a time."""
-
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         references = batch.captions.shape[1]

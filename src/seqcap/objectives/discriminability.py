@@ -24,5 +24,5 @@ class Model(ListenerObjective):
         return None
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        candidates = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
-        return self.reinforce(captioner, batch, self.config, candidates, candidates.greedy, self.distractors())
+        samples, greedy = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        return self.reinforce(captioner, batch, self.config, samples, greedy, self.distractors())

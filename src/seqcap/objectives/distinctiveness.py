@@ -20,8 +20,7 @@ from torch.nn import functional as F
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
 from seqcap.models.base import Captioner, Tensors
-from seqcap.objectives.base import Batch, Samples, sequence_log_prob
-from seqcap.objectives.cooperation import sample_references
+from seqcap.objectives.base import Batch, Samples, sample_references, sequence_log_prob
 from seqcap.retrieval.contrast import contrast, copies
 
 # Width of the beam for x_bs.

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective
+from seqcap.objectives.base import Batch, Objective
 from seqcap.objectives.smoothing import score_ground_truth
 
 
@@ -20,13 +20,9 @@ class Config(Frozen):
 class Model(Objective):
     """Mean of -log p_t - gamma H(p_t) over the captions' tokens, EOS included; H is the entropy over the vocabulary."""
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
-        self.gamma = config.gamma
-
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         scored, mle = score_ground_truth(captioner, batch)
         log_p = scored.log_p
         entropy = -(log_p.exp() * log_p).sum() / len(log_p)
-        loss = mle - self.gamma * entropy
+        loss = mle - self.config.gamma * entropy
         return loss, {"train_loss": mle.item(), "token_entropy": entropy.item()}

@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, sequence_log_prob
-from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective, draw_candidates, sample_references
+from seqcap.objectives.base import Batch, sample_references, sequence_log_prob
+from seqcap.objectives.cooperation import ListenerConfig, ListenerObjective, draw_candidates
 
 
 class Config(ListenerConfig):
@@ -33,12 +33,12 @@ class Model(ListenerObjective):
     config: Config
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        candidates = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        samples, best = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
         images = self.embed_batch(batch)
         true = self.listener.embed_captions(sample_references(batch.captions))
-        generated = self.listener.embed_captions(candidates.samples.tokens)
+        generated = self.listener.embed_captions(samples.tokens)
         with torch.no_grad():
-            greedy = self.logits(images, self.listener.embed_captions(candidates.greedy))
+            greedy = self.logits(images, self.listener.embed_captions(best))
         right, fake = self.logits(images, true), self.logits(images, generated)
         # Batches are in random order, so the next image's caption is a random other image's.
         wrong = self.logits(images, true.roll(1, 0))
@@ -46,10 +46,10 @@ class Model(ListenerObjective):
             -logsigmoid(right) - self.config.generated * logsigmoid(-fake) - self.config.mismatched * logsigmoid(-wrong)
         ).mean()
         reward = fake.detach().sigmoid()
-        log_prob = sequence_log_prob(captioner, candidates.samples)[0][:, 0]
+        log_prob = sequence_log_prob(captioner, samples)[0][:, 0]
         generator = -((reward - greedy.sigmoid()) * log_prob).mean()
         logs = {
-            "train_reward": candidates.samples.reward.mean().item(),
+            "train_reward": samples.reward.mean().item(),
             "evaluator_reward": reward.mean().item(),
             "evaluator_loss": evaluator.item(),
         }

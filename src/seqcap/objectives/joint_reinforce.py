@@ -5,15 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch
-from seqcap.objectives.cooperation import (
-    HingeConfig,
-    ListenerConfig,
-    ListenerObjective,
-    draw_candidates,
-    sample_references,
-    zero_loss,
-)
+from seqcap.objectives.base import Batch, sample_references
+from seqcap.objectives.cooperation import HingeConfig, ListenerConfig, ListenerObjective, draw_candidates, zero_loss
 
 
 class Config(HingeConfig, ListenerConfig):
@@ -36,7 +29,7 @@ class Model(ListenerObjective):
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         if self.listener_learns():
             return self.listener_loss(captioner, batch, self.config.margin)
-        candidates = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
+        samples, _ = draw_candidates(captioner, captioner.encode(batch.features), batch, self.context)
         references = sample_references(batch.captions)
-        loss, logs = self.reinforce(captioner, batch, self.config, candidates, references)
+        loss, logs = self.reinforce(captioner, batch, self.config, samples, references)
         return loss + zero_loss(self.listener), logs

@@ -9,7 +9,7 @@ from torch import Tensor
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
+from seqcap.objectives.base import Batch, Objective, draw_with_greedy, sequence_log_prob
 
 
 class Config(Frozen):
@@ -23,17 +23,13 @@ class Config(Frozen):
 class Model(Objective):
     """SLL's loss minus entropy_weight * sum_t H(p(.|y_<t, x)), mean over samples and images."""
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
-        self.samples, self.weight, self.context = config.samples, config.entropy_weight, context
-
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples = draw_with_greedy(captioner, batch, self.context, self.samples)
+        samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)
         log_prob, logits = sequence_log_prob(captioner, samples)
         advantage = samples.reward - samples.baseline[:, None]
         log_p = torch.log_softmax(logits.float(), dim=1)
         entropy = -(log_p.exp() * log_p).sum() / len(samples.tokens)
-        loss = -(advantage * log_prob).mean() - self.weight * entropy
+        loss = -(advantage * log_prob).mean() - self.config.entropy_weight * entropy
         tokens = int((samples.tokens != PAD).sum())
         logs = {
             "train_reward": samples.reward.mean().item(),

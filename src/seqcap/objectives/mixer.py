@@ -11,7 +11,7 @@ from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
 from seqcap.models.decoding import complete, rollout
 from seqcap.models.likelihood import cross_entropy
-from seqcap.objectives.base import Batch, Context, Objective
+from seqcap.objectives.base import Batch, Context, Objective, sample_references
 
 
 class Config(Frozen):
@@ -33,15 +33,11 @@ class Model(Objective):
     training starts from cross-entropy (M = `max_length`), and shrinks to 0, where w is 0.
     """
 
-    steps: Tensor
-
     def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
-        self.config, self.context = config, context
+        super().__init__(config, context)
         self.baseline = nn.Linear(context.hidden, 1)
         nn.init.zeros_(self.baseline.weight)
         nn.init.zeros_(self.baseline.bias)
-        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def schedule(self, step: int) -> tuple[int, float]:
         stage = step // (self.config.epochs_per_stage * self.context.steps_per_epoch) + 1
@@ -53,12 +49,9 @@ class Model(Objective):
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         prefix, weight = self.schedule(int(self.steps))
-        if self.training:
-            self.steps += 1
+        self.count_step()
         memory = captioner.encode(batch.features)
-        present = (batch.captions != PAD).any(2).float()
-        chosen = torch.multinomial(present, 1).squeeze(1)
-        references = batch.captions[torch.arange(len(chosen), device=chosen.device), chosen]
+        references = sample_references(batch.captions)
         unfinished = (references != PAD).sum(1) > prefix
         rows = unfinished.nonzero().squeeze(1)
         tokens = nn.functional.pad(references, (0, self.context.max_length - references.shape[1]), value=PAD)

@@ -37,16 +37,14 @@ class Model(Objective):
     starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1).
     """
 
-    steps: Tensor
+    config: Config
 
     def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
-        self.config, self.context = config, context
+        super().__init__(config, context)
         last = nn.Linear(config.baseline_hidden, 1)
         nn.init.zeros_(last.weight)
         nn.init.zeros_(last.bias)
         self.baseline = nn.Sequential(nn.Linear(context.hidden, config.baseline_hidden), nn.ReLU(), last)
-        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def trains_captioner(self) -> bool:
         return int(self.steps) >= self.config.baseline_steps
@@ -64,8 +62,7 @@ class Model(Objective):
         baseline_loss = advantage.square().sum() / len(tokens)
         # A factor instead of a branch: under DistributedDataParallel every parameter must get a gradient.
         learning = float(self.trains_captioner())
-        if self.training:
-            self.steps += 1
+        self.count_step()
         logs = {"train_reward": reward, "baseline_loss": baseline_loss.item()}
         return learning * policy_loss + baseline_loss, logs
 

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Partner
-from seqcap.objectives.cooperation import ListenerObjective, sample_references, zero_loss
+from seqcap.objectives.base import Batch, Context, Partner, sample_references
+from seqcap.objectives.cooperation import ListenerObjective, zero_loss
 from seqcap.objectives.distinctiveness import (
     BEAM,
     CANDIDATES,
@@ -26,7 +26,7 @@ from seqcap.objectives.distinctiveness import (
     shuffle_words,
 )
 from seqcap.retrieval.grammar import DAMAGED, INTACT, Grammar, damage
-from seqcap.retrieval.recalls import CHUNK
+from seqcap.retrieval.ranking import CHUNK
 from seqcap.tasks.base import Inputs
 
 GRAMMAR = "grammar"

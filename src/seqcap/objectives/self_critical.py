@@ -7,7 +7,7 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
+from seqcap.objectives.base import Batch, Objective, draw_with_greedy, sequence_log_prob
 
 
 class Config(Frozen):
@@ -21,12 +21,8 @@ class Model(Objective):
     is CIDEr-D, b1 that of the greedy caption. log p(y) is the plain sum over tokens, so the expected gradient is
     exactly that of -E[Delta(y)]."""
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
-        self.samples, self.context = config.samples, context
-
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        samples = draw_with_greedy(captioner, batch, self.context, self.samples)
+        samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)
         log_prob, _ = sequence_log_prob(captioner, samples)
         advantage = samples.reward - samples.baseline[:, None]
         loss = -(advantage * log_prob).mean()

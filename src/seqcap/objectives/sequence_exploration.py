@@ -10,7 +10,7 @@ from torch import Tensor
 
 from seqcap.config import Frozen
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective, draw_with_greedy, sequence_log_prob
+from seqcap.objectives.base import Batch, Objective, draw_with_greedy, sequence_log_prob
 from seqcap.rewards.bleu import multi_reference_bleu, pairwise_bleu
 
 
@@ -41,9 +41,7 @@ class Model(Objective):
     references, minus the mean over the samples, without the factor 2/s.
     """
 
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
-        self.config, self.context = config, context
+    config: Config
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         samples = draw_with_greedy(captioner, batch, self.context, self.config.samples)

@@ -11,7 +11,7 @@ from torch import Tensor
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import PAD
 from seqcap.models.base import Captioner
-from seqcap.objectives.base import Batch, Context, Objective
+from seqcap.objectives.base import Batch, Objective
 from seqcap.objectives.smoothing import (
     Pool,
     Scored,
@@ -65,10 +65,6 @@ class Model(Objective):
     `lazy` scores all samples under the ground truth's hidden states (eq. 19); else the captioner reads each sample. The
     loss is the mean over the captions' tokens, EOS included, as in `cross_entropy`.
     """
-
-    def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
-        self.config, self.context = config, context
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         scored, logs = self.sequences(captioner, batch)

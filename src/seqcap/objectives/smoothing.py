@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, log_softmax, nll_loss, normalize, pad
 
 from seqcap.data.vocabulary import EOS, PAD, SPECIALS
-from seqcap.errors import InputError
 from seqcap.models.base import Captioner, Tensors, repeat
 from seqcap.objectives.base import Batch, Context
 
@@ -57,7 +56,7 @@ class TokenTargets(nn.Module):
 
     e are the embeddings [V, d] of the context, f its frequencies [V]. r is normalised over the tokens that have an
     embedding: words and EOS. A token without embedding keeps its own hard target: PAD, BOS, <unk>, words that are not
-    in the embeddings file, and EOS if the file lacks it. InputError if the context has no embeddings.
+    in the embeddings file, and EOS if the file lacks it.
     """
 
     embeddings: Tensor
@@ -65,10 +64,7 @@ class TokenTargets(nn.Module):
 
     def __init__(self, tau: float, beta: float, context: Context) -> None:
         super().__init__()
-        if context.embeddings is None:
-            raise InputError(
-                "params.yaml", "token-level smoothing needs word embeddings, but there are none", "name their file"
-            )
+        assert context.embeddings is not None
         self.tau, self.beta = tau, beta
         # Not persistent: they come from files and would enlarge every checkpoint.
         self.register_buffer("embeddings", normalize(context.embeddings.float(), dim=1), persistent=False)

@@ -58,7 +58,7 @@ class Model(ListenerObjective):
         passed = scale_gradient(relaxed.passed, config.weight)
         hinge = self.hinge(self.embed_batch(batch), passed, config.margin)
         drawn = relaxed.tokens if config.rho == 0 else None
-        samples = draw_candidates(captioner, memory, batch, self.context, drawn).samples
+        samples, _ = draw_candidates(captioner, memory, batch, self.context, drawn)
         cider, _ = reward_loss(captioner, samples)
         logs = {"train_reward": samples.reward.mean().item(), "soft_share": relaxed.soft} | hinge_logs(hinge)
         if config.anneal_rate:

@@ -25,7 +25,7 @@ class Model(Objective):
     reads = ("embeddings",)
 
     def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
+        super().__init__(config, context)
         self.token = token_smoothing.Model(config.token, context)
         self.sequence = sequence_smoothing.Model(config.sequence, context)
 

@@ -35,7 +35,7 @@ class Model(Objective):
     reads = ("embeddings",)
 
     def __init__(self, config: Config, context: Context) -> None:
-        super().__init__()
+        super().__init__(config, context)
         self.alpha = config.alpha
         self.targets = TokenTargets(config.tau, config.beta, context)
 

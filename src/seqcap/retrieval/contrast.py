@@ -12,14 +12,11 @@ def contrast(own: Tensor, scores: Tensor, left_out: Tensor, temperature: float, 
     """tau log [ e^{s(own)/tau} / sum over the others of e^{s/tau} ] [n], one direction of eq. 2; 0 without negatives.
 
     Unlike InfoNCE, the denominator excludes the positive pair, so values may be above zero. The limit tau -> 0 is
-    s(own) - max s(others).
+    s(own) - max s(others). `own` [n] are cosines of the positive pairs, `scores` [n, m] those with everything,
+    `left_out` [n, m] tells which of these are not negatives, such as the positive itself.
 
-    Args:
-        own: cosines [n] of the positive pairs.
-        scores: cosines [n, m] with everything.
-        left_out: bool [n, m], which of `scores` are not negatives, such as the positive itself.
-        cap: upper bound of the logarithm, nats. The released code has 16: it subtracts the positive from a float32 sum,
-            which gives zero if the positive leads by .16 in cosine. The masked sum here needs no bound.
+    `cap` is an upper bound of the logarithm, nats. The released code has 16: it subtracts the positive from a float32
+    sum, which gives zero if the positive leads by .16 in cosine. The masked sum here needs no bound.
     """
     others = (scores / temperature).masked_fill(left_out, -torch.inf).logsumexp(1)
     ratio = (own / temperature - others).masked_fill(left_out.all(1), 0)

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, EOS, PAD
+from seqcap.models.base import Standardised
 from seqcap.retrieval.base import POOLED, Retriever
 from seqcap.retrieval.losses import hinges, info_nce
 
@@ -26,12 +27,10 @@ class Config(Frozen):
     temperature: float = Field(0.07, gt=0, le=1, description="of InfoNCE")
 
 
-class Model(Retriever):
+class Model(Retriever, Standardised):
     """A linear map of the image's pooled feature, and a GRU's state after the caption's EOS. No dropout."""
 
     config: Config
-    feature_mean: Tensor
-    feature_scale: Tensor
 
     def __init__(self, config: Config, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(config, vocabulary_size, feature_shape)
@@ -41,15 +40,7 @@ class Model(Retriever):
         nn.init.xavier_uniform_(self.image.weight)
         nn.init.zeros_(self.image.bias)
         nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
-        self.register_buffer("feature_mean", torch.zeros(feature_shape[-1]))
-        self.register_buffer("feature_scale", torch.ones(feature_shape[-1]))
-
-    def fit_standardisation(self, features: Tensor) -> None:
-        """Computes mean and scale of each channel from features [n, channels]."""
-        values = features.double()
-        self.feature_mean.copy_(values.mean(0))
-        # A constant channel is not divided by zero.
-        self.feature_scale.copy_(1 / values.std(0).clamp(min=1e-3))
+        self.add_standardisation(feature_shape[-1])
 
     def train(self, mode: bool = True) -> Self:
         """Stays in training mode, without effect here: in evaluation mode cuDNN has no gradient through a GRU."""
@@ -59,8 +50,7 @@ class Model(Retriever):
         return task_folder / POOLED
 
     def embed_images(self, inputs: Tensor) -> Tensor:
-        standardised = (inputs.float() - self.feature_mean) * self.feature_scale
-        return F.normalize(self.image(standardised), dim=1)
+        return F.normalize(self.image(self.standardise(inputs)), dim=1)
 
     def embed_captions(self, captions: Tensor) -> Tensor:
         """See the base class. A cut caption, without EOS, is read to its last token."""

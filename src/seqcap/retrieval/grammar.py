@@ -4,7 +4,6 @@ image captioning with CLIP reward")."""
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -25,22 +24,8 @@ MOST = 3
 Words = list[int]
 
 
-class TextEncoder(nn.Module, ABC):
-    """A trainable copy of a retriever's text encoder, with features of `size` channels."""
-
-    size: int
-
-    @abstractmethod
-    def forward(self, captions: Tensor) -> tuple[Tensor, Tensor]:
-        """Captions, ids [n, time] -> embeddings [n, d] of length 1, and features [n, size] for the head."""
-
-    @abstractmethod
-    def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """The retriever's own loss, from embeddings [n, d]: image -> text [n], text -> image [n]."""
-
-
-class DualTextEncoder(TextEncoder):
-    """The text encoder of a dual encoder. It has no projection: its embeddings are its features."""
+class DualTextEncoder(nn.Module):
+    """A trainable copy of a dual encoder's text encoder. It has no projection: its embeddings are its features."""
 
     def __init__(self, retriever: dual_encoder.Model) -> None:
         super().__init__()
@@ -49,15 +34,17 @@ class DualTextEncoder(TextEncoder):
         self.tower.image.requires_grad_(False)
 
     def forward(self, captions: Tensor) -> tuple[Tensor, Tensor]:
+        """Captions, ids [n, time] -> embeddings [n, d] of length 1, and features [n, size] for the head."""
         texts = self.tower.embed_captions(captions)
         return texts, texts
 
     def loss(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
+        """The retriever's own loss, from embeddings [n, d]: image -> text [n], text -> image [n]."""
         return self.tower.loss(images, texts)
 
 
-class ClipTextEncoder(TextEncoder):
-    """CLIP's text encoder. Its features are those before the projection, as in Cho et al.'s code."""
+class ClipTextEncoder(nn.Module):
+    """A trainable copy of CLIP's text encoder. Its features are from before the projection, as in Cho et al.'s code."""
 
     def __init__(self, retriever: clip.Model) -> None:
         super().__init__()
@@ -82,7 +69,7 @@ class Grammar(nn.Module):
 
     def __init__(self, retriever: Retriever) -> None:
         super().__init__()
-        self.encoder: TextEncoder
+        self.encoder: DualTextEncoder | ClipTextEncoder
         if isinstance(retriever, clip.Model):
             self.encoder = ClipTextEncoder(retriever)
         elif isinstance(retriever, dual_encoder.Model):

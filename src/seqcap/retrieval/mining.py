@@ -73,17 +73,10 @@ def make(config: MiningConfig) -> None:
 def nearest(
     images: Tensor, texts: Tensor, captions: NDArray[np.int64], owners: NDArray[np.int64], neighbours: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The images whose captions are nearest to each image, without the image itself and its copies.
-
-    Args:
-        images: embeddings [n, d].
-        texts: embeddings [u, d] of all distinct captions.
-        captions, owners: int64 [m], all pairs of a caption and its image, as rows of `texts` and `images`.
-
-    Returns:
-        rows int64 [n, neighbours] and cosines [n, neighbours], nearest first, lowest row first among ties; -1 and -inf
-        where there are too few.
-    """
+    """The images whose captions are nearest to each image, without the image itself and its copies: rows and cosines
+    [n, neighbours], nearest first, lowest row first among ties; -1 and -inf where there are too few. `images` [n, d]
+    and `texts` [u, d] are embeddings, of all distinct captions; `captions` and `owners` [m] are all pairs of a caption
+    and its image, as rows of these."""
     # Training imports this module, but does not search.
     from sklearn.neighbors import NearestNeighbors
 

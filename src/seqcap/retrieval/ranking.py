@@ -13,16 +13,9 @@ TIE = 1e-6
 
 
 def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = None) -> Tensor:
-    """The rank, from 1, of every query's own target: int64 [n] on the CPU. Ties and NaN count against it.
-
-    If a query has several own targets, like an image's captions, the best one counts and the others are left out.
-
-    Args:
-        queries: embeddings [n, d].
-        targets: embeddings [m, d].
-        own: int64 [n], the item of each query.
-        items: int64 [m], the item of each target; None: its row.
-    """
+    """The rank, from 1, of every query's own target: int64 [n] on the CPU. Ties and NaN count against it. If a query
+    has several own targets, like an image's captions, the best one counts and the others are left out. Queries and
+    targets are embeddings [n, d] and [m, d]; `own` [n] and `items` [m] are their items, by default a target's row."""
     if items is None:
         items = torch.arange(len(targets), device=targets.device)
     found = []
@@ -31,6 +24,25 @@ def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = 
         mine = of[:, None] == items
         best = scores.masked_fill(~mine, -torch.inf).amax(1, keepdim=True)
         found.append((~(scores < best - TIE) & ~mine).sum(1) + 1)
+    return torch.cat(found).cpu()
+
+
+def shared_recall(queries: Tensor, targets: Tensor, k: int) -> Tensor:
+    """The probability that a query's own target is among the first k if ties are in random order: float64 [n] on the
+    CPU. Its mean is R@k. NaN scores count against the target. Queries and targets are embeddings [n, d], row by row.
+
+    A captioner with one sentence for all N images has R@1 = 1/N in both directions. `ranks` gives it 1/N from
+    captions to images, but 0 from images to captions.
+    """
+    rows = torch.arange(len(targets), device=targets.device)
+    found = []
+    for some, of in zip(torch.split(queries, CHUNK), torch.split(rows, CHUNK), strict=True):
+        scores = some @ targets.T
+        own = scores.gather(1, of[:, None])
+        others = of[:, None] != rows
+        better = (~(scores <= own + TIE) & others).sum(1)
+        tied = ((scores - own).abs() <= TIE).logical_and(others).sum(1)
+        found.append(((k - better) / (1 + tied).double()).clamp(0, 1))
     return torch.cat(found).cpu()
 
 

@@ -13,12 +13,11 @@ from seqcap import retrieval
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD
 from seqcap.retrieval.base import Retriever
-from seqcap.retrieval.ranking import median_rank, ranks, recall
+from seqcap.retrieval.ranking import CHUNK, median_rank, ranks, recall
 from seqcap.tasks import ARTIFACTS
 from seqcap.tasks.base import Inputs, Split
 
 KS = (1, 5, 10)
-CHUNK = 500
 # Direction -> R@1, R@5, R@10 (0 to 1) and median rank.
 Recalls = dict[str, dict[str, float]]
 

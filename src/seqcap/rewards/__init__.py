@@ -1,5 +1,5 @@
 """Captions as token ids and their references come in, rewards go out, fast enough for every training step; may import
-errors, files and spice.
+errors, files, data and spice.
 
 A reward metric is an entry of `MODULES`. Modules are found by name, so a run loads and depends on only its own metrics.
 `corpus` computes corpus metrics from summed counts, in plain NumPy.

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 class Bleu:
     def __init__(self, references: References) -> None:
         self._references = references
-        self._limits = cook_bleu(*references.flat, references.union, references.grams)
+        self._limits = cook_bleu(references.cooked)
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """BLEU-1..4 [n, 4] in 0 .. 1. An empty hypothesis scores 0."""
@@ -30,9 +30,7 @@ class Bleu:
 
     def statistics(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """The counts [n, 10] for `bleu_from_statistics`; arguments and errors as in `score`."""
-        r = self._references
-        rows = r.checked(hypotheses, image)
-        return bleu_against(*rows, r.captions, r.images, r.union, self._limits, r.grams)
+        return bleu_against(*self._references.checked(hypotheses, image), self._references.cooked, self._limits)
 
 
 def build(material: Material) -> Bleu:

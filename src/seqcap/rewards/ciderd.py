@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from seqcap.rewards.kernels import cider_d, cook_cider, count_documents
+from seqcap.rewards.kernels import Frequencies, cider_d, cook_cider, fill_table
 from seqcap.rewards.sequences import References
 
 if TYPE_CHECKING:
@@ -16,29 +16,28 @@ if TYPE_CHECKING:
 SIGMA = 6.0
 
 
-class DocumentFrequencies:
-    """For each n-gram, the number of images with a reference that contains it, from the references of the training set
-    (for rewards) or of the scored split (for evaluation). `table` [capacity] holds n-grams, `shift` belongs to its hash
-    function, `idf` [capacity] is log(images / frequency), and log(images) for an n-gram that no reference has."""
-
-    def __init__(self, references: References) -> None:
-        self.table, frequency = count_documents(*references.flat)
-        self.shift = np.uint64(64 - (len(self.table).bit_length() - 1))
-        self.idf = np.log(len(references)) - np.log(np.maximum(frequency, 1))
+def document_frequencies(references: References) -> Frequencies:
+    """Counts, for each n-gram, the images with a reference that contains it: of the training set for rewards, of the
+    scored split for evaluation."""
+    # An image has an n-gram once in the union of its captions.
+    grams, images = np.unique(references.cooked.union, return_counts=True)
+    # At most half full.
+    log_capacity = max(10, (2 * len(grams)).bit_length())
+    table, frequency = fill_table(grams, images, log_capacity)
+    idf = np.log(len(references)) - np.log(np.maximum(frequency, 1))
+    return Frequencies(table, np.uint64(64 - log_capacity), idf)
 
 
 class CiderD:
     """CIDEr-D as a reward; see `mixture.Metric`. `frequencies` None counts document frequencies over `references`, of
     which one image alone would give all zeros: never count them over a batch."""
 
-    def __init__(self, references: References, frequencies: DocumentFrequencies | None = None) -> None:
-        frequencies = frequencies or DocumentFrequencies(references)
-        r, f = references, frequencies
-        cells = np.concatenate([[0], np.cumsum(np.diff(r.grams) * np.diff(r.images))])
-        counts, norms = cook_cider(*r.flat, r.union, r.grams, cells, f.table, f.shift, f.idf)
-        self._references = r
-        weights = (f.table, f.shift, f.idf)
-        self._cooked = (r.captions, r.images, *weights, r.union, r.grams, cells, counts, norms)
+    def __init__(self, references: References, frequencies: Frequencies | None = None) -> None:
+        frequencies = frequencies or document_frequencies(references)
+        cooked = references.cooked
+        cells = np.concatenate([[0], np.cumsum(np.diff(cooked.grams) * np.diff(cooked.images))])
+        self._references = references
+        self._cooked = (cooked, frequencies, cells, *cook_cider(cooked, frequencies, cells))
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """CIDEr-D [n], 0 (nothing shared) to 10: 10 times the mean over orders 1-4 and references of the clipped tf-idf

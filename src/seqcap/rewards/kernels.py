@@ -9,7 +9,7 @@ only the file of the outermost function: after a change elsewhere it would run s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -34,6 +34,24 @@ FOUR_IDS = np.uint64(1 << 48)
 # Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 WORD = np.uint64(64)
+
+
+class Cooked(NamedTuple):
+    """The references of all images as the kernels read them."""
+
+    tokens: Ints  # [total tokens] ids, EOS included where it is scored
+    captions: Ints  # [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]]
+    images: Ints  # [images + 1]; image i has captions images[i] .. images[i + 1] - 1
+    union: Keys  # [grams] n-grams of each image's captions together, sorted within an image
+    grams: Ints  # [images + 1] where the n-grams of each image begin
+
+
+class Frequencies(NamedTuple):
+    """The weight of each n-gram, from the number of images with a reference that contains it."""
+
+    table: Keys  # [capacity] n-grams
+    shift: np.uint64  # belongs to the table's hash function
+    idf: Floats  # [capacity] log(images / frequency); log(images) for an n-gram that no reference has
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -136,63 +154,24 @@ def find_sorted(keys: Keys, key: Any) -> int:
 
 
 @kernel
-def count_documents(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Slots]:
-    """In how many images' references each n-gram occurs: table [capacity] of keys, at most half full, and frequency
-    [capacity], 0 in empty slots."""
-    log_capacity = 10
-    shift = WORD - np.uint64(log_capacity)
+def fill_table(keys: Keys, values: Ints, log_capacity: int) -> tuple[Keys, Ints]:
+    """An open-addressing table of 2^log_capacity slots with these distinct keys, and the value of each slot, else 0."""
     table = np.zeros(1 << log_capacity, dtype=np.uint64)
-    frequency = np.zeros(1 << log_capacity, dtype=np.int32)
-    last_image = np.full(1 << log_capacity, -1, dtype=np.int32)
-    longest = 0
-    for caption in range(len(captions) - 1):
-        longest = max(longest, captions[caption + 1] - captions[caption])
-    keys = np.empty(ORDERS * longest, dtype=np.uint64)
-    counts = np.empty(ORDERS * longest, dtype=np.int64)
-    used = 0
-    for image in range(len(images) - 1):
-        for caption in range(images[image], images[image + 1]):
-            grams = cook(tokens[captions[caption] : captions[caption + 1]], keys, counts)
-            if 2 * (used + grams) > len(table):
-                while 2 * (used + grams) > 1 << log_capacity:
-                    log_capacity += 1
-                shift = WORD - np.uint64(log_capacity)
-                old_table, old_frequency, old_last = table, frequency, last_image
-                table = np.zeros(1 << log_capacity, dtype=np.uint64)
-                frequency = np.zeros(1 << log_capacity, dtype=np.int32)
-                last_image = np.full(1 << log_capacity, -1, dtype=np.int32)
-                for old in range(len(old_table)):
-                    if old_table[old] != EMPTY:
-                        slot = find_slot(table, shift, old_table[old])
-                        table[slot] = old_table[old]
-                        frequency[slot] = old_frequency[old]
-                        last_image[slot] = old_last[old]
-            for gram in range(grams):
-                slot = find_slot(table, shift, keys[gram])
-                if table[slot] == EMPTY:
-                    table[slot] = keys[gram]
-                    used += 1
-                if last_image[slot] != image:
-                    last_image[slot] = image
-                    frequency[slot] += 1
-    return table, frequency
+    placed = np.zeros(1 << log_capacity, dtype=np.int64)
+    for index in range(len(keys)):
+        slot = find_slot(table, WORD - np.uint64(log_capacity), keys[index])
+        table[slot] = keys[index]
+        placed[slot] = values[index]
+    return table, placed
 
 
 @kernel
-def cook_cider(
-    tokens: Ints,
-    captions: Ints,
-    images: Ints,
-    union: Keys,
-    grams: Ints,
-    cells: Ints,
-    table: Keys,
-    shift: Any,
-    idf: Floats,
-) -> tuple[Counts, Floats]:
+def cook_cider(cooked: Cooked, frequencies: Frequencies, cells: Ints) -> tuple[Counts, Floats]:
     """How often each n-gram of an image's union occurs in each of its captions, and the norms of the captions' vectors.
-    `idf` [capacity] is log(images / document frequency) of each slot of `table`; `cells` [images + 1] tells where each
-    image's (n-gram, caption) counts begin. Returns counts [cells], caption fastest, and norms [captions, 4]."""
+    `cells` [images + 1] tells where each image's (n-gram, caption) counts begin. Returns counts [cells], caption
+    fastest, and norms [captions, 4]."""
+    tokens, captions, images, union, grams = cooked
+    table, shift, idf = frequencies
     counts = np.zeros(cells[-1], dtype=np.uint16)
     norms = np.zeros((len(captions) - 1, ORDERS))
     longest = 0
@@ -219,19 +198,16 @@ def cider_d(
     hypotheses: Ints,
     lengths: Ints,
     image_of: Ints,
-    captions: Ints,
-    images: Ints,
-    table: Keys,
-    shift: Any,
-    idf: Floats,
-    union: Keys,
-    grams: Ints,
+    cooked: Cooked,
+    frequencies: Frequencies,
     cells: Ints,
     counts: Counts,
     norms: Floats,
     sigma: float,
 ) -> Floats:
     """CIDEr-D of each hypothesis against its image's references; see `CiderD.score`."""
+    _, captions, images, union, grams = cooked
+    table, shift, idf = frequencies
     n, time = hypotheses.shape
     scores = np.zeros(n)
     most = 0
@@ -347,8 +323,9 @@ def bleu_among(hypotheses: Ints, lengths: Ints, pairwise: bool) -> Floats:
 
 
 @kernel
-def cook_bleu(tokens: Ints, captions: Ints, images: Ints, union: Keys, grams: Ints) -> Ints:
+def cook_bleu(cooked: Cooked) -> Ints:
     """The largest count in any caption of each n-gram of an image's union: [grams]."""
+    tokens, captions, images, union, grams = cooked
     limits = np.zeros(len(union), dtype=np.int64)
     longest = 0
     for caption in range(len(captions) - 1):
@@ -364,17 +341,9 @@ def cook_bleu(tokens: Ints, captions: Ints, images: Ints, union: Keys, grams: In
 
 
 @kernel
-def bleu_against(
-    hypotheses: Ints,
-    lengths: Ints,
-    image_of: Ints,
-    captions: Ints,
-    images: Ints,
-    union: Keys,
-    union_counts: Ints,
-    grams: Ints,
-) -> Floats:
+def bleu_against(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked, union_counts: Ints) -> Floats:
     """BLEU counts [n, 10] of each hypothesis against its image's references."""
+    _, captions, images, union, grams = cooked
     n, time = hypotheses.shape
     statistics = np.empty((n, STATISTICS))
     keys = np.empty(ORDERS * time, dtype=np.uint64)
@@ -413,10 +382,9 @@ def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
 
 
 @kernel
-def rouge_l(
-    hypotheses: Ints, lengths: Ints, image_of: Ints, tokens: Ints, captions: Ints, images: Ints, beta: float
-) -> Floats:
+def rouge_l(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked, beta: float) -> Floats:
     """ROUGE-L of each hypothesis against its image's references; see `RougeL.score`."""
+    tokens, captions, images = cooked.tokens, cooked.captions, cooked.images
     scores = np.zeros(len(hypotheses))
     longest = 0
     for caption in range(len(captions) - 1):

@@ -4,7 +4,6 @@ stem, synonym and paraphrase matchers and pycocoevalcap's options (`-l en -norm`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,7 @@ from seqcap.rewards.meteor_kernels import (
     word_table,
 )
 from seqcap.rewards.meteor_resources import byte_strings, forms_of, resources, split, stems_of
-from seqcap.rewards.sequences import References, checked_hypotheses, checked_images, scored_lengths
+from seqcap.rewards.sequences import References
 from seqcap.spice.wordnet import wordnet
 
 if TYPE_CHECKING:
@@ -41,16 +40,9 @@ Floats = npt.NDArray[np.float64]
 
 class Lexicon:
     """METEOR's tokens, stems, synonyms, function words and paraphrases of a vocabulary. A word may be several of its
-    tokens ("t-shirt" is "t" and "shirt").
-
-    Args:
-        words: the word of each id; the first four, special tokens, are ignored. Include the references' words: a word
-            without an entry matches nothing, not even itself.
-        paraphrases: of schema PARAPHRASES, from `filter_paraphrases`; it may hold more words than `words`.
-
-    Raises:
-        InputError: METEOR's word lists are not installed.
-    """
+    tokens ("t-shirt" is "t" and "shirt"). `words` are the words of all ids, special tokens first. Include the
+    references' words: a word without an entry matches nothing, not even itself. `paraphrases` come from
+    `filter_paraphrases`, and may hold more words. InputError if METEOR's word lists are not installed."""
 
     def __init__(self, words: Sequence[str], paraphrases: pa.Table) -> None:
         nothing: list[str] = []
@@ -79,15 +71,12 @@ class Lexicon:
 
 
 class Meteor:
-    """METEOR as a reward; see `mixture.Metric`. EOS is never a token here."""
+    """METEOR as a reward, against references without EOS; see `mixture.Metric`."""
 
     def __init__(self, references: References, lexicon: Lexicon) -> None:
-        ids, captions, images = references.without_eos
-        tokens, starts = cook_captions(ids, captions, lexicon.words, lexicon.longest)
-        self._images = len(references)
-        self._meteor = partial(
-            meteor, tokens=tokens, captions=starts, images=images, words=lexicon.words, longest=lexicon.longest
-        )
+        tokens, starts = cook_captions(references.tokens, references.captions, lexicon.words, lexicon.longest)
+        self._references = references
+        self._cooked = tokens, starts, references.images, lexicon.words, lexicon.longest
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
         """METEOR [n], 0 (nothing matches) to 1: the best over the references. An empty hypothesis scores 0."""
@@ -99,9 +88,8 @@ class Meteor:
         return scores, summable(statistics)
 
     def _align(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Floats, Floats]:
-        rows = checked_hypotheses(hypotheses, dimensions=2)
-        images = checked_images(image, len(rows), self._images)
-        return self._meteor(rows, scored_lengths(rows, eos=False), images)
+        rows, lengths, images = self._references.checked(hypotheses, image)
+        return meteor(rows, lengths, images, *self._cooked)
 
 
 def build(material: Material) -> Meteor:

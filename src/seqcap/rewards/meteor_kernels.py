@@ -9,13 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqcap.rewards.kernels import kernel
+from seqcap.rewards.kernels import EMPTY, GOLDEN, Floats, Ints, Keys, Slots, kernel
 
 Bytes = npt.NDArray[np.uint8]
-Slots = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
-Keys = npt.NDArray[np.uint64]
-Floats = npt.NDArray[np.float64]
 # For ranking English (Denkowski and Lavie, WMT 2014, table 1); weights of exact, stem, synonym, paraphrase.
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
@@ -29,15 +25,12 @@ LENGTH, FUNCTION, MATCHED, CHUNKS, COVERED = 0, 2, 4, 20, 21
 UNKNOWN = -1
 FIRST_WORD = 4
 FORMS = 3
-EMPTY = np.uint64(0)
 HALF = np.uint64(32)
 ONE = np.uint64(1)
-# Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # FNV-1a, 64 bits.
 FNV_BASIS = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
-SPACE, NEWLINE = 32, 10
+SPACE = 32
 
 
 class Words(NamedTuple):
@@ -108,68 +101,6 @@ def word_table(data: Bytes, starts: Ints) -> Slots:
         slot = -1 - find_word(data, starts[word], starts[word + 1], data, starts, table)
         table[slot] = word
     return table
-
-
-@kernel
-def known_phrase(text: Bytes, begin: int, data: Bytes, starts: Ints, table: Slots) -> bool:
-    """Whether the line at `begin` holds only known words with one space between them."""
-    first = begin
-    while True:
-        last = first
-        while last < len(text) and text[last] != SPACE and text[last] != NEWLINE:
-            last += 1
-        if find_word(text, first, last, data, starts, table) < 0:
-            return False
-        if last == len(text) or text[last] == NEWLINE:
-            return True
-        first = last + 1
-
-
-@kernel
-def end_of_line(text: Bytes, begin: int) -> int:
-    while begin < len(text) and text[begin] != NEWLINE:
-        begin += 1
-    return begin
-
-
-@kernel
-def gather(text: Bytes, lines: Ints) -> tuple[Bytes, Ints]:
-    """The pieces text[begin:end] one after the other, and where each begins; lines [n, 2]."""
-    starts = np.zeros(len(lines) + 1, dtype=np.int64)
-    for line in range(len(lines)):
-        starts[line + 1] = starts[line] + lines[line, 1] - lines[line, 0]
-    data = np.empty(starts[-1], dtype=np.uint8)
-    for line in range(len(lines)):
-        data[starts[line] : starts[line + 1]] = text[lines[line, 0] : lines[line, 1]]
-    return data, starts
-
-
-@kernel
-def select_pairs(text: Bytes, data: Bytes, starts: Ints, table: Slots) -> tuple[Bytes, Ints, Bytes, Ints]:
-    """Pairs of known phrases in a paraphrase table of three lines a pair (probability, left, right): left phrases as
-    bytes and offsets, right phrases as bytes and offsets."""
-    kept = 0
-    lines = np.empty((1 << 16, 4), dtype=np.int64)
-    position = 0
-    while position < len(text):
-        left = end_of_line(text, position) + 1
-        left_end = end_of_line(text, left)
-        right = left_end + 1
-        right_end = end_of_line(text, right)
-        position = right_end + 1
-        if right >= len(text):
-            break
-        if known_phrase(text, left, data, starts, table) and known_phrase(text, right, data, starts, table):
-            if kept == len(lines):
-                lines = np.concatenate((lines, np.empty_like(lines)))
-            lines[kept, 0] = left
-            lines[kept, 1] = left_end
-            lines[kept, 2] = right
-            lines[kept, 3] = right_end
-            kept += 1
-    left_data, left_starts = gather(text, lines[:kept, :2])
-    right_data, right_starts = gather(text, lines[:kept, 2:])
-    return left_data, left_starts, right_data, right_starts
 
 
 @kernel

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from snowballstemmer.english_stemmer import EnglishStemmer
 
 from seqcap.errors import InputError
 from seqcap.files.schemas import PARAPHRASES
-from seqcap.rewards.meteor_kernels import select_pairs, word_table
+from seqcap.rewards.kernels import Slots
 from seqcap.spice.wordnet import INSTALL, meteor_file, read_lists
 
 # METEOR's letters. Every other character is a token of its own, except digits and .,'-
@@ -103,31 +104,32 @@ def byte_strings(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArr
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), np.concatenate([[0], ends])
 
 
-def filter_paraphrases(words: Iterable[str], path: str | Path | None = None) -> pa.Table:
-    """The pairs of METEOR's paraphrase table with only these words on both sides, of schema PARAPHRASES, in the file's
-    order, on which METEOR's search depends.
+def filter_paraphrases(words: Iterable[str], path: Path | None = None) -> pa.Table:
+    """The pairs of a paraphrase table, by default METEOR's, with only these words on both sides, of schema PARAPHRASES,
+    in the file's order, on which METEOR's search depends. Words, or whole captions, are split as METEOR does."""
+    vocabulary = vocabulary_of(words)
+    phrases, *sides = read_pairs(meteor_file("data/paraphrase-en.gz") if path is None else path)
+    known = np.array([vocabulary.issuperset(phrase.split(" ")) for phrase in phrases.to_pylist()])
+    chosen = known[sides[0]] & known[sides[1]]
+    return pa.table([phrases.take(pa.array(side[chosen])) for side in sides], schema=PARAPHRASES)
 
-    Args:
-        words: captions' words, or whole captions; they are split as METEOR does.
-        path: a paraphrase table (gzip; three lines a pair: probability, left, right); None: METEOR's English one.
 
-    Raises:
-        InputError: the paraphrase table is missing or damaged.
-    """
-    path = meteor_file("data/paraphrase-en.gz") if path is None else path
-    vocabulary = sorted(set(vocabulary_of(words)))
+def read_pairs(path: Path) -> tuple[pa.StringArray, Slots, Slots]:
+    """The distinct phrases of a paraphrase table (gzip; three lines a pair: probability, left, right), and each pair's
+    left and right phrase as rows of them. InputError if the file is missing or damaged."""
     try:
         with gzip.open(path) as file:
-            text = np.frombuffer(file.read(), dtype=np.uint8)
+            text = file.read()
     except (OSError, EOFError) as error:
         raise InputError(path, f"cannot be read ({error})", f"re-{INSTALL}") from None
-    data, starts = byte_strings(vocabulary)
-    columns = select_pairs(text, data, starts, word_table(data, starts))
-    arrays = [
-        pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(side))
-        for side, offsets in (columns[:2], columns[2:])
-    ]
-    return pa.table(arrays, names=PARAPHRASES.names).cast(PARAPHRASES)
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
+    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
+    lines = pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(text)])
+    first = np.arange(0, len(ends) - 2, 3)
+    coded = lines.take(pa.array(np.concatenate([first + 1, first + 2]))).dictionary_encode()
+    phrases = pc.utf8_rtrim(coded.dictionary.cast(pa.large_string()), "\n").cast(pa.string())
+    left, right = np.split(coded.indices.to_numpy(), 2)
+    return phrases, left, right
 
 
 def vocabulary_of(words: Iterable[str]) -> set[str]:

@@ -41,15 +41,9 @@ class Metric(Protocol):
     """What a module's `build` returns. It is built once from the training references and scores many batches."""
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> Floats:
-        """Scores [n] of hypotheses, or [n, k] if the module has k metrics, in the order of `MODULES`.
-
-        Args:
-            hypotheses: [n, time] ids: words, EOS, then PAD; EOS may be missing.
-            image: [n] index into the references.
-
-        Raises:
-            InputError: wrong shapes, or ids or indices out of range.
-        """
+        """Scores [n] of hypotheses, or [n, k] if the module has k metrics, in the order of `MODULES`. Hypotheses are
+        ids [n, time]: words, EOS, which may be missing, then PAD; `image` [n] are indices into the references.
+        InputError for wrong shapes, or ids or indices out of range."""
         ...
 
 

@@ -24,7 +24,7 @@ class RougeL:
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """F-measure [n] in 0 .. 1 (beta 1.2) of the longest common subsequence. Best precision and best recall may come
         from two references. An empty hypothesis scores 0, or 1 if a reference is empty too."""
-        return rouge_l(*self._references.checked(hypotheses, image), *self._references.flat, BETA)
+        return rouge_l(*self._references.checked(hypotheses, image), self._references.cooked, BETA)
 
 
 def build(material: Material) -> RougeL:

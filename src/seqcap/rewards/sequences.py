@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqcap.data.vocabulary import EOS, PAD
 from seqcap.errors import InputError
-from seqcap.rewards.kernels import cook_union
+from seqcap.rewards.kernels import Cooked, cook_union
 
-PAD = 0
-EOS = 2
 # Four ids are packed into one 64-bit n-gram. The largest id stands for words outside the vocabulary.
 LARGEST_ID = 2**16 - 1
 Ints = npt.NDArray[np.int64]
@@ -68,23 +67,10 @@ def _check_range(source: str, ids: npt.NDArray[Any], smallest: int) -> None:
 
 
 class References:
-    """The references of all images, prepared once and shared by all rewards.
-
-    Args:
-        captions: per image, captions as lists of ids *without* EOS. Ids up to 65,535 that no hypothesis can hold, of
-            words outside the vocabulary, never match.
-        eos: whether EOS is a token of these references and of the hypotheses scored against them.
-
-    Attributes:
-        tokens: [total tokens] ids, EOS included where it is scored.
-        captions: [captions + 1]; caption c is tokens[captions[c] : captions[c + 1]].
-        images: [images + 1]; image i has captions images[i] .. images[i + 1] - 1.
-        union: [grams] n-grams of each image's captions together, sorted within an image.
-        grams: [images + 1] where the n-grams of each image begin.
-
-    Raises:
-        InputError: no images, an image without captions, or an id outside 1 .. 65,535.
-    """
+    """The references of all images, prepared once and shared by all rewards: per image, captions as lists of ids
+    *without* EOS. Ids up to 65,535 that no hypothesis can hold, of words outside the vocabulary, never match. `eos`:
+    whether EOS is a token of these references and of the hypotheses scored against them. InputError if there is no
+    image, an image has no captions, or an id is outside 1 .. 65,535."""
 
     def __init__(self, captions: Sequence[Sequence[Sequence[int]]], eos: bool = True) -> None:
         if len(captions) == 0:
@@ -99,27 +85,15 @@ class References:
         _check_range("references", self.tokens, smallest=PAD + 1)
         self.captions = _offsets([len(caption) + len(end) for group in captions for caption in group])
         self.images = _offsets([len(group) for group in captions])
-        self.union, self.grams = cook_union(self.tokens, self.captions, self.images)
+        union, grams = cook_union(self.tokens, self.captions, self.images)
+        self.cooked = Cooked(self.tokens, self.captions, self.images, union, grams)
 
     def __len__(self) -> int:
         return len(self.images) - 1
 
-    @property
-    def flat(self) -> tuple[Ints, Ints, Ints]:
-        return self.tokens, self.captions, self.images
-
-    @property
-    def without_eos(self) -> tuple[Ints, Ints, Ints]:
-        """tokens, captions, images without EOS."""
-        if not self.eos:
-            return self.flat
-        shift = np.arange(len(self.captions))
-        return np.delete(self.tokens, self.captions[1:] - 1), self.captions - shift, self.images
-
     def captions_of(self, image: int) -> list[list[int]]:
         bounds = self.captions[self.images[image] : self.images[image + 1] + 1]
-        end = 1 if self.eos else 0
-        return [self.tokens[a : b - end].tolist() for a, b in pairwise(bounds)]
+        return [self.tokens[a:b].tolist() for a, b in pairwise(bounds)]
 
     def checked(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> tuple[Ints, Ints, Ints]:
         """Checked hypotheses [n, time], their scored lengths [n], and checked images [n]."""

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqcap.errors import InputError
-from seqcap.rewards.sequences import References, checked_hypotheses, checked_images, scored_lengths
+from seqcap.rewards.sequences import References
 from seqcap.spice.cache import CachedParser
 from seqcap.spice.matching import Graph, build_graph, match
-from seqcap.spice.references import ReferenceGraphs
+from seqcap.spice.references import reference_graphs
 
 if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
@@ -25,17 +25,10 @@ UNKNOWN_SAID, UNKNOWN_MEANT = "unkword", "oovword"
 
 
 class SpiceReward:
-    """SPICE (spaCy) as a reward; see `mixture.Metric`. Each distinct hypothesis is parsed once.
-
-    Args:
-        references: EOS is not a word here, whether they have it or not.
-        words: the vocabulary; a word's id is its position.
-        parser: parses captions; its file of earlier parses is used for the references only.
-        remembered: how many hypotheses' graphs are kept, about 1 kB each; the least recently used go first.
-
-    Raises:
-        InputError: spaCy's model or METEOR's synsets are missing.
-    """
+    """SPICE (spaCy) as a reward, against references without EOS; see `mixture.Metric`. Each distinct hypothesis is
+    parsed once. A word's id is its position in `words`. The parser's file of earlier parses is used for the references
+    only. The graphs of the `remembered` last used hypotheses are kept, about 1 kB each. InputError if spaCy's model or
+    METEOR's synsets are missing."""
 
     def __init__(
         self, references: References, words: Sequence[str], parser: CachedParser, remembered: int = 50_000
@@ -46,22 +39,21 @@ class SpiceReward:
             [" ".join(meant[id_] if id_ < len(meant) else UNKNOWN_MEANT for id_ in caption) for caption in captions]
             for captions in map(references.captions_of, range(len(references)))
         ]
-        self._references = ReferenceGraphs(texts, parser)
+        self._references, self._meant = references, reference_graphs(texts, parser)
         self._parser = CachedParser(None, parser.parser)
         self._remembered = remembered
         self._graphs: dict[bytes, Graph] = {}
 
     def score(self, hypotheses: npt.ArrayLike, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """F-scores [n] in 0 .. 1 (SPICE, eq. 4). A hypothesis without objects scores 0."""
-        rows = checked_hypotheses(hypotheses, dimensions=2)
+        rows, lengths, images = self._references.checked(hypotheses, image)
         if rows.size and rows.max() >= len(self._words):
             raise InputError("hypotheses", f"hold token id {rows.max()}", f"use ids below {len(self._words)}")
-        images = checked_images(image, len(rows), len(self._references)).tolist()
-        spoken = [row[:length] for row, length in zip(rows, scored_lengths(rows, eos=False), strict=True)]
+        spoken = [row[:length] for row, length in zip(rows, lengths, strict=True)]
         keys = [ids.tobytes() for ids in spoken]
         graphs = self._parsed(dict(zip(keys, spoken, strict=True)))
         return np.array(
-            [match(graphs[key], self._references.graph(index)).f for key, index in zip(keys, images, strict=True)],
+            [match(graphs[key], self._meant(index)).f for key, index in zip(keys, images.tolist(), strict=True)],
             dtype=np.float64,
         )
 

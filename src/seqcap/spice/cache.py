@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
 
-from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
+from seqcap.system.scratch import locked
 
 # Captions between two writes, about 20 seconds.
 FLUSH = 20_000
@@ -29,14 +27,8 @@ class CachedParser:
     """Turns captions into tuples, with a file of earlier parses (`schemas.SCENE_GRAPHS`).
 
     The file is written whole, atomically, every 20,000 captions, and several processes may share it. Parses by another
-    version of the parser are not used, and the next write drops them.
-
-    Args:
-        path: the file; None keeps nothing.
-        parser: None makes one with a process for each core.
-
-    Raises:
-        InputError: spaCy or its model is not installed.
+    version of the parser are not used, and the next write drops them. Without a path nothing is kept. Without a parser
+    it makes one with a process for each core; an `InputError` if spaCy or its model is not installed.
     """
 
     def __init__(self, path: str | Path | None = None, parser: Parser | None = None) -> None:
@@ -77,8 +69,6 @@ class CachedParser:
         for start in range(0, len(table), ROWS):
             rows = table.slice(start, ROWS)
             for text, row in zip(rows["text"].to_pylist(), rows["tuples"].to_pylist(), strict=True):
-                if any(not words or len(words) > 3 or None in words for words in row):
-                    raise InputError(self._path or "", f"caption {text!r} has the tuples {row}", "delete the file")
                 parsed[text] = tuple(kept.setdefault(words, words) for words in map(tuple, row))
         return parsed
 
@@ -90,20 +80,8 @@ class CachedParser:
             [pa.array(column, kind) for column, kind in zip(columns, SCENE_GRAPHS.types, strict=True)],
             schema=SCENE_GRAPHS,
         )
-        try:
-            with _locked(self._path):
-                before = self._read()
-                # Another process may have added the same captions.
-                known = pc.is_in(before["text"], rows["text"])
-                write_table(self._path, pa.concat_tables([before.filter(pc.invert(known)), rows]), SCENE_GRAPHS)
-        except OSError as error:
-            raise InputError(self._path, f"cannot be written ({error.strerror})", "check the folder") from None
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Lets one process at a time write to the file. The lock ends with its process."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(f".{path.name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        with locked(self._path.with_name(f".{self._path.name}.lock"), "adds parses"):
+            before = self._read()
+            # Another process may have added the same captions.
+            known = pc.is_in(before["text"], rows["text"])
+            write_table(self._path, pa.concat_tables([before.filter(pc.invert(known)), rows]), SCENE_GRAPHS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from seqcap.spice.cache import CachedParser
@@ -12,17 +12,9 @@ from seqcap.spice.matching import Graph, build_graph
 GRAPHS = 4_096
 
 
-class ReferenceGraphs:
-    """Scene graphs of all references (texts) of each image, parsed once (SPICE, section 3.1)."""
-
-    def __init__(self, references: Sequence[Sequence[str]], parser: CachedParser) -> None:
-        parsed = parser.parse(text for texts in references for text in texts)
-        # Without duplicates; the order of the tuples does not matter.
-        self._tuples = [tuple({words for text in texts for words in parsed[text]}) for texts in references]
-        self.graph = lru_cache(maxsize=GRAPHS)(self._graph)
-
-    def __len__(self) -> int:
-        return len(self._tuples)
-
-    def _graph(self, index: int) -> Graph:
-        return build_graph(self._tuples[index])
+def reference_graphs(references: Sequence[Sequence[str]], parser: CachedParser) -> Callable[[int], Graph]:
+    """The scene graph of all references (texts) of an image, by its row; parsed once (SPICE, section 3.1)."""
+    parsed = parser.parse(text for texts in references for text in texts)
+    # Without duplicates; the order of the tuples does not matter.
+    tuples = [tuple({words for text in texts for words in parsed[text]}) for texts in references]
+    return lru_cache(maxsize=GRAPHS)(lambda row: build_graph(tuples[row]))

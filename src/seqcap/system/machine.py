@@ -32,6 +32,16 @@ def device() -> torch.device:
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
 
 
+def one_thread_device() -> torch.device:
+    """The device; on a CPU, this process then computes in one thread, so that results do not depend on the cores."""
+    import torch
+
+    found = device()
+    if found.type == "cpu":
+        torch.set_num_threads(1)
+    return found
+
+
 def check_precision(precision: str, device: torch.device) -> None:
     """Raises an `InputError` if the device would emulate a type (float32 or bfloat16), which is slow."""
     import torch

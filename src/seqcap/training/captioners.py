@@ -44,15 +44,8 @@ class Trained:
 
 def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) -> list[list[Trained]]:
     """Trains runs with all of their seeds; returns the results per run and seed. Weights go to
-    <weights>/seed<k>.safetensors.
-
-    Args:
-        code: hashes of the runs' code (`TrainConfig.code`); checkpoints of other code are not resumed.
-        kept: folder of the checkpoints, which stay there (`seqcap.system.scratch`).
-
-    Raises:
-        InputError: malformed inputs, a reward that is constant, or a loss, gradient or score that is not finite.
-    """
+    <weights>/seed<k>.safetensors, checkpoints to `kept`. Checkpoints of other code (`TrainConfig.code`) are not
+    resumed. InputError for malformed inputs, a constant reward, or a loss, gradient or score that is not finite."""
     _, world = machine.join_group()
     folders = [(run, kept / checkpoint_folder(run, code)) for run in runs]
     trained = loop.train_side_by_side(train, [(run, seed, folder) for run, folder in folders for seed in run.seeds])
@@ -117,10 +110,8 @@ class Job(loop.Job[CaptionerLearner]):
         self.run, self.name, self.seed, self.settings = run, run.name, seed, run.training
         self.clip = run.training.clip
         self.rank, self.world = machine.join_group()
-        self.device = machine.device()
+        self.device = machine.one_thread_device()
         machine.check_precision(run.precision, self.device)
-        if self.device.type == "cpu":
-            torch.set_num_threads(1)
         self.task = tasks.load(run.kind, run.task, models.model_class(run.architecture))
         self.training, self.validation = (self.task.split(name, run.max_length) for name in ("train", "val"))
         words, paraphrases = self.task.vocabulary.words, run.reads.get("paraphrases")

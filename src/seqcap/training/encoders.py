@@ -44,7 +44,7 @@ CHUNK = 200
 Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
 # Pixels, labels of the image, labels of each object, and the objects.
-Picture = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
+Labelled = tuple[npt.NDArray[np.uint8], Floats, list[Floats], tuple[SceneObject, ...]]
 
 
 @dataclass(frozen=True)
@@ -96,22 +96,22 @@ class EncoderLearner(Learner):
     def __init__(self, encoder: Encoder, train: Examples, batch_size: int) -> None:
         super().__init__()
         self.encoder = encoder
-        self.of_picture = nn.Linear(encoder.dim, train.labels.shape[1])
+        self.image_head = nn.Linear(encoder.dim, train.labels.shape[1])
         with torch.no_grad():
-            self.of_picture.bias.copy_(torch.logit(train.labels.mean(0).clamp(1e-3, 1 - 1e-3)))
-        self.of_cell = Evidence(train.objects.shape[2])
+            self.image_head.bias.copy_(torch.logit(train.labels.mean(0).clamp(1e-3, 1 - 1e-3)))
+        self.cell_head = Evidence(train.objects.shape[2])
         # Incomplete batches are left out: batch normalisation cannot learn from a single image.
         steps = len(train.images) // batch_size
         self.register_buffer("order", torch.zeros(steps, batch_size, dtype=torch.long))
 
-    def shuffle(self, pictures: int) -> None:
-        self.order.copy_(torch.randperm(pictures)[: self.order.numel()].view_as(self.order))
+    def shuffle(self, images: int) -> None:
+        self.order.copy_(torch.randperm(images)[: self.order.numel()].view_as(self.order))
 
     def forward(self, batch: Examples) -> tuple[Tensor, dict[str, float]]:
         features = self.encoder(_shifted(batch.images))
         targets = _per_cell(batch.objects, batch.middles, features.shape[2], features.shape[3])
-        loss = _loss(self.of_picture(self.encoder.pooled(features)), batch.labels)
-        return loss + _loss(self.of_cell(features), targets), {}
+        loss = _loss(self.image_head(self.encoder.pooled(features)), batch.labels)
+        return loss + _loss(self.cell_head(features), targets), {}
 
     def kept(self) -> Mapping[str, nn.Module]:
         return {"encoder": self.encoder}
@@ -154,7 +154,7 @@ class Job(loop.Job[EncoderLearner]):
         logits = []
         with torch.inference_mode():
             for images in torch.split(self.val.images, self.batch_size):
-                logits.append(learner.of_picture(learner.encoder.pooled(learner.encoder(images.to(self.device)))).cpu())
+                logits.append(learner.image_head(learner.encoder.pooled(learner.encoder(images.to(self.device)))).cpu())
         precisions = average_precisions(torch.cat(logits).numpy(), self.val.labels.numpy())
         value = float(np.nanmean(precisions))
         loop.record(self, state, self.decisive, value)
@@ -180,23 +180,23 @@ def _cosine(start: float, end: float, share: float) -> float:
 
 
 def draw_examples(
-    entropy: Sequence[int], pictures: int, side: int, processes: int, frames: int | None = None
+    entropy: Sequence[int], number: int, side: int, processes: int, frames: int | None = None
 ) -> Examples:
     """Draws scenes of side x side pixels, or two consecutive frames of clips of so many `frames`. Random numbers come
     from (*entropy, number of the image), whatever the number of processes."""
-    starts = range(0, pictures, CHUNK)
-    jobs = [(tuple(entropy), range(start, min(start + CHUNK, pictures)), side, frames) for start in starts]
+    starts = range(0, number, CHUNK)
+    jobs = [(tuple(entropy), range(start, min(start + CHUNK, number)), side, frames) for start in starts]
     drawn = side_by_side(_draw, jobs, min(processes, len(jobs)))
     images, *others = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*drawn, strict=True))
     return Examples(images.permute(0, 3, 1, 2), *others)
 
 
 def _draw(entropy: Sequence[int], numbers: Sequence[int], side: int, frames: int | None) -> Drawn:
-    pictures = []
+    labelled = []
     for number in numbers:
         what, how = (np.random.default_rng(child) for child in np.random.SeedSequence([*entropy, number]).spawn(2))
-        pictures.append(_scene(what, how, side) if frames is None else _pair(what, how, side, frames))
-    images, labels, objects, things = zip(*pictures, strict=True)
+        labelled.append(_scene(what, how, side) if frames is None else _pair(what, how, side, frames))
+    images, labels, objects, things = zip(*labelled, strict=True)
     told = np.zeros((len(numbers), MAX_OBJECTS, len(objects[0][0])), np.float32)
     middles = np.zeros((len(numbers), MAX_OBJECTS, 2), np.float32)
     for row, (of_objects, seen) in enumerate(zip(objects, things, strict=True)):
@@ -206,13 +206,13 @@ def _draw(entropy: Sequence[int], numbers: Sequence[int], side: int, frames: int
     return np.stack(images), np.stack(labels), told, middles
 
 
-def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side: int) -> Picture:
+def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side: int) -> Labelled:
     scene = sample(scene_rng)
     image = np.asarray(draw(scene, side, NOISE, noise_rng))
     return image, image_labels(scene), [object_labels(thing) for thing in scene.objects], scene.objects
 
 
-def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Picture:
+def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Labelled:
     """Two consecutive frames of a clip; objects are where the first frame has them."""
     clip, read = sample_clip(clip_rng), evenly(FRAMES, frames)
     first = int(pair_rng.integers(len(read) - 1))
@@ -241,10 +241,10 @@ def _loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tensor:
     """The labels of the object whose middle is in each cell, [n, height, width, labels]; arguments as in `Examples`."""
-    pictures = torch.arange(len(objects))
+    images = torch.arange(len(objects))
     targets = objects.new_zeros(len(objects), height, width, objects.shape[2])
     for i in range(objects.shape[1]):
-        cell = pictures, (middles[:, i, 0] * height).long(), (middles[:, i, 1] * width).long()
+        cell = images, (middles[:, i, 0] * height).long(), (middles[:, i, 1] * width).long()
         # Two objects may share a cell.
         targets[cell] = torch.maximum(targets[cell], objects[:, i])
     return targets

@@ -89,14 +89,8 @@ def train_side_by_side(function: Callable[..., T], jobs: Sequence[tuple[Any, ...
 
 
 def train(job: Job[L], kept: Path) -> State[L]:
-    """Trains a run with one seed and writes its weights.
-
-    Args:
-        kept: folder of the checkpoint and of a lock, since a killed process may go on for a moment.
-
-    Raises:
-        InputError: malformed inputs, or a loss, gradient or score that is not finite.
-    """
+    """Trains a run with one seed and writes its weights. The checkpoint goes to `kept`, with a lock, since a killed
+    process may go on for a moment. InputError if a loss, gradient or score is not finite."""
     state = job.begin()
     with locked(kept / f"seed{job.seed}_rank{job.rank}.lock", f"trains {job.name} seed {job.seed}"):
         # Other numbers of processes share out batches in another way.

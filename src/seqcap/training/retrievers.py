@@ -73,9 +73,7 @@ class Job(loop.Job[RetrieverLearner]):
     def __init__(self, config: RetrieverConfig, seed: int) -> None:
         assert config.training is not None
         self.config, self.name, self.seed, self.settings = config, config.name, seed, config.training
-        self.device = machine.device()
-        if self.device.type == "cpu":
-            torch.set_num_threads(1)
+        self.device = machine.one_thread_device()
         folder = tasks.ARTIFACTS / config.task
         self.task = RetrievalTask(folder, folder / POOLED)
         self.training, self.validation = (self.task.split(name, config.max_length) for name in ("train", "val"))
