@@ -17,7 +17,6 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from seqcap.errors import InputError
 from seqcap.files import parquet
 from seqcap.world import scenes
 from seqcap.world.drawing import PAINT, draw
@@ -66,7 +65,7 @@ def test_layout(folder: Path) -> None:
     assert list(found) == list(range(40))
     table = parquet.read_table(folder / "scenes.parquet", SCENES)
     assert table["split"].to_pylist() == [image["split"] for image in data["images"]]
-    assert found[7].to_json() == json.loads(table["graph"][7].as_py())
+    assert json.dumps(found[7].to_json(), sort_keys=True, separators=(",", ":")) == table["graph"][7].as_py()
 
 
 def test_two_processes_write_the_same_bytes(folder: Path, tmp_path: Path) -> None:
@@ -135,26 +134,6 @@ def test_config_is_checked(change: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Config(**change)
     assert Config(detail=[1, 0, 0]).detail == (1, 0, 0)
-
-
-def test_damaged_scenes(folder: Path, tmp_path: Path) -> None:
-    rows = parquet.read_table(folder / "scenes.parquet", SCENES).to_pylist()
-    path = tmp_path / "scenes.parquet"
-    graph = json.loads(rows[3]["graph"])
-    graph["objects"][0]["colour"] = "beige"
-    for bad, problem in (
-        (json.dumps(graph), "item 3: Input should be"),
-        ("{", "item 3"),
-        (None, "column 'graph' is null in row 3"),
-    ):
-        parquet.write_rows(path, [*rows[:3], rows[3] | {"graph": bad}, *rows[4:]], SCENES)
-        with pytest.raises(InputError, match=problem):
-            read_scenes(path)
-    with pytest.raises(InputError, match="does not exist"):
-        read_scenes(tmp_path / "none.parquet")
-    path.write_bytes(b"PAR1")
-    with pytest.raises(InputError, match="not a Parquet file"):
-        read_scenes(path)
 
 
 def picture(scene: Scene, noise: int = 0, size: int = 64, seed: int = 0) -> np.ndarray:

@@ -7,9 +7,9 @@ relations are functions of their boxes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter
@@ -170,15 +170,16 @@ class Scene:
         return False
 
     def to_json(self) -> dict[str, Any]:
-        return {"background": self.background, "objects": [asdict(thing) for thing in self.objects]}
+        return asdict(self)
 
-    @staticmethod
-    def from_json(text: str) -> Scene:
-        """Reads a scene from a JSON string; a `pydantic.ValidationError` if it holds none."""
-        return _READER.validate_json(text)
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Reads a scene or a clip from a JSON string; a `pydantic.ValidationError` if it holds none."""
+        reader: TypeAdapter[Self] = _reader(cls)  # type: ignore[arg-type]
+        return reader.validate_json(text)
 
 
-_READER = TypeAdapter(Scene)
+_reader = cache(TypeAdapter)
 
 
 def gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:
@@ -304,25 +305,15 @@ def sample(rng: np.random.Generator) -> Scene:
     return Scene(background, tuple(placed))
 
 
-@dataclass(frozen=True)
-class Look:
-    kind: Kind
-    colour: Colour
-    size: Size
-    texture: Texture
-    action: Action | None
-    width: int
-    height: int
-
-
-def _look(rng: np.random.Generator, kind: Kind) -> Look:
+def _look(rng: np.random.Generator, kind: Kind) -> SceneObject:
+    """An object without a place yet."""
     colour = pick(rng, COLOURS, _COLOUR_WEIGHTS)
     if kind == "tree" and rng.random() < 0.6:
         colour = "green"
     size = pick(rng, SIZES, (30, 45, 25))
     texture: Texture = "plain" if kind in PLAIN_KINDS else pick(rng, TEXTURES, (60, 22, 18))
     action = pick(rng, ACTIONS[kind]) if kind in ACTIONS else None
-    return Look(kind, colour, size, texture, action, *extent(kind, size, action))
+    return SceneObject(kind, colour, size, texture, action, 0, 0, *extent(kind, size, action), flip=False)
 
 
 def extent(kind: Kind, size: Size, action: Action | None) -> tuple[int, int]:
@@ -332,9 +323,9 @@ def extent(kind: Kind, size: Size, action: Action | None) -> tuple[int, int]:
 
 
 def place(
-    rng: np.random.Generator, background: Background, look: Look, placed: Sequence[SceneObject]
+    rng: np.random.Generator, background: Background, look: SceneObject, placed: Sequence[SceneObject]
 ) -> SceneObject | None:
-    """A place for an object; None after 40 tries."""
+    """An object that looks like `look`, in a place of its own; None after 40 tries."""
     horizon = HORIZON[background]
     flip = bool(rng.random() < 0.5)
     bearers = [b for b in placed if b.kind in _BEARERS and look.width < b.width and look.height + 4 <= b.top]
@@ -362,9 +353,7 @@ def place(
             top = foot - look.height
         if left < 2 or left + look.width > GRID - 2:
             continue
-        thing = SceneObject(
-            look.kind, look.colour, look.size, look.texture, look.action, left, top, look.width, look.height, flip
-        )
+        thing = replace(look, left=left, top=top, flip=flip)
         if all(is_clear(thing, other) for other in placed):
             return thing
     return None

@@ -19,7 +19,6 @@ from seqcap.world.graph import (
     PLAIN_KINDS,
     SIZES,
     TEXTURES,
-    Look,
     Scene,
     SceneObject,
     extent,
@@ -113,7 +112,7 @@ def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
     found: list[Scene] = []
     grown = scene
     while len(grown.objects) < MAX_OBJECTS:
-        twin = place(rng, scene.background, _look(scene.objects[i]), grown.objects)
+        twin = place(rng, scene.background, scene.objects[i], grown.objects)
         if twin is None:
             break
         grown = Scene(scene.background, (*grown.objects, twin))
@@ -131,7 +130,7 @@ def _relations(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
     others = [neighbour for j, neighbour in enumerate(scene.objects) if j != i]
     found: list[Scene] = []
     for _ in range(_MOVES if others else 0):
-        moved = place(rng, scene.background, _look(thing), others)
+        moved = place(rng, scene.background, thing, others)
         if moved is None:
             break
         changed = _with(scene, i, replace(moved, flip=thing.flip))
@@ -143,10 +142,6 @@ def _relations(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 
 def _with(scene: Scene, i: int, thing: SceneObject) -> Scene:
     return Scene(scene.background, (*scene.objects[:i], thing, *scene.objects[i + 1 :]))
-
-
-def _look(thing: SceneObject) -> Look:
-    return Look(thing.kind, thing.colour, thing.size, thing.texture, thing.action, thing.width, thing.height)
 
 
 # Respect -> the scenes that differ in it from a scene, by one of its objects.

@@ -7,12 +7,12 @@ moves: the side that an object faces does not show where it goes, and any size a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field
 
 from seqcap.world.graph import (
     GRID,
@@ -106,26 +106,15 @@ class Clip(Scene):
     def moves(self, i: int) -> bool:
         return self.changes[i] is not None
 
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "changes": [None if change is None else asdict(change) for change in self.changes]}
-
-    @staticmethod
-    def from_json(text: str) -> Clip:
-        return _READER.validate_json(text)
-
     def _passing(self, i: int, j: int) -> frozenset[str]:
         change, thing, other = self.changes[i], self.objects[i], self.objects[j]
         if change is None or change.motion not in ("moving_left", "moving_right") or self.moves(j):
             return frozenset()
         first, last = sorted((thing.left, change.left))
         across = first + thing.width <= other.left and last >= other.right
-        # As if both had the same horizontal place.
-        if not across or gaps(replace(thing, left=0), replace(other, left=0))[1] >= 0:
+        if not across or gaps(thing, other)[1] >= 0:
             return frozenset()
         return frozenset({PASSING[0] if thing.bottom < other.bottom else PASSING[1]})
-
-
-_READER = TypeAdapter(Clip)
 
 
 def _shown(thing: SceneObject, change: Change) -> Motion | None:
@@ -293,7 +282,7 @@ def _is_apart(clip: Clip, i: int, j: int) -> bool:
         return True
     pairs = [pair for pair in ((i, j), (j, i)) if clip.relations[pair] & frozenset(PASSING)]
     for thing, other in ((clip.objects[a], clip.objects[b]) for a, b in pairs):
-        overlap = -gaps(replace(thing, left=0), replace(other, left=0))[1]
+        overlap = -gaps(thing, other)[1]
         return overlap >= _OVERLAP and abs(thing.bottom - other.bottom) >= _FEET[0]
     return False
 
