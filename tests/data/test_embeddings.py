@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from small_task import WORDS, write_task
 
@@ -168,20 +167,6 @@ def test_vectors_are_lined_up_with_the_vocabulary(tmp_path):
     matrix = read(path, vocabulary)
     assert matrix.dtype == np.float32
     assert matrix.tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("table", "problem"),
-    [
-        (pa.table({"word": ["dog"]}), "has no column 'vector'"),
-        (pa.table({"word": ["dog"], "vector": [[1.0, 2.0]]}), "column 'vector' is list"),
-        (pa.table({"word": [1], "vector": pa.array([[1.0]], pa.list_(pa.float32(), 1))}), "column 'word' is int64"),
-    ],
-)
-def test_other_layouts_are_one_line(tmp_path, table, problem):
-    pq.write_table(table, tmp_path / "e.parquet")
-    with pytest.raises(InputError, match=problem):
-        read(tmp_path / "e.parquet", Vocabulary([*SPECIALS, "dog"]))
 
 
 def test_vectors_that_grow_beyond_all_bounds_are_not_kept():

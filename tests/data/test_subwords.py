@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqcap.data.subwords import END, Subwords
-from seqcap.errors import InputError
 
 TEXT = ["low low low lower lower newest newest widest"] * 3
 WORDS = st.lists(st.text("lowernsid", min_size=1, max_size=12), max_size=8)
@@ -47,13 +45,3 @@ def test_written_and_read_again(tmp_path: Path) -> None:
     after = Subwords.read(tmp_path / "subwords.json")
     assert after.merges == before.merges
     assert after.split(["lowest"]) == before.split(["lowest"])
-
-
-@pytest.mark.parametrize(
-    "text", ["[]", "{}", '{"alphabet": ["a"], "merges": [["b", "c"]]}', '{"alphabet": 1}', "nothing"]
-)
-def test_damaged_files_are_one_line(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "subwords.json"
-    path.write_text(text)
-    with pytest.raises(InputError, match=r"subwords\.json"):
-        Subwords.read(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -72,13 +72,7 @@ class SingleReferences(Sequence[list[list[int]]]):
     def __len__(self) -> int:
         return len(self._sentences)
 
-    @overload
-    def __getitem__(self, index: int) -> list[list[int]]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[list[int]]]: ...
-    def __getitem__(self, index: int | slice) -> list[list[int]] | list[list[list[int]]]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> list[list[int]]:  # type: ignore[override]
         if index >= len(self):
             raise IndexError(index)
         bounds = self._sentences.bounds

@@ -79,13 +79,6 @@ class SceneObject:
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
-    def __post_init__(self) -> None:
-        allowed = ACTIONS.get(self.kind)
-        if (allowed is None and self.action is not None) or (allowed is not None and self.action not in allowed):
-            raise ValueError(f"a {self.kind} cannot have the action {self.action!r}")
-        if self.left + self.width > GRID or self.top + self.height > GRID:
-            raise ValueError(f"a {self.kind} lies outside the {GRID} x {GRID} grid")
-
     @property
     def right(self) -> int:
         return self.left + self.width

@@ -66,8 +66,6 @@ class Clip(Scene):
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     def __post_init__(self) -> None:
-        if len(self.changes) != len(self.objects):
-            raise ValueError(f"{len(self.objects)} objects have {len(self.changes)} changes")
         for thing, change in zip(self.objects, self.changes, strict=True):
             if change is not None and change.motion != _shown(thing, change):
                 raise ValueError(f"the boxes of a {thing.kind} do not show that it is {change.motion}")

@@ -196,16 +196,15 @@ class Wording:
         colour = self.colour(mention)
         if texture is None and colour is None:
             return None
-        about = f"{{}} {mention.objects}"
-        if texture is None and self._draws(about.format("colour alone")).random() < 0.35:
-            return Clothes(self.choose(about.format("dress"), ENGLISH["manners_of_colour"]), None, colour, None)
+        if texture is None and self._draws(f"colour alone {mention.objects}").random() < 0.35:
+            return Clothes(self.choose(f"dress {mention.objects}", ENGLISH["manners_of_colour"]), None, colour, None)
         plural = mention.plural
-        if mention.noun == "person" or (plural and self._draws(about.format("any clothes")).random() < 0.3):
+        if mention.noun == "person" or (plural and self._draws(f"any clothes {mention.objects}").random() < 0.3):
             garments = "outfits"
         else:
             garments = "shirts" if mention.noun == "man" else "dresses"
-        manner = self.choose(about.format("dress"), ENGLISH["manners_of_dress"])
-        garment = self.choose(about.format("garment"), ENGLISH[f"{garments}_of_several" if plural else garments])
+        manner = self.choose(f"dress {mention.objects}", ENGLISH["manners_of_dress"])
+        garment = self.choose(f"garment {mention.objects}", ENGLISH[f"{garments}_of_several" if plural else garments])
         return Clothes(manner, texture, colour, garment)
 
     def choose(self, about: str, weights: Mapping[str, float]) -> str:
