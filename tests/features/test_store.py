@@ -66,12 +66,6 @@ def test_rows_of(tmp_path: Path) -> None:
             store.rows_of([10, unknown])
 
 
-@pytest.mark.parametrize("rows", [[-1], [7], [0, 99]])
-def test_rows_out_of_range_are_an_error(tmp_path: Path, rows: list[int]) -> None:
-    with pytest.raises(IndexError):
-        FeatureStore(write(tmp_path / "f.parquet", values())).get(np.array(rows))
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_a_feature_that_is_not_finite_names_its_image(tmp_path: Path, bad: float) -> None:
     damaged = values()

@@ -16,7 +16,7 @@ StatementKind = Literal["object", "count", "attribute", "action", "motion", "rel
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a caption, whether it is true of the scene, and the `Scene.facts` that it tells."""
+    """A statement of a caption, whether it is true of the scene, and the `Scene.facts` that it tells if so."""
 
     kind: StatementKind
     text: str
@@ -67,7 +67,7 @@ def check(tokens: Sequence[str], scene: Scene) -> Verdict:
 
 
 def _facts(statements: Iterable[Statement]) -> frozenset[str]:
-    return frozenset(chain.from_iterable(statement.facts for statement in statements))
+    return frozenset(chain.from_iterable(statement.facts for statement in statements if statement.true))
 
 
 _Objects = tuple[int, ...]
@@ -119,12 +119,12 @@ def _judge(parsed: Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> li
         judged.append(Statement("object", noun, bool(objects), named))
         for name, value in phrase.attributes:
             holds = bool(things) and all(getattr(thing, name) == value for thing in things)
-            judged.append(Statement("attribute", f"{value} {noun}", holds, _told(holds, name, objects)))
+            judged.append(Statement("attribute", f"{value} {noun}", holds, tuple(f"{name}:{i}" for i in objects)))
         for action in phrase.actions:
             told = [fact for i in objects if (fact := scene.does(i, action)) is not None]
             holds = bool(things) and len(told) == len(things)
             kind: StatementKind = "motion" if action in MOTIONS else "action"
-            judged.append(Statement(kind, f"{noun} {action.replace('_', ' ')}", holds, tuple(told) if holds else ()))
+            judged.append(Statement(kind, f"{noun} {action.replace('_', ' ')}", holds, tuple(told)))
         if phrase.number != 1:
             judged.append(_judge_number(phrase, objects, scene))
     seen: set[tuple[str, _Objects | int, _Objects | int]] = set()
@@ -139,17 +139,13 @@ def _judge(parsed: Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> li
         seen.add(key)
         pairs = [(i, j) for i in assignment[subject] for j in assignment[other]]
         holds = bool(pairs) and all(name in scene.relations[pair] for pair in pairs)
-        facts = [scene.relation_fact(name, *pair) for pair in pairs] if holds else []
+        told = [fact for pair in pairs if (fact := scene.relation_fact(name, *pair)) is not None]
         text = f"{parsed.phrases[subject].noun} {name.replace('_', ' ')} {parsed.phrases[other].noun}"
-        judged.append(Statement("relation", text, holds, tuple(fact for fact in facts if fact is not None)))
+        judged.append(Statement("relation", text, holds, tuple(told)))
     for place in parsed.backgrounds:
         holds = place in (scene.background, *ENGLISH["weather"][scene.background])
         judged.append(Statement("background", place, holds, ("background",) if place == scene.background else ()))
     return judged
-
-
-def _told(holds: bool, name: str, objects: _Objects) -> tuple[str, ...]:
-    return tuple(f"{name}:{i}" for i in objects) if holds else ()
 
 
 def _judge_number(phrase: Phrase, objects: _Objects, scene: Scene) -> Statement:

@@ -169,7 +169,7 @@ class German(Grammar):
             bare = mentions[0].action is None
             if bare and (silent or not (front or where)):
                 return joined(front, self._loose(mentions[0], "nominative", where))
-            return self._clause(front, mentions[0], where, finite)
+            return self._clause(front, mentions[0], where)
         first, second = mentions[:2]
         order = None if relation is None else self.wording.order(relation, finite)
         nominal = order == "host" or (relation is None and first.action is None)
@@ -181,7 +181,7 @@ class German(Grammar):
         elif relation is not None and order == "fronted":
             text = self._fronted(front, inside, first, relation, second)
         elif relation is not None:
-            text = self._clause(front, first, inside, finite, relation, second)
+            text = self._clause(front, first, inside, relation, second)
         elif nominal:
             link = self.wording.joins_bare()
             several = link == "and" or first.plural
@@ -204,15 +204,15 @@ class German(Grammar):
             return joined(*opening, self.manner(first), where, shared.bracket)
         if finite and second.action is not None:
             if self.wording.joins_clauses() == "and":
-                return f"{self._clause(front, first, '', True)} und {self._clause('', second, where, True)}"
-            main = self._clause(front, first, "", True)
+                return f"{self._clause(front, first)} und {self._clause('', second, where)}"
+            main = self._clause(front, first)
             subject = str(self._noun_phrase(second, "nominative"))
             predicate = self._verb(second).last(second.plural, self.manner(second), where)
             return f"{main} , während {subject} {predicate}"
         if self.wording.joins_loosely() == "with":
-            return self._clause(front, first, where, finite, "with", second)
+            return self._clause(front, first, where, "with", second)
         if finite:
-            main = self._clause(front, first, "", True)
+            main = self._clause(front, first)
             verb = self._position(second).second(second.plural)
             return joined(main, "und da", verb, str(self._noun_phrase(second, "nominative", True)), where)
         return joined(
@@ -221,7 +221,7 @@ class German(Grammar):
         )  # fmt: skip
 
     def _clause(
-        self, front: str, subject: Mention, where: str, finite: bool, relation: str = "", other: Mention | None = None
+        self, front: str, subject: Mention, where: str = "", relation: str = "", other: Mention | None = None
     ) -> str:
         """ "da rennt ein hund am strand neben einer katze herum , die schläft"."""
         text = str(self._noun_phrase(subject, "nominative"))

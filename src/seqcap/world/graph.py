@@ -116,6 +116,10 @@ class Scene:
         raised = resting | {i for i, thing in enumerate(boxes) if thing.action == "flying"}
         return {(i, j): _relations(boxes[i], boxes[j], bool(raised & {i, j})) for i, j in pairs}
 
+    def relations_of(self, i: int) -> frozenset[str]:
+        """The relations that object i has to any other."""
+        return frozenset[str]().union(*(names for (first, _), names in self.relations.items() if first == i))
+
     @cached_property
     def counts(self) -> Mapping[Kind, int]:
         return {kind: sum(thing.kind == kind for thing in self.objects) for kind in KINDS}

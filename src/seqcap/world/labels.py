@@ -103,8 +103,8 @@ def _motion_names(clip: Clip, i: int) -> set[str]:
     change = clip.changes[i]
     if change is None:
         return set()
-    related = frozenset[str]().union(*(names for (first, _), names in clip.relations.items() if first == i))
-    return {change.motion, f"{clip.objects[i].kind}:{change.motion}", *related.intersection(PASSING)}
+    passing = clip.relations_of(i).intersection(PASSING)
+    return {change.motion, f"{clip.objects[i].kind}:{change.motion}", *passing}
 
 
 def _names(thing: SceneObject) -> set[str]:

@@ -91,7 +91,7 @@ def _actions(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 def _where_it_is(scene: Scene, i: int, looks: list[SceneObject]) -> list[Scene]:
     """The scenes in which an object of another extent stands on the same spot, with the same relations."""
     thing = scene.objects[i]
-    if any({"on", "carries"} & names for (first, _), names in scene.relations.items() if first == i):
+    if {"on", "carries"} & scene.relations_of(i):
         return []
     found = []
     for look in looks:
@@ -125,7 +125,7 @@ def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 def _relations(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
     """With object i elsewhere, so that it has other relations."""
     thing = scene.objects[i]
-    if any("carries" in names for (first, _), names in scene.relations.items() if first == i):
+    if "carries" in scene.relations_of(i):
         return []
     others = [neighbour for j, neighbour in enumerate(scene.objects) if j != i]
     found: list[Scene] = []

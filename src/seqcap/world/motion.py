@@ -263,7 +263,7 @@ def _changed(clip: Clip, i: int, motion: Motion, first: Box, last: Box) -> Clip 
 
 def _is_stacked(clip: Clip, i: int) -> bool:
     """Whether, in the first frame, an object is on another or carries one."""
-    return any({"on", "carries"} & names for (first, _), names in clip.frame(0).relations.items() if first == i)
+    return bool({"on", "carries"} & clip.frame(0).relations_of(i))
 
 
 def _is_at_home(clip: Clip, thing: SceneObject, box: Box) -> bool:
