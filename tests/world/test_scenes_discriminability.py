@@ -103,13 +103,18 @@ def brute_force(words: Words) -> frozenset[int]:
     return frozenset(item for item, scene in scenes().items() if check(words, scene).precision == 1)
 
 
+def true_of(matcher: Matcher, words: Words) -> frozenset[int]:
+    found = matcher._true_of(tuple(words))
+    return frozenset(item for item, n in matcher._numbers.items() if found >> n & 1)
+
+
 def compare(captions: Iterable[Words]) -> Counter[str]:
     """Compares every caption with brute force. Returns of how many captions, true of some scene, say what."""
     matcher = Matcher(scenes())
     seen: Counter[str] = Counter()
     for words in captions:
         expected = brute_force(words)
-        assert matcher.true_of(words) == expected, " ".join(words)
+        assert true_of(matcher, words) == expected, " ".join(words)
         if expected:
             seen["true"] += 1
             seen["alone"] += len(expected) == 1
@@ -172,7 +177,7 @@ DOGS = {
     ],
 )
 def test_single_statements(text: str, expected: set[int]) -> None:
-    assert Matcher(DOGS).true_of(text.split()) == expected
+    assert true_of(Matcher(DOGS), text.split()) == expected
     assert {item for item, scene in DOGS.items() if check(text.split(), scene).precision == 1} == expected
 
 

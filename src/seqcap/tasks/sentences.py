@@ -123,13 +123,10 @@ class Reader(Task):
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
         self.source_vocabulary = Vocabulary.read(folder / "data" / SOURCE_VOCABULARY)
+        self.vocabularies = (self.source_vocabulary, self.vocabulary)
         self.feature_shape = (len(self.source_vocabulary),)
         path = folder / "data" / SUBWORDS
         self.subwords = Subwords.read(path) if path.exists() else None
-
-    @property
-    def vocabularies(self) -> tuple[Vocabulary, ...]:
-        return (self.source_vocabulary, self.vocabulary)
 
     def pairs(self, split: str) -> pa.Table:
         """Rows of `schemas.PAIRS`."""

@@ -40,19 +40,10 @@ ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
     "kite": ("flying",),
 }
 
-# Relation -> its inverse. Facts keep the canonical one of the two (`CANONICAL`).
-INVERSE: Mapping[str, str] = {
-    "left_of": "right_of",
-    "right_of": "left_of",
-    "above": "below",
-    "below": "above",
-    "behind": "in_front_of",
-    "in_front_of": "behind",
-    "on": "carries",
-    "carries": "on",
-    "next_to": "next_to",
-}
-CANONICAL = ("left_of", "above", "behind", "on", "next_to")
+# Relation -> its inverse. Facts keep the first one of the two.
+_INVERSE = {"left_of": "right_of", "above": "below", "behind": "in_front_of", "on": "carries", "next_to": "next_to"}
+INVERSE: Mapping[str, str] = _INVERSE | {inverse: name for name, inverse in _INVERSE.items()}
+CANONICAL = tuple(_INVERSE)
 # In grid units: objects side by side are next to each other if their gap is at most this.
 NEAR = 30
 # An object is on another if its foot is at most so far from the other's top.
