@@ -19,6 +19,7 @@ from seqcap.world.graph import (
     HORIZON,
     MOTIONS,
     Action,
+    Background,
     Kind,
     Motion,
     Scene,
@@ -162,8 +163,6 @@ _APART = 4
 _OVERLAP, _FEET, _GAP = 14, (10, 34), (6, 14)
 # How often a motion is tried for an object, or a passing for a scene.
 _TRIES = 12
-# Left, top, width and height.
-Box = tuple[int, int, int, int]
 
 
 def sample_clip(rng: np.random.Generator) -> Clip:
@@ -196,7 +195,7 @@ def _with_passing(clip: Clip, rng: np.random.Generator) -> Clip:
         before, after = (int(rng.integers(*_GAP, endpoint=True)) for _ in range(2))
         sides = [other.left - before - thing.width, other.right + after]
         first, last = sides if rng.random() < 0.5 else sides[::-1]
-        start, end = ((left, top, thing.width, thing.height) for left in (first, last))
+        start, end = (replace(thing, left=left, top=top) for left in (first, last))
         changed = _changed(clip, i, "moving_right" if first < last else "moving_left", start, end)
         if changed is not None:
             return changed
@@ -225,14 +224,15 @@ def _may(thing: SceneObject, motion: Motion) -> bool:
     return motion in ("growing", "shrinking") or (thing.kind not in _ROOTED and thing.action not in _RESTING)
 
 
-def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple[Box, Box]:
-    """An object's boxes in the first and in the last frame, which may lie outside the image."""
+def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple[SceneObject, SceneObject]:
+    """An object in the first and in the last frame, where it may lie outside the image."""
     if motion in ("growing", "shrinking"):
-        boxes = []
+        ends = []
         for share in (_SMALLEST, _LARGEST):
             width, height = (side * share // 100 for side in extent(thing.kind, "medium", thing.action))
-            boxes.append((thing.left + (thing.width - width) // 2, thing.bottom - height, width, height))
-        small, large = boxes
+            left, top = thing.left + (thing.width - width) // 2, thing.bottom - height
+            ends.append(replace(thing, size="medium", left=left, top=top, width=width, height=height))
+        small, large = ends
         return (small, large) if motion == "growing" else (large, small)
     across, down = (int(rng.integers(*reach, endpoint=True)) for reach in (_ACROSS, _DOWN))
     steps = {
@@ -242,22 +242,18 @@ def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple
         "moving_down": (0, down),
     }
     right, below = steps.get(motion, (0, 0))
-    box = thing.left, thing.top, thing.width, thing.height
-    return box, (box[0] + right, box[1] + below, *box[2:])
+    return thing, replace(thing, left=thing.left + right, top=thing.top + below)
 
 
-def _changed(clip: Clip, i: int, motion: Motion, first: Box, last: Box) -> Clip | None:
-    """The clip in which object i goes from box to box; None if that leaves the image or is unclear."""
-    thing = clip.objects[i]
-    if not all(_is_at_home(clip, thing, box) for box in (first, last)):
+def _changed(clip: Clip, i: int, motion: Motion, first: SceneObject, last: SceneObject) -> Clip | None:
+    """The clip in which object i becomes `first`, then `last`; None if that leaves the image or is unclear."""
+    if not all(_is_at_home(clip.background, end) for end in (first, last)):
         return None
-    left, top, width, height = first
-    size = "medium" if motion in ("growing", "shrinking") else thing.size
-    start = replace(thing, size=size, left=left, top=top, width=width, height=height)
-    objects = (*clip.objects[:i], start, *clip.objects[i + 1 :])
-    changed = Clip(clip.background, objects, (*clip.changes[:i], Change(motion, *last), *clip.changes[i + 1 :]))
+    change = Change(motion, last.left, last.top, last.width, last.height)
+    objects = (*clip.objects[:i], first, *clip.objects[i + 1 :])
+    changed = Clip(clip.background, objects, (*clip.changes[:i], change, *clip.changes[i + 1 :]))
     others = [j for j in range(len(objects)) if j != i]
-    clear = all(is_clear(start, objects[j]) and _is_apart(changed, i, j) for j in others)
+    clear = all(is_clear(first, objects[j]) and _is_apart(changed, i, j) for j in others)
     return changed if clear and not _is_stacked(changed, i) else None
 
 
@@ -266,11 +262,10 @@ def _is_stacked(clip: Clip, i: int) -> bool:
     return bool({"on", "carries"} & clip.frame(0).relations_of(i))
 
 
-def _is_at_home(clip: Clip, thing: SceneObject, box: Box) -> bool:
-    """Whether a box lies in the image, where `graph.place` would put the thing: in the air or on the ground."""
-    left, top, width, height = box
-    horizon, foot = HORIZON[clip.background], top + height
-    inside = left >= 2 and left + width <= GRID - 2 and top >= 4
+def _is_at_home(background: Background, thing: SceneObject) -> bool:
+    """Whether an object lies in the image, where `graph.place` would put it: in the air or on the ground."""
+    horizon, foot = HORIZON[background], thing.bottom
+    inside = thing.left >= 2 and thing.right <= GRID - 2 and thing.top >= 4
     return inside and (foot < horizon + 24 if thing.action == "flying" else horizon + 14 <= foot <= GRID - 4)
 
 
