@@ -6,6 +6,7 @@ Rows come in any order, so that the order of a shuffle does not depend on where 
 from __future__ import annotations
 
 import json
+import weakref
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,9 @@ class FeatureStore:
             for group in range(len(counts)):
                 self._everything[self._starts[group] : self._starts[group + 1]] = self._read(group)
         kept = max(1, memory_limit_bytes // max(1, row_bytes * max(counts, default=1)))
-        self._group = lru_cache(maxsize=kept)(lambda group: self._read(group))
+        # Through a proxy, so that the row groups are freed with the store.
+        store = weakref.proxy(self)
+        self._group = lru_cache(maxsize=kept)(lambda group: store._read(group))
 
     def __len__(self) -> int:
         return len(self.image_ids)
