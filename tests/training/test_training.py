@@ -390,7 +390,9 @@ def test_features_that_are_not_held_in_memory_train_the_same(task, monkeypatch, 
     held = []
     read = FeatureStore._read
     monkeypatch.setattr(
-        FeatureStore, "_read", lambda store, group: held.append(store._group.cache_info().currsize) or read(store, group)
+        FeatureStore,
+        "_read",
+        lambda store, group: held.append(store._group.cache_info().currsize) or read(store, group),
     )
     assert curves_of(run, "streamed") == expected
     assert same_bytes("held", "streamed")
