@@ -108,8 +108,12 @@ def _plan(number: int) -> Plan:
 
 def sentences(grammar: type[Grammar], count: int) -> list[tuple[Plan, list[str]]]:
     """Plans, and what a language says of them."""
-    told = [fit(grammar.sentence, what, np.random.default_rng([1, number])) for number, what in enumerate(plans(count))]
-    return list(zip(plans(count), told, strict=True))
+
+    def say(number: int, what: Plan) -> list[str]:
+        rng = np.random.default_rng([1, number])
+        return fit(lambda plan: [grammar.sentence(plan, lambda about: rng)], what)[0]
+
+    return [(what, say(number, what)) for number, what in enumerate(plans(count))]
 
 
 def english_words(*names: str) -> set[str]:

@@ -93,7 +93,7 @@ def test_damaged_clips_are_one_line(root):
 def test_too_large_clips_are_one_line(root, monkeypatch):
     monkeypatch.setattr(frames, "MAX_CLIP_PIXELS", 8 * 8 * 4)
     assert "clip 'a.gif' has 5 frames, more than 256 pixels" in refused(root)
-    monkeypatch.setattr(frames, "MAX_PIXELS", 63)
+    monkeypatch.setattr("seqcap.data.images.MAX_PIXELS", 63)
     assert "clip 'a.gif' has more than 63 pixels" in refused(root)
     # A header may promise what no file holds.
     (root / "gifs/a.gif").write_bytes(b"GIF89a\xff\xff\xff\xff" + gif(pictures())[10:])

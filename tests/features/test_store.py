@@ -56,9 +56,6 @@ def test_rows_of(tmp_path):
     for unknown in (5, 45, 99):
         with pytest.raises(InputError, match=rf"f\.parquet: has no image {unknown};"):
             store.rows_of([10, unknown])
-    for rows in ([-1], [7], [0, 99]):
-        with pytest.raises(IndexError):
-            store.get(np.array(rows))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

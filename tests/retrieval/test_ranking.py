@@ -121,7 +121,7 @@ def test_a_missing_caption_is_not_one(task):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(ties, "CHUNK", 4)
+    monkeypatch.setattr(ranking, "CHUNK", 4)
 
 
 @pytest.mark.parametrize("k", [1, 5, 10])

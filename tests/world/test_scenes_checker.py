@@ -150,7 +150,7 @@ def test_any_words_can_be_judged(tokens, seed):
     verdict = check(tokens, scene)
     assert verdict.facts <= scene.facts
     assert 0 <= verdict.precision <= 1
-    assert (verdict.n_statements == 0) <= (not tokens)
+    assert (not verdict.statements) <= (not tokens)
     assert sum(s.kind == "unparsed" for s in verdict.statements) <= len(tokens)
     assert check(tokens, scene) == verdict
 

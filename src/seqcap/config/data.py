@@ -10,30 +10,25 @@ from pydantic import Field
 from seqcap.config import Fingerprint, Frozen, Kind, StageConfig
 
 
-class ImageData(StageConfig):
-    """Stage `data` of a task of images."""
+class CaptionData(StageConfig):
+    """Stage `data` of a task with captions."""
 
+    dataset: str
+    root: str
+    min_count: int
+    max_length: int
+    seed: int
+    fingerprint: Fingerprint
+
+
+class ImageData(CaptionData):
     kind: Literal["images"] = "images"
-    dataset: str
-    root: str
-    min_count: int
-    max_length: int
     scenes: Mapping[str, Any] | None  # None: the images are read from `root`
-    seed: int
-    fingerprint: Fingerprint
 
 
-class ClipData(StageConfig):
-    """Stage `data` of a task of clips."""
-
+class ClipData(CaptionData):
     kind: Literal["clips"] = "clips"
-    dataset: str
-    root: str
-    min_count: int
-    max_length: int
     clips: Mapping[str, Any] | None  # None: the clips are read from `root`
-    seed: int
-    fingerprint: Fingerprint
 
 
 class Corpus(Frozen):

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
-from seqcap.errors import InputError
-from seqcap.files.parquet import check_columns, open_parquet, read_table
+from seqcap.files.parquet import open_parquet, read_table
 from seqcap.files.schemas import embeddings_schema
 
 Floats = npt.NDArray[np.float32]
@@ -19,12 +17,8 @@ Floats = npt.NDArray[np.float32]
 def read(path: str | Path, vocabulary: Vocabulary) -> Floats:
     """The vectors [V, dimension] of a vocabulary, float32; zeros for words without one. Of the specials only EOS can
     have one, as "<eos>"."""
-    found = open_parquet(path).schema_arrow
-    check_columns(path, found, ("word", "vector"))
-    kind = found.field("vector").type
-    if not pa.types.is_fixed_size_list(kind):
-        raise InputError(path, f"column 'vector' is {kind}", "expected a fixed-size list of float")
-    table = read_table(path, embeddings_schema(kind.list_size))
+    dimension = open_parquet(path).schema_arrow.field("vector").type.list_size
+    table = read_table(path, embeddings_schema(dimension))
     words = table["word"].to_pylist()
     ids = {word: i for i, word in enumerate(vocabulary.words) if i >= len(SPECIALS) or i == EOS}
     rows = [row for row, word in enumerate(words) if word in ids]

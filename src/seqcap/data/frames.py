@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image
 
-from seqcap.data.images import MAX_PIXELS, ImageSource, brief, read_plain, relative_parts, rgb
+from seqcap.data.images import ImageSource, opened, read_plain, relative_parts, rgb
 from seqcap.errors import InputError
 
 GIFS, FRAMES = "gifs", "frames"
@@ -79,29 +77,18 @@ class ClipSource:
 
 def decoded(content: bytes, path: Path, what: str, fix: str, number: int) -> list[Image.Image]:
     """`number` frames of a GIF's content, see `ClipSource.read`. `path`, `what` and `fix` are for messages."""
-    problem = f"{what}has more than {MAX_PIXELS:,} pixels"
-    try:
-        with Image.open(io.BytesIO(content), formats=("GIF",)) as clip:
-            # The header has width and height: they are checked before any pixel is decoded.
-            if clip.width * clip.height <= MAX_PIXELS:
-                count = getattr(clip, "n_frames", 1)
-                if clip.width * clip.height * count <= MAX_CLIP_PIXELS:
-                    return _chosen(clip, evenly(count, number))
-                problem = f"{what}has {count:,} frames, more than {MAX_CLIP_PIXELS:,} pixels"
-    except Image.DecompressionBombError:
-        pass
-    except Exception as error:  # Pillow's decoders raise whatever a damaged header provokes, not only OSError
-        raise InputError(path, f"{what}cannot be decoded as GIF ({brief(error)})", fix) from None
-    raise InputError(path, problem, fix)
-
-
-def _chosen(clip: Image.Image, places: Sequence[int]) -> list[Image.Image]:
-    """The frames at ascending positions. Each is drawn over the frames before it."""
-    frames = {}
-    for place in dict.fromkeys(places):
-        clip.seek(place)
-        frames[place] = rgb(clip)
-    return [frames[place] for place in places]
+    with opened(content, ("GIF",), path, what, fix) as clip:
+        count = getattr(clip, "n_frames", 1)
+        if clip.width * clip.height * count > MAX_CLIP_PIXELS:
+            problem = f"{what}has {count:,} frames, more than {MAX_CLIP_PIXELS:,} pixels"
+            raise InputError(path, problem, fix)
+        places = evenly(count, number)
+        frames = {}
+        # Each frame is drawn over the frames before it.
+        for place in dict.fromkeys(places):
+            clip.seek(place)
+            frames[place] = rgb(clip)
+        return [frames[place] for place in places]
 
 
 def _numbered(name: str) -> list[tuple[int, str]]:

@@ -5,9 +5,7 @@ Both give a table of words and vectors (`schemas.embeddings_schema`). The end of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -22,8 +20,6 @@ from seqcap.errors import InputError
 from seqcap.files.schemas import embeddings_schema
 from seqcap.system.progress import progress
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 # The exponent of the weighting function in all models of Pennington et al. (eq. 9).
@@ -97,12 +93,8 @@ def cooccurrences(
     return key // size, key % size, total
 
 
-def _kernel(function: Callable[P, R]) -> Callable[P, R]:
-    # With sums in any order, the dot product can use the whole vector register.
-    return cast(Callable[P, R], numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function))
-
-
-@_kernel
+# With sums in any order, the dot product can use the whole vector register.
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _epoch(
     rows: Ints,
     columns: Ints,

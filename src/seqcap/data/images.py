@@ -6,6 +6,8 @@ import io
 import os
 import tarfile
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -160,21 +162,27 @@ def _is_file(path: Path) -> bool:
 
 
 def _decoded(content: bytes, path: Path, what: str, fix: str) -> Image.Image:
-    """The image in a file's content, see `ImageSource.read`. `path`, `what` and `fix` are for messages."""
+    with opened(content, FORMATS, path, what, fix) as image:
+        return rgb(image)
+
+
+@contextmanager
+def opened(content: bytes, formats: tuple[str, ...], path: Path, what: str, fix: str) -> Iterator[Image.Image]:
+    """An image or a clip in a file's content; what goes wrong in the block is an `InputError`, too. `path`, `what` and
+    `fix` are for its message."""
     try:
-        # The header has width and height: they are checked before any pixel is decoded.
-        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-            too_large = image.width * image.height > MAX_PIXELS
-            if not too_large:
-                image.load()
-                return rgb(image)
+        with Image.open(io.BytesIO(content), formats=formats) as image:
+            # The header has width and height: they are checked before any pixel is decoded.
+            if image.width * image.height > MAX_PIXELS:
+                raise Image.DecompressionBombError
+            yield image
+    except InputError:
+        raise
     except Image.DecompressionBombError:
-        too_large = True
-    except UnidentifiedImageError:
-        raise InputError(path, f"{what}cannot be decoded (no {', '.join(FORMATS)})", fix) from None
+        raise InputError(path, f"{what}has more than {MAX_PIXELS:,} pixels", fix) from None
     except Exception as error:  # Pillow's decoders raise whatever a damaged header provokes, not only OSError
-        raise InputError(path, f"{what}cannot be decoded ({brief(error)})", fix) from None
-    raise InputError(path, f"{what}has more than {MAX_PIXELS:,} pixels", fix)
+        why = "unknown format" if isinstance(error, UnidentifiedImageError) else brief(error)
+        raise InputError(path, f"{what}cannot be decoded as {', '.join(formats)} ({why})", fix) from None
 
 
 def rgb(image: Image.Image) -> Image.Image:

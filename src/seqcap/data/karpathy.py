@@ -50,6 +50,11 @@ class _Image(BaseModel):
     sentences: list[_Sentence]
 
 
+class _File(BaseModel):
+    model_config = ConfigDict(strict=True)
+    images: list[_Image]
+
+
 def read(root: Path, name: str) -> tuple[Rows, Rows]:
     """Reads captions and splits, and checks that every image exists (images are not decoded).
 
@@ -63,10 +68,13 @@ def read(root: Path, name: str) -> tuple[Rows, Rows]:
     path = root / f"dataset_{name}.json"
     if not path.is_file():
         raise InputError(path, "does not exist", "put Karpathy's JSON file there, or set the dataset's root")
-    content = read_json(path)
-    if not isinstance(content, dict) or not isinstance(content.get("images"), list):
-        raise InputError(path, "has no list `images`", "use a file in Karpathy's layout")
-    images, references = _rows(path, content["images"])
+    try:
+        file = _File.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "content"
+        raise InputError(path, f"{where} is {first['input']!r:.60} ({first['msg']})", FIX) from None
+    images, references = _rows(path, file.images)
     for split in SPLITS:
         if not any(image["split"] == split for image in images):
             raise InputError(path, f"has no {split} image", "use a file with train, val and test images")
@@ -78,12 +86,11 @@ def read(root: Path, name: str) -> tuple[Rows, Rows]:
     return images, references
 
 
-def _rows(path: Path, records: list[Any]) -> tuple[Rows, Rows]:
+def _rows(path: Path, records: list[_Image]) -> tuple[Rows, Rows]:
     images: Rows = []
     references: Rows = []
     seen: set[tuple[str, Any]] = set()
-    for position, record in enumerate(records):
-        image = _checked(path, position, record)
+    for position, image in enumerate(records):
         file = f"{image.filepath}/{image.filename}" if image.filepath else image.filename
         where, parts = f"image {position} (imgid {image.imgid}, {file!r})", relative_parts(file)
         if parts is None:
@@ -106,12 +113,3 @@ def _rows(path: Path, records: list[Any]) -> tuple[Rows, Rows]:
             row = {"item": image.imgid, "split": split, "caption_id": sentence.sentid, "text": text, "tokens": tokens}
             references.append(row)
     return images, references
-
-
-def _checked(path: Path, position: int, record: Any) -> _Image:
-    try:
-        return _Image.model_validate(record)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, (f"image {position}", *first["loc"])))
-        raise InputError(path, f"{where} is {first['input']!r:.60} ({first['msg']})", FIX) from None

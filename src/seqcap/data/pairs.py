@@ -14,7 +14,6 @@ subword-nmt's pieces ("low@@ er") become words again.
 from __future__ import annotations
 
 import importlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -161,9 +160,5 @@ def _short(table: pa.Table, config: Corpus, root: str | Path) -> pa.Table:
     return kept
 
 
-def _counts(sentences: pa.ChunkedArray) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for chunk in sentences.chunks:
-        for entry in pc.value_counts(pc.list_flatten(chunk)).to_pylist():
-            counts[entry["values"]] += entry["counts"]
-    return counts
+def _counts(sentences: pa.ChunkedArray) -> dict[str, int]:
+    return {entry["values"]: entry["counts"] for entry in pc.value_counts(pc.list_flatten(sentences)).to_pylist()}

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
@@ -61,14 +62,7 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """The words before the first EOS or PAD; an `IndexError` for an unknown id."""
-        tokens = []
-        for i in ids:
-            if i in (EOS, PAD):
-                break
-            if i < 0:
-                raise IndexError(f"token id {i} is negative")
-            tokens.append(self.words[i])
-        return tokens
+        return [self.words[i] for i in takewhile(lambda i: i not in (EOS, PAD), ids)]
 
     def write(self, path: str | Path) -> None:
         """Writes {"words": [...], "min_count": n}."""

@@ -240,18 +240,9 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
 def _fill(encoder: Encoder, weights: dict[str, Tensor], path: str | Path) -> None:
     """Loads weights, except the classifier's, into the encoder's body."""
     body = {name: tensor for name, tensor in weights.items() if name.split(".")[0] not in HEADS}
-    expected = encoder.body.state_dict()
-    fix = f"give weights of {encoder.backbone}"
-    for name, tensor in expected.items():
-        if name not in body:
-            # Inference does not use this counter, and old checkpoints lack it.
-            if name.endswith("num_batches_tracked"):
-                body[name] = tensor
-                continue
-            raise InputError(path, f"has no weight {name!r}", fix)
-        if body[name].shape != tensor.shape:
-            raise InputError(path, f"weight {name!r} is {list(body[name].shape)}, not {list(tensor.shape)}", fix)
-    for name in body:
-        if name not in expected:
-            raise InputError(path, f"has a weight {name!r} that {encoder.backbone} lacks", fix)
-    encoder.body.load_state_dict(body)
+    try:
+        encoder.body.load_state_dict(body)
+    except RuntimeError as error:
+        # The message may name hundreds of weights.
+        problem = f"does not fit: {str(error).partition(':')[2].strip():.300}"
+        raise InputError(path, problem, f"give weights of {encoder.backbone}") from None

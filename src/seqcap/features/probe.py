@@ -33,7 +33,6 @@ def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
     # Other stages run beside this one.
     torch.set_num_threads(1)
     world = task / "data" / SCENES_FILE
-    told: dict[int, Array]
     if dataset == "clips":
         told = {item: clip_labels(clip) for item, clip in read_worlds(world, Clip.from_json).items()}
         names, groups = CLIP_LABELS, CLIP_GROUPS

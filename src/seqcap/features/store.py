@@ -6,7 +6,8 @@ Rows come in any order, so that the order of a shuffle does not depend on where 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
+import weakref
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 import torch
 
 from seqcap.errors import InputError
-from seqcap.files.parquet import PARQUET_ERRORS, check_columns, open_parquet
+from seqcap.files.parquet import check_columns, open_parquet
 from seqcap.files.schemas import features_schema
 
 # COCO's take 480 MiB pooled and 92 GiB as grids of 14 x 14 cells, with 2,048 channels in float16.
@@ -55,17 +56,16 @@ class FeatureStore:
             self._everything = np.empty((len(self), self._size), self._dtype)
             for group in range(len(counts)):
                 self._everything[self._starts[group] : self._starts[group + 1]] = self._read(group)
-        self._recent: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
-        self._keep = max(1, memory_limit_bytes // max(1, row_bytes * max(counts, default=1)))
+        kept = max(1, memory_limit_bytes // max(1, row_bytes * max(counts, default=1)))
+        # Through a proxy, so that the row groups are freed with the store.
+        store = weakref.proxy(self)
+        self._group = lru_cache(maxsize=kept)(lambda group: store._read(group))
 
     def __len__(self) -> int:
         return len(self.image_ids)
 
     def get(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Features [n, *shape], float32, of rows: positions in `image_ids`, in any order, also repeated."""
-        rows = np.asarray(rows)
-        if len(rows) and (rows.min() < 0 or rows.max() >= len(self)):
-            raise IndexError(f"rows {rows.min()} to {rows.max()} of {len(self)}")
         if self._everything is not None:
             found = self._everything[rows]
         else:
@@ -79,23 +79,12 @@ class FeatureStore:
     def rows_of(self, image_ids: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Rows of images; an `InputError` names the first image without features."""
         wanted = np.asarray(image_ids, np.int64)
-        if not len(self):
-            raise InputError(self.path, "is empty", FIX)
         positions = np.minimum(np.searchsorted(self.image_ids, wanted, sorter=self._order), len(self) - 1)
         rows = self._order[positions]
         absent = self.image_ids[rows] != wanted
         if absent.any():
             raise InputError(self.path, f"has no image {wanted[absent].flat[0]}", FIX)
         return rows
-
-    def _group(self, group: int) -> npt.NDArray[Any]:
-        if group in self._recent:
-            self._recent.move_to_end(group)
-        else:
-            while len(self._recent) >= self._keep:
-                self._recent.popitem(last=False)
-            self._recent[group] = self._read(group)
-        return self._recent[group]
 
     def _read(self, group: int) -> npt.NDArray[Any]:
         # A copy, because torch takes no read-only arrays, as Arrow's are.
@@ -107,11 +96,8 @@ class FeatureStore:
         return values
 
     def _column(self, name: str, group: int | None) -> npt.NDArray[Any]:
-        try:
-            file = self._file
-            table = file.read(columns=[name]) if group is None else file.read_row_group(group, columns=[name])
-        except PARQUET_ERRORS as error:
-            raise InputError(self.path, f"is damaged ({error})", FIX) from None
+        file = self._file
+        table = file.read(columns=[name]) if group is None else file.read_row_group(group, columns=[name])
         column = table.column(name).combine_chunks()
         values = column.flatten() if pa.types.is_fixed_size_list(column.type) else column
         array: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from seqcap.files.writing import unwritable
 
@@ -56,11 +55,6 @@ def forget(folder: Path, stage: str) -> None:
 def locked(path: Path, does: str) -> Iterator[None]:
     """Holds a lock file until the block or the process ends, even if killed; waits while another process holds it.
     `does`: what that process is doing, for the message."""
-    with _held(path, does):
-        yield
-
-
-def _held(path: Path, does: str) -> IO[str]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+")
@@ -75,7 +69,8 @@ def _held(path: Path, does: str) -> IO[str]:
         file.flush()
     except OSError as error:
         raise unwritable(path, error) from None
-    return file
+    with file:
+        yield
 
 
 def _lock_file(stage: str, rank: str) -> Path:

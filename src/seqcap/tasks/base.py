@@ -57,16 +57,13 @@ class Task(ABC):
     """A task as captioners of one class read it. `folder` is artifacts/<task>."""
 
     vocabulary: Vocabulary
+    vocabularies: tuple[Vocabulary, ...]  # of inputs and captions
     feature_shape: tuple[int, ...]  # see `models.build`
 
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         self.folder = folder
         self.vocabulary = Vocabulary.read(folder / "data/vocabulary.json")
-
-    @property
-    def vocabularies(self) -> tuple[Vocabulary, ...]:
-        """The vocabularies of inputs and captions."""
-        return (self.vocabulary,)
+        self.vocabularies = (self.vocabulary,)
 
     def check(self, path: Path, metadata: Mapping[str, Any]) -> None:
         """Raises an `InputError` if a captioner's file was trained with another vocabulary or other features."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
@@ -72,12 +74,9 @@ class Reader(Task):
     def split(self, split: str, max_length: int) -> ImageSplit:
         path = self.folder / "data/references.parquet"
         table = read_table(path, REFERENCES)
-        by_image: dict[int, list[list[str]]] = {}
-        for image_id, where, tokens in zip(
-            table["item"].to_pylist(), table["split"].to_pylist(), table["tokens"].to_pylist(), strict=True
-        ):
-            if where == split:
-                by_image.setdefault(image_id, []).append(tokens)
+        by_image: dict[int, list[list[str]]] = defaultdict(list)
+        for row in table.filter(pc.equal(table["split"], split)).select(["item", "tokens"]).to_pylist():
+            by_image[row["item"]].append(row["tokens"])
         if not by_image:
             raise InputError(path, f"has no captions in split {split!r}", "check the dataset's splits")
         captions = torch.full((len(by_image), max(map(len, by_image.values())), max_length), PAD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -72,13 +72,7 @@ class SingleReferences(Sequence[list[list[int]]]):
     def __len__(self) -> int:
         return len(self._sentences)
 
-    @overload
-    def __getitem__(self, index: int) -> list[list[int]]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[list[int]]]: ...
-    def __getitem__(self, index: int | slice) -> list[list[int]] | list[list[list[int]]]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> list[list[int]]:  # type: ignore[override]
         if index >= len(self):
             raise IndexError(index)
         bounds = self._sentences.bounds
@@ -129,13 +123,10 @@ class Reader(Task):
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
         self.source_vocabulary = Vocabulary.read(folder / "data" / SOURCE_VOCABULARY)
+        self.vocabularies = (self.source_vocabulary, self.vocabulary)
         self.feature_shape = (len(self.source_vocabulary),)
         path = folder / "data" / SUBWORDS
         self.subwords = Subwords.read(path) if path.exists() else None
-
-    @property
-    def vocabularies(self) -> tuple[Vocabulary, ...]:
-        return (self.source_vocabulary, self.vocabulary)
 
     def pairs(self, split: str) -> pa.Table:
         """Rows of `schemas.PAIRS`."""

@@ -6,9 +6,8 @@ language makes the same error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field
@@ -47,6 +46,10 @@ class Mention:
     size: Size | None = None
     texture: Texture | None = None
     action: Action | Motion | None = None
+
+    @property
+    def plural(self) -> bool:
+        return len(self.objects) > 1
 
 
 @dataclass(frozen=True)
@@ -149,23 +152,21 @@ def _mention(scene: Scene, group: tuple[int, ...], habits: _Habits, rng: np.rand
             # "two people" would be wrong if there are three.
             if first.kind in kinds and (len(group) == 1 or sum(scene.counts[k] for k in kinds) == len(group)):
                 noun = name
+
+    def shared(attribute: str, said: bool, normal: str = "") -> Any:
+        value = getattr(first, attribute)
+        alike = all(getattr(thing, attribute) == value for thing in things)
+        return value if said and alike and value != normal else None
+
+    eager = habits.motion if scene.moves(group[0]) else habits.action
     return Mention(
         noun,
         group,
-        first.colour if wants[1] < habits.colour and all(t.colour == first.colour for t in things) else None,
-        first.size
-        if wants[2] < habits.size and first.size != "medium" and all(t.size == first.size for t in things)
-        else None,
-        first.texture
-        if wants[3] < habits.texture and first.texture != "plain" and all(t.texture == first.texture for t in things)
-        else None,
-        scene.deed(group[0]) if wants[4] < _eager(scene, group[0], habits) and len(deeds) == 1 else None,
+        shared("colour", wants[1] < habits.colour),
+        shared("size", wants[2] < habits.size, "medium"),
+        shared("texture", wants[3] < habits.texture, "plain"),
+        scene.deed(group[0]) if wants[4] < eager and len(deeds) == 1 else None,
     )
-
-
-def _eager(scene: Scene, i: int, habits: _Habits) -> float:
-    """How likely an annotator is to say what object i does."""
-    return habits.motion if scene.moves(i) else habits.action
 
 
 def _relation(scene: Scene, subject: Mention, other: Mention, rng: np.random.Generator) -> str | None:
@@ -182,5 +183,4 @@ def _relation(scene: Scene, subject: Mention, other: Mention, rng: np.random.Gen
 def _misjudge(mention: Mention, wrong_colours: float, rng: np.random.Generator) -> Mention:
     if mention.colour is None or rng.random() >= wrong_colours:
         return mention
-    others: Sequence[Colour] = [colour for colour in COLOURS if colour != mention.colour]
-    return replace(mention, colour=pick(rng, others))
+    return replace(mention, colour=pick(rng, [colour for colour in COLOURS if colour != mention.colour]))

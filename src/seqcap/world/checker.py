@@ -16,11 +16,12 @@ StatementKind = Literal["object", "count", "attribute", "action", "motion", "rel
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a caption, and whether it is true of the scene."""
+    """A statement of a caption, whether it is true of the scene, and the `Scene.facts` that it tells if so."""
 
     kind: StatementKind
     text: str
     true: bool
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,17 +34,10 @@ class Verdict:
     total_facts: int
 
     @property
-    def n_true(self) -> int:
-        return sum(statement.true for statement in self.statements)
-
-    @property
-    def n_statements(self) -> int:
-        return len(self.statements)
-
-    @property
     def precision(self) -> float:
         """True statements / statements; 0 without statements."""
-        return self.n_true / self.n_statements if self.statements else 0.0
+        true = sum(statement.true for statement in self.statements)
+        return true / len(self.statements) if self.statements else 0.0
 
     @property
     def recall(self) -> float:
@@ -53,8 +47,6 @@ class Verdict:
 
 def recall_of_set(verdicts: Sequence[Verdict]) -> float:
     """The share of a scene's facts that its captions, at least one, tell together."""
-    if not verdicts:
-        raise ValueError("the recall of no captions is not defined")
     return len(frozenset[str]().union(*(verdict.facts for verdict in verdicts))) / verdicts[0].total_facts
 
 
@@ -68,31 +60,17 @@ def check(tokens: Sequence[str], scene: Scene) -> Verdict:
     phrase ("two red balls"). A maximal run of words that cannot be parsed, such as "<unk>", is one false statement.
     """
     parsed = parse(tuple(tokens))
-    best: tuple[int, int, list[_Judged]] | None = None
-    for assignment in _assignments(parsed, scene):
-        judged = _judge(parsed, scene, assignment)
-        score = sum(item.true for item in judged), len(frozenset(chain.from_iterable(item.facts for item in judged)))
-        if best is None or score > best[:2]:
-            best = *score, judged
-    assert best is not None  # the empty assignment is always there
-    judged = best[2]
-    return Verdict(
-        tuple(Statement(item.kind, item.text, item.true) for item in judged)
-        + tuple(Statement("unparsed", text, False) for text in parsed.unparsed),
-        frozenset(chain.from_iterable(item.facts for item in judged)),
-        len(scene.facts),
-    )
+    judgements = (_judge(parsed, scene, assignment) for assignment in _assignments(parsed, scene))
+    best = max(judgements, key=lambda found: (sum(statement.true for statement in found), len(_facts(found))))
+    unparsed = (Statement("unparsed", text, False) for text in parsed.unparsed)
+    return Verdict((*best, *unparsed), _facts(best), len(scene.facts))
+
+
+def _facts(statements: Iterable[Statement]) -> frozenset[str]:
+    return frozenset(chain.from_iterable(statement.facts for statement in statements if statement.true))
 
 
 _Objects = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    kind: StatementKind
-    text: str
-    true: bool
-    facts: tuple[str, ...]
 
 
 def _assignments(parsed: Parsed, scene: Scene) -> Iterable[tuple[_Objects, ...]]:
@@ -102,13 +80,10 @@ def _assignments(parsed: Parsed, scene: Scene) -> Iterable[tuple[_Objects, ...]]
     options: list[list[_Objects]] = []
     for phrase in phrases:
         fitting = [i for i, thing in enumerate(scene.objects) if thing.kind in phrase.kinds]
-        if phrase.number == 1:
-            choices: list[_Objects] = [(i,) for i in fitting]
-        elif phrase.number:
-            choices = list(combinations(fitting, min(phrase.number, len(fitting)))) if fitting else []
-        else:
-            sizes = range(min(2, len(fitting)), len(fitting) + 1) if fitting else ()
-            choices = [group for size in sizes for group in combinations(fitting, size)]
+        least = min(phrase.number or 2, len(fitting))
+        most = least if phrase.number else len(fitting)
+        sizes = range(least, most + 1) if fitting else ()
+        choices = [group for size in sizes for group in combinations(fitting, size)]
         if not choices or any(other is not phrase and other.kinds & phrase.kinds for other in phrases):
             choices.append(())
         options.append(choices)
@@ -136,20 +111,20 @@ def _assignments(parsed: Parsed, scene: Scene) -> Iterable[tuple[_Objects, ...]]
     return extend(frozenset())
 
 
-def _judge(parsed: Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> list[_Judged]:
-    judged: list[_Judged] = []
+def _judge(parsed: Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> list[Statement]:
+    judged: list[Statement] = []
     for phrase, objects in zip(parsed.phrases, assignment, strict=True):
         noun, things = phrase.noun, [scene.objects[i] for i in objects]
         named = tuple(f"object:{i}" for i in objects) if noun in KINDS else ()
-        judged.append(_Judged("object", noun, bool(objects), named))
+        judged.append(Statement("object", noun, bool(objects), named))
         for name, value in phrase.attributes:
             holds = bool(things) and all(getattr(thing, name) == value for thing in things)
-            judged.append(_Judged("attribute", f"{value} {noun}", holds, _told(holds, name, objects)))
+            judged.append(Statement("attribute", f"{value} {noun}", holds, tuple(f"{name}:{i}" for i in objects)))
         for action in phrase.actions:
             told = [fact for i in objects if (fact := scene.does(i, action)) is not None]
             holds = bool(things) and len(told) == len(things)
             kind: StatementKind = "motion" if action in MOTIONS else "action"
-            judged.append(_Judged(kind, f"{noun} {action.replace('_', ' ')}", holds, tuple(told) if holds else ()))
+            judged.append(Statement(kind, f"{noun} {action.replace('_', ' ')}", holds, tuple(told)))
         if phrase.number != 1:
             judged.append(_judge_number(phrase, objects, scene))
     seen: set[tuple[str, _Objects | int, _Objects | int]] = set()
@@ -164,20 +139,16 @@ def _judge(parsed: Parsed, scene: Scene, assignment: tuple[_Objects, ...]) -> li
         seen.add(key)
         pairs = [(i, j) for i in assignment[subject] for j in assignment[other]]
         holds = bool(pairs) and all(name in scene.relations[pair] for pair in pairs)
-        facts = [scene.relation_fact(name, *pair) for pair in pairs] if holds else []
+        told = [fact for pair in pairs if (fact := scene.relation_fact(name, *pair)) is not None]
         text = f"{parsed.phrases[subject].noun} {name.replace('_', ' ')} {parsed.phrases[other].noun}"
-        judged.append(_Judged("relation", text, holds, tuple(fact for fact in facts if fact is not None)))
+        judged.append(Statement("relation", text, holds, tuple(told)))
     for place in parsed.backgrounds:
         holds = place in (scene.background, *ENGLISH["weather"][scene.background])
-        judged.append(_Judged("background", place, holds, ("background",) if place == scene.background else ()))
+        judged.append(Statement("background", place, holds, ("background",) if place == scene.background else ()))
     return judged
 
 
-def _told(holds: bool, name: str, objects: _Objects) -> tuple[str, ...]:
-    return tuple(f"{name}:{i}" for i in objects) if holds else ()
-
-
-def _judge_number(phrase: Phrase, objects: _Objects, scene: Scene) -> _Judged:
+def _judge_number(phrase: Phrase, objects: _Objects, scene: Scene) -> Statement:
     of_kind = [(i, thing) for i, thing in enumerate(scene.objects) if thing.kind in phrase.kinds]
     fitting = [
         i
@@ -186,8 +157,8 @@ def _judge_number(phrase: Phrase, objects: _Objects, scene: Scene) -> _Judged:
         and all(scene.does(i, action) for action in phrase.actions)
     ]
     if phrase.number == 0:
-        return _Judged("count", f"several {phrase.noun}", len(objects) > 1, ())
+        return Statement("count", f"several {phrase.noun}", len(objects) > 1, ())
     exact = len(of_kind) == phrase.number
     holds = len(objects) == phrase.number and (exact or len(fitting) == phrase.number)
     facts = (f"count:{phrase.noun}",) if holds and exact and phrase.noun in KINDS else ()
-    return _Judged("count", f"{phrase.number} {phrase.noun}", holds, facts)
+    return Statement("count", f"{phrase.number} {phrase.noun}", holds, facts)

@@ -6,8 +6,6 @@ Captions say what moves, which no single frame shows. The same configuration and
 from __future__ import annotations
 
 import io
-import json
-import tarfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +19,7 @@ from seqcap.world.captions import DetailWeights
 from seqcap.world.drawing import draw
 from seqcap.world.english import annotate
 from seqcap.world.motion import FRAMES, Clip, sample_clip
-from seqcap.world.scenes import SCENES, SCENES_FILE, add_member
+from seqcap.world.scenes import SCENES, SCENES_FILE, scene_row, write_tar
 
 # TGIF's names, which `data.tgif` reads, and the archive of clips.
 CAPTIONS_FILE, SPLITS_FOLDER, CLIPS_FILE = "tgif-v1.0.tsv", "splits", "gifs.tar"
@@ -59,22 +57,18 @@ def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
     names: dict[str, list[str]] = {split: [] for split in schemas.SPLITS}
     captions: list[str] = []
     rows: list[dict[str, Any]] = []
-    with (
-        writing.atomic(folder / CLIPS_FILE) as temporary,
-        tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
-    ):
+    with write_tar(folder / CLIPS_FILE) as add:
         for number, split in enumerate(progress(splits, desc="clips", unit="clip")):
             clip_rng, caption_rng = (
                 np.random.default_rng(child) for child in np.random.SeedSequence([seed, number, _CLIPS]).spawn(2)
             )
             clip, name = sample_clip(clip_rng), f"{number:06d}.gif"
-            add_member(tar, f"gifs/{name}", _gif(clip, config.size))
+            add(f"gifs/{name}", _gif(clip, config.size))
             names[split].append(name)
             for _ in range(config.captions):
                 words = annotate(clip, config.detail, config.wrong_colours, caption_rng)
                 captions.append(f"{name}\t{' '.join(words)}")
-            graph = json.dumps(clip.to_json(), sort_keys=True, separators=(",", ":"))
-            rows.append({"item": number, "split": split, "group": None, "graph": graph})
+            rows.append(scene_row(number, split, None, clip))
     files = {CAPTIONS_FILE: captions} | {f"{SPLITS_FOLDER}/{split}.txt": found for split, found in names.items()}
     for file, lines in files.items():
         with writing.atomic(folder / file) as temporary:

@@ -49,13 +49,8 @@ class Matcher:
             for place in (scene.background, *ENGLISH["weather"][scene.background]):
                 self._places[place] |= bit
 
-    def true_of(self, tokens: Sequence[str]) -> frozenset[int]:
-        """The items whose scenes a caption is true of. `tokens`: its words, without end marks."""
-        found = self._true_of(tuple(tokens))
-        return frozenset(item for item, n in self._numbers.items() if found >> n & 1)
-
     def measures(self, item: int, tokens: Sequence[str]) -> dict[str, float]:
-        """How well a caption tells its scene, that of `item`, from the others.
+        """How well a caption, words without end marks, tells its scene, that of `item`, from the others.
 
         Returns:
             `true_of_own`: 1 if it is true of its scene, else 0; `alone`: 1 if it is true of its scene only, else 0;

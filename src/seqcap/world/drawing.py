@@ -302,10 +302,6 @@ def _bird(pen: _Pen) -> None:
     pen.line([(0.74, 0.16), (0.75, 0.22)], _eye(pen))
 
 
-def _ball(pen: _Pen) -> None:
-    pen.ellipse(0, 0, 1, 1)
-
-
 def _car(pen: _Pen) -> None:
     pen.polygon([(0.2, 0.42), (0.32, 0.02), (0.68, 0.02), (0.82, 0.42)], _GLASS)
     pen.line([(0.5, 0.04), (0.5, 0.42)], pen.outline)
@@ -355,7 +351,7 @@ _DRAWERS: dict[str, Callable[[_Pen], None]] = {
     "dog": lambda pen: _animal(pen, cat=False),
     "cat": lambda pen: _animal(pen, cat=True),
     "bird": _bird,
-    "ball": _ball,
+    "ball": lambda pen: pen.ellipse(0, 0, 1, 1),
     "car": _car,
     "tree": _tree,
     "house": _house,

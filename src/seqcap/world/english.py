@@ -17,7 +17,7 @@ from seqcap.world.words import ENGLISH, PEOPLE, UNCOUNTED, finite_form
 def realise(what: Plan, rng: np.random.Generator) -> list[str]:
     """Says a plan in one English sentence of at most `wording.MAX_WORDS` lower-case words: if it needs more, in other
     words, then without its least important statements."""
-    return fit(English.sentence, what, rng)
+    return fit(lambda plan: [English.sentence(plan, lambda about: rng)], what)[0]
 
 
 def annotate(scene: Scene, detail: DetailWeights, wrong_colours: float, rng: np.random.Generator) -> list[str]:
@@ -47,18 +47,18 @@ class English(SubjectFirst):
         return f"there {self.copula(mention)}"
 
     def copula(self, mention: Mention) -> str:
-        return "are" if len(mention.objects) > 1 else "is"
+        return "are" if mention.plural else "is"
 
     def toward(self, subject: Mention, relation: str, finite: bool) -> str:
         if relation in PASSING and finite and subject.action is None and self.wording.simple(subject):
             # "a dog passes behind"
-            verb = finite_form(self.wording.relation(relation), len(subject.objects) > 1)
+            verb = finite_form(self.wording.relation(relation), subject.plural)
             return f"{self.noun_phrase(subject)} {verb}"
         return super().toward(subject, relation, finite)
 
     def finite_verb(self, subjects: Sequence[Mention]) -> str:
         mention = subjects[0]
-        plural = len(subjects) > 1 or len(mention.objects) > 1
+        plural = len(subjects) > 1 or mention.plural
         is_simple, participle = self.wording.simple(mention), self.wording.participle(mention)
         simple = finite_form(participle, plural) if is_simple else None
         return simple or f"{'are' if plural else 'is'} {participle}"
@@ -74,7 +74,6 @@ class English(SubjectFirst):
 
     def noun_phrase(self, mention: Mention, with_action: bool = False) -> str:
         person = mention.noun in PEOPLE
-        plural = len(mention.objects) > 1
         words = [self.wording.determiner(mention), self.wording.opinion(mention) or ""]
         if mention.size is not None:
             words.append(self.wording.size(mention))
@@ -83,7 +82,7 @@ class English(SubjectFirst):
         if action is not None and not clause:
             words.append(self.wording.attribute(mention))
         adjectives, tail = ([], self._clothes(mention)) if person else self.look(mention)
-        words += [*adjectives, self.wording.noun(mention)[plural], tail]
+        words += [*adjectives, self.wording.noun(mention)[mention.plural], tail]
         if clause:
             words += ["who" if person else "that", self.copula(mention), self.wording.participle(mention)]
         return joined(*words)
@@ -92,6 +91,6 @@ class English(SubjectFirst):
         clothes = self.wording.clothes(mention)
         if clothes is None:
             return ""
-        bare = clothes.garment is None or clothes.garment in UNCOUNTED or len(mention.objects) > 1
+        bare = clothes.garment is None or clothes.garment in UNCOUNTED or mention.plural
         words = (clothes.manner, "" if bare else "a", clothes.texture, clothes.colour, clothes.garment)
         return joined(*(word for word in words if word))

@@ -96,20 +96,19 @@ class French(SubjectFirst):
         return super().add_third(text, where, link, third, verbal)
 
     def beside(self, host: Mention, relation: str, takes_pronoun: bool) -> str:
-        plural, feminine = len(host.objects) > 1, self._noun(host).feminine
+        feminine, plural = self._noun(host).feminine, host.plural
         him = ("elles" if plural else "elle") if feminine else ("eux" if plural else "lui")
         adverbs = "animate_adverbs" if host.noun in PEOPLE | ANIMALS else "adverbs"
         return self.say(adverbs, relation).format(him=him, his="leur" if plural else "sa")
 
     def copula(self, mention: Mention) -> str:
-        plural = len(mention.objects) > 1
         if mention.noun in _THINGS and self.wording.choose("copula", TABLES["copulas"]) == "se trouver":
-            return "se trouvent" if plural else "se trouve"
-        return "sont" if plural else "est"
+            return "se trouvent" if mention.plural else "se trouve"
+        return "sont" if mention.plural else "est"
 
     def finite_verb(self, subjects: Sequence[Mention]) -> str:
         mention = subjects[0]
-        plural = len(subjects) > 1 or len(mention.objects) > 1
+        plural = len(subjects) > 1 or mention.plural
         feminine = all(self._noun(subject).feminine for subject in subjects)
         participle = self.wording.participle(mention)
         verb = VERBS[participle]
@@ -122,16 +121,15 @@ class French(SubjectFirst):
         return _agreed(verb.plural if plural else verb.singular, feminine, plural)
 
     def loose_verb(self, mention: Mention, subject: str) -> str:
-        plural = len(mention.objects) > 1
         participle = self.wording.participle(mention)
         verb = VERBS[participle].loose
         if verb.split()[0].endswith("ant"):
             choice = self.wording.choose(f"participle or clause {mention.objects}", TABLES["participles"])
             if choice == "relative clause":
-                verb = f"qui {_simple(participle, plural)}"
+                verb = f"qui {_simple(participle, mention.plural)}"
             if _DRESSED.search(subject):
                 verb = f"et {verb}"
-        return _agreed(verb, self._noun(mention).feminine, plural)
+        return _agreed(verb, self._noun(mention).feminine, mention.plural)
 
     def _noun(self, mention: Mention) -> Noun:
         return NOUNS[self.wording.noun(mention)[0]]
@@ -139,7 +137,7 @@ class French(SubjectFirst):
     def noun_phrase(self, mention: Mention, with_action: bool = False) -> str:
         """ "une petite voiture rouge rayée", "un homme assis vêtu d' une chemise bleue"."""
         person = mention.noun in PEOPLE
-        plural = len(mention.objects) > 1
+        plural = mention.plural
         noun = self._noun(mention)
         determiner = self.wording.determiner(mention)
         words = [self.say("numbers", determiner) if plural else "une" if noun.feminine else "un"]
@@ -193,7 +191,7 @@ class French(SubjectFirst):
                 clothes.manner
             ]
         noun = GARMENTS[clothes.garment]
-        plural = len(mention.objects) > 1 or clothes.garment in UNCOUNTED
+        plural = mention.plural or clothes.garment in UNCOUNTED
         looks = joined(colour, "" if clothes.texture is None else self.say("textures", clothes.texture))
         garment = f"{noun.form(plural)} {_agreed(looks, noun.feminine, plural)}"
         one = "" if plural else "une " if noun.feminine else "un "

@@ -169,22 +169,22 @@ class German(Grammar):
             bare = mentions[0].action is None
             if bare and (silent or not (front or where)):
                 return joined(front, self._loose(mentions[0], "nominative", where))
-            return self._clause(front, mentions[0], where, finite)
+            return self._clause(front, mentions[0], where)
         first, second = mentions[:2]
         order = None if relation is None else self.wording.order(relation, finite)
         nominal = order == "host" or (relation is None and first.action is None)
         verbless = nominal and (silent or not front)
         inside, end = ("", where) if verbless else (where, "")
         if relation is not None and order == "host":
-            verb = "" if verbless else self._position(second).second(len(second.objects) > 1)
+            verb = "" if verbless else self._position(second).second(second.plural)
             text = joined(front, verb, self._host(second, first, relation, "nominative"), inside)
         elif relation is not None and order == "fronted":
             text = self._fronted(front, inside, first, relation, second)
         elif relation is not None:
-            text = self._clause(front, first, inside, finite, relation, second)
+            text = self._clause(front, first, inside, relation, second)
         elif nominal:
             link = self.wording.joins_bare()
-            several = link == "and" or len(first.objects) > 1
+            several = link == "and" or first.plural
             verb = "" if verbless else (BE if link == "and" else self._position(first)).second(several)
             text = joined(front, verb, self._pair(first, second, link, "nominative"), inside)
         else:
@@ -204,16 +204,16 @@ class German(Grammar):
             return joined(*opening, self.manner(first), where, shared.bracket)
         if finite and second.action is not None:
             if self.wording.joins_clauses() == "and":
-                return f"{self._clause(front, first, '', True)} und {self._clause('', second, where, True)}"
-            main = self._clause(front, first, "", True)
+                return f"{self._clause(front, first)} und {self._clause('', second, where)}"
+            main = self._clause(front, first)
             subject = str(self._noun_phrase(second, "nominative"))
-            predicate = self._verb(second).last(len(second.objects) > 1, self.manner(second), where)
+            predicate = self._verb(second).last(second.plural, self.manner(second), where)
             return f"{main} , während {subject} {predicate}"
         if self.wording.joins_loosely() == "with":
-            return self._clause(front, first, where, finite, "with", second)
+            return self._clause(front, first, where, "with", second)
         if finite:
-            main = self._clause(front, first, "", True)
-            verb = self._position(second).second(len(second.objects) > 1)
+            main = self._clause(front, first)
+            verb = self._position(second).second(second.plural)
             return joined(main, "und da", verb, str(self._noun_phrase(second, "nominative", True)), where)
         return joined(
             front, BE.plural, self._loose(first, "nominative"), "und",
@@ -221,13 +221,13 @@ class German(Grammar):
         )  # fmt: skip
 
     def _clause(
-        self, front: str, subject: Mention, where: str, finite: bool, relation: str = "", other: Mention | None = None
+        self, front: str, subject: Mention, where: str = "", relation: str = "", other: Mention | None = None
     ) -> str:
         """ "da rennt ein hund am strand neben einer katze herum , die schläft"."""
         text = str(self._noun_phrase(subject, "nominative"))
         related = self._related(relation, other)
         verb = self._verb(subject)
-        second = verb.second(len(subject.objects) > 1)
+        second = verb.second(subject.plural)
         opening = (front, second, text) if front else (text, second)
         return joined(*opening, *self._middle(subject, where, related), verb.bracket, related.clause)
 
@@ -235,7 +235,7 @@ class German(Grammar):
         """ "neben einem auto rennt ein hund", "am strand rennt neben einem auto ein hund"."""
         related = self._related(relation, other)
         verb = self._verb(subject)
-        second = verb.second(len(subject.objects) > 1)
+        second = verb.second(subject.plural)
         opening = (front, second, str(related)) if front else (str(related), second, where)
         text = str(self._noun_phrase(subject, "nominative"))
         return joined(*opening, text, self.manner(subject), verb.bracket)
@@ -249,7 +249,7 @@ class German(Grammar):
         if mention.action is None:
             return joined(str(phrase), str(related), where)
         verb = VERBS[self.wording.participle(mention)]
-        phrase.predicates.append(verb.last(len(mention.objects) > 1, *self._middle(mention, where, related)))
+        phrase.predicates.append(verb.last(mention.plural, *self._middle(mention, where, related)))
         return joined(str(phrase), related.clause)
 
     def _host(self, host: Mention, guest: Mention, relation: str, case: Case) -> str:
@@ -260,14 +260,14 @@ class German(Grammar):
         if guest.action is None:
             return f"{host_text} mit {phrase} {adverb}"
         verb = VERBS[self.wording.participle(guest)]
-        phrase.predicates.append(verb.last(len(guest.objects) > 1, self.manner(guest), adverb))
+        phrase.predicates.append(verb.last(guest.plural, self.manner(guest), adverb))
         return f"{host_text} mit {phrase}"
 
     def _adverb(self, relation: str, host: Mention, inside: bool) -> str:
         """The relation to `host`. `inside`: in the guest's relative clause, where "sich" would mean the guest."""
         if host.noun not in PEOPLE | ANIMALS:
             return self.say("adverbs", relation)
-        plural, feminine = len(host.objects) > 1, self._noun(host).gender == "f"
+        plural, feminine = host.plural, self._noun(host).gender == "f"
         him = ("ihnen" if plural else "ihr" if feminine else "ihm") if inside else "sich"
         return self.say("animate_adverbs", relation).format(him=him, his="ihrer" if plural or feminine else "seiner")
 
@@ -279,7 +279,7 @@ class German(Grammar):
         if other is None:
             return _NOTHING
         preposition, case = _WITH if relation == "with" else TABLES["relations"][self.wording.relation(relation)]
-        if case == "genitive" and len(other.objects) > 1:
+        if case == "genitive" and other.plural:
             preposition, case = f"{preposition} von", "dative"
         phrase = self._noun_phrase(other, case, True)
         phrase.head = f"{preposition} {phrase.head}"
@@ -303,7 +303,7 @@ class German(Grammar):
 
     def _noun_phrase(self, mention: Mention, case: Case, with_action: bool = False) -> _Phrase:
         """ "einem kleinen roten hund mit flecken", ("ein mann", "der ein rotes hemd trägt")."""
-        plural = len(mention.objects) > 1
+        plural = mention.plural
         noun = self._noun(mention)
         determiner = self.wording.determiner(mention)
         stems = ["weiter"] if determiner == "another" else []
@@ -337,7 +337,7 @@ class German(Grammar):
         clothes = self.wording.clothes(mention)
         if clothes is None:
             return ""
-        several = len(mention.objects) > 1
+        several = mention.plural
         wear = WEAR.second(several)
         if clothes.garment is None:
             colour = self.say("colour_nouns", str(clothes.colour))

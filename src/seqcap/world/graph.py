@@ -7,9 +7,9 @@ relations are functions of their boxes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter
@@ -40,19 +40,10 @@ ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
     "kite": ("flying",),
 }
 
-# Relation -> its inverse. Facts keep the canonical one of the two (`CANONICAL`).
-INVERSE: Mapping[str, str] = {
-    "left_of": "right_of",
-    "right_of": "left_of",
-    "above": "below",
-    "below": "above",
-    "behind": "in_front_of",
-    "in_front_of": "behind",
-    "on": "carries",
-    "carries": "on",
-    "next_to": "next_to",
-}
-CANONICAL = ("left_of", "above", "behind", "on", "next_to")
+# Relation -> its inverse. Facts keep the first one of the two.
+_INVERSE = {"left_of": "right_of", "above": "below", "behind": "in_front_of", "on": "carries", "next_to": "next_to"}
+INVERSE: Mapping[str, str] = _INVERSE | {inverse: name for name, inverse in _INVERSE.items()}
+CANONICAL = tuple(_INVERSE)
 # In grid units: objects side by side are next to each other if their gap is at most this.
 NEAR = 30
 # An object is on another if its foot is at most so far from the other's top.
@@ -78,13 +69,6 @@ class SceneObject:
     flip: bool
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
-
-    def __post_init__(self) -> None:
-        allowed = ACTIONS.get(self.kind)
-        if (allowed is None and self.action is not None) or (allowed is not None and self.action not in allowed):
-            raise ValueError(f"a {self.kind} cannot have the action {self.action!r}")
-        if self.left + self.width > GRID or self.top + self.height > GRID:
-            raise ValueError(f"a {self.kind} lies outside the {GRID} x {GRID} grid")
 
     @property
     def right(self) -> int:
@@ -122,6 +106,10 @@ class Scene:
         resting = {i for i, j in pairs if _on(boxes[i], boxes[j])}
         raised = resting | {i for i, thing in enumerate(boxes) if thing.action == "flying"}
         return {(i, j): _relations(boxes[i], boxes[j], bool(raised & {i, j})) for i, j in pairs}
+
+    def relations_of(self, i: int) -> frozenset[str]:
+        """The relations that object i has to any other."""
+        return frozenset[str]().union(*(names for (first, _), names in self.relations.items() if first == i))
 
     @cached_property
     def counts(self) -> Mapping[Kind, int]:
@@ -170,15 +158,16 @@ class Scene:
         return False
 
     def to_json(self) -> dict[str, Any]:
-        return {"background": self.background, "objects": [asdict(thing) for thing in self.objects]}
+        return asdict(self)
 
-    @staticmethod
-    def from_json(text: str) -> Scene:
-        """Reads a scene from a JSON string; a `pydantic.ValidationError` if it holds none."""
-        return _READER.validate_json(text)
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Reads a scene or a clip from a JSON string; a `pydantic.ValidationError` if it holds none."""
+        reader: TypeAdapter[Self] = _reader(cls)  # type: ignore[arg-type]
+        return reader.validate_json(text)
 
 
-_READER = TypeAdapter(Scene)
+_reader = cache(TypeAdapter)
 
 
 def gaps(a: SceneObject, b: SceneObject) -> tuple[int, int]:
@@ -304,25 +293,15 @@ def sample(rng: np.random.Generator) -> Scene:
     return Scene(background, tuple(placed))
 
 
-@dataclass(frozen=True)
-class Look:
-    kind: Kind
-    colour: Colour
-    size: Size
-    texture: Texture
-    action: Action | None
-    width: int
-    height: int
-
-
-def _look(rng: np.random.Generator, kind: Kind) -> Look:
+def _look(rng: np.random.Generator, kind: Kind) -> SceneObject:
+    """An object without a place yet."""
     colour = pick(rng, COLOURS, _COLOUR_WEIGHTS)
     if kind == "tree" and rng.random() < 0.6:
         colour = "green"
     size = pick(rng, SIZES, (30, 45, 25))
     texture: Texture = "plain" if kind in PLAIN_KINDS else pick(rng, TEXTURES, (60, 22, 18))
     action = pick(rng, ACTIONS[kind]) if kind in ACTIONS else None
-    return Look(kind, colour, size, texture, action, *extent(kind, size, action))
+    return SceneObject(kind, colour, size, texture, action, 0, 0, *extent(kind, size, action), flip=False)
 
 
 def extent(kind: Kind, size: Size, action: Action | None) -> tuple[int, int]:
@@ -332,9 +311,9 @@ def extent(kind: Kind, size: Size, action: Action | None) -> tuple[int, int]:
 
 
 def place(
-    rng: np.random.Generator, background: Background, look: Look, placed: Sequence[SceneObject]
+    rng: np.random.Generator, background: Background, look: SceneObject, placed: Sequence[SceneObject]
 ) -> SceneObject | None:
-    """A place for an object; None after 40 tries."""
+    """An object that looks like `look`, in a place of its own; None after 40 tries."""
     horizon = HORIZON[background]
     flip = bool(rng.random() < 0.5)
     bearers = [b for b in placed if b.kind in _BEARERS and look.width < b.width and look.height + 4 <= b.top]
@@ -362,9 +341,7 @@ def place(
             top = foot - look.height
         if left < 2 or left + look.width > GRID - 2:
             continue
-        thing = SceneObject(
-            look.kind, look.colour, look.size, look.texture, look.action, left, top, look.width, look.height, flip
-        )
+        thing = replace(look, left=left, top=top, flip=flip)
         if all(is_clear(thing, other) for other in placed):
             return thing
     return None

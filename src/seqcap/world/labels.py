@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
@@ -66,26 +66,22 @@ CLIP_GROUPS: Mapping[str, tuple[str, ...]] = {
     **{name.replace("_", " "): (name,) for name in (*MOTIONS, *PASSING)},
     "kind with motion": _KINDS_WITH_MOTION,
 }
-_OBJECT_INDEX = {name: i for i, name in enumerate(OBJECT_LABELS)}
-_IMAGE_INDEX = {name: i for i, name in enumerate(IMAGE_LABELS)}
-_CLIP_OBJECT_INDEX = {name: i for i, name in enumerate(CLIP_OBJECT_LABELS)}
-_CLIP_INDEX = {name: i for i, name in enumerate(CLIP_LABELS)}
 
 
 def image_labels(scene: Scene) -> npt.NDArray[np.float32]:
     """[len(IMAGE_LABELS)], 1 for labels of an image, else 0."""
-    return _multi_hot(_scene_names(scene), _IMAGE_INDEX)
+    return _multi_hot(_scene_names(scene), IMAGE_LABELS)
 
 
 def clip_labels(clip: Clip) -> npt.NDArray[np.float32]:
     """[len(CLIP_LABELS)], 1 for labels of a clip, else 0."""
     motions = {name for i in range(len(clip.objects)) for name in _motion_names(clip, i)}
-    return _multi_hot(_scene_names(clip) | motions, _CLIP_INDEX)
+    return _multi_hot(_scene_names(clip) | motions, CLIP_LABELS)
 
 
 def clip_object_labels(clip: Clip, i: int) -> npt.NDArray[np.float32]:
     """[len(CLIP_OBJECT_LABELS)], 1 for labels of object i of a clip, else 0."""
-    return _multi_hot(_names(clip.objects[i]) | _motion_names(clip, i), _CLIP_OBJECT_INDEX)
+    return _multi_hot(_names(clip.objects[i]) | _motion_names(clip, i), CLIP_OBJECT_LABELS)
 
 
 def _scene_names(scene: Scene) -> set[str]:
@@ -100,16 +96,14 @@ def _scene_names(scene: Scene) -> set[str]:
 
 def object_labels(thing: SceneObject) -> npt.NDArray[np.float32]:
     """[len(OBJECT_LABELS)], 1 for labels of an object, else 0."""
-    return _multi_hot(_names(thing), _OBJECT_INDEX)
+    return _multi_hot(_names(thing), OBJECT_LABELS)
 
 
 def _motion_names(clip: Clip, i: int) -> set[str]:
     change = clip.changes[i]
     if change is None:
         return set()
-    passing = {
-        name for (first, _), names in clip.relations.items() if first == i for name in names & frozenset(PASSING)
-    }
+    passing = clip.relations_of(i).intersection(PASSING)
     return {change.motion, f"{clip.objects[i].kind}:{change.motion}", *passing}
 
 
@@ -118,7 +112,5 @@ def _names(thing: SceneObject) -> set[str]:
     return names if thing.action is None else names | {thing.action, f"{thing.kind}:{thing.action}"}
 
 
-def _multi_hot(names: Iterable[str], index: Mapping[str, int]) -> npt.NDArray[np.float32]:
-    found = np.zeros(len(index), dtype=np.float32)
-    found[[index[name] for name in names]] = 1
-    return found
+def _multi_hot(names: Set[str], labels: Sequence[str]) -> npt.NDArray[np.float32]:
+    return np.array([label in names for label in labels], dtype=np.float32)

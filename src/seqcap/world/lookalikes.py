@@ -19,7 +19,6 @@ from seqcap.world.graph import (
     PLAIN_KINDS,
     SIZES,
     TEXTURES,
-    Look,
     Scene,
     SceneObject,
     extent,
@@ -92,7 +91,7 @@ def _actions(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 def _where_it_is(scene: Scene, i: int, looks: list[SceneObject]) -> list[Scene]:
     """The scenes in which an object of another extent stands on the same spot, with the same relations."""
     thing = scene.objects[i]
-    if any({"on", "carries"} & names for (first, _), names in scene.relations.items() if first == i):
+    if {"on", "carries"} & scene.relations_of(i):
         return []
     found = []
     for look in looks:
@@ -113,7 +112,7 @@ def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
     found: list[Scene] = []
     grown = scene
     while len(grown.objects) < MAX_OBJECTS:
-        twin = place(rng, scene.background, _look(scene.objects[i]), grown.objects)
+        twin = place(rng, scene.background, scene.objects[i], grown.objects)
         if twin is None:
             break
         grown = Scene(scene.background, (*grown.objects, twin))
@@ -126,12 +125,12 @@ def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 def _relations(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
     """With object i elsewhere, so that it has other relations."""
     thing = scene.objects[i]
-    if any("carries" in names for (first, _), names in scene.relations.items() if first == i):
+    if "carries" in scene.relations_of(i):
         return []
     others = [neighbour for j, neighbour in enumerate(scene.objects) if j != i]
     found: list[Scene] = []
     for _ in range(_MOVES if others else 0):
-        moved = place(rng, scene.background, _look(thing), others)
+        moved = place(rng, scene.background, thing, others)
         if moved is None:
             break
         changed = _with(scene, i, replace(moved, flip=thing.flip))
@@ -143,10 +142,6 @@ def _relations(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 
 def _with(scene: Scene, i: int, thing: SceneObject) -> Scene:
     return Scene(scene.background, (*scene.objects[:i], thing, *scene.objects[i + 1 :]))
-
-
-def _look(thing: SceneObject) -> Look:
-    return Look(thing.kind, thing.colour, thing.size, thing.texture, thing.action, thing.width, thing.height)
 
 
 # Respect -> the scenes that differ in it from a scene, by one of its objects.

@@ -7,18 +7,19 @@ moves: the side that an object faces does not show where it goes, and any size a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field
 
 from seqcap.world.graph import (
     GRID,
     HORIZON,
     MOTIONS,
     Action,
+    Background,
     Kind,
     Motion,
     Scene,
@@ -66,8 +67,6 @@ class Clip(Scene):
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     def __post_init__(self) -> None:
-        if len(self.changes) != len(self.objects):
-            raise ValueError(f"{len(self.objects)} objects have {len(self.changes)} changes")
         for thing, change in zip(self.objects, self.changes, strict=True):
             if change is not None and change.motion != _shown(thing, change):
                 raise ValueError(f"the boxes of a {thing.kind} do not show that it is {change.motion}")
@@ -106,26 +105,15 @@ class Clip(Scene):
     def moves(self, i: int) -> bool:
         return self.changes[i] is not None
 
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "changes": [None if change is None else asdict(change) for change in self.changes]}
-
-    @staticmethod
-    def from_json(text: str) -> Clip:
-        return _READER.validate_json(text)
-
     def _passing(self, i: int, j: int) -> frozenset[str]:
         change, thing, other = self.changes[i], self.objects[i], self.objects[j]
         if change is None or change.motion not in ("moving_left", "moving_right") or self.moves(j):
             return frozenset()
         first, last = sorted((thing.left, change.left))
         across = first + thing.width <= other.left and last >= other.right
-        # As if both had the same horizontal place.
-        if not across or gaps(replace(thing, left=0), replace(other, left=0))[1] >= 0:
+        if not across or gaps(thing, other)[1] >= 0:
             return frozenset()
         return frozenset({PASSING[0] if thing.bottom < other.bottom else PASSING[1]})
-
-
-_READER = TypeAdapter(Clip)
 
 
 def _shown(thing: SceneObject, change: Change) -> Motion | None:
@@ -175,8 +163,6 @@ _APART = 4
 _OVERLAP, _FEET, _GAP = 14, (10, 34), (6, 14)
 # How often a motion is tried for an object, or a passing for a scene.
 _TRIES = 12
-# Left, top, width and height.
-Box = tuple[int, int, int, int]
 
 
 def sample_clip(rng: np.random.Generator) -> Clip:
@@ -209,7 +195,7 @@ def _with_passing(clip: Clip, rng: np.random.Generator) -> Clip:
         before, after = (int(rng.integers(*_GAP, endpoint=True)) for _ in range(2))
         sides = [other.left - before - thing.width, other.right + after]
         first, last = sides if rng.random() < 0.5 else sides[::-1]
-        start, end = ((left, top, thing.width, thing.height) for left in (first, last))
+        start, end = (replace(thing, left=left, top=top) for left in (first, last))
         changed = _changed(clip, i, "moving_right" if first < last else "moving_left", start, end)
         if changed is not None:
             return changed
@@ -238,14 +224,15 @@ def _may(thing: SceneObject, motion: Motion) -> bool:
     return motion in ("growing", "shrinking") or (thing.kind not in _ROOTED and thing.action not in _RESTING)
 
 
-def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple[Box, Box]:
-    """An object's boxes in the first and in the last frame, which may lie outside the image."""
+def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple[SceneObject, SceneObject]:
+    """An object in the first and in the last frame, where it may lie outside the image."""
     if motion in ("growing", "shrinking"):
-        boxes = []
+        ends = []
         for share in (_SMALLEST, _LARGEST):
             width, height = (side * share // 100 for side in extent(thing.kind, "medium", thing.action))
-            boxes.append((thing.left + (thing.width - width) // 2, thing.bottom - height, width, height))
-        small, large = boxes
+            left, top = thing.left + (thing.width - width) // 2, thing.bottom - height
+            ends.append(replace(thing, size="medium", left=left, top=top, width=width, height=height))
+        small, large = ends
         return (small, large) if motion == "growing" else (large, small)
     across, down = (int(rng.integers(*reach, endpoint=True)) for reach in (_ACROSS, _DOWN))
     steps = {
@@ -255,35 +242,30 @@ def _ends(thing: SceneObject, motion: Motion, rng: np.random.Generator) -> tuple
         "moving_down": (0, down),
     }
     right, below = steps.get(motion, (0, 0))
-    box = thing.left, thing.top, thing.width, thing.height
-    return box, (box[0] + right, box[1] + below, *box[2:])
+    return thing, replace(thing, left=thing.left + right, top=thing.top + below)
 
 
-def _changed(clip: Clip, i: int, motion: Motion, first: Box, last: Box) -> Clip | None:
-    """The clip in which object i goes from box to box; None if that leaves the image or is unclear."""
-    thing = clip.objects[i]
-    if not all(_is_at_home(clip, thing, box) for box in (first, last)):
+def _changed(clip: Clip, i: int, motion: Motion, first: SceneObject, last: SceneObject) -> Clip | None:
+    """The clip in which object i becomes `first`, then `last`; None if that leaves the image or is unclear."""
+    if not all(_is_at_home(clip.background, end) for end in (first, last)):
         return None
-    left, top, width, height = first
-    size = "medium" if motion in ("growing", "shrinking") else thing.size
-    start = replace(thing, size=size, left=left, top=top, width=width, height=height)
-    objects = (*clip.objects[:i], start, *clip.objects[i + 1 :])
-    changed = Clip(clip.background, objects, (*clip.changes[:i], Change(motion, *last), *clip.changes[i + 1 :]))
+    change = Change(motion, last.left, last.top, last.width, last.height)
+    objects = (*clip.objects[:i], first, *clip.objects[i + 1 :])
+    changed = Clip(clip.background, objects, (*clip.changes[:i], change, *clip.changes[i + 1 :]))
     others = [j for j in range(len(objects)) if j != i]
-    clear = all(is_clear(start, objects[j]) and _is_apart(changed, i, j) for j in others)
+    clear = all(is_clear(first, objects[j]) and _is_apart(changed, i, j) for j in others)
     return changed if clear and not _is_stacked(changed, i) else None
 
 
 def _is_stacked(clip: Clip, i: int) -> bool:
     """Whether, in the first frame, an object is on another or carries one."""
-    return any({"on", "carries"} & names for (first, _), names in clip.frame(0).relations.items() if first == i)
+    return bool({"on", "carries"} & clip.frame(0).relations_of(i))
 
 
-def _is_at_home(clip: Clip, thing: SceneObject, box: Box) -> bool:
-    """Whether a box lies in the image, where `graph.place` would put the thing: in the air or on the ground."""
-    left, top, width, height = box
-    horizon, foot = HORIZON[clip.background], top + height
-    inside = left >= 2 and left + width <= GRID - 2 and top >= 4
+def _is_at_home(background: Background, thing: SceneObject) -> bool:
+    """Whether an object lies in the image, where `graph.place` would put it: in the air or on the ground."""
+    horizon, foot = HORIZON[background], thing.bottom
+    inside = thing.left >= 2 and thing.right <= GRID - 2 and thing.top >= 4
     return inside and (foot < horizon + 24 if thing.action == "flying" else horizon + 14 <= foot <= GRID - 4)
 
 
@@ -293,7 +275,7 @@ def _is_apart(clip: Clip, i: int, j: int) -> bool:
         return True
     pairs = [pair for pair in ((i, j), (j, i)) if clip.relations[pair] & frozenset(PASSING)]
     for thing, other in ((clip.objects[a], clip.objects[b]) for a, b in pairs):
-        overlap = -gaps(replace(thing, left=0), replace(other, left=0))[1]
+        overlap = -gaps(thing, other)[1]
         return overlap >= _OVERLAP and abs(thing.bottom - other.bottom) >= _FEET[0]
     return False
 

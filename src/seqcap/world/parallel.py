@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seqcap.errors import InputError
 from seqcap.files import schemas, writing
-from seqcap.world.captions import DETAILS, DetailWeights, Plan, plan, shorten
+from seqcap.world.captions import DETAILS, DetailWeights, Plan, plan
 from seqcap.world.english import English
 from seqcap.world.french import French
 from seqcap.world.german import German
 from seqcap.world.grammar import Grammar
 from seqcap.world.graph import pick, sample
-from seqcap.world.wording import MAX_WORDS, REWORDINGS, Draws
+from seqcap.world.wording import Draws, fit
 
 Language = Literal["de", "en", "fr"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -73,15 +73,12 @@ def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]
     If one has more than `MAX_WORDS` words, the plan is said in other words, then shortened, in all. Otherwise a
     sentence does not depend on the other languages.
     """
-    tries = 0
-    while True:
+
+    def say(plan: Plan) -> list[list[str]]:
         entropy = int(rng.integers(2**63))
-        told = [_GRAMMARS[language].sentence(what, _draws(entropy, language, own_words)) for language in languages]
-        if max(map(len, told)) <= MAX_WORDS:
-            return told
-        tries += 1
-        if tries > REWORDINGS:
-            what = shorten(what)
+        return [_GRAMMARS[language].sentence(plan, _draws(entropy, language, own_words)) for language in languages]
+
+    return fit(say, what)
 
 
 def _draws(entropy: int, language: Language, own_words: float) -> Draws:

@@ -11,14 +11,14 @@ import io
 import json
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from seqcap.errors import InputError
 from seqcap.files import json_file, parquet, schemas, writing
 from seqcap.system.progress import progress
 from seqcap.world.captions import DetailWeights
@@ -67,43 +67,46 @@ def write(folder: str | Path, config: Config, seed: int) -> None:
     images: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     caption_id = 0
-    with (
-        writing.atomic(folder / IMAGES_FILE) as temporary,
-        tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar,
-    ):
+    with write_tar(folder / IMAGES_FILE) as add:
         shown = progress(splits, desc="scenes", unit="image")
         for image_id, (split, (group, scene)) in enumerate(zip(shown, _scenes(splits, seed), strict=True)):
             _, noise_rng, caption_rng, _ = _random(seed, image_id)
             name = f"{image_id:06d}.png"
             content = io.BytesIO()
             draw(scene, config.size, config.noise, noise_rng).save(content, "PNG")
-            add_member(tar, f"images/{name}", content.getvalue())
+            add(f"images/{name}", content.getvalue())
             number = config.server_captions if split == schemas.SERVER else config.captions
+            ids = list(range(caption_id, caption_id + number))
+            caption_id += number
             sentences: list[dict[str, Any]] = []
-            for sentence_id in range(caption_id, caption_id + number):
+            for sentence_id in ids:
                 tokens = annotate(scene, config.detail, config.wrong_colours, caption_rng)
                 sentences.append({"raw": " ".join(tokens), "tokens": tokens, "imgid": image_id, "sentid": sentence_id})
-            caption_id += number
-            images.append(
-                {
-                    "filename": name,
-                    "split": split,
-                    "imgid": image_id,
-                    "sentids": [sentence["sentid"] for sentence in sentences],
-                    "sentences": sentences,
-                }
-            )
-            graph = json.dumps(scene.to_json(), sort_keys=True, separators=(",", ":"))
-            rows.append({"item": image_id, "split": split, "group": group, "graph": graph})
+            image = {"filename": name, "split": split, "imgid": image_id, "sentids": ids, "sentences": sentences}
+            images.append(image)
+            rows.append(scene_row(image_id, split, group, scene))
     json_file.write_json(folder / CAPTIONS_FILE, {"dataset": "scenes", "images": images})
     parquet.write_rows(folder / SCENES_FILE, rows, SCENES)
 
 
-def add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:
-    """Adds a file with TarInfo's defaults, time 0 and user 0: nothing depends on the machine."""
-    member = tarfile.TarInfo(name)
-    member.size = len(content)
-    tar.addfile(member, io.BytesIO(content))
+@contextmanager
+def write_tar(path: Path) -> Iterator[Callable[[str, bytes], None]]:
+    """A function that adds a file, by its name and content, to a new tar, with time 0 and user 0: nothing depends on
+    the machine."""
+    with writing.atomic(path) as temporary, tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar:
+
+        def add(name: str, content: bytes) -> None:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+
+        yield add
+
+
+def scene_row(item: int, split: str, group: int | None, scene: Scene) -> dict[str, Any]:
+    """A row of `SCENES`."""
+    graph = json.dumps(scene.to_json(), sort_keys=True, separators=(",", ":"))
+    return {"item": item, "split": split, "group": group, "graph": graph}
 
 
 def _random(seed: int, image_id: int) -> list[np.random.Generator]:
@@ -131,14 +134,5 @@ def read_scenes(path: str | Path) -> dict[int, Scene]:
 
 
 def read_worlds(path: str | Path, from_json: Callable[[str], S]) -> dict[int, S]:
-    """Item -> scene or clip, in the file's order. `from_json`: of `Scene` or `motion.Clip`; an `InputError` for a
-    damaged graph."""
-    table = parquet.read_table(path, SCENES)
-    scenes: dict[int, S] = {}
-    for image_id, graph in zip(table["item"].to_pylist(), table["graph"].to_pylist(), strict=True):
-        try:
-            scenes[image_id] = from_json(graph)
-        except ValidationError as error:
-            problem = f"item {image_id}: {error.errors()[0]['msg']}"
-            raise InputError(path, problem, "run `dvc repro` to make it again") from None
-    return scenes
+    """Item -> scene or clip, in the file's order. `from_json`: of `Scene` or `motion.Clip`."""
+    return {row["item"]: from_json(row["graph"]) for row in parquet.read_table(path, SCENES).to_pylist()}

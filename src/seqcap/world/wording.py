@@ -196,16 +196,15 @@ class Wording:
         colour = self.colour(mention)
         if texture is None and colour is None:
             return None
-        about = f"{{}} {mention.objects}"
-        if texture is None and self._draws(about.format("colour alone")).random() < 0.35:
-            return Clothes(self.choose(about.format("dress"), ENGLISH["manners_of_colour"]), None, colour, None)
-        plural = len(mention.objects) > 1
-        if mention.noun == "person" or (plural and self._draws(about.format("any clothes")).random() < 0.3):
+        if texture is None and self._draws(f"colour alone {mention.objects}").random() < 0.35:
+            return Clothes(self.choose(f"dress {mention.objects}", ENGLISH["manners_of_colour"]), None, colour, None)
+        plural = mention.plural
+        if mention.noun == "person" or (plural and self._draws(f"any clothes {mention.objects}").random() < 0.3):
             garments = "outfits"
         else:
             garments = "shirts" if mention.noun == "man" else "dresses"
-        manner = self.choose(about.format("dress"), ENGLISH["manners_of_dress"])
-        garment = self.choose(about.format("garment"), ENGLISH[f"{garments}_of_several" if plural else garments])
+        manner = self.choose(f"dress {mention.objects}", ENGLISH["manners_of_dress"])
+        garment = self.choose(f"garment {mention.objects}", ENGLISH[f"{garments}_of_several" if plural else garments])
         return Clothes(manner, texture, colour, garment)
 
     def choose(self, about: str, weights: Mapping[str, float]) -> str:
@@ -226,14 +225,12 @@ def _attributes(mention: Mention) -> Mapping[str, float]:
     return {w: n for w, n in _participles(mention).items() if w.isalpha() and w not in ENGLISH["predicative"]}
 
 
-def fit(sentence: Callable[[Plan, Draws], list[str]], plan: Plan, rng: np.random.Generator) -> list[str]:
-    """Says a plan with `sentence` in at most `MAX_WORDS` words. A plan that is still too long after `REWORDINGS` other
-    tries is shortened. All choices come from `rng`."""
+def fit(say: Callable[[Plan], list[list[str]]], plan: Plan) -> list[list[str]]:
+    """Says a plan in sentences of at most `MAX_WORDS` words. If it is still too long after `REWORDINGS` other tries, it
+    is shortened. `say`: its sentences, in new words at each call."""
     tries = 0
-    while True:
-        words = sentence(plan, lambda about: rng)
-        if len(words) <= MAX_WORDS:
-            return words
+    while max(map(len, told := say(plan))) > MAX_WORDS:
         tries += 1
         if tries > REWORDINGS:
             plan = shorten(plan)
+    return told

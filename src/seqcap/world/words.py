@@ -17,8 +17,7 @@ DATA_FILES = "words/*.yaml"
 
 def read(language: str) -> Mapping[str, Any]:
     """A language's tables. Random draws depend on the order of their entries."""
-    (path,) = (path for path in Path(__file__).parent.glob(DATA_FILES) if path.stem == language)
-    tables: Mapping[str, Any] = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    tables: Mapping[str, Any] = YAML(typ="safe").load(Path(__file__).parent / f"words/{language}.yaml")
     return tables
 
 
