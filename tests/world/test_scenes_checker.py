@@ -54,7 +54,8 @@ def judge(text: str, scene: Scene = PARK) -> list[tuple[str, str, bool]]:
 
 
 def truth(text: str, scene: Scene = PARK) -> tuple[int, int]:
-    return verdict(text, scene).n_true, verdict(text, scene).n_statements
+    statements = verdict(text, scene).statements
+    return sum(statement.true for statement in statements), len(statements)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,6 @@ def test_sets():
     verdicts = [verdict(text) for text in ("a man", "a man waving", "a blue car", "a red car")]
     assert recall_of_set(verdicts) == pytest.approx(4 / 22)
     assert recall_of_set(verdicts[:1]) == pytest.approx(1 / 22)
-    with pytest.raises(ValueError, match="no captions"):
-        recall_of_set([])
     assert (verdict("").precision, verdict("").recall) == (0, 0)
 
 
@@ -186,5 +185,5 @@ def test_every_synonym_is_understood():
 def test_long_repetitions_stay_fast():
     begin = time.process_time()
     for text in ("dog " * 40, "dog left of " * 8 + "dog", "dogs " * 20, "red dog dog " * 10):
-        assert verdict(text, TWINS).n_true >= 2
+        assert truth(text, TWINS)[0] >= 2
     assert time.process_time() - begin < 2

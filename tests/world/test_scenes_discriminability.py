@@ -155,7 +155,7 @@ DOGS = {
 
 @pytest.mark.parametrize(("text", "expected"), table("checker.yaml")["listener"].items())
 def test_single_statements(text, expected):
-    assert Matcher(DOGS).true_of(text.split()) == set(expected)
+    assert true_of(Matcher(DOGS), text.split()) == set(expected)
     assert {item for item, scene in DOGS.items() if check(text.split(), scene).precision == 1} == set(expected)
 
 
