@@ -52,7 +52,7 @@ class Dictated(Wording):
 
     def __init__(self, what: Plan, said: Mapping[str, Any]) -> None:
         def answer(about: str) -> np.random.Generator:
-            return cast(np.random.Generator, _Fixed(self._said(about, 0.99)))
+            return cast("np.random.Generator", _Fixed(self._said(about, 0.99)))
 
         super().__init__(what, answer)
         self.said = said
@@ -91,8 +91,8 @@ def planned(text: str) -> Plan:
         for word in words:
             kinds = {"colour": COLOURS, "size": SIZES, "texture": TEXTURES, "action": {*sum(ACTIONS.values(), ())}}
             values[next(kind for kind, allowed in kinds.items() if word in allowed)] = word
-        found.append(Mention(cast(Any, noun), tuple(range(start, start + number)), **values))
-    return Plan(tuple(found), relation or None, cast(Any, background or None))
+        found.append(Mention(cast("Any", noun), tuple(range(start, start + number)), **values))
+    return Plan(tuple(found), relation or None, cast("Any", background or None))
 
 
 def plans(count: int) -> list[Plan]:

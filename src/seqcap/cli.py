@@ -2,8 +2,6 @@
 compares two of its runs, `seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's
 server, `seqcap rating` counts people's judgements of them."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -6,8 +6,6 @@ files, so that a new label repeats no training. Each kind of stage has a module 
 the code of that stage only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self

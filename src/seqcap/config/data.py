@@ -1,7 +1,5 @@
 """Configurations of the stages that prepare a task: its data, features and embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Configuration of stage `decode`."""
 
-from __future__ import annotations
-
 from seqcap.config import Frozen, Kind, StageConfig
 
 

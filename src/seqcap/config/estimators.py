@@ -1,7 +1,5 @@
 """Configuration of stage `estimators`, which measures gradients through a listener, and the table that it writes."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from seqcap.config import StageConfig

@@ -1,7 +1,5 @@
 """Configuration of stage `evaluate`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from seqcap.config import Kind, StageConfig

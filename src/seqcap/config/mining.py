@@ -1,7 +1,5 @@
 """Configuration of stage `mine`."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from seqcap.config import StageConfig

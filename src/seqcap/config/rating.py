@@ -1,7 +1,5 @@
 """Configuration of stage `rating`: a paper's part of the report, and a judge of its images."""
 
-from __future__ import annotations
-
 from seqcap.config.report import PaperConfig
 
 

@@ -1,7 +1,5 @@
 """Configurations of the report and its parts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Configuration of stage `retriever`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

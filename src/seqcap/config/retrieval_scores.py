@@ -1,7 +1,5 @@
 """Configuration of stage `retrieve`: an evaluation of captions of images by retrieval."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Writes the tables and the vocabulary of a task of images or clips."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from seqcap.config.data import ClipData, ImageData

@@ -1,7 +1,5 @@
 """Reads word embeddings in the order of a vocabulary. `seqcap.data.glove` makes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

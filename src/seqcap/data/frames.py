@@ -1,7 +1,5 @@
 """Frames of clips, read from GIFs or from folders of images, one clip at a time and in any order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

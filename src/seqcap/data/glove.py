@@ -3,8 +3,6 @@
 Both give a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is the word "<eos>".
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numba

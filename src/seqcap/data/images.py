@@ -1,7 +1,5 @@
 """Images, read by name from a folder or from a tar, one at a time and in any order."""
 
-from __future__ import annotations
-
 import io
 import os
 import tarfile

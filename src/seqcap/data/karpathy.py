@@ -3,8 +3,6 @@
 Karpathy & Fei-Fei, "Deep visual-semantic alignments for generating image descriptions", CVPR 2015 (the splits).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

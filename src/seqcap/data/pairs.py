@@ -11,8 +11,6 @@ Everything is lower-cased. Raw text is tokenised as Moses does it (`sacremoses`)
 subword-nmt's pieces ("low@@ er") become words again.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest

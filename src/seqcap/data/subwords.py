@@ -1,7 +1,5 @@
 """Byte-pair encoding: words as sequences of frequent pieces (Sennrich, Haddow & Birch, ACL 2016)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

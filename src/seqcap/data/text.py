@@ -1,7 +1,5 @@
 """Text files, plain or gzipped, line by line."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -23,7 +21,7 @@ def open_text(path: str | Path) -> Iterator[IO[bytes]]:
                 raise InputError(path, "is not a text file", "expected UTF-8 text, plain or gzipped")
             raw.seek(0)
             with gzip.open(raw) if zipped else raw as file:
-                yield cast(IO[bytes], file)
+                yield cast("IO[bytes]", file)
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise InputError(path, f"is damaged ({error})", "restore or re-download the file") from None
     except OSError as error:

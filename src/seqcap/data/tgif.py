@@ -3,8 +3,6 @@
 Li et al., "TGIF: A new dataset and benchmark on animated GIF description", CVPR 2016.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from seqcap.data.frames import ClipSource

@@ -1,7 +1,5 @@
 """Splits captions into words as the COCO caption evaluation does, without Java."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from itertools import chain

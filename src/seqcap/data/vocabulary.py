@@ -1,7 +1,5 @@
 """The words of captions, and their ids."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

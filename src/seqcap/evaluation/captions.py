@@ -12,8 +12,6 @@ Each image also has its counts of BLEU and mBLEU (`Metric.statistics`). The true
 Human captions are run `human`, with the true ones only: against themselves other metrics mean nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np

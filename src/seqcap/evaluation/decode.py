@@ -1,7 +1,5 @@
 """Captions for whole splits, by every decoder: rows of `schemas.DECODED`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -10,8 +10,6 @@ hinges as its reward. Straight-through and PSST differentiate the hinge of relax
 (`seqcap.models.relaxation`): less noise, but a bias. The paper argues with both and shows no numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

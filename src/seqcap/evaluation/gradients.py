@@ -1,7 +1,5 @@
 """What measures of gradients share: a trained captioner with its data, and its gradient as one vector."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """The captions that are scored, and their references."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 

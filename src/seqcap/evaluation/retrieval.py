@@ -21,8 +21,6 @@ People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the 
 `own_text_R@K` and `fixed_text_R@K` tell whether one of an image's captions is among the first K of all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -6,8 +6,6 @@ against: for c40 forty references per image, for c5 five. Unlike the others, SPI
 recall is of all that they say.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 

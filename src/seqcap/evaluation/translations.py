@@ -5,8 +5,6 @@ null), and one of each sentence (rank 0) with its counts: matches and guesses of
 reference's. Text is lower-cased and tokenised as in training, by the corpus or by Moses's rules.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa

@@ -1,8 +1,6 @@
 """The variance of the policy gradient with K rollouts, with and without the baseline, on a fixed batch. Liu et al. 2017
 argue with it for Monte-Carlo rollouts and a learned baseline, without numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

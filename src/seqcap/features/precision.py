@@ -1,7 +1,5 @@
 """Average precision: how well scores rank the images with a label before those without it."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

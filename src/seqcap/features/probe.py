@@ -1,8 +1,6 @@
 """Linear probes: what a linear classifier reads from features of scenes or clips (Alain & Bengio, "Understanding
 intermediate layers using linear classifier probes", 2016)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

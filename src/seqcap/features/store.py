@@ -3,8 +3,6 @@
 Rows come in any order, so that the order of a shuffle does not depend on where the features are.
 """
 
-from __future__ import annotations
-
 import json
 import weakref
 from functools import lru_cache

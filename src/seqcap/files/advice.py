@@ -1,7 +1,5 @@
 """Advice about missing and damaged files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """JSON files: sorted keys, so that the same content gives the same bytes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

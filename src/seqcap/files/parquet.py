@@ -1,7 +1,5 @@
 """Parquet files: written as a whole, and checked against their schema when they are read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The columns of every Parquet file that one stage writes and another reads, and names that all stages share."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

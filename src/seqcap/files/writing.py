@@ -1,7 +1,5 @@
 """Writes files as a whole: a file gets its name when it is complete and on the disk, so a crash leaves no half file."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

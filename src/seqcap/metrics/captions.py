@@ -1,7 +1,5 @@
 """Captions as scorers take them, and checks of strangers' captions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 """How different the captions of an image are, and how many captions and words a captioner has. All functions raise
 `InputError` if there is no image, an image has no captions, or a token is empty or holds spaces."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple

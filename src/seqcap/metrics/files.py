@@ -6,8 +6,6 @@ dog."}]}]}`; plain text (`.txt`) with one caption per line, the first for image 
 is standard input, JSON or plain text.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

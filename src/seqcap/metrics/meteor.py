@@ -2,8 +2,6 @@
 breaks under some locales, blocks for ever if Java hangs or fills its standard error, and leaves it running. This one
 gives the same numbers, or says why it cannot."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -1,8 +1,6 @@
 """pycocoevalcap's own scorers and METEOR's jar, for `seqcap score --official` and for tests. Captions must be
 tokenized. "CIDEr" means CIDEr-D here, as in pycocoevalcap."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Selects METEOR's paraphrases for scoring: of 5 million pairs, those whose phrases both occur in the captions.
 Unpacking and numbering all phrases takes seconds, so the numbers are kept in a file."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The list of all metrics. It imports little, because everything that names a metric imports it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Similarity of captions of different images, by their n-grams."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

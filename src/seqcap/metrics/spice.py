@@ -1,8 +1,6 @@
 """SPICE (spaCy) of captions as words (Anderson et al., ECCV 2016). With another parser than SPICE's, numbers are near
 the published ones (.132 for .133 on COCO's example captions), not equal to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Captioners: image features or a source sentence in, probabilities of captions out; may import errors, files, system,
 config, data and features. One file per architecture, found by its name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """An LSTM that attends to grid or region features: rows marked * of Chen & Jin 2020 (Table 2). Additive attention (Xu
 et al. 2015); its context enters the LSTM's input as in Att2in (Rennie et al. 2017)."""
 
-from __future__ import annotations
-
 import math
 
 import torch

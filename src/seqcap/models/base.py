@@ -2,8 +2,6 @@
 Tokens are ids: PAD 0, BOS 1, EOS 2, UNK 3, words from 4. A caption tensor [n, time] holds words, EOS, then PAD, and no
 BOS: the captioner feeds BOS itself. PAD and BOS have probability zero, so p(y|x) sums to one over captions."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
@@ -40,7 +38,7 @@ def in_precision(method: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(method)
     def rounded(*arguments: P.args, **named: P.kwargs) -> T:
-        captioner = cast(Captioner, arguments[0])
+        captioner = cast("Captioner", arguments[0])
         if not captioner.training or captioner.precision == torch.float32:
             return method(*arguments, **named)
         with torch.autocast(captioner.output.weight.device.type, captioner.precision):
@@ -104,7 +102,7 @@ class Captioner(nn.Module, ABC):
         """Token ids [n] or distributions over the vocabulary [n, V] -> embeddings [n, embedding]."""
         if inputs.is_floating_point():
             return inputs @ self.embedding.weight
-        return cast(Tensor, self.embedding(inputs))
+        return cast("Tensor", self.embedding(inputs))
 
     @in_precision
     def logits(self, hidden: Tensor) -> Tensor:

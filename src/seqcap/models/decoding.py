@@ -1,8 +1,6 @@
 """Greedy decoding, random sampling and beam search, by any captioner's `start` and `step`. Captions are ids [n, time]:
 words, EOS, then PAD; one of `max_length` tokens may lack EOS. Log-probabilities sum over tokens and EOS, in nats."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -1,8 +1,6 @@
 """Ensembles of captioners: the mean of their next-token distributions. Elbayad et al., ACL 2018, submit ensembles of
 five seeds to COCO's server (Table 2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import chain

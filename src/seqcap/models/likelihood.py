@@ -1,7 +1,5 @@
 """Cross-entropy of float32 or bfloat16 logits."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, cast
 
 import torch
@@ -16,7 +14,7 @@ def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "no
     """-log p of tokens [m] in nats, float32, from logits [m, V], float32 or bfloat16: [m], or their mean."""
     if logits.dtype != torch.bfloat16:
         return F.cross_entropy(logits.float(), tokens, reduction=reduction)
-    losses = cast(Tensor, _CrossEntropy.apply(logits, tokens))  # type: ignore[no-untyped-call]
+    losses = cast("Tensor", _CrossEntropy.apply(logits, tokens))  # type: ignore[no-untyped-call]
     return losses.mean() if reduction == "mean" else losses
 
 

@@ -1,7 +1,5 @@
 """The LSTM captioner of Chen & Jin 2020 (section 5.1), after Vinyals et al. 2015."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

@@ -8,8 +8,6 @@ A caption ends where EOS is drawn, whichever vector the step passes on. The vect
 zero after it: a *relaxed caption* of `seqcap.retrieval`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -2,8 +2,6 @@
 fine-tune OFA-tiny (Wang et al., ICML 2022). This model has its sizes and kind of layer, but not its further LayerNorms
 and head scales (NormFormer), relative positions, shared embeddings, ResNet or pretrained weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Self

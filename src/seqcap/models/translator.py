@@ -1,7 +1,5 @@
 """The attentive encoder-decoder of Bahdanau, Cho & Bengio (ICLR 2015), with LSTMs instead of GRUs."""
 
-from __future__ import annotations
-
 import torch
 from pydantic import Field
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Reads a model from its weights file: the metadata say how to build it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

@@ -5,8 +5,6 @@ To add an objective, write `seqcap/objectives/<name>.py` with its `Config` and i
 papers/<paper>.yaml.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel

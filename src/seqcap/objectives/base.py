@@ -7,8 +7,6 @@ A run names its captioner and its reward. An objective declares what else it nee
 - other learning rates for them, or weights that are kept: in `Objective.partners`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ A listener that learns gets the gradient of the hinge itself, without w. Negativ
 the batch, so several GPUs have fewer of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cross-entropy (XE, also MLE or teacher forcing), the start of every sequence-level objective."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from seqcap.config import Frozen

@@ -1,7 +1,5 @@
 """A fixed listener's hinge as a reward: Luo et al., CVPR 2018, "Discriminability objective for ... captions"."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from seqcap.models.base import Captioner

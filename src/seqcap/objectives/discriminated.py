@@ -1,8 +1,6 @@
 """Distinctive objectives with a discriminator that keeps captions human-like (Chaffin et al., 2024): r(x) = alpha
 r_sim(x) + (1 - alpha) P_D(human | x)                                        (eq. 1)"""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Reinforcement of the captioner's own distinctive captions: RL of Chaffin et al., 2024 (eq. 3, first term)."""
 
-from __future__ import annotations
-
 from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
 
 

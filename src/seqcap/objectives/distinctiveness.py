@@ -9,8 +9,6 @@ There is no baseline: r may be negative, because it has negatives, and then a ca
 flows through r. An epoch uses one random reference of each image; in the paper, every reference once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """Cross-entropy with an entropy bonus: "MLE + gamma H" of Elbayad et al. 2018, after Pereyra et al. 2017."""
 
-from __future__ import annotations
-
 from pydantic import Field
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """A listener that learns from a fixed captioner: "frozen speaker" of Vered et al., Table 3."""
 
-from __future__ import annotations
-
 from pydantic import Field
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """A conditional GAN: G-GAN of Dai et al., ICCV 2017, "Towards diverse and natural image descriptions"."""
 
-from __future__ import annotations
-
 import torch
 from pydantic import Field
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Joint training with the hinge as a reward: REINFORCE of Vered et al., ICCV 2019 (Table 2)."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from seqcap.models.base import Captioner

@@ -1,7 +1,5 @@
 """SLL with an entropy bonus: SLL-ME, the maximum-entropy baseline of Chen & Jin 2020 (section 5)."""
 
-from __future__ import annotations
-
 import torch
 from pydantic import Field
 from torch import Tensor

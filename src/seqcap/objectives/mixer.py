@@ -1,7 +1,5 @@
 """MIXER, mixed incremental cross-entropy REINFORCE: Ranzato et al., ICLR 2016 (section 3.2.2, algorithm 1)."""
 
-from __future__ import annotations
-
 import torch
 from pydantic import Field
 from torch import Tensor, nn

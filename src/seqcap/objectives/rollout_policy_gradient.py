@@ -1,7 +1,5 @@
 """Policy gradient with Monte-Carlo rollouts: PG-SPIDEr of Liu et al., ICCV 2017 (section 3, algorithm 1)."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Self-critical training on a retriever's cosine, with a discriminator: SCST-Discriminator of Chaffin et al., 2024."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from seqcap.objectives.discriminated import DiscriminatorConfig, DiscriminatorObjective

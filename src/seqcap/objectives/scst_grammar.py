@@ -1,8 +1,6 @@
 """Self-critical training on a retriever's cosine, with a grammar head: SCST-Grammar of Chaffin et al., 2024, that is,
 Cho et al., NAACL 2022, by their released code. The run itself tunes the text encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

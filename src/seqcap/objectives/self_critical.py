@@ -1,7 +1,5 @@
 """Sequence-level learning with a greedy baseline: SLL of Chen & Jin 2020, SCST of Rennie et al. 2017."""
 
-from __future__ import annotations
-
 from pydantic import Field
 from torch import Tensor
 

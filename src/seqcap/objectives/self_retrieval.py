@@ -1,7 +1,5 @@
 """Self-retrieval with unlabelled images: SR-PL of Liu et al., ECCV 2018, "Show, Tell and Discriminate"."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from pydantic import Field

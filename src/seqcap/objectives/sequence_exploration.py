@@ -1,7 +1,5 @@
 """Sequence-level exploration: SLL-SLE, the proposal of Chen & Jin 2020 (section 4)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

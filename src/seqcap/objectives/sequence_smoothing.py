@@ -1,7 +1,5 @@
 """Sequence-level loss smoothing: "Seq" of Elbayad et al. 2018, after the RAML of Norouzi et al. 2016."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

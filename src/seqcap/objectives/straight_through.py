@@ -1,7 +1,5 @@
 """Joint training with a gradient through the captions: straight-through and PSST of Vered et al., ICCV 2019."""
 
-from __future__ import annotations
-
 from pydantic import Field
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Both smoothings at once: "Tok-Seq" of Elbayad et al. 2018."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from seqcap.config import Frozen

@@ -1,7 +1,5 @@
 """Token-level loss smoothing: "Tok" of Elbayad et al. 2018, "Tok rfreq" with rare tokens promoted."""
 
-from __future__ import annotations
-
 from pydantic import Field
 from torch import Tensor
 

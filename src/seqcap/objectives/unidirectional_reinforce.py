@@ -1,7 +1,5 @@
 """RL with only the image-to-text half of the reward: RL-Unidirectional of Chaffin et al., 2024, Table 1."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from seqcap.objectives.discriminated import ContrastiveConfig, DiscriminatorObjective

@@ -1,7 +1,5 @@
 """Teacher forcing weighted by a caption's distinctiveness: WTF of Chaffin et al., 2024 (eq. 3, second term)."""
 
-from __future__ import annotations
-
 from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
 
 

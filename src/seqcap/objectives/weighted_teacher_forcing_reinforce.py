@@ -1,7 +1,5 @@
 """Weighted teacher forcing and reinforcement together: WTF-RL of Chaffin et al., 2024 (eq. 3)."""
 
-from __future__ import annotations
-
 from seqcap.objectives.discriminated import BicontrastiveConfig, BicontrastiveObjective
 
 

@@ -1,7 +1,5 @@
 """The clone of a checkout that an experiment runs in. The checkout itself is never touched."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

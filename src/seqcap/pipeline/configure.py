@@ -3,8 +3,6 @@
 Only the stage `configure` reads the parameter files. A change repeats the stages whose files of configs/ it changes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from seqcap.config import CONFIGS, StageConfig, config_path, write_config

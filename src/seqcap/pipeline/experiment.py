@@ -1,7 +1,5 @@
 """Runs the graph with other parameters, in a clone of the checkout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, MutableMapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """graph.yaml: what dvc.yaml loops over. It follows from the parameters, but DVC needs it before any stage runs. So
 `seqcap graph` writes it, it is committed, and `configure` checks it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Lays parameters over other parameters: what a scale or an experiment changes in a file, and what a run takes from
 those that it is `like`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, MutableMapping
 from copy import deepcopy
 from pathlib import Path

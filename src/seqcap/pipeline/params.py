@@ -1,8 +1,6 @@
 """The parameter files as typed values: params.yaml holds what papers share, papers/<paper>.yaml what one paper trains,
 and scales/<scale>.yaml what another scale changes of both."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Copies an experiment's reports out of its clone, and never replaces what it has not written."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

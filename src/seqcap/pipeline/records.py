@@ -1,7 +1,5 @@
 """DVC's locks and dvc.lock, which a kill or a full disk may have left damaged."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

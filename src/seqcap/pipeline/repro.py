@@ -1,7 +1,5 @@
 """Runs the DVC graph of a checkout, several stages at a time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """From parameters to the configurations of the stages that make what captioners read: data, encoder, features, probe,
 embeddings and paraphrases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """From parameters to the configurations of the stages that report: tables, figures, section, rating and report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """From parameters to the configurations of the stages that decode, score and measure: decode, evaluate, retrieve,
 variance and estimators."""
 
-from __future__ import annotations
-
 from seqcap import rewards
 from seqcap.config.decoding import DecodeConfig, DecodingRun
 from seqcap.config.estimators import EstimatorsConfig

@@ -1,7 +1,5 @@
 """From parameters to the configurations of the stages that train: pretrain, retriever, mine and train."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Runs as they are trained: with the values of those that they are `like`, and one for each value of a sweep."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checks parameters with pydantic. Its message becomes one line with the file, the key and the value."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

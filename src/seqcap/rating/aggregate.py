@@ -6,8 +6,6 @@ forms its -9% and +20%). A tied vote counts half, as a guess would; so do two eq
 Vered et al., ICCV 2019, table 5.
 """
 
-from __future__ import annotations
-
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

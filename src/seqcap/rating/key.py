@@ -3,8 +3,6 @@
 The page does not hold it. A page's questions have two sides, a and b, in an order that tells nothing.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Writes a paper's kit: the page with questions on this run's captions and its key, or why there is no page."""
 
-from __future__ import annotations
-
 from seqcap.evaluation.retrieval import most_similar
 from seqcap.files import writing
 from seqcap.rating import PAGE, kit_folder

@@ -7,8 +7,6 @@ captioner's images and without their noise, so no photograph can get in.
 Every rater meets the questions, and the two sides of each, in an order drawn from a hash of the rater's name.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

@@ -1,8 +1,6 @@
 """Retrievers: images and captions in, vectors out that are near each other where a caption fits an image; may import
 models, tasks and what lies below them. One file per architecture, found by its name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

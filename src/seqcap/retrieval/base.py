@@ -1,8 +1,6 @@
 """The interface of retrievers. Captions are ids [n, time] (words, EOS, then PAD), or *relaxed*, [n, time, V]: at each
 position a one-hot vector or a distribution, up to a constant one-hot EOS, then zeros."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any

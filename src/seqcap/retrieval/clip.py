@@ -1,8 +1,6 @@
 """CLIP (Radford et al., ICML 2021) as a retriever, from a folder of the user's. It is never trained. It reads words,
 not relaxed captions. Embeddings of images are stored (`make`)."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from pathlib import Path

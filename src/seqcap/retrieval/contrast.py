@@ -1,7 +1,5 @@
 """How much better a caption fits its image than all others: the reward of Chaffin et al., 2024 (eq. 2)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The dual encoder of VSE++ (Faghri et al., BMVC 2018), the listener of Vered et al. (ICCV 2019)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, Self
 

@@ -1,8 +1,6 @@
 """A text encoder with a head that tells people's captions from damaged ones (Cho et al., NAACL 2022, "Fine-grained
 image captioning with CLIP reward")."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 """Losses of retrievers, with two terms per item, image -> text and text -> image. A batch must hold each image once: a
 second caption of it would be a false negative."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

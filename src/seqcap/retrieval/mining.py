@@ -2,8 +2,6 @@
 image, the index all captions of other training images, as in the released code. An image is as near as its nearest
 caption. The search is exact. A copy of the retriever's weights goes beside its mined images."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Ranks of the right target, by cosine."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

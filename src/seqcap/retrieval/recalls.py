@@ -1,7 +1,5 @@
 """Recall and median rank of a retriever over a split, with people's captions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ A reward metric is an entry of `MODULES`. Modules are found by name, so a run lo
 `corpus` computes corpus metrics from summed counts, in plain NumPy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

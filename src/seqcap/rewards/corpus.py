@@ -1,7 +1,5 @@
 """Corpus metrics from counts that add up over captions, in plain NumPy, so that reports need no compiled rewards."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -6,8 +6,6 @@ only the file of the outermost function: after a change elsewhere it would run s
 `tests/plain_rewards.py` holds the same computations as readable Python.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -56,7 +54,7 @@ class Frequencies(NamedTuple):
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compiles without the interpreter and its lock; caches machine code on disk."""
-    return cast(Callable[P, R], numba.njit(cache=True, nogil=True)(function))
+    return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(function))
 
 
 @kernel

@@ -2,8 +2,6 @@
 are in this file, because numba's on-disk cache checks only the file of the outermost function. `tests/plain_meteor.py`
 holds the same computations as readable Python."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

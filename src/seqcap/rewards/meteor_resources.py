@@ -1,8 +1,6 @@
 """METEOR 1.5's English: tokens, stems, function words and paraphrases. `filter_paraphrases` selects, in seconds, the
 paraphrases of given words among 5 million; the stage `paraphrases` stores them (`seqcap.files.schemas.PARAPHRASES`)."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Weighted sums of reward metrics, as params.yaml names them: BCMR, SPIDEr, or a single metric."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 frequencies (self-critical training, Rennie et al., CVPR 2017, as its authors implement it). Otherwise a captioner could
 gain reward by stopping in the middle of a phrase ("a man on a")."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Parses of captions in a Parquet file, so that all runs together parse a caption once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

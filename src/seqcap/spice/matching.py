@@ -2,8 +2,6 @@
 Fernando, Johnson and Gould, "SPICE: Semantic Propositional Image Caption Evaluation", ECCV 2016. Synsets and morphology
 are METEOR 1.5's (Denkowski and Lavie, WMT 2014), as in SPICE itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple

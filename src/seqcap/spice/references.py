@@ -1,7 +1,5 @@
 """Scene graphs of the references, one for each image."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 

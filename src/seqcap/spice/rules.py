@@ -6,8 +6,6 @@ descriptions" (VL 2015, section 3: quantifiers, pronouns, then patterns over the
 and a verb without an object is an attribute, as in their figure 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """METEOR 1.5's WordNet, from the installed pycocoevalcap: which words share a meaning, inflected forms included."""
 
-from __future__ import annotations
-
 import importlib.util
 import zipfile
 from functools import cache

@@ -1,7 +1,5 @@
 """Finds a module by its name in a package with one module per choice: captioners, objectives, retrievers."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Processes that work side by side and end with their parent."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

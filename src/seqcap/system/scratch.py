@@ -4,8 +4,6 @@ A killed stage resumes from its checkpoints in scratch/<stage>@<name>. Those of 
 recorded its outputs, because DVC removes the outputs if that fails; then `seqcap repro` deletes the folder.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sys

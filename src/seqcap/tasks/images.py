@@ -1,7 +1,5 @@
 """The task of captioning images or clips."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`seqcap caption`: captions of image files, or of GIFs, by trained captioners."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

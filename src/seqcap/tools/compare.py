@@ -1,7 +1,5 @@
 """`seqcap compare`: the difference between two runs that are scored already, and its place in the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from seqcap import papers

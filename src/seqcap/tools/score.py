@@ -1,7 +1,5 @@
 """`seqcap score`: scores captions in files against references in files, without the pipeline."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

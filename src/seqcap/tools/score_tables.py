@@ -1,7 +1,5 @@
 """What `seqcap score` prints: tables for reading, Markdown, LaTeX and JSON, and signatures to paste into a paper."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -5,8 +5,6 @@ Both are sacreBLEU's (Post, WMT 2018; `sacrebleu.significance`), with its p-valu
 on other images, not with other training runs: for these, train several seeds and read the pipeline's report.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Literal
 

@@ -5,8 +5,6 @@ each image of the split. The server demands one file for test2014 and one for va
 (https://cocodataset.org/#captions-eval).
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores of the systems whose captions are in some files, and how far they are from the first system's."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

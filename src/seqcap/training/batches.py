@@ -1,7 +1,5 @@
 """Batches of a split in random order, loaded during the previous training step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Trains captioners with their objectives."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

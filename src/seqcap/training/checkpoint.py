@@ -1,7 +1,5 @@
 """The state of a training run, and the checkpoint that it resumes from."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import defaultdict

@@ -11,8 +11,6 @@ A run can be killed at any moment. Every minute and after every epoch it writes 
 Adam's moments, random generators, curves. The same command resumes it, to the bytes of an uninterrupted run.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import time

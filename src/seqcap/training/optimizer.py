@@ -1,7 +1,5 @@
 """Adam without `torch.compile`: torch's Adam imports the compiler at its first step, which takes two seconds."""
 
-from __future__ import annotations
-
 import inspect
 
 import torch

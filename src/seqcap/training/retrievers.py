@@ -1,8 +1,6 @@
 """Trains dual encoders on people's captions: each step reads one random caption of each image. Random draws depend only
 on seed and step. A seed runs in one process, even on many GPUs, because negatives come from the whole batch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

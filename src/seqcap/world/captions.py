@@ -4,8 +4,6 @@ A realiser (`english.realise`) puts a plan into words. An annotator's error (a w
 language makes the same error.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Decides which statements a caption makes about a scene, and which of them are true."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations

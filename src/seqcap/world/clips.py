@@ -3,8 +3,6 @@
 Captions say what moves, which no single frame shows. The same configuration and seed give the same bytes.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Annotated, Any

@@ -5,8 +5,6 @@ each caption against each scene would take hours. Here a set of scenes is one wh
 n-th scene, and a caption's scenes are intersections and unions of such sets.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Drawing and averaging use whole numbers only, so that the pixels are the same on every machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 

@@ -1,7 +1,5 @@
 """English sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ exist only in French ("est" or "se trouve"), so no translator can predict them. 
 keeps its apostrophe and is a word of its own ("l' herbe"), as is a comma.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

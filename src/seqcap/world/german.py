@@ -4,8 +4,6 @@ The grammar has three genders, four cases, strong and mixed adjectives. The verb
 a subordinate one. Words are lower-case, nouns too, as in IWSLT'14; a comma is a word of its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """What the grammars share: openings of sentences, and the clauses of English and French."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ Whole numbers decide all that a caption can say: objects lie on a grid of `GRID`
 relations are functions of their boxes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Yes-or-no labels of images and clips, for the visual encoder's pretraining and for probes of its features."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 
 import numpy as np

@@ -3,8 +3,6 @@
 A caption that says what most captions say fits all scenes of a group. To tell them apart, it must say the difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal

@@ -4,8 +4,6 @@ As in `graph`, whole numbers decide everything. A clip has `FRAMES` frames, each
 moves: the side that an object faces does not show where it goes, and any size and place may be the first or the last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -5,8 +5,6 @@ is" becomes "il y a") and make others alone, so that a sentence has many right t
 order follows from grammar, and two words may share a translation ("canine" and "dog", "runs" and "is running").
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, get_args

@@ -15,8 +15,6 @@ The parser reads from left to right and is made for captioners' language, gramma
 - Each run of words that fit nowhere ("a man on a", "<unk>") is one false statement of kind `unparsed`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -5,8 +5,6 @@ Images of the split "server" have forty captions, as c40 of Chen et al., "Micros
 evaluation server", 2015. The same configuration and seed give the same bytes.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """An annotator's choices among words and orders of phrases, in any language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal

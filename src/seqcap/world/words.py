@@ -3,8 +3,6 @@
 Annotators choose among English words by weight; the tables of the other languages translate these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -10,8 +10,6 @@ of `schemas.REFERENCES`. `karpathy.read` reads files in Karpathy's layout, `tgif
 datasets, scenes and clips, also have `generate(folder, settings, seed)`, which writes what `read` reads.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Generated clips, which replace TGIF, in its layout."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Generated scenes, which replace COCO, in Karpathy's layout."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path

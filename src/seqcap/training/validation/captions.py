@@ -1,7 +1,5 @@
 """Chooses the epoch with the best captions of images."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from seqcap.config.training import TrainingRun
