@@ -37,7 +37,6 @@ def load(name: str) -> Paper:
 
 
 def _module(name: str, part: str) -> Any:
-    """A module of a paper; None if the paper has no such module."""
     if not (FOLDER / name / f"{part}.py").is_file():
         return None
     return importlib.import_module(f"{__name__}.{name}.{part}")

@@ -19,18 +19,13 @@ class Entry(Frozen):
     """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order.
 
     Attributes:
-        id: of the claim.
-        text: the claim in words, which `Run.fill` fills in.
         left, right: runs, or in a paper with code of its own what that code reads.
         base: where given, the claim is that left differs from `base` by more than right does.
         table: where the paper prints what is compared; "": nowhere.
-        blocks: of the table.
         columns: those of `columns_of`, alone or with the claimed sign of left - right. Alone, the sign is as printed.
         columns_of: key of `Facts.columns`; "": `table`.
         metrics: in place of columns, metric -> the claimed sign.
-        captions: of metrics.
-        headline: whether the findings repeat it; or the columns of which they do.
-        headline_decoders: of which they do; none: of all.
+        headline: whether the findings repeat it, or in which columns; `headline_decoders` narrows that down.
     """
 
     id: str
@@ -58,7 +53,6 @@ class Entry(Frozen):
                             yield block, column, decoder, left, right
 
     def is_headline(self, column: str, decoder: str = "") -> bool:
-        """Whether the findings repeat the comparison in a column."""
         if self.headline_decoders and decoder not in self.headline_decoders:
             return False
         return self.headline if isinstance(self.headline, bool) else column in self.headline
@@ -72,7 +66,6 @@ class ClaimsFile(Frozen):
         words: key of `Facts.columns` -> column -> what is compared in it, where the metric's label says too little.
         stand_ins: pairs of what the paper has and what stands for it here, apart from the data.
         limits: what a reader must know beyond what the run shows.
-        errors: contradictions in the paper's own numbers.
     """
 
     metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}
@@ -84,16 +77,13 @@ class ClaimsFile(Frozen):
 
     @classmethod
     def read(cls, paper: Paper) -> ClaimsFile:
-        """The file of a paper; an InputError says what is wrong with it."""
         found: ClaimsFile = read_yaml(paper.folder / "claims.yaml", cls)
         return found
 
     def measures(self) -> dict[str, Measure]:
-        """`metrics` as measures."""
         return {name: Measure(*parts) for name, parts in self.metrics.items()}
 
     def build(self, paper: Paper) -> list[Claim]:
-        """The claims about runs' scores."""
         return [claim for entry in self.claims for claim in self._build(entry, paper)]
 
     def _build(self, entry: Entry, paper: Paper) -> Iterator[Claim]:

@@ -55,14 +55,13 @@ def write_figures(run: Run) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Writes a PNG with reproducible bytes: no date, no version of matplotlib."""
     FigureCanvasAgg(figure)
     with writing.atomic(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
 
 
 def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
-    """A colour for every name: its known one, else one of those left over."""
+    """A colour for every name: the known one, else a spare one."""
     spare = [colour for colour in _SPARE_COLOURS if colour not in known.values()]
     others = sorted(set(names) - set(known))
     return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
@@ -86,7 +85,7 @@ def picture_name(run: Run, item: int, task: str = "") -> str:
 
 
 def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
-    """A decoder's captions of one image, a run's first seed, by rank."""
+    """A decoder's captions of one image, first seed, by rank."""
     decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
     chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
     return [str(text) for text in chosen.sort_values("rank")["text"]]
@@ -94,8 +93,6 @@ def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Line:
-    """A piece of text; it may be wrapped into several lines."""
-
     text: str
     colour: str = BLACK
     bold: bool = False
@@ -109,10 +106,7 @@ class Line:
 class Row:
     """One image with its captions: per column a heading and the lines below it.
 
-    Attributes:
-        name: above the picture.
-        file: of the picture; None for an image of the paper's own, which is not at hand.
-        task: of clips; "": it is a picture.
+    `file` is None for an image of the paper, which is not at hand; `task` is that of a clip, "" for an image.
     """
 
     name: str
@@ -123,7 +117,6 @@ class Row:
 
     @property
     def height(self) -> float:
-        """Inches that the row takes."""
         lines = max(sum(line.lines for line in column) for column in self.columns)
         return max(lines * _LINE + 0.5, 1.55)
 
@@ -148,7 +141,6 @@ def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Fig
 
 
 def absent(name: str) -> Line:
-    """The line shown for a run that is not part of this run."""
     return Line(f"variant {name} is not part of this run", MUTED)
 
 
@@ -168,7 +160,6 @@ def systems_row(
     width: int,
     task: str = "",
 ) -> Row:
-    """One image: the systems' names in one column, a caption of each in the other, at the same height."""
     names, texts = [], []
     for name, caption in captions.items():
         wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)
@@ -178,7 +169,6 @@ def systems_row(
 
 
 def _text(figure: Figure, x: float, y: float, line: Line) -> None:
-    """Text whose upper left corner is at (x, y) inches."""
     width, height = figure.get_size_inches()
     figure.text(
         x / width,
@@ -194,7 +184,7 @@ def _text(figure: Figure, x: float, y: float, line: Line) -> None:
 
 
 def _picture(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
-    """The row's name and picture below (left, top), in inches; or words in the picture's place."""
+    """The row's name and image below (left, top), in inches, or words in the image's place."""
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
         _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
@@ -218,7 +208,7 @@ def _pixels(task: str, file: str) -> NDArray[np.uint8]:
 
 
 def _frames(task: str, file: str) -> NDArray[np.uint8]:
-    """Evenly spaced frames of a clip, row by row, with a white line between them."""
+    """Evenly spaced frames of a clip with white lines between them."""
     rows, columns = _FRAMES
     frames = [np.asarray(frame) for frame in ClipSource(ARTIFACTS / task / "data", rows * columns).read(file)]
     apart = [np.pad(frame, ((0, 2), (0, 2), (0, 0)), constant_values=255) for frame in frames]
@@ -236,14 +226,9 @@ def plot_curves(
     colours: Mapping[str, str],
     dashed: Collection[str] = (),
 ) -> None:
-    """One quantity of several runs: a thin line per seed, and the mean of seeds on top.
+    """One quantity of several runs: a thin line per seed, and their mean on top. Runs without training have no line.
 
-    Args:
-        axis: to draw on.
-        curves: of one quantity, columns of `schemas.CURVES`.
-        entries: the runs to draw; one that was trained no further than step 0 has no line.
-        colours: run -> its colour.
-        dashed: runs whose mean is dashed.
+    `curves` has the columns of `schemas.CURVES`; the means of the runs in `dashed` are dashed lines.
     """
     for entry in entries:
         mine = curves[curves["variant"] == entry.name]

@@ -48,16 +48,14 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 class Count(int):
-    """A number of captions in text: `f"{count} samples"`, or `f"the {count.word} captions"`."""
+    """A number of captions in text: `{n}`, spelled out `{n.word}`, at the start of a sentence `{n.start}`."""
 
     @property
     def word(self) -> str:
-        """Spelled out, up to twelve."""
         return _WORDS[self] if self < len(_WORDS) else str(self)
 
     @property
     def start(self) -> str:
-        """The same at the start of a sentence."""
         return self.word.capitalize()
 
 
@@ -67,9 +65,9 @@ _SYSTEM = ("variant", "decoder", "metric")
 
 @dataclass(frozen=True)
 class _Group:
-    """The rows of one system and metric: [rows] each; no item or rank is -1, no value NaN, no statistics an empty list.
+    """The rows of one system and metric, [rows] each; no item or rank is -1, no value NaN.
 
-    `statistics`: places [rows] in `Scores._flat` where the statistics begin, and how many there are [rows].
+    A row's statistics are the `length` numbers of `Scores._flat` from `start` on.
     """
 
     seed: NDArray[np.int32]
@@ -84,12 +82,7 @@ class _Group:
 
 
 class Scores:
-    """The scores of one paper's runs. There are millions, so each is looked up on demand.
-
-    Args:
-        table: columns of `schemas.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
-        source: the file they come from, for error messages.
-    """
+    """The scores of one paper's runs, columns of `schemas.SCORES`. There are millions: each is looked up on demand."""
 
     def __init__(self, table: pa.Table, source: str | Path = "scores") -> None:
         self.source = source
@@ -131,10 +124,7 @@ class Scores:
         return cls(pa.concat_tables(tables), files[0] if len(files) == 1 else Path(files[0]).parent)
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
-        """Scores [items x seeds] of a run, averaged over an item's captions; None where there are none.
-
-        A value is NaN where the metric is undefined for an item (the precision of a caption that states nothing).
-        """
+        """Scores [items x seeds] of a run, means over an item's captions, NaN where undefined; None without any."""
         sample = None if registry.find(metric).statistics else self.sample(name, decoder, metric, captions)
         if sample is None:
             return None
@@ -156,7 +146,6 @@ class Scores:
         return self._cached[key]
 
     def _made(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
-        """`sample` without the corpus value."""
         counts = registry.find(metric).statistics
         group = self._group(name, decoder, counts or metric)
         if group is None:
@@ -191,7 +180,6 @@ class Scores:
         return _Group(*(self._columns[field.name][places] for field in fields(_Group)))
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        """A corpus metric's value per seed, or None where there is none."""
         group = self._group(name, decoder, metric)
         if group is None:
             return None
@@ -208,7 +196,6 @@ class Scores:
         return None if sample is None else pd.Series(sample.by_seed(), pd.Index(sample.seeds, name="seed"))
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
-        """Why there is no such score, in words fit for a table's note."""
         if name not in self._names:
             return f"no scores of variant {name}"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
@@ -225,7 +212,6 @@ def _coded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
-    """A column of numbers; null is -1, or NaN."""
     missing = np.nan if pa.types.is_floating(column.type) else -1
     return np.asarray(pc.fill_null(column, missing).to_numpy())
 
@@ -253,7 +239,6 @@ class Run:
 
     @classmethod
     def read(cls, config: PaperConfig, paper: Paper) -> Run:
-        """Reads the scores of a paper."""
         # Evaluations of pictures come first: human captions in tables are those of pictures.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
@@ -268,7 +253,6 @@ class Run:
 
     @cached_property
     def by_name(self) -> dict[str, ReportedRun]:
-        """`runs` by their names."""
         return {run.name: run for run in self.runs}
 
     @cached_property
@@ -278,12 +262,10 @@ class Run:
 
     @cached_property
     def captioners(self) -> list[str]:
-        """The captioners of `trained`, in its order."""
         return list(dict.fromkeys(run.captioner for run in self.trained))
 
     @cached_property
     def decoded(self) -> Decoded:
-        """Run -> its captions."""
         return Decoded(self.runs)
 
     @cached_property
@@ -293,31 +275,27 @@ class Run:
 
     @cached_property
     def images(self) -> pd.DataFrame:
-        """The scored images of the task whose pictures are shown, as `read_images`."""
+        """The scored images of the task whose images are shown, as `read_images`."""
         return read_images(self.config.pictures, self.split(self.config.pictures))
 
     # --- Data
 
     def kind(self, task: str) -> Kind:
-        """The kind of a task."""
         return KINDS[self.config.tasks[task].kind]
 
     def dataset(self, task: str) -> str:
-        """The name of the dataset that stands for a task."""
         return self.config.tasks[task].dataset
 
     @property
     def datasets(self) -> str:
-        """The names of the datasets that it is about."""
         return ", ".join(dict.fromkeys(self.dataset(run.task) for run in self.runs))
 
     @property
     def knows_facts(self) -> bool:
-        """Whether everything that is true of the pictures is known."""
+        """Whether everything that is true of the images is known."""
         return self.knows_facts_of(self.config.pictures)
 
     def knows_facts_of(self, task: str) -> bool:
-        """Whether everything that is true of a task's pictures or clips is known."""
         return self.dataset(task) in (SCENES, CLIPS)
 
     def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
@@ -346,15 +324,13 @@ class Run:
         return self.config.evaluations[name or self.runs[0].evaluation]
 
     def beam(self, evaluation: str = "") -> Count:
-        """The width of an evaluation's beam."""
         return Count(self.evaluation(evaluation).beam)
 
     def samples(self, evaluation: str = "") -> Count:
-        """How many random captions of each item an evaluation has."""
         return Count(self.evaluation(evaluation).samples)
 
     def several(self, evaluation: str = "") -> str:
-        """How many captions of an item random samples and the beam give, spelled out."""
+        """ "three or five": how many captions of an item random samples and the beam give."""
         counts = dict.fromkeys((self.samples(evaluation).word, self.beam(evaluation).word))
         return " or ".join(counts)
 
@@ -364,10 +340,8 @@ class Run:
         return f"a beam of {self.beam(evaluation)}" if there else "a beam"
 
     def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
-        """Text with its placeholders filled in.
-
-        `{beam}` and `{samples}` are numbers: `{beam.word}` spells one out, `{beam.start}` capitalises it. `{a_beam}`,
-        `{several}` and `{captioners}` are words; `more` are a text's own placeholders.
+        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`
+        and `{captioners}`, and `more`, a text's own.
         """
         captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
         there = evaluation if evaluation in self.config.evaluations else ""
@@ -376,7 +350,6 @@ class Run:
 
 
 def read_curves(weights: str | Path) -> pd.DataFrame:
-    """The learning curves beside trained weights, columns of `schemas.CURVES`."""
     return _frame(parquet.read_table(Path(weights) / "curves.parquet", schemas.CURVES))
 
 

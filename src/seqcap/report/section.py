@@ -43,7 +43,6 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
 
 
 def all_claims(run: Run) -> list[Claim]:
-    """The claims of a paper: those that its claims.py gives, or else all of claims.yaml."""
     claims = run.paper.find("claims")
     found: list[Claim] = (
         claims.claims(run) if hasattr(claims, "claims") else ClaimsFile.read(run.paper).build(run.paper)
@@ -82,7 +81,6 @@ def build_section(
 
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
-    """How many claims have each verdict."""
     return {verdict: sum(result.verdict == verdict for result in results) for verdict in COUNTED}
 
 
@@ -131,7 +129,6 @@ def _runs_table(run: Run) -> list[str]:
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
-    """An objective's settings in words; those of its parts in brackets."""
     return ", ".join(
         f"{key} ({_settings(value)})" if isinstance(value, Mapping) else f"{key} {_setting(value)}"
         for key, value in settings.items()
@@ -152,14 +149,12 @@ def _setting(value: Any) -> str:
 
 
 def _findings(run: Run, results: Sequence[Result], remarks: Sequence[str]) -> list[str]:
-    """Sentences made from the headline claims' results, and the paper's remarks."""
     lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
     lines += [_finding(run, result) for result in results if result.claim.headline and result.difference is not None]
     return [*lines, *(line for remark in remarks for line in ("", remark))]
 
 
 def _finding(run: Run, result: Result) -> str:
-    """One claim in a sentence: our difference, how sure it is, and the paper's difference."""
     claim = result.claim
     left, right = claim.sides({name: entry.label for name, entry in run.by_name.items()})
     what = claim.what(run)
@@ -176,7 +171,6 @@ def _finding(run: Run, result: Result) -> str:
 
 
 def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """The comparisons that the user asked for, in every metric that both runs have."""
     if not pairs:
         return []
     lines = ["### Comparisons beyond the paper", "", "q is corrected over the rows of one comparison."]
@@ -191,7 +185,7 @@ def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _tables(run: Run) -> list[list[str]]:
-    """The tables that another stage made, their headings two levels down."""
+    """The tables that another stage made, with lower headings."""
     folder = REPORTS / run.paper.name / "tables"
     sections = []
     for name in json_file.read_json(folder / "tables.json")["order"]:
@@ -201,7 +195,7 @@ def _tables(run: Run) -> list[list[str]]:
 
 
 def _figures(run: Run) -> list[list[str]]:
-    """The figures that another stage made, with their captions; a line where this run has nothing to show."""
+    """The figures that another stage made; a line where there is nothing to show."""
     folder = REPORTS / run.paper.name / "figures"
     index = json_file.read_json(folder / "figures.json")
     sections = []
@@ -217,7 +211,7 @@ def _figures(run: Run) -> list[list[str]]:
 
 
 def _literature(run: Run) -> list[str]:
-    """Where the pictures' dataset has published results of its own: how far ours are from them."""
+    """Published results of other systems on the same dataset beside ours."""
     task = run.config.pictures
     table = published.literature(run.dataset(task))
     entries = [entry for entry in run.trained if entry.task == task]
@@ -304,7 +298,7 @@ def _limits(run: Run, results: Sequence[Result], known: Sequence[str]) -> list[s
 
 
 def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
-    """Some runs by their labels, or by their captioner where they are all of its."""
+    """Labels of some runs, or their captioner where they are all of its runs."""
     words: list[str] = []
     for captioner in dict.fromkeys(entry.captioner for entry in chosen):
         its = [entry for entry in entries if entry.captioner == captioner]
@@ -314,7 +308,6 @@ def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
 
 
 def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
-    """Which run, decoder and files make each row of each table."""
     name = run.paper.name
     evaluations = run.config.evaluations.values()
     scores = ", ".join(f"`{file}`" for evaluation in evaluations for file in (evaluation.scores, *evaluation.retrieval))

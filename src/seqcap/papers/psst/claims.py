@@ -44,7 +44,6 @@ def _claim(
     printed: Printed | None = None,
     direction: int = +1,
 ) -> Claim:
-    """A comparison of an entry in a column; `of` are the words that follow the metric."""
     left, right = names
     where, made = (measure.metric, measure.decoder, measure.captions), Made(sides, of)
     headline = entry.is_headline(column)
@@ -56,7 +55,7 @@ def _labels(run: Run, *names: str) -> list[str]:
 
 
 def _table_claims(run: Run, entry: Entry) -> Iterator[Claim]:
-    """Two rows of a table at its operating point; who is ahead is as printed."""
+    """Two rows of a table at its operating point, with the printed sign."""
     table, place = entry.table, PLACES[entry.table]
     for _, column, _, left, right in entry.each():
         measure, rows = COLUMNS[table][column], [row_of(run.paper, method, table) for method in (left, right)]
@@ -131,7 +130,6 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
 
 
 def _points(run: Run) -> list[str]:
-    """The operating points, the paper's and ours."""
     found = [f"{PLACES[table].name}: {PLACES[table].words(run)}" for table in ("table1", "table2", "table3")]
     return [f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."]
 
@@ -168,13 +166,11 @@ def _drift(run: Run) -> list[str]:
 
 
 def _gradients(run: Run) -> list[str]:
-    """Variance and bias of the gradient through the listener."""
     words = in_words(run, read_estimates(run))
     return [words] if words else []
 
 
 def _page(run: Run) -> list[str]:
-    """How people can judge the captions that automatic raters judge."""
     folder = kit_folder(run.paper.name)
     if not (folder / PAGE).is_file():
         return []
@@ -191,6 +187,5 @@ def _page(run: Run) -> list[str]:
 
 
 def _span(drawn: Drawn, scale: float, decimals: int) -> str:
-    """A difference with its interval."""
     low, high = (scale * bound for bound in statistics.interval(drawn.resampled))
     return f"{scale * drawn.value:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"

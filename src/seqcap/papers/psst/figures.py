@@ -90,7 +90,6 @@ def _plot(
 
 
 def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]) -> None:
-    """The legend of markers: w, and its lambda in either unit."""
     axis.set_axis_off()
     handles, labels = [], []
     for weight, marker in markers.items():
@@ -144,7 +143,6 @@ def _errors(
     label: str,
     hollow: bool = False,
 ) -> None:
-    """Recall with intervals of the curves that reach the operating point."""
     points = []
     for x, line in lines.items():
         ours = shown(Reading(line, _RECALL, point).drawn(run), "images")
@@ -217,7 +215,6 @@ def _quality(
     label: str,
     hollow: bool = False,
 ) -> None:
-    """One quality of some estimators, with intervals, by their place on the axis."""
     values = [getattr(point, quality) for point in points.values()]
     y = np.array([value.value for value in values])
     low, high = np.transpose([value.interval() for value in values])
@@ -230,7 +227,6 @@ def _quality(
 
 
 def figure4a(run: Run) -> Figure | str:
-    """PSST with a high, a middle and a low weight."""
     line = curve(run, PSST)
     if not line.runs:
         return f"{line.label} is not part of this run."
@@ -244,17 +240,14 @@ def figure4a(run: Run) -> Figure | str:
 
 
 def figure4b(run: Run) -> Figure:
-    """Three methods at one recall."""
     return _examples(run, "4b", _at(run, "naturalness"), first=3)
 
 
 def figure4c(run: Run) -> Figure:
-    """Three methods at one CIDEr."""
     return _examples(run, "4c", _at(run, "table2"), first=6)
 
 
 def _at(run: Run, place: str) -> dict[str, str | None]:
-    """Method -> its run that is nearest to an operating point."""
     point = PLACES[place].point(run)
     lines = [curve(run, method) for method in ("reinforce", ST, PSST)]
     return {line.label: nearest(run, line, point) for line in lines}
@@ -276,7 +269,6 @@ def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int
 
 
 def _caption(run: Run, name: str | None, item: int) -> draw.Line:
-    """A run's greedy caption with its rank by the own listener and its CIDEr."""
     if name is None:
         return draw.Line("not part of this run", draw.MUTED)
     seed = run.by_name[name].seeds[0]
@@ -289,7 +281,6 @@ def _caption(run: Run, name: str | None, item: int) -> draw.Line:
 
 
 def _printed(run: Run, number: str) -> draw.Row:
-    """Rank and CIDEr of the paper's three examples."""
     cells = run.paper.published.table("fig4")
     cells = cells[cells["table"] == f"fig{number}"]
     colours = dict(zip(dict.fromkeys(cells["row"]), (draw.BLUE, draw.GREEN, draw.RED), strict=True))

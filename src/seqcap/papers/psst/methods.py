@@ -40,7 +40,6 @@ class Method(Frozen):
 
 
 def methods(paper: Paper) -> Mapping[str, Method]:
-    """methods.yaml, read once: id -> method."""
     return _read(paper.folder)
 
 
@@ -53,10 +52,7 @@ def _read(folder: Path) -> Mapping[str, Method]:
 def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
     """Method -> curve of a task, those of the paper first; a method without runs is not among them.
 
-    A run of no method is a curve of its own, with its own label.
-
-    Raises:
-        InputError: two runs of a method have the same weight.
+    A run of no method is a curve of its own, with its own label. Two runs of a method and weight are an InputError.
     """
     known = methods(run.paper)
     by_name = {name: method for method, of in known.items() for name in of.runs}

@@ -16,14 +16,10 @@ _JUDGED = ("luo", "st")
 
 @dataclass(frozen=True)
 class Place:
-    """Where the paper compares methods.
+    """Where the paper compares methods, as `name`: where `metric` of greedy captions is `printed`, in `scale`.
 
-    Attributes:
-        name: as it prints it.
-        metric: whose value is given there, of greedy captions.
-        printed, scale: its value, and what one unit of our metric is worth in it.
-        others: what PSST Multinomial is compared with there; nothing: the curves of Figure 3f.
-        share: how far up the stretch ours is, if it is not the paper's.
+    PSST Multinomial is compared with `others` there; without any, with the curves of Figure 3f. `share`: how far up the
+    stretch ours is, if it is not the paper's.
     """
 
     name: str
@@ -51,7 +47,6 @@ class Place:
         return choose(run, main, others, measure, self.printed, self.scale, self.share)
 
     def words(self, run: Run) -> str:
-        """The paper's operating point and ours, in a sentence."""
         point = self.point(run)
         if point is None:
             return "There is no operating point: no method has two runs."

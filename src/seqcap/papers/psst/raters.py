@@ -31,22 +31,16 @@ REFERENCE = ST
 
 @dataclass(frozen=True)
 class Preferred:
-    """The share of pictures where raters find a run's caption better English than another run's.
-
-    Attributes:
-        name, other: the runs; "": there is none.
-    """
+    """The share of images where raters find the caption of run `name` better English than `other`'s; "": no run."""
 
     name: str
     other: str
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The runs that it is made from."""
         return tuple(filter(None, (self.name, self.other)))
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with bootstrap resamples, or why there is none."""
         if len(self.runs) < 2:
             return Missing("a method that is judged is not part of this run", absent=True)
         found = []

@@ -67,7 +67,6 @@ def table5(run: Run) -> Made:
 
 
 def figure3f(run: Run) -> Made:
-    """The numbers of Figure 3f."""
     point, cells = PLACES["fig3f"].point(run), []
     for name, rhos in by_rho(run).items():
         for rho, line in rhos.items():
@@ -151,7 +150,6 @@ def _people_score(measure: Measure) -> Score:
 
 
 def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
-    """A row, and recall by the own listener minus recall by the judge."""
     own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))
     gap = shown(difference(own, judge), _units(run, IMAGE))
     cell = Cell.of("own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
@@ -173,7 +171,6 @@ def retrievers(run: Run) -> list[Cell]:
 
 
 def points(run: Run) -> list[Cell]:
-    """Every run."""
     columns = {registry.find(measure.metric).label: measure for measure in LANGUAGE.values()} | RECALL
     columns |= {"R@10, judge": _THREE_WAYS["R@10, judge"]}
     columns |= {"bits": _EXACT["bits"]} if run.knows_facts else {}
@@ -190,7 +187,6 @@ def points(run: Run) -> list[Cell]:
 
 
 def operating(run: Run) -> list[Cell]:
-    """The paper's operating points and ours."""
     cells = []
     for place in PLACES.values():
         point, known = place.point(run), registry.find(place.metric)
@@ -205,7 +201,6 @@ def operating(run: Run) -> list[Cell]:
 
 
 def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
-    """A row of our own."""
     cells = []
     for column, side in sides.items():
         metric = side.measure.metric
@@ -215,7 +210,6 @@ def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -
 
 
 def _units(run: Run, task: str) -> str:
-    """The word for test items."""
     return run.kind(task).units if task in run.config.tasks else "items"
 
 

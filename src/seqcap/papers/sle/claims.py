@@ -51,7 +51,7 @@ def _behind(run: Run, name: str) -> float | None:
 
 
 def _late_gains(run: Run) -> str:
-    """The change of validation CIDEr in the last quarter of training, of SLL and SLL-SLE, on pictures and clips."""
+    """The change of validation CIDEr in the last quarter of training."""
     curves = run.curves[run.curves["quantity"] == "val_cider"]
     gains = []
     for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
@@ -64,7 +64,6 @@ def _late_gains(run: Run) -> str:
 
 
 def _price(run: Run) -> list[str]:
-    """The changes that exploration makes, by distance, and how alpha was chosen."""
     found = []
     for name, base in ((SLE, SLL), (MULTI, SLL), (f"{SLE}_clip", f"{SLL}_clip")):
         beam, samples, div2 = (

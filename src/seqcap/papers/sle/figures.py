@@ -44,7 +44,7 @@ def _marker(entry: ReportedRun) -> str:
 
 
 def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
-    """Numbered captions wrapped at `width` characters; one that repeats an earlier one is grey."""
+    """Numbered and wrapped captions; one that repeats an earlier one is grey."""
     lines = []
     for index, caption in enumerate(captions):
         text = textwrap.fill(f"{index + 1}. {caption or '(empty)'}", width, subsequent_indent="    ")
@@ -53,7 +53,7 @@ def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
 
 
 def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure:
-    """A row per image, a column of random samples per system, the paper's captions last; `first` images are skipped."""
+    """A row per image, a column of random samples per system; `first` images are skipped."""
     width = {1: 58, 2: 44}.get(len(shown), 34)
     rows = []
     for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
@@ -141,7 +141,6 @@ def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
 
 
 def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
-    """The surprisal of random samples."""
     colours, surprisals = _colours(run), []
     for entry in entries:
         decoded = run.decoded[entry.name]

@@ -31,7 +31,6 @@ _BEST = "tok_seq_cider_refs"
 
 
 def claims(run: Run) -> list[Claim]:
-    """The paper's claims about the runs that make its rows."""
     return [claim for entry in ClaimsFile.read(run.paper).claims for claim in _build(run, entry)]
 
 
@@ -56,7 +55,7 @@ def _build(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def _same_words(part: Part, loss: str) -> str:
-    """Reason why the source of a loss's substitutes makes no difference here; "" where it does."""
+    """Why the source of a loss's substitutes makes no difference here; "" where it does."""
     if part.losses[loss].pool != "Vbatch" or loss not in part.runs:
         return ""
     curves = part.run.curves
@@ -70,7 +69,6 @@ def _same_words(part: Part, loss: str) -> str:
 
 
 def stand_ins(run: Run) -> list[tuple[str, str]]:
-    """What the paper has, and what stands for it here, apart from the data."""
     pairs = []
     if names := _captioners(run, "table1"):
         pairs += [
@@ -93,7 +91,6 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 
 
 def _captioners(run: Run, table: str) -> str:
-    """The captioners of the runs that make a table."""
     used = [entry.captioner for part in parts(run, table).values() for entry in part.runs.values()]
     return " and ".join(dict.fromkeys(f"`{captioner}`" for captioner in used))
 
@@ -108,7 +105,6 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
 
 
 def _most(run: Run) -> str:
-    """The loss that gains most, here and in print."""
     found = []
     for part in parts(run).values():
         cells = [cell for cell in part.gains().values() if cell.ours.value is not None]
@@ -166,7 +162,7 @@ def _lazy(run: Run) -> str:
 
 
 def _with_attention(run: Run) -> str:
-    """Counts for L4 and L5 with attention, where they are no claims."""
+    """L4 and L5 with attention, where they are counts, not claims."""
     part, counts, losses = parts(run)["with_attention"], [], set()
     for claim, pairs in read_rows(run.paper).counted.items():
         levels = [[part.level(loss) for loss in pair] for pair in pairs]
@@ -209,7 +205,6 @@ def _as_printed(run: Run) -> str:
 
 
 def _here(part: Part, metric: str) -> str:
-    """How many of our losses beat MLE, in brackets."""
     means = {loss: part.level(loss, metric) for loss in part.losses}
     base = means.pop(MLE)
     others = [mean for mean in means.values() if mean is not None]
@@ -219,7 +214,6 @@ def _here(part: Part, metric: str) -> str:
 
 
 def _policy_gradient(run: Run) -> str:
-    """The relative gain that the text quotes of policy gradient, beside those of the paper's best loss."""
     stated = run.paper.published.text_claims()["text4.1"]["value"]
     found = []
     for part in parts(run, "table1").values():

@@ -108,14 +108,12 @@ _COLOURS = {
 
 
 def _family(loss: Loss) -> str:
-    """Which of `_FAMILIES` a loss is in."""
     if not loss.pool:
         return _FAMILIES[0]
     return _FAMILIES[1 + 2 * (loss.level == "tok-seq") + (loss.reward != "hamming")]
 
 
 def _label(name: str, loss: Loss) -> str:
-    """Which of `_COLOURS` a loss has."""
     if loss.pool:
         return f"substitutes from {loss.pool}"
     return {"tok": "Tok", "tok_rfreq": "Tok rfreq"}.get(name, loss.row)
@@ -140,7 +138,6 @@ def curves(run: Run) -> Figure | str:
 
 
 def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
-    """One part's validation curves, a panel per family."""
     quantity = registry.find(part.facts.metric).curve
     names = [entry.name for entry in part.runs.values()]
     shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
@@ -155,7 +152,7 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
 
 
 def _late(curves: pd.DataFrame) -> tuple[float, float]:
-    """Limits of the axis for values after the first fifth of training, where losses differ."""
+    """Limits for values after the first fifth of training, where losses differ."""
     late = curves.loc[curves["step"] >= 0.2 * curves["step"].max(), "value"]
     margin = 0.05 * (late.max() - late.min()) or 0.01
     return late.min() - margin, late.max() + margin

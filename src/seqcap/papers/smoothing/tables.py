@@ -22,7 +22,6 @@ def table2(run: Run) -> list[Cell]:
 
 
 def _members(run: Run, cell: Cell) -> tuple[str, ...]:
-    """The models behind an entry's number, in words."""
     entry = next((run.by_name.get(name) for name, row in read_rows(run.paper).entries.items() if row == cell.row), None)
     if entry is None or cell.ours.value is None:
         return ()
@@ -49,12 +48,10 @@ def table3(run: Run) -> Made:
 
 
 def gains(run: Run) -> list[Cell]:
-    """Each loss minus MLE."""
     return [cell for part in parts(run).values() for cell in part.gains().values()]
 
 
 def quality(run: Run) -> Made:
-    """Every quality metric of every loss on captions."""
     cells = quality_cells(run)
     return Made(cells, "" if cells else "Not measured: no captioner is part of this run.")
 

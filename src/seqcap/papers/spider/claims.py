@@ -33,7 +33,6 @@ def claims(run: Run) -> list[Claim]:
 
 
 def stand_ins(run: Run) -> list[tuple[str, str]]:
-    """The stand-in for people's judgement."""
     checked = "a checker's share of captions whose every statement is true of the scene"
     here = checked if run.knows_facts else "not measured: only generated scenes know their own facts"
     return [("people's judgement of captions of 492 images, % not bad (Figure 3)", here)]
@@ -46,14 +45,12 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
 
 
 def _updates(run: Run) -> dict[str, int]:
-    """Run -> the number of its updates, from its learning curve; runs without any are left out."""
     steps = run.curves.groupby("variant")["step"].max()
     updates = {entry.name: int(steps.get(entry.name, 0)) for entry in run.trained}
     return {name: number for name, number in updates.items() if number}
 
 
 def _told(run: Run) -> list[str]:
-    """The number of updates of every policy, and whether MIXER and the policy gradient have equally many."""
     trained = _updates(run)
     if not trained:
         return []

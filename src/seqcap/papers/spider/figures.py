@@ -104,7 +104,7 @@ def _bars(
     values: Sequence[float],
     errors: Sequence[Sequence[float]] | None = None,
 ) -> None:
-    """Bars from 0 with their values on top, room for these above, and error bars [low, high] where given."""
+    """Bars with their values on top, and error bars [low, high] where given."""
     colours = draw.palette(names, _COLOURS | {HUMAN: draw.MUTED})
     bars = axis.bar(
         places,

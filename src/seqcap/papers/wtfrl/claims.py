@@ -16,7 +16,6 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
 
 
 def _confirmed(run: Run) -> list[str]:
-    """The gain in recall over TF by the retriever that pays, and by the judge."""
     found = []
     for entry in runs_of_table(run):
         if entry.name == TF:
@@ -59,7 +58,6 @@ def _weighed(run: Run) -> list[str]:
 
 
 def _steps(run: Run) -> list[str]:
-    """The number of steps of each captioner after TF, and of a partner that learned alone before."""
     learned = _learned(run)
     if not learned:
         return []
@@ -79,7 +77,7 @@ def _steps(run: Run) -> list[str]:
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:
-    """Runs grouped by a number, the highest first. They are named, since labels contain commas."""
+    """Runs grouped by a number, the highest first."""
     names: dict[float, list[str]] = {}
     for name, number in sorted(numbers.items(), key=lambda pair: -pair[1]):
         names.setdefault(number, []).append(f"`{name}`")
@@ -87,7 +85,7 @@ def _by_number(numbers: Mapping[str, float]) -> str:
 
 
 def _learned(run: Run) -> dict[str, int]:
-    """Run -> in how many steps its captioner learned, from its learning curve; runs without any are left out."""
+    """Run -> in how many steps its captioner learned."""
     last = run.curves.groupby("variant")["step"].max()
     steps = {entry.name: int(last.get(entry.name, 0)) - _alone(run, entry.name) for entry in runs_of_table(run)}
     return {name: number for name, number in steps.items() if number > 0}
@@ -100,7 +98,6 @@ def _alone(run: Run, name: str) -> int:
 
 
 def _among(run: Run) -> list[str]:
-    """The number of images that recall is measured among, here and, judged by its digits, in print."""
     by_run = (run.scores.per_item(entry.name, "beam", "own_R@1", "best") for entry in runs_of_table(run))
     scored = next((scores for scores in by_run if scores is not None), None)
     table = run.paper.published.table("table1")

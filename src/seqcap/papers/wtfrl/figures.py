@@ -69,7 +69,7 @@ def figure1(run: Run) -> Figure:
 
 
 def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
-    """A caption with its image's ranks, where they were measured: by the retriever that pays and by the judge."""
+    """A caption with its image's ranks by the retriever that pays and by the judge, where they were measured."""
     if name != HUMAN and name not in run.by_name:
         return caption
     numbers = []
@@ -80,7 +80,6 @@ def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
 
 
 def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
-    """The paper's own examples."""
     rows = []
     for number, captions in enumerate(printed.values(), start=1):
         lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
@@ -128,7 +127,6 @@ def tradeoff(run: Run) -> Figure:
 
 
 def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker: str, label: str) -> None:
-    """A run's recall and CIDEr, with intervals of both."""
     places, errors = [], []
     for of in (measure(run, _CIDER), recall):
         ours, scale = of.of(run, name), registry.find(of.metric).scale

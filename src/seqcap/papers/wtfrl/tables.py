@@ -57,7 +57,6 @@ def _people_score(of: Measure) -> Score:
 
 
 def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
-    """Recall by the retriever that pays minus recall by the judge."""
     units, data = run.kind(run.config.pictures).units, run.stand_in(run.config.pictures)
     cells = []
     for column in ("T2I R@10", "I2T R@10"):
