@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.style
 import numpy as np
@@ -21,6 +22,8 @@ from seqcap.data.images import ImageSource
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS
 from seqcap.report.inputs import Run
+from seqcap.report.statistics import Floats
+from seqcap.report.tables import Estimate
 from seqcap.tasks import ARTIFACTS
 
 # Okabe and Ito's colours, told apart with any colour vision.
@@ -78,8 +81,8 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
     return pd.concat([long, short]).head(count)
 
 
-def picture_name(run: Run, item: int, task: str = "") -> str:
-    """The heading of a picture, or of a clip of `task`."""
+def image_name(run: Run, item: int, task: str = "") -> str:
+    """The heading of an image, or of a clip of `task`."""
     task = task or run.config.pictures
     return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
 
@@ -127,7 +130,7 @@ def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Fig
     figure = Figure(figsize=(2.2 + sum(inches), sum(row.height for row in rows) + 0.1))
     top = figure.get_figheight() - 0.05
     for row in rows:
-        _picture(figure, 0.1, top, row, run)
+        _draw_image(figure, 0.1, top, row, run)
         left = 1.95
         for heading, column, width in zip(row.headings, row.columns, inches, strict=True):
             _text(figure, left, top - 0.12, heading)
@@ -168,6 +171,22 @@ def systems_row(
     return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts], task)
 
 
+def example_rows(
+    run: Run,
+    images: pd.DataFrame,
+    captions: Callable[[int], Mapping[str, Line]],
+    heading: str,
+    colours: Mapping[str, str],
+    width: int,
+    task: str = "",
+) -> list[Row]:
+    """A row per image (or clip of `task`), as `systems_row`; `captions` gives each system's caption of an item."""
+    return [
+        systems_row(image_name(run, item, task), file, heading, captions(item), colours, width, task)
+        for item, file in zip(images["item"].tolist(), images["file"].tolist(), strict=True)
+    ]
+
+
 def _text(figure: Figure, x: float, y: float, line: Line) -> None:
     width, height = figure.get_size_inches()
     figure.text(
@@ -183,7 +202,7 @@ def _text(figure: Figure, x: float, y: float, line: Line) -> None:
     )
 
 
-def _picture(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
+def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
     """The row's name and image below (left, top), in inches, or words in the image's place."""
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
@@ -214,6 +233,30 @@ def _frames(task: str, file: str) -> NDArray[np.uint8]:
     apart = [np.pad(frame, ((0, 2), (0, 2), (0, 0)), constant_values=255) for frame in frames]
     lines = [np.concatenate(apart[row * columns : (row + 1) * columns], axis=1) for row in range(rows)]
     return np.concatenate(lines)[:-2, :-2]
+
+
+# --- Values with intervals, and legends
+
+
+def spans(estimates: Iterable[Estimate], scale: float) -> tuple[Floats, Floats]:
+    """Values [n], and how far their intervals reach below and above them [2, n]: 0 without one, or beside the value."""
+    found = [(ours.value or 0.0, ours.low, ours.high) for ours in estimates]
+    below = [0.0 if low is None else value - low for value, low, _ in found]
+    above = [0.0 if high is None else high - value for value, _, high in found]
+    return np.array([scale * value for value, *_ in found]), scale * np.maximum([below, above], 0)
+
+
+def plot_estimates(axis: Axes, points: Mapping[float, Estimate], scale: float, **look: Any) -> None:
+    """A line through values with error bars, by their places on the x axis."""
+    known = {x: ours for x, ours in points.items() if ours.value is not None}
+    if known:
+        axis.errorbar(list(known), *spans(known.values(), scale), **look)
+
+
+def legend(figure: Figure, axes: Iterable[Axes], ncols: int) -> None:
+    """One legend below the figure, with every label of some axes once."""
+    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=ncols, frameon=False)
 
 
 # --- Learning curves

@@ -49,8 +49,8 @@ class Published:
     def table(self, name: str) -> pd.DataFrame:
         """A table, or a figure's numbers, in its printed order, one record per cell; cached: do not change it.
 
-        Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction, note,
-        `printed` (as the paper prints it, or "") and `value` (float; NaN where the paper reports none).
+        Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction,
+        note, `printed` (as the paper prints it, or "") and `value` (float; NaN where the paper reports none).
         """
         return _read_table(self.folder / f"{name}.csv")
 

@@ -36,8 +36,8 @@ class Sample:
 
     `items` [items] and `seeds` [seeds] ascend; `statistics` [items, seeds, k] add up over items; `counted`
     [items, seeds] is False where the metric is undefined. `aggregate` maps sums [..., k] to values [...]; without it
-    the value is the mean of the only statistic. `shift` [seeds] is added to the values: a metric with a value of its own for the corpus
-    (METEOR) has item scores that say how sure it is.
+    the value is the mean of the only statistic. `shift` [seeds] is added to the values: a metric with a value of its
+    own for the corpus (METEOR) has item scores that say how sure it is.
     """
 
     items: NDArray[np.int64]

@@ -22,7 +22,7 @@ PICTURES = 200
 
 
 def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem], list[NaturalnessItem]]:
-    """Accuracy and naturalness on the same images for every model, drawn with a fixed seed; `similar` image -> the most similar.
+    """Accuracy and naturalness on the same images for every model, drawn with a fixed seed.
 
     Accuracy: of each method the run that is nearest to its operating point, and a caption of people. Naturalness: the
     same at the other operating point, against the reference. Methods that are not part of the run are left out.

@@ -34,12 +34,12 @@ def figure1(run: Run) -> Figure | str:
     part = (whole or blocks)[-1]
     seed = min(entry.seeds[0] for entry in part.runs.values())
     heading = f"{part.facts.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
-    rows = []
-    for image in draw.choose_images(run.images, 5).to_dict("records"):
-        item = int(image["item"])
-        captions = {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in _EXAMPLES.items()}
-        name, file = draw.picture_name(run, item), str(image["file"])
-        rows.append(draw.systems_row(name, file, heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+
+    def captions(item: int) -> dict[str, draw.Line]:
+        return {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in _EXAMPLES.items()}
+
+    images = draw.choose_images(run.images, 5)
+    rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
     return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
@@ -71,10 +71,8 @@ def _gains_panel(axis: Axes, part: Part) -> None:
     for place, (loss, cell) in enumerate(gains.items()):
         colour = _KINDS[part.losses[loss].level]
         axis.plot(float(cell.printed), place + 0.16, "D", color=colour, markerfacecolor="white", markersize=5)
-        ours = cell.ours
-        if ours.value is not None and ours.low is not None and ours.high is not None:
-            value, low, high = 100 * ours.value, 100 * ours.low, 100 * ours.high
-            errors = [[value - low], [high - value]]
+        if cell.ours.value is not None:
+            value, errors = draw.spans([cell.ours], 100)
             axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", color=colour, markersize=5, elinewidth=1.2)
     axis.axvline(0, color=draw.BLACK, linewidth=0.8)
     axis.set_yticks(range(len(cells)), [cell.row for cell in cells])

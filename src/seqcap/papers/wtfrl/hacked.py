@@ -19,7 +19,7 @@ def most_hacked(run: Run, count: int) -> list[int]:
     """Images where only the retriever that pays finds the caption of RL, alpha 1, better than people's first caption.
 
     The judge, which no objective has seen, ranks the image no better by it. The image that gains most ranks comes
-    first; of equal gains the smaller number. All of the first training seed; fewer where the rule does not find as many.
+    first; of equal gains the smaller number. All of the first training seed; fewer where the rule finds fewer.
     """
     paid, paid_people = (first_ranks(run, name, "own_rank") for name in (ALONE, PEOPLE))
     judged, judged_people = (first_ranks(run, name, "fixed_rank") for name in (ALONE, HUMAN))
