@@ -12,8 +12,7 @@ from invented_psst import PsstRun
 from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.papers.psst import claims, figures, methods, raters, rows, tables
-from seqcap.papers.psst.methods import FEEDBACK
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import FEEDBACK, PLACES
 from seqcap.report.claims import Result, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run

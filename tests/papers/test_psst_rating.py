@@ -21,7 +21,7 @@ from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.evaluation.retrieval import most_similar
 from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.papers.psst import claims, rating
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import PLACES
 from seqcap.rating.key import read_key
 from seqcap.rating.kit import write_kit
 from seqcap.report.inputs import Run

@@ -13,7 +13,7 @@ from seqcap import papers
 from seqcap.papers.wtfrl import figures
 from seqcap.papers.wtfrl.ablations import ablations
 from seqcap.papers.wtfrl.claims import remarks
-from seqcap.papers.wtfrl.hacked import most_hacked
+from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.report.claims import Claim, Result, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run

@@ -126,7 +126,7 @@ def test_every_resample_is_read_on_its_own():
     run = three(noise=0.05)
     found = drawn(run, at(0.95))
     x, y = (
-        np.stack([run.scores.sample(name, "greedy", metric, "best").resampled() for name in CURVE.runs], axis=1)
+        np.stack([run.scores.sample(name, "greedy", metric, "best").resampled for name in CURVE.runs], axis=1)
         for metric in ("CIDEr", "own_R@10")
     )
     for draw in (0, 1, 7, 999):

@@ -8,7 +8,6 @@ from typing import Protocol
 
 import numpy as np
 
-from seqcap.errors import InputError
 from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
@@ -215,8 +214,6 @@ def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
         if sample is None:
             return [Missing(scores.why_missing(name, claim.decoder, claim.metric))]
         samples.append(sample)
-    if any(not np.array_equal(sample.items, samples[0].items) for sample in samples):
-        raise InputError(scores.source, f"{', '.join(names)} were scored on different items", "run `dvc repro`")
     if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
         return [Missing(f"{' and '.join(names)} have no seed in common")]
     same = statistics.paired(samples)

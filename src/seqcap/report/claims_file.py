@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -45,12 +46,7 @@ class Entry(Frozen):
 
     def each(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Block, column or metric, decoder, left and right of each comparison."""
-        for block in self.blocks:
-            for column in self.columns or self.metrics:
-                for decoder in self.decoders:
-                    for left in self.left:
-                        for right in self.right:
-                            yield block, column, decoder, left, right
+        return product(self.blocks, self.columns or self.metrics, self.decoders, self.left, self.right)
 
     def is_headline(self, column: str, decoder: str = "") -> bool:
         if self.headline_decoders and decoder not in self.headline_decoders:

@@ -84,8 +84,7 @@ class _Group:
 class Scores:
     """The scores of one paper's runs, columns of `schemas.SCORES`. There are millions: each is looked up on demand."""
 
-    def __init__(self, table: pa.Table, source: str | Path = "scores") -> None:
-        self.source = source
+    def __init__(self, table: pa.Table) -> None:
         coded = [_coded(table[column]) for column in _SYSTEM]
         (variants, variant), (decoders, decoder), (metrics, metric) = coded
         key = (variant * len(decoders) + decoder) * len(metrics) + metric
@@ -121,7 +120,7 @@ class Scores:
             again = people & np.isin(metric, [code for code, name in enumerate(metrics) if name in known])
             tables.append(table.filter(pa.array(~again)) if again.any() else table)
             known |= {metrics[code] for code in np.unique(metric[people])}
-        return cls(pa.concat_tables(tables), files[0] if len(files) == 1 else Path(files[0]).parent)
+        return cls(pa.concat_tables(tables))
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
         """Scores [items x seeds] of a run, means over an item's captions, NaN where undefined; None without any."""
@@ -141,7 +140,7 @@ class Scores:
             made = self._made(*key)
             corpus = None if captions == "every" else self.corpus(name, decoder, metric)
             if made is not None and corpus is not None and set(made.seeds.tolist()) <= set(corpus.index):
-                made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed())
+                made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed)
             self._cached[key] = made
         return self._cached[key]
 
@@ -193,7 +192,7 @@ class Scores:
         if corpus is not None:
             return corpus
         sample = self.sample(name, decoder, metric, captions)
-        return None if sample is None else pd.Series(sample.by_seed(), pd.Index(sample.seeds, name="seed"))
+        return None if sample is None else pd.Series(sample.by_seed, pd.Index(sample.seeds, name="seed"))
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
         if name not in self._names:
@@ -272,6 +271,12 @@ class Run:
     def curves(self) -> pd.DataFrame:
         """Learning curves of `trained`, columns of `schemas.CURVES`."""
         return pd.concat([read_curves(run.weights) for run in self.trained], ignore_index=True)
+
+    @cached_property
+    def steps(self) -> dict[str, int]:
+        """Run -> the last step of its learning curve; runs that were not trained are left out."""
+        last = self.curves.groupby("variant")["step"].max()
+        return {entry.name: int(last[entry.name]) for entry in self.trained if last.get(entry.name, 0)}
 
     @cached_property
     def images(self) -> pd.DataFrame:
@@ -358,14 +363,9 @@ def read_images(task: str, split: str) -> pd.DataFrame:
     data = ARTIFACTS / task / "data"
     images = _frame(parquet.read_table(data / "images.parquet", schemas.IMAGES))
     references = parquet.read_table(data / "references.parquet", schemas.REFERENCES)
-    lengths = pd.DataFrame(
-        {
-            "item": references["item"].to_numpy(),
-            "longest_reference": pc.list_value_length(references["tokens"]).to_numpy(),
-        }
-    )
-    longest = lengths.groupby("item", as_index=False)["longest_reference"].max()
-    chosen = images[images["split"] == split].merge(longest, on="item")
+    lengths = pd.Series(pc.list_value_length(references["tokens"]).to_numpy(), references["item"].to_numpy())
+    longest = lengths.groupby(level=0).max().rename("longest_reference")
+    chosen = images[images["split"] == split].merge(longest, left_on="item", right_index=True)
     return chosen.sort_values("item").reset_index(drop=True)
 
 

@@ -47,12 +47,9 @@ class Sample:
     aggregate: Callable[[Floats], Floats] | None = None
     shift: Floats | None = None
 
+    @cached_property
     def by_seed(self) -> Floats:
         """The metric's value with each seed [seeds]; NaN where it is undefined for every item."""
-        return self._by_seed
-
-    @cached_property
-    def _by_seed(self) -> Floats:
         weights = np.ones((1, len(self.items)), dtype=np.float64)
         totals = np.where(self.counted[:, :, None], self.statistics, 0.0).sum(axis=0)
         values: Floats = self._values(totals[None], weights)[0]
@@ -72,12 +69,9 @@ class Sample:
             values.append(self._values(totals, weights, centre))
         return np.concatenate(values)
 
+    @cached_property
     def resampled(self) -> Floats:
         """The mean over seeds on resampled seeds and items [resamples]; NaN where it is undefined for a drawn seed."""
-        return self._resampled
-
-    @cached_property
-    def _resampled(self) -> Floats:
         drawn = _seed_counts(len(self.seeds))
         means: Floats = np.where(drawn > 0, self.resampled_by_seed * drawn, 0.0).sum(axis=1) / len(self.seeds)
         return means
@@ -122,9 +116,9 @@ class Drawn:
 
     @classmethod
     def of(cls, sample: Sample) -> Drawn:
-        values = sample.by_seed()
+        values = sample.by_seed
         by_seed = dict(zip(sample.seeds.tolist(), values.tolist(), strict=True))
-        return cls(float(values.mean()), sample.resampled(), by_seed, int(sample.counted.any(axis=1).sum()))
+        return cls(float(values.mean()), sample.resampled, by_seed, int(sample.counted.any(axis=1).sum()))
 
 
 @dataclass(frozen=True)
@@ -146,8 +140,6 @@ def paired(samples: Sequence[Sample]) -> list[Sample] | None:
 
 def resampled_means(scores: Floats, seed: int = 0) -> Floats:
     """Means [RESAMPLES] of values [n] drawn with replacement: one level. The same seed and n give the same draws."""
-    if len(scores) == 0:
-        raise ValueError("nothing to resample")
     return np.concatenate([weights.astype(np.float64) @ scores for weights in _drawn(len(scores), seed)]) / len(scores)
 
 

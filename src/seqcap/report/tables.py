@@ -252,9 +252,9 @@ def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], rema
     if same is None:
         return Estimate(None, remarks=(f"{metric} is undefined for every test {kind.unit}",))
     first, *others = same
-    value, resampled = first.by_seed().mean(), first.resampled()
+    value, resampled = first.by_seed.mean(), first.resampled
     for other in others:
-        value, resampled = value - other.by_seed().mean(), resampled - other.resampled()
+        value, resampled = value - other.by_seed.mean(), resampled - other.resampled
     low, high = statistics.interval(resampled)
     n, seeds = f"{int(first.counted.any(axis=1).sum())} {kind.units}", len(first.seeds)
     if name == HUMAN:

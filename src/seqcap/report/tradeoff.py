@@ -97,19 +97,19 @@ class Reading:
         if isinstance(x, Missing):
             return x
         if len(y) == 1:
-            own = self.point.words(float(x[0].by_seed().mean()))
+            own = self.point.words(float(x[0].by_seed.mean()))
             return replace(Drawn.of(y[0]), remarks=(f"{label} is a single run, at its own {own}",))
         return self._read(x, y, self.point)
 
     def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Drawn | Missing:
         lower = registry.find(self.measure.metric).direction == "lower"
-        levels = [np.array([sample.by_seed().mean() for sample in samples]) for samples in (x, y)]
+        levels = [np.array([sample.by_seed.mean() for sample in samples]) for samples in (x, y)]
         value, places = interpolate(levels[0], levels[1], point.value, lower)
         label = self.curve.label
         if not len(places):
             low, high = (point.number(float(level)) for level in (levels[0].min(), levels[0].max()))
             return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
-        draws = [np.stack([sample.resampled() for sample in samples], axis=1) for samples in (x, y)]
+        draws = [np.stack([sample.resampled for sample in samples], axis=1) for samples in (x, y)]
         resampled = read_all(draws[0], draws[1], point.value, lower)
         without = float(np.isnan(resampled).mean())
         if without > statistics.TOO_MANY:
@@ -217,7 +217,7 @@ def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]
     samples = _samples(run, curve.runs, measure)
     if isinstance(samples, Missing):
         return []
-    ends = [(float(sample.by_seed().mean()), len(sample.seeds)) for sample in samples]
+    ends = [(float(sample.by_seed.mean()), len(sample.seeds)) for sample in samples]
     pairs = list(pairwise(ends))
     sure = [(one, other) for one, other in pairs if min(one[1], other[1]) > 1]
     ways = [(min(one[0], other[0]), max(one[0], other[0])) for one, other in sure or pairs]
@@ -281,5 +281,5 @@ def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
     values = []
     for sample in samples:
         chosen = sample.seeds == seed
-        values.append(float(sample.by_seed()[chosen if chosen.any() else slice(None)].mean()))
+        values.append(float(sample.by_seed[chosen if chosen.any() else slice(None)].mean()))
     return np.array(values)

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import in_words, read_estimates
-from seqcap.papers.psst.methods import FEEDBACK, PSST, PSST_75, RHO, ST, by_rho, curve, methods
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, by_rho, curve, methods
 from seqcap.papers.psst.raters import CHOICE, ENGLISH, accuracy, better_english
 from seqcap.papers.psst.rows import COLUMNS, PEOPLE_OURS, PEOPLE_THEIRS, RECALL, heard, row_of
 from seqcap.papers.psst.tables import side_of
 from seqcap.rating import KEY_FILE, PAGE, kit_folder
 from seqcap.rating.key import read_key
-from seqcap.report import REPORTS, statistics
+from seqcap.report import REPORTS
 from seqcap.report.claims import Claim, Made, Result, Side
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import Run
 from seqcap.report.published import Printed
 from seqcap.report.statistics import Drawn
 from seqcap.report.tables import Measure
-from seqcap.report.tradeoff import Curve, Reading, difference
+from seqcap.report.tradeoff import Curve, Reading, difference, shown
 
 # --- Claims
 
@@ -141,9 +140,10 @@ def _other_rho(run: Run) -> list[str]:
     found = difference(*drawn)
     if not isinstance(found, Drawn) or point is None:
         return []
+    span = shown(found, "images").signed(100, 1)
     return [
         f"*Which rho.* The print says .25; in the released code .25 is the probability of a drawn word, rho .75. PSST "
-        f"Multinomial's R@10 with rho .25 minus that with rho .75, at {point.words()}: {_span(found, 100, 1)}."
+        f"Multinomial's R@10 with rho .25 minus that with rho .75, at {point.words()}: {span}."
     ]
 
 
@@ -156,7 +156,7 @@ def _drift(run: Run) -> list[str]:
         own, judge = (Reading(line, Measure("greedy", f"{who}_R@1"), point).drawn(run) for who in ("own", "fixed"))
         gap = difference(own, judge)
         if isinstance(gap, Drawn):
-            found.append(f"{line.label} {_span(gap, 100, 1)}")
+            found.append(f"{line.label} {shown(gap, 'images').signed(100, 1)}")
     if not found:
         return []
     return [
@@ -184,8 +184,3 @@ def _page(run: Run) -> list[str]:
         f"no network, and gives each of them a CSV file to send back. `seqcap rating aggregate {KEY_FILE} *.csv`, with "
         "the key beside the page, counts their votes; keep their files elsewhere: the pipeline replaces this folder."
     ]
-
-
-def _span(drawn: Drawn, scale: float, decimals: int) -> str:
-    low, high = (scale * bound for bound in statistics.interval(drawn.resampled))
-    return f"{scale * drawn.value:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"

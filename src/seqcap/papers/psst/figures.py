@@ -11,8 +11,18 @@ from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, Quantity, qualities_by_rho, read_estimates
-from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, PSST_75, ST, by_rho, curve, curves, methods, printed_lambda
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import (
+    NO_FEEDBACK,
+    PLACES,
+    PSST,
+    PSST_75,
+    ST,
+    by_rho,
+    curve,
+    curves,
+    methods,
+    printed_lambda,
+)
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run

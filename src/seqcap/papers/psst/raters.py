@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqcap.papers.psst.methods import ST, curve
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import PLACES, ST, curve
 from seqcap.papers.psst.rows import PEOPLE, method_of
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.statistics import Drawn, Missing, Sample, paired

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from seqcap.files import parquet, schemas
-from seqcap.papers.psst.methods import curve
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import PLACES, curve
 from seqcap.papers.psst.raters import REFERENCE, at_one_recall
 from seqcap.papers.psst.rows import PEOPLE, method_of, row_of
 from seqcap.rating.page import AccuracyItem, NaturalnessItem

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.methods import IMAGE, PSST, SECOND, by_rho, curve, curves, methods, printed_lambda
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import IMAGE, PLACES, PSST, SECOND, by_rho, curve, curves, methods, printed_lambda
 from seqcap.papers.psst.raters import CHOICE, ENGLISH, accuracy, better_english
 from seqcap.papers.psst.rows import (
     COLUMNS,

@@ -111,13 +111,10 @@ def _most(run: Run) -> str:
         if not cells:
             continue
         best = max(cells, key=lambda cell: cell.ours.value or 0.0)
-        ours = [
-            f"{100 * number:+.2f}" for number in (best.ours.value, best.ours.low, best.ours.high) if number is not None
-        ]
         printed = max(part.printed, key=part.printed.__getitem__)
         alone = " with one seed" if best.ours.n.endswith(" 1 seed") else ""
         found.append(
-            f"{part.facts.name}: {best.row}, {ours[0]} [{', '.join(ours[1:])}] {part.facts.metric} over MLE{alone} (in "
+            f"{part.facts.name}: {best.row}, {best.ours.signed(100, 2)} {part.facts.metric} over MLE{alone} (in "
             f"print {float(best.printed):+.2f}; the best there: {part.losses[printed].row}, "
             f"{part.printed_gain(printed):+.2f})"
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, measure, runs_of_table
 from seqcap.report.claims import Result
 from seqcap.report.inputs import Run
+from seqcap.report.markdown import by_number
 from seqcap.report.tables import gain
 
 
@@ -77,17 +78,13 @@ def _steps(run: Run) -> list[str]:
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:
-    """Runs grouped by a number, the highest first."""
-    names: dict[float, list[str]] = {}
-    for name, number in sorted(numbers.items(), key=lambda pair: -pair[1]):
-        names.setdefault(number, []).append(f"`{name}`")
-    return "; ".join(f"{number:,}: {', '.join(of)}" for number, of in names.items())
+    """Runs are named, since labels contain commas."""
+    return by_number((f"`{name}`", number) for name, number in numbers.items())
 
 
 def _learned(run: Run) -> dict[str, int]:
     """Run -> in how many steps its captioner learned."""
-    last = run.curves.groupby("variant")["step"].max()
-    steps = {entry.name: int(last.get(entry.name, 0)) - _alone(run, entry.name) for entry in runs_of_table(run)}
+    steps = {entry.name: run.steps.get(entry.name, 0) - _alone(run, entry.name) for entry in runs_of_table(run)}
     return {name: number for name, number in steps.items() if number > 0}
 
 

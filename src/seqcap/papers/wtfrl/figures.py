@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
-from seqcap.papers.wtfrl.hacked import first_ranks, most_hacked
 from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run, read_captions
@@ -69,7 +69,7 @@ def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
         return caption
     numbers = []
     for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
-        ranks = first_ranks(run, who, metric)
+        ranks = _first_ranks(run, who, metric)
         numbers.append("–" if ranks is None else f"{ranks[item]:.0f}")
     return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
 
@@ -83,6 +83,29 @@ def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
         title = f"Figure 1, image {number}"
         rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
+
+
+def _first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
+    """Item -> the image's rank by a run's best caption, first seed, or by people's first; None if not measured."""
+    decoder = "sample" if name.startswith(HUMAN) else "beam"
+    scores = run.scores.per_item(name, decoder, metric, "best")
+    return None if scores is None else scores[scores.columns[0]]
+
+
+def most_hacked(run: Run, count: int) -> list[int]:
+    """Images where only the retriever that pays finds the caption of RL, alpha 1, better than people's first caption.
+
+    The judge, which no objective has seen, ranks the image no better by it. The image that gains most ranks comes
+    first; of equal gains the smaller number. All of the first training seed; fewer where the rule finds fewer.
+    """
+    paid, paid_people = (_first_ranks(run, name, "own_rank") for name in (ALONE, PEOPLE))
+    judged, judged_people = (_first_ranks(run, name, "fixed_rank") for name in (ALONE, HUMAN))
+    if ALONE not in run.by_name or paid is None or paid_people is None or judged is None or judged_people is None:
+        return []
+    gained = (paid_people - paid).rename("gained")
+    hacked = gained[(gained > 0) & (judged >= judged_people)]
+    ordered = hacked.reset_index().sort_values(["gained", "item"], ascending=[False, True])
+    return [int(item) for item in ordered["item"].head(count)]
 
 
 # --- Retrieval against quality
