@@ -145,8 +145,7 @@ def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker
     ours = {of.metric: of.of(run, name) for of in (measure(run, _CIDER), recall)}
     if all(found.value is not None for found in ours.values()):
         (x, x_error), (y, y_error) = (draw.spans([found], registry.find(of).scale) for of, found in ours.items())
-        look = {"color": colour, "marker": marker, "elinewidth": 0.8, "linestyle": "", "label": label}
-        axis.errorbar(x, y, xerr=x_error, yerr=y_error, **look)
+        axis.errorbar(x, y, y_error, x_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
 
 
 # --- Learning curves
