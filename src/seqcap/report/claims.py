@@ -76,7 +76,6 @@ class Claim:
 
     @property
     def scale(self) -> float:
-        """Factor from our metric to the printed scale, or to that of our tables."""
         return self.printed.scale if self.printed else registry.find(self.metric).scale
 
     @property
@@ -183,7 +182,6 @@ def _difference(values: Floats) -> Floats:
 
 
 def judge(result: Result) -> str:
-    """The verdict on a tested comparison, as `seqcap.report.verdicts` defines it."""
     if result.q_value is None or result.difference is None or result.q_value >= SIGNIFICANCE:
         return UNSURE
     sign = result.claim.direction * np.sign(result.difference)
@@ -203,7 +201,6 @@ def measure(claim: Claim, run: Run) -> Result:
 
 
 def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
-    """The scores of the claim's runs on common items and seeds, or the reason why there are none."""
     names, scores = claim.names, run.scores
     for name in names:
         if name not in run.by_name:
@@ -261,7 +258,6 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
 
 
 def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
-    """The outcome of every claim, in their order. Those that were tested are judged together."""
     results = [measure(claim, run) for claim in claims]
     results = [
         replace(result, verdict=UNTESTABLE, reason=result.claim.untestable) if result.claim.untestable else result

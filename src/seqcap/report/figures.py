@@ -82,13 +82,11 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def image_name(run: Run, item: int, task: str = "") -> str:
-    """The heading of an image, or of a clip of `task`."""
     task = task or run.config.pictures
     return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
 
 
 def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
-    """A decoder's captions of one image, first seed, by rank."""
     decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
     chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
     return [str(text) for text in chosen.sort_values("rank")["text"]]
@@ -148,7 +146,6 @@ def absent(name: str) -> Line:
 
 
 def beam_caption(run: Run, name: str, item: int) -> Line:
-    """A run's best beam caption of an image, first seed, or why there is none."""
     if name not in run.by_name:
         return absent(name)
     return Line(captions_of(run, name, item, "beam")[0] or "(empty)")
@@ -203,7 +200,6 @@ def _text(figure: Figure, x: float, y: float, line: Line) -> None:
 
 
 def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
-    """The row's name and image below (left, top), in inches, or words in the image's place."""
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
         _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
@@ -227,7 +223,6 @@ def _pixels(task: str, file: str) -> NDArray[np.uint8]:
 
 
 def _frames(task: str, file: str) -> NDArray[np.uint8]:
-    """Evenly spaced frames of a clip with white lines between them."""
     rows, columns = _FRAMES
     frames = [np.asarray(frame) for frame in ClipSource(ARTIFACTS / task / "data", rows * columns).read(file)]
     apart = [np.pad(frame, ((0, 2), (0, 2), (0, 0)), constant_values=255) for frame in frames]

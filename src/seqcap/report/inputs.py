@@ -274,13 +274,11 @@ class Run:
 
     @cached_property
     def steps(self) -> dict[str, int]:
-        """Run -> the last step of its learning curve; runs that were not trained are left out."""
         last = self.curves.groupby("variant")["step"].max()
         return {entry.name: int(last[entry.name]) for entry in self.trained if last.get(entry.name, 0)}
 
     @cached_property
     def images(self) -> pd.DataFrame:
-        """The scored images of the task whose images are shown, as `read_images`."""
         return read_images(self.config.pictures, self.split(self.config.pictures))
 
     # --- Data
@@ -325,7 +323,6 @@ class Run:
     # --- How captions were made
 
     def evaluation(self, name: str = "") -> ReportedEvaluation:
-        """An evaluation of the paper; without a name that of its first run."""
         return self.config.evaluations[name or self.runs[0].evaluation]
 
     def beam(self, evaluation: str = "") -> Count:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 
 def markdown_table(matrix: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a markdown table whose first row is the header."""
     escaped = [[text.replace("|", "\\|").replace("*", "\\*") for text in row] for row in matrix]
     lines = ["| " + " | ".join(row) + " |" for row in escaped]
     return [lines[0], "|" + "---|" * len(matrix[0]), *lines[1:]]

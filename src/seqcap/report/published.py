@@ -42,8 +42,6 @@ class Printed:
 
 @dataclass(frozen=True)
 class Published:
-    """One paper's table<number>.csv, fig<number>.csv, text_claims.csv and examples.yaml."""
-
     folder: Path
 
     def table(self, name: str) -> pd.DataFrame:

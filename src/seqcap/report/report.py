@@ -88,7 +88,6 @@ def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
 
 
 def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
-    """Every comparison: the paper's difference, ours, and those of experiments on other data."""
     if not files:
         return ""
     lines = ["## The claims side by side", ""]
@@ -118,7 +117,6 @@ def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
 
 
 def _read_claims(path: Path) -> Records | str:
-    """A published claims.csv by comparison, or why it cannot be used."""
     if not path.is_file():
         return f"there is no `{path}`"
     with path.open(newline="", encoding="utf-8") as file:

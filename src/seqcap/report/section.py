@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS, published
@@ -185,7 +187,6 @@ def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _tables(run: Run) -> list[list[str]]:
-    """The tables that another stage made, with lower headings."""
     folder = REPORTS / run.paper.name / "tables"
     sections = []
     for name in json_file.read_json(folder / "tables.json")["order"]:
@@ -195,7 +196,6 @@ def _tables(run: Run) -> list[list[str]]:
 
 
 def _figures(run: Run) -> list[list[str]]:
-    """The figures that another stage made; a line where there is nothing to show."""
     folder = REPORTS / run.paper.name / "figures"
     index = json_file.read_json(folder / "figures.json")
     sections = []
@@ -211,36 +211,28 @@ def _figures(run: Run) -> list[list[str]]:
 
 
 def _literature(run: Run) -> list[str]:
-    """Published results of other systems on the same dataset beside ours."""
     task = run.config.pictures
     table = published.literature(run.dataset(task))
     entries = [entry for entry in run.trained if entry.task == task]
     if table is None or not entries:
         return []
     records = table.to_dict("records")
-    metrics = [metric for metric in _LITERATURE_METRICS if any(record["metric"] == metric for record in records)]
+    metrics = [metric for metric in _LITERATURE_METRICS if metric in set(table["metric"])]
     systems = {str(record["system"]): str(record["source"]) for record in records}
-    theirs = {(str(record["system"]), str(record["metric"])): float(record["value"]) for record in records}
-    ours: dict[tuple[str, str], float] = {}
-    for entry in entries:
-        for metric in metrics:
-            by_seed = run.scores.by_seed(entry.name, "beam", metric)
-            if by_seed is not None:
-                ours[entry.name, metric] = float(by_seed.mean()) * 100
+    theirs = table.pivot(index="system", columns="metric", values="value").reindex(columns=metrics)
+    by_seed = {entry.name: [run.scores.by_seed(entry.name, "beam", metric) for metric in metrics] for entry in entries}
+    ours = {
+        name: [math.nan if values is None else float(values.mean()) * 100 for values in found]
+        for name, found in by_seed.items()
+    }
     levels = [["system", "source", *metrics]]
-    for system, source in systems.items():
-        levels.append([system, source, *(_or_dash(theirs.get((system, metric))) for metric in metrics)])
-    for entry in entries:
-        mine = [_or_dash(ours.get((entry.name, metric))) for metric in metrics]
-        levels.append([f"{entry.label} (ours)", "this run", *mine])
+    levels += [[system, source, *map(_or_dash, theirs.loc[system])] for system, source in systems.items()]
+    levels += [[f"{entry.label} (ours)", "this run", *map(_or_dash, ours[entry.name])] for entry in entries]
     gaps = [["ours minus theirs", "", *metrics]]
     for entry in entries:
-        if entry.objective != _LIKELIHOOD:
-            continue
-        for system in systems:
-            pairs = [(ours.get((entry.name, metric)), theirs.get((system, metric))) for metric in metrics]
-            gaps.append([entry.label, system, *(_gap(*pair) for pair in pairs)])
-    absent = sorted({metric for metric in metrics if not any((entry.name, metric) in ours for entry in entries)})
+        if entry.objective == _LIKELIHOOD:
+            gaps += [[entry.label, name, *map(_gap, ours[entry.name], theirs.loc[name])] for name in systems]
+    absent = sorted(metric for metric, *found in zip(metrics, *ours.values(), strict=True) if np.isnan(found).all())
     return [
         f"### Against the literature on {run.dataset(task)}",
         "",
@@ -265,13 +257,13 @@ def _notes(records: Sequence[Mapping[Any, Any]], system: str) -> list[str]:
     return [note for note in notes if note]
 
 
-def _or_dash(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+def _or_dash(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1f}"
 
 
-def _gap(ours: float | None, theirs: float | None) -> str:
+def _gap(ours: float, theirs: float) -> str:
     # Adding zero turns -0.0 into 0.0.
-    return "–" if ours is None or theirs is None else f"{round(ours - theirs, 1) + 0.0:+.1f}"
+    return "–" if math.isnan(ours - theirs) else f"{round(ours - theirs, 1) + 0.0:+.1f}"
 
 
 def _stand_ins(run: Run, others: Sequence[tuple[str, str]]) -> list[str]:

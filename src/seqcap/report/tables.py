@@ -92,13 +92,11 @@ class Cell:
         return "" if value is None else f"{value * self.scale:.{self.decimals}f}"
 
     def record(self) -> list[str]:
-        """Its line of the CSV file."""
         ours = self.ours
         numbers = [self.number(ours.value), self.number(ours.low), self.number(ours.high)]
         return [self.block, self.row, self.column, self.direction, self.printed, *numbers, ours.n, self.note]
 
     def short(self) -> str:
-        """Our number with its interval, for readers."""
         ours, decimals = self.ours, max(0, self.decimals - 1)
         if ours.value is None:
             return "–"
@@ -116,7 +114,6 @@ class Table:
     brackets: str = ""
 
     def write(self, name: str, folder: Path) -> None:
-        """Writes <name>.csv and <name>.md."""
         with (
             writing.atomic(folder / f"{name}.csv") as path,
             path.open("w", newline="", encoding="utf-8") as file,
@@ -187,7 +184,6 @@ Make = Callable[[Run], list[Cell] | Made]
 
 
 def write_tables(run: Run) -> None:
-    """Writes every table of a paper, and their order into tables.json."""
     folder = REPORTS / run.paper.name / "tables"
     for name in run.paper.tables:
         make_table(run, name).write(name, folder)
@@ -273,7 +269,6 @@ def absent_run(name: str) -> Estimate:
 
 
 def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimate:
-    """The mean over seeds with the lowest and the highest; `otherwise` where there is none."""
     if by_seed is None:
         return otherwise
     if len(by_seed) == 1:
@@ -286,8 +281,6 @@ def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimat
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of ours: a metric of a decoder's captions."""
-
     decoder: str
     metric: str
     captions: Captions = "best"
@@ -375,7 +368,6 @@ def _with_unpublished(
 
 
 def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
-    """One row of our own: each measure of a run, or of human captions without one."""
     name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
     data = run.stand_in(entry.task if entry else run.config.pictures)
     return [
@@ -385,7 +377,6 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
 
 
 def no_truth(run: Run) -> Made:
-    """A table without cells, and the reason: the facts are unknown."""
     dataset = run.dataset(run.config.pictures)
     return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
 

@@ -25,7 +25,6 @@ from seqcap.report.tradeoff import Curve, Reading, difference, shown
 
 
 def claims(run: Run) -> list[Claim]:
-    """The paper's claims about its methods, each at the operating point of its table."""
     ways = {"P10": _rho_claims, "P11": _listener_claims, "P12": _rater_claims, "P14": _judge_claims}
     found: list[Claim] = []
     for entry in ClaimsFile.read(run.paper).claims:
@@ -124,7 +123,6 @@ def _judge_claims(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Operating points, readings of rho, language drift, gradient noise, and a page for people."""
     return [*_points(run), *_other_rho(run), *_drift(run), *_gradients(run), *_page(run)]
 
 
@@ -134,7 +132,6 @@ def _points(run: Run) -> list[str]:
 
 
 def _other_rho(run: Run) -> list[str]:
-    """PSST by either reading of the printed rho."""
     point, measure = PLACES["table2"].point(run), RECALL["R@10"]
     drawn = [Reading(curve(run, method), measure, point).drawn(run) for method in (PSST, PSST_75)]
     found = difference(*drawn)

@@ -166,5 +166,4 @@ def _words(quality: Quality) -> str:
 
 
 def _two_digits(number: float) -> str:
-    """1234 -> 1,200; 0.01234 -> 0.012."""
     return f"{float(f'{number:.2g}'):,.10g}"

@@ -80,7 +80,6 @@ def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
 
 
 def curve(run: Run, method: str, task: str = IMAGE) -> Curve:
-    """The curve of a method, empty where it is not part of this run."""
     return curves(run, task).get(method, Curve(methods(run.paper)[method].label))
 
 
@@ -136,7 +135,6 @@ class Place:
 
     @property
     def rule(self) -> str:
-        """How ours is chosen, in words."""
         where = "the middle of" if self.share == 0.5 else f"{self.share:.0%} up"
         return (
             f"{where} the longest stretch that PSST Multinomial and most of the methods it is compared with cover, "
@@ -144,7 +142,6 @@ class Place:
         )
 
     def point(self, run: Run) -> OperatingPoint | None:
-        """The operating point here; None where no method has two runs."""
         measure = Measure("greedy", self.metric)
         main = curve(run, PSST, self.task)
         others = [line for line in self._curves(run) if line != main]

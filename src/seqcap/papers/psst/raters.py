@@ -64,7 +64,6 @@ class Preferred:
 
 
 def at_one_recall(run: Run, method: str) -> str:
-    """The run of a method nearest to the operating point of naturalness; "" without one."""
     return nearest(run, curve(run, method), PLACES["naturalness"].point(run)) or ""
 
 
@@ -75,7 +74,6 @@ def better_english(run: Run, row: str) -> tuple[Preferred, Preferred]:
 
 
 def accuracy(run: Run, row: str) -> Reading | Score:
-    """How often the judge finds the picture of a row's captions."""
     if row == PEOPLE:
         return Score(HUMAN, Measure("sample", CHOICE.metric, "every"))
     return Reading(curve(run, method_of(run.paper, row)), CHOICE, PLACES["accuracy"].point(run))

@@ -26,7 +26,6 @@ COLUMNS: Mapping[str, Mapping[str, Measure]] = {
 
 
 def heard(measure: Measure) -> Measure:
-    """The same measure of all captions that people wrote."""
     return Measure("sample", measure.metric, "every")
 
 

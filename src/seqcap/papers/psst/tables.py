@@ -30,12 +30,10 @@ from seqcap.report.tradeoff import Reading, Score, difference, level, shown
 
 
 def at_point(table: str) -> Make:
-    """The function of a table whose rows are read at an operating point."""
     return lambda run: Made(_at_point(run, table), words={"place": PLACES[table].words(run)})
 
 
 def footnote(run: Run) -> list[Cell]:
-    """The highest recall of methods whose listener does not learn."""
     cells = []
     for printed in run.paper.published.records("table1_footnote"):
         line = curve(run, method_of(run.paper, printed["row"]))
@@ -50,7 +48,6 @@ def footnote(run: Run) -> list[Cell]:
 
 
 def table5(run: Run) -> Made:
-    """Automatic raters beside people's judgement."""
     cells, note = [], "by automatic raters, not people"
     for printed in run.paper.published.records("table5"):
         row = printed["row"]

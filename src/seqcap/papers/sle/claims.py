@@ -14,7 +14,6 @@ _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "e
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """The regime of SLL, the price and the gain of exploration, and why exploration costs CIDEr where it does."""
     return [*_regime(run), *_price(run), *_spread(run, results)]
 
 
@@ -45,13 +44,11 @@ _AT_PLATEAU = 3
 
 
 def _behind(run: Run, name: str) -> float | None:
-    """Best beam captions minus random samples of a run, CIDEr x100."""
     best, samples = _BEAM.of(run, name).value, _SAMPLES.of(run, name).value
     return None if best is None or samples is None else 100 * (best - samples)
 
 
 def _late_gains(run: Run) -> str:
-    """The change of validation CIDEr in the last quarter of training."""
     curves = run.curves[run.curves["quantity"] == "val_cider"]
     gains = []
     for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):

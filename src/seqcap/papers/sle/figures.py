@@ -124,7 +124,6 @@ def figure3(run: Run) -> Figure:
 
 
 def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
-    """The probability that the k best captions of the beam hold together."""
     colours = _colours(run)
     for entry in entries:
         decoded = run.decoded[entry.name]
@@ -169,7 +168,6 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
 
 
 def curves(run: Run) -> Figure:
-    """A row per captioner, a column per quantity."""
     curves = run.curves
     quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
     figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")

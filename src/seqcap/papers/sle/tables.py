@@ -66,7 +66,6 @@ def truth(run: Run) -> list[Cell] | Made:
 
 
 def diversity(run: Run) -> list[Cell]:
-    """The diversity suite over the random samples and over the beam's captions, with the range over seeds."""
     cells = []
     for decoder, block in (("sample", f"{run.samples()} samples"), ("beam", f"beam of {run.beam()}")):
         for entry in run.trained:

@@ -99,7 +99,6 @@ def _captioners(run: Run, table: str) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """The best loss, lazy training, claims counted with attention, printed gains, and what is left to gain."""
     found = [_most(run), _lazy(run), _with_attention(run), _as_printed(run), _policy_gradient(run), _determined(run)]
     return [remark for remark in found if remark]
 
@@ -159,7 +158,6 @@ def _lazy(run: Run) -> str:
 
 
 def _with_attention(run: Run) -> str:
-    """L4 and L5 with attention, where they are counts, not claims."""
     part, counts, losses = parts(run)["with_attention"], [], set()
     for claim, pairs in read_rows(run.paper).counted.items():
         levels = [[part.level(loss) for loss in pair] for pair in pairs]

@@ -82,7 +82,6 @@ class Part:
 
     @cached_property
     def runs(self) -> dict[str, ReportedRun]:
-        """Loss -> its run, for losses that are part of this run."""
         names = {loss: f"{self.facts.runs}_{loss}" for loss in self.losses}
         return {loss: self.run.by_name[name] for loss, name in names.items() if name in self.run.by_name}
 
@@ -106,7 +105,6 @@ class Part:
 
 
 def parts(run: Run, table: str = "") -> dict[str, Part]:
-    """The parts by their ids; with `table`, those that it prints."""
     file = read_rows(run.paper)
     return {
         key: Part(run, facts, file.losses[facts.losses])

@@ -10,12 +10,10 @@ from seqcap.report.tables import Cell, Made, published_cells, quality_cells
 
 
 def table1(run: Run) -> list[Cell]:
-    """Every loss on captions, without attention and with."""
     return published_cells(run, "table1", rows(run))
 
 
 def table2(run: Run) -> list[Cell]:
-    """Our entries on the server's metrics, beside other systems'."""
     there = SERVER in run.config.evaluations
     data = run.stand_in("image", SERVER, ON_SERVER) if there else f"{ON_SERVER}: not part of this run"
     return [cell.remarked(*_members(run, cell)) for cell in published_cells(run, "table2", rows(run), data=data)]
@@ -36,7 +34,6 @@ def _members(run: Run, cell: Cell) -> tuple[str, ...]:
 
 
 def table3(run: Run) -> Made:
-    """Every loss on both translation tasks."""
     by_column = {part.facts.column: part for part in parts(run, "table3").values()}
     there = [part for part in by_column.values() if part.evaluation in run.config.evaluations]
     beams = ", ".join(f"{run.beam(part.evaluation)} on {part.facts.name}" for part in there)

@@ -39,7 +39,6 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """How long each run was trained, and what rollouts and the baseline do to the gradient's variance."""
     words = in_words(read_variance(run))
     return [*_told(run), *([words] if words else [])]
 

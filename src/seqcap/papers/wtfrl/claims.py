@@ -12,7 +12,6 @@ from seqcap.report.tables import gain
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """How much of the gain the judge confirms, what alpha weighs, training steps, and the number of images."""
     return [*_confirmed(run), *_weighed(run), *_steps(run), *_among(run)]
 
 
@@ -83,13 +82,11 @@ def _by_number(numbers: Mapping[str, float]) -> str:
 
 
 def _learned(run: Run) -> dict[str, int]:
-    """Run -> in how many steps its captioner learned."""
     steps = {entry.name: run.steps.get(entry.name, 0) - _alone(run, entry.name) for entry in runs_of_table(run)}
     return {name: number for name, number in steps.items() if number > 0}
 
 
 def _alone(run: Run, name: str) -> int:
-    """The number of first steps in which the captioner does not learn."""
     settings = run.by_name[name].settings
     return int(settings.get("pretraining_steps", settings.get("tuning_steps", 0)))
 
