@@ -152,35 +152,6 @@ def test_a_run_without_attention_and_without_mle():
 # --- Claims
 
 
-@pytest.mark.parametrize("part", ["without_attention", "with_attention"])
-def test_claims_compare_the_papers_best_rows(part: str):
-    """Of each family of losses the one with the paper's best CIDEr."""
-    block = rows.parts(whole("smoothing"))[part]
-
-    def best(*starts: str) -> str:
-        return max((loss for loss in block.printed if loss.startswith(starts)), key=block.printed.__getitem__)
-
-    def limited(kind: str) -> str:
-        return best(f"{kind}_batch", f"{kind}_refs")
-
-    hamming, cider = (best(f"seq_{reward}", f"seq_lazy_{reward}") for reward in ("hamming", "cider"))
-    kinds = ("seq_hamming", "seq_cider", "tok_seq_hamming", "tok_seq_cider")
-    both = [limited(kind) for kind in ("tok_seq_hamming", "tok_seq_cider")]
-    expected = {
-        "L3": [(hamming, "mle"), (cider, "mle")],
-        "L4": [(limited(kind), f"{kind}_v") for kind in kinds],
-        "L5": [(one, other) for one in both for other in ("tok", one.removeprefix("tok_"))],
-        "L6": [("tok_seq_cider_refs", "mle"), ("tok_seq_cider_refs", sorted(block.printed, key=block.printed.get)[-2])],
-    }
-    assert best("") == "tok_seq_cider_refs"
-    found = {claim: list(FILE.counted[claim]) for claim in ("L4", "L5")} if part == "with_attention" else {}
-    for claim in claims.claims(whole("smoothing")):
-        if claim.id in expected and claim.left.startswith(f"{block.facts.runs}_"):
-            pair = tuple(name.removeprefix(f"{block.facts.runs}_") for name in claim.names)
-            found.setdefault(claim.id, []).append(pair)
-    assert found == expected
-
-
 @pytest.mark.parametrize(("share", "reason"), [(0.7, "a batch holds 70% of the words here"), (0.4, "")])
 def test_substitutes_of_most_words_test_nothing(monkeypatch: pytest.MonkeyPatch, share: float, reason: str):
     made, curves = of("lstm"), SmoothingRun.curves

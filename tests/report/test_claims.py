@@ -83,20 +83,6 @@ def test_pairing_finds_a_small_difference_between_images_that_vary_much():
     assert result.agreement == "3/3"
 
 
-def test_an_opposite_difference_does_not_hold():
-    result = outcome([*system("a", HARD), *system("b", [level + 0.01 for level in HARD])])
-    assert result.verdict == FAILS
-    assert result.agreement == "0/3"
-
-
-def test_a_difference_that_images_disagree_on_is_not_significant():
-    mixed = [level + (0.1 if image % 2 else -0.09) for image, level in enumerate(HARD)]
-    result = outcome([*system("a", mixed), *system("b", HARD)])
-    assert result.verdict == UNSURE
-    assert result.p_value is not None
-    assert result.p_value > 0.05
-
-
 def test_a_corpus_metric_is_tested_like_any_other():
     levels = [(level - 0.5) / 10 for level in HARD]
     result = outcome([*corpus("a", [0.5, 0.6, 0.7], levels), *corpus("b", [0.4, 0.4, 0.4], levels)], metric="mBleu4")

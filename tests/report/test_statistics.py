@@ -175,13 +175,6 @@ def test_the_detectable_difference_is_found_four_times_in_five():
     assert found.mean() == pytest.approx(0.8, abs=0.01)
 
 
-def test_q_values_by_hand():
-    """Of .01, .03, .04, .5 the third (.04 x 4/3) also bounds the second (.03 x 4/2)."""
-    assert statistics.q_values([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
-    assert statistics.q_values([0.2]) == [0.2]
-    assert statistics.q_values([]) == []
-
-
 def test_q_values_are_scipys():
     p = np.random.default_rng(0).beta(0.5, 2, 40)
     p[7] = p[3]
