@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
@@ -61,6 +63,7 @@ class ClaimsFile(Frozen):
         metrics: each run's numbers in reports/metrics.json: name -> decoder, metric and captions.
         words: key of `Facts.columns` -> column -> what is compared in it, where the metric's label says too little.
         stand_ins: pairs of what the paper has and what stands for it here, apart from the data.
+        remarks: texts that the paper's claims.py fills in, by its own keys.
         limits: what a reader must know beyond what the run shows.
     """
 
@@ -68,13 +71,16 @@ class ClaimsFile(Frozen):
     claims: tuple[Entry, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}
     stand_ins: tuple[tuple[str, str], ...] = ()
+    remarks: Mapping[str, str] = {}
     limits: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, paper: Paper) -> ClaimsFile:
-        found: ClaimsFile = read_yaml(paper.folder / "claims.yaml", cls)
-        return found
+        return _read(paper.folder / "claims.yaml")
+
+    def remark(self, key: str, /, **values: Any) -> str:
+        return self.remarks[key].format(**values)
 
     def measures(self) -> dict[str, Measure]:
         return {name: Measure(*parts) for name, parts in self.metrics.items()}
@@ -106,3 +112,9 @@ class ClaimsFile(Frozen):
                 headline=entry.is_headline(column, decoder),
                 phrase=self.words.get(where, {}).get(column, ""),
             )
+
+
+@cache
+def _read(path: Path) -> ClaimsFile:
+    found: ClaimsFile = read_yaml(path, ClaimsFile)
+    return found

@@ -138,10 +138,7 @@ def _other_rho(run: Run) -> list[str]:
     if not isinstance(found, Drawn) or point is None:
         return []
     span = shown(found, "images").signed(100, 1)
-    return [
-        f"*Which rho.* The print says .25; in the released code .25 is the probability of a drawn word, rho .75. PSST "
-        f"Multinomial's R@10 with rho .25 minus that with rho .75, at {point.words()}: {span}."
-    ]
+    return [ClaimsFile.read(run.paper).remark("rho", point=point.words(), span=span)]
 
 
 def _drift(run: Run) -> list[str]:
@@ -154,12 +151,7 @@ def _drift(run: Run) -> list[str]:
         gap = difference(own, judge)
         if isinstance(gap, Drawn):
             found.append(f"{line.label} {shown(gap, 'images').signed(100, 1)}")
-    if not found:
-        return []
-    return [
-        "*A private language?* R@1 of a method's own listener minus R@1 of the judge, which has seen people's captions "
-        f"alone: {'; '.join(found)}. What grows from MLE on is understood by the own listener only."
-    ]
+    return [ClaimsFile.read(run.paper).remark("drift", found="; ".join(found))] if found else []
 
 
 def _gradients(run: Run) -> list[str]:
@@ -175,9 +167,4 @@ def _page(run: Run) -> list[str]:
     asked = len({entry.question for entry in entries if entry.question is not None})
     pictures = len({entry.item for entry in entries})
     link = (folder / PAGE).relative_to(REPORTS).as_posix()
-    return [
-        f"*People as raters.* [{link}]({link}) asks Table 5's questions: {asked:,} on captions of {pictures} pictures, "
-        "of each method those of the run nearest to the operating point, first seed. Send the file to people: it needs "
-        f"no network, and gives each of them a CSV file to send back. `seqcap rating aggregate {KEY_FILE} *.csv`, with "
-        "the key beside the page, counts their votes; keep their files elsewhere: the pipeline replaces this folder."
-    ]
+    return [ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, pictures=pictures, key=KEY_FILE)]

@@ -117,10 +117,7 @@ def _most(run: Run) -> str:
             f"print {float(best.printed):+.2f}; the best there: {part.losses[printed].row}, "
             f"{part.printed_gain(printed):+.2f})"
         )
-    if not found:
-        return ""
-    words = "the best of so many is partly so by chance"
-    return f"*Which loss gains most.* {'; '.join(found)}. The intervals are of each loss alone: {words}."
+    return ClaimsFile.read(run.paper).remark("most", found="; ".join(found)) if found else ""
 
 
 def _lazy(run: Run) -> str:
@@ -149,12 +146,7 @@ def _lazy(run: Run) -> str:
             f"intervals reach up to {max(50 * (high - low) for low, high in spans):.2f} to either side and hold 0 in "
             f"{sum(low <= 0 <= high for low, high in spans)} (in print {min(printed):+.2f} to {max(printed):+.2f})"
         )
-    if not found:
-        return ""
-    return (
-        "*Lazy or not.* That lazy training is about as good as full training is no difference that a test could find. "
-        f"CIDEr {'; '.join(found)}."
-    )
+    return ClaimsFile.read(run.paper).remark("lazy", found="; ".join(found)) if found else ""
 
 
 def _with_attention(run: Run) -> str:
@@ -167,12 +159,9 @@ def _with_attention(run: Run) -> str:
             counts.append(f"{sum(ahead)} of {len(ahead)} comparisons for {claim}")
     if not counts:
         return ""
-    seeds, name = [len(entry.seeds) for loss, entry in part.runs.items() if loss in losses], part.facts.name
-    return (
-        f"*L4 and L5 {name}.* The paper makes them for both captioners. Here they are claims without attention only: "
-        f"{name}, {seeds.count(1)} of their {len(seeds)} rows have a single seed. {part.facts.metric} has the claimed "
-        f"sign in {' and '.join(counts)}."
-    )
+    seeds = [len(entry.seeds) for loss, entry in part.runs.items() if loss in losses]
+    values = {"name": part.facts.name, "metric": part.facts.metric, "single": seeds.count(1), "rows": len(seeds)}
+    return ClaimsFile.read(run.paper).remark("attention", counts=" and ".join(counts), **values)
 
 
 def _as_printed(run: Run) -> str:
@@ -215,11 +204,7 @@ def _policy_gradient(run: Run) -> str:
         words = f"{100 * part.printed_gain(_BEST) / part.printed[MLE]:.1f}% {part.facts.name}"
         best, base = part.level(_BEST), part.level(MLE)
         found.append(words if best is None or base is None else f"{words} (here {100 * (best / base - 1):.1f}%)")
-    return (
-        f"*Against policy gradient.* Section 4.1 quotes a relative gain in CIDEr of {stated}% by policy gradient "
-        f"(Up-Down), which Table 2 lists only after it. CIDEr-weighted Tok-Seq with Vrefs gains {' and '.join(found)} "
-        "over MLE."
-    )
+    return ClaimsFile.read(run.paper).remark("policy", stated=stated, found=" and ".join(found))
 
 
 def _determined(run: Run) -> str:
@@ -229,10 +214,4 @@ def _determined(run: Run) -> str:
         level = part.level(MLE)
         if level is not None and 100 * level >= _ONE_TRANSLATION and run.dataset(part.facts.task) == SCENES:
             levels.append(f"{100 * level:.1f} {part.facts.name} ({part.printed[MLE]:.1f} in print)")
-    if not levels:
-        return ""
-    return (
-        f"*Translation of generated sentences.* MLE reaches a BLEU of {' and '.join(levels)}. Such a sentence has "
-        "hardly more than one right translation, so little is left to gain, and words near the right one are seldom "
-        "right, too. People's sentences have many translations."
-    )
+    return ClaimsFile.read(run.paper).remark("determined", levels=" and ".join(levels)) if levels else ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, measure, runs_of_table
 from seqcap.report.claims import Result
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import by_number
 from seqcap.report.tables import gain
@@ -29,13 +30,7 @@ def _confirmed(run: Run) -> list[str]:
         words = f"{entry.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
         # A gain that may be zero has no share.
         found.append(f"{words} ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else words)
-    if not found:
-        return []
-    return [
-        "*A hacked reward?* What text-to-image R@10 gains over TF, by the retriever that pays and by the judge, which "
-        f"no objective has seen: {'; '.join(found)}. In brackets, the share that the judge confirms. What it does not "
-        "confirm is a gain in the eyes of the reward alone."
-    ]
+    return [ClaimsFile.read(run.paper).remark("confirmed", found="; ".join(found))] if found else []
 
 
 def _weighed(run: Run) -> list[str]:
@@ -48,13 +43,7 @@ def _weighed(run: Run) -> list[str]:
         first = mine[mine["step"] == begun.min()].groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
             found.append(f"{entry.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
-    if not found:
-        return []
-    return [
-        "*What alpha weighs.* Standard deviations, over a batch, of the weighed similarity and of the weighed "
-        f"regularisation in the reward of the beam's captions, when the captioner begins to learn. {'; '.join(found)}. "
-        "The part that varies more decides which captions are reinforced."
-    ]
+    return [ClaimsFile.read(run.paper).remark("weighed", found="; ".join(found))] if found else []
 
 
 def _steps(run: Run) -> list[str]:
@@ -99,11 +88,8 @@ def _among(run: Run) -> list[str]:
     whole = int((abs(printed - printed.round()) < 1e-6).sum())
     if scored is None:
         return []
-    return [
-        f"*Among how many.* Recall is among {len(scored):,} images here. The paper does not say among how many: "
-        f"{whole} of its {len(printed)} recalls are whole numbers of {_TEST_IMAGES:,} images, COCO's test split. Only "
-        "among as many can levels be compared."
-    ]
+    numbers = {"scored": len(scored), "whole": whole, "recalls": len(printed), "images": _TEST_IMAGES}
+    return [ClaimsFile.read(run.paper).remark("among", **numbers)]
 
 
 _TEST_IMAGES = 5000
