@@ -201,22 +201,8 @@ def measure(claim: Claim, run: Run) -> Result:
 
 
 def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
-    names, scores = claim.names, run.scores
-    for name in names:
-        if name not in run.by_name:
-            return [Missing(f"variant {name} is not part of this run", absent=True)]
-    samples = []
-    for name in names:
-        sample = scores.sample(name, claim.decoder, claim.metric, claim.captions)
-        if sample is None:
-            return [Missing(scores.why_missing(name, claim.decoder, claim.metric))]
-        samples.append(sample)
-    if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
-        return [Missing(f"{' and '.join(names)} have no seed in common")]
-    same = statistics.paired(samples)
-    if same is None:
-        return [Missing(f"{claim.metric} is undefined for every test {run.kind(claim.task(run)).unit}")]
-    return [Drawn.of(sample) for sample in same]
+    samples = run.paired(claim.names, claim.decoder, claim.metric, claim.captions)
+    return [samples] if isinstance(samples, Missing) else [Drawn.of(sample) for sample in samples]
 
 
 def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:

@@ -19,7 +19,7 @@ from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.report.paper import Captions, Paper
-from seqcap.report.statistics import Floats, Sample
+from seqcap.report.statistics import Floats, Missing, Sample, paired
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
@@ -143,6 +143,16 @@ class Scores:
                 made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed)
             self._cached[key] = made
         return self._cached[key]
+
+    def samples(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
+        """`sample` of several names."""
+        found = []
+        for name in names:
+            sample = self.sample(name, decoder, metric, captions)
+            if sample is None:
+                return Missing(self.why_missing(name, decoder, metric))
+            found.append(sample)
+        return found
 
     def _made(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
         counts = registry.find(metric).statistics
@@ -280,6 +290,19 @@ class Run:
     @cached_property
     def images(self) -> pd.DataFrame:
         return read_images(self.config.pictures, self.split(self.config.pictures))
+
+    def paired(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
+        """The scores of some runs on their common items and seeds, or the reason why there are none."""
+        for name in names:
+            if name not in self.by_name:
+                return Missing(f"variant {name} is not part of this run", absent=True)
+        samples = self.scores.samples(names, decoder, metric, captions)
+        if isinstance(samples, Missing):
+            return samples
+        if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
+            return Missing(f"{' and '.join(names)} have no seed in common")
+        unit = self.kind(self.by_name[names[0]].task).unit
+        return paired(samples) or Missing(f"{metric} is undefined for every test {unit}")
 
     # --- Data
 

@@ -21,7 +21,7 @@ from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.markdown import letters, markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
-from seqcap.report.statistics import Sample
+from seqcap.report.statistics import Missing, Sample
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
 
@@ -227,18 +227,9 @@ def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions)
 
 def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
     """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds."""
-    absent = next((absent_run(one) for one in (name, base) if one not in run.by_name), None)
-    if absent is not None:
-        return absent
-    samples = []
-    for one in (name, base):
-        sample = run.scores.sample(one, decoder, metric, captions)
-        if sample is None:
-            return missing(run, one, decoder, metric)
-        samples.append(sample)
-    mine, others = samples
-    if not set(mine.seeds.tolist()) & set(others.seeds.tolist()):
-        return Estimate(None, remarks=(f"{name} and {base} have no seed in common",))
+    samples = run.paired((name, base), decoder, metric, captions)
+    if isinstance(samples, Missing):
+        return Estimate(None, remarks=(samples.reason,), absent=samples.absent)
     return _over_both(run, name, metric, samples)
 
 

@@ -267,13 +267,7 @@ def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing
 
 
 def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
-    found = []
-    for name in names:
-        sample = run.scores.sample(name, measure.decoder, measure.metric, measure.captions)
-        if sample is None:
-            return Missing(run.scores.why_missing(name, measure.decoder, measure.metric))
-        found.append(sample)
-    return found
+    return run.scores.samples(names, measure.decoder, measure.metric, measure.captions)
 
 
 def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
