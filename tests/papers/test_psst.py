@@ -12,7 +12,7 @@ from seqcap.errors import InputError
 from seqcap.papers.psst import claims, figures, methods, raters, rows, tables
 from seqcap.papers.psst.methods import FEEDBACK, PLACES
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn, Missing
+from seqcap.report.statistics import Missing
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
 
 PAPER = papers.load("psst")
@@ -82,7 +82,6 @@ def test_the_ends_of_rho():
 
 def test_the_papers_point_where_the_curves_get_there():
     point = PLACES["table2"].point(whole("psst"))
-    assert point is not None
     assert (point.value, point.is_printed) == (1.2, True)
     assert PLACES["table2"].words(whole("psst")) == "The operating point is the paper's, CIDEr 1.200."
 
@@ -178,7 +177,6 @@ def test_retrievers_are_measured_with_people():
 
 def judged(run: Run, better: str, worse: str) -> float:
     found = raters.Preferred(better, worse).drawn(run)
-    assert isinstance(found, Drawn), found
     return found.value
 
 

@@ -96,7 +96,6 @@ def write_judge() -> str:
 def nearest(run: Run, place: str, method: str) -> str:
     """A method's run that is nearest to an operating point."""
     point = PLACES[place].point(run)
-    assert point is not None
     of_method = [entry.name for entry in run.runs if entry.name.startswith(f"{method}_w")]
     levels = {name: run.scores.by_seed(name, "greedy", PLACES[place].metric) for name in of_method}
     return min(of_method, key=lambda name: abs(float(levels[name].mean()) - point.value))  # type: ignore[union-attr]

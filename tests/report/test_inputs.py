@@ -123,17 +123,14 @@ def test_captions_are_averaged_or_chosen():
     )
     for captions, expected in (("every", 0.3), ("best", 0.2), ("set", 9.0)):
         items = table.per_item("sll", "sample", "CIDEr", captions)
-        assert items is not None
         assert items.loc[0, 1] == pytest.approx(expected)
     corpus = table.corpus("sll", "sample", "CIDEr")
-    assert corpus is not None
     assert corpus.to_dict() == {1: 7.0}
 
 
 def test_an_undefined_score_is_left_out_of_an_items_mean():
     table = scores(score(value=None), score(rank=1, value=0.4), score(item=1, value=None))
     items = table.per_item("sll", "sample", "CIDEr", "every")
-    assert items is not None
     assert items.loc[0, 1] == 0.4
     assert items[1].isna().tolist() == [False, True]
 
@@ -146,7 +143,6 @@ def test_counts_of_items_are_found_by_the_metrics_that_share_them():
     )
     for order in (1, 4):
         sample = made.sample("sll", "beam", f"BLEU{order} c5", "best")
-        assert sample is not None
         assert sample.statistics.shape == (2, 1, 10)
         # The stored value of the corpus; that of the counts is .5.
         assert sample.by_seed.tolist() == pytest.approx([0.5 + order / 100])
@@ -163,7 +159,6 @@ def test_values_by_seed_whatever_the_metric():
     )
     for metric, captions, expected in (("CIDEr", "every", {1: 1.05, 2: 2.05}), ("METEOR", "best", {1: 0.1, 2: 0.2})):
         found = table.by_seed("sll", "sample", metric, captions)
-        assert found is not None
         assert found.to_dict() == pytest.approx(expected)
     assert table.by_seed("sll", "beam", "CIDEr") is None
 

@@ -45,7 +45,6 @@ def test_repeated_example_captions_are_spelled_out():
 
 def test_literature():
     table = published.literature("flickr8k")
-    assert table is not None
     soft = table[(table["system"] == "Soft-Attention") & (table["metric"] == "BLEU4")]
     assert soft["value"].tolist() == [19.5]
     assert published.literature("scenes") is None

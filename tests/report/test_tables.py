@@ -84,7 +84,6 @@ def test_a_run_of_a_sweep_has_no_row(sle):
 def test_ours_is_in_the_printed_scale(sle):
     cells = lines(sle.read(), "sle_table1").set_index(["row", "column"])
     items = sle.read().scores.per_item("sll", "sample", "CIDEr", "every")
-    assert items is not None
     assert float(cells.loc[("SLL", "CIDEr"), "ours"]) == pytest.approx(items.to_numpy().mean() * 100, abs=0.006)
     assert cells.loc[("SLL", "CIDEr"), "n"] == "12 images x 3 seeds"
     assert float(cells.loc[("SLL", "mBleu4"), "ours"]) == pytest.approx(0.802)
