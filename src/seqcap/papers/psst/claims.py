@@ -123,25 +123,26 @@ def _judge_claims(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    return [*_points(run), *_other_rho(run), *_drift(run), *_gradients(run), *_page(run)]
+    found = (_points(run), _other_rho(run), _drift(run), in_words(run, read_estimates(run)), _page(run))
+    return [*filter(None, found)]
 
 
-def _points(run: Run) -> list[str]:
+def _points(run: Run) -> str:
     found = [f"{PLACES[table].name}: {PLACES[table].words(run)}" for table in ("table1", "table2", "table3")]
-    return [f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."]
+    return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
 
 
-def _other_rho(run: Run) -> list[str]:
+def _other_rho(run: Run) -> str:
     point, measure = PLACES["table2"].point(run), RECALL["R@10"]
     drawn = [Reading(curve(run, method), measure, point).drawn(run) for method in (PSST, PSST_75)]
     found = difference(*drawn)
     if not isinstance(found, Drawn) or point is None:
-        return []
+        return ""
     span = shown(found, "images").signed(100, 1)
-    return [ClaimsFile.read(run.paper).remark("rho", point=point.words(), span=span)]
+    return ClaimsFile.read(run.paper).remark("rho", point=point.words(), span=span)
 
 
-def _drift(run: Run) -> list[str]:
+def _drift(run: Run) -> str:
     """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
     point = PLACES["table2"].point(run)
     found = []
@@ -151,20 +152,15 @@ def _drift(run: Run) -> list[str]:
         gap = difference(own, judge)
         if isinstance(gap, Drawn):
             found.append(f"{line.label} {shown(gap, 'images').signed(100, 1)}")
-    return [ClaimsFile.read(run.paper).remark("drift", found="; ".join(found))] if found else []
+    return ClaimsFile.read(run.paper).remark("drift", found="; ".join(found)) if found else ""
 
 
-def _gradients(run: Run) -> list[str]:
-    words = in_words(run, read_estimates(run))
-    return [words] if words else []
-
-
-def _page(run: Run) -> list[str]:
+def _page(run: Run) -> str:
     folder = kit_folder(run.paper.name)
     if not (folder / PAGE).is_file():
-        return []
+        return ""
     entries = read_key(folder / KEY_FILE).entries
     asked = len({entry.question for entry in entries if entry.question is not None})
     pictures = len({entry.item for entry in entries})
     link = (folder / PAGE).relative_to(REPORTS).as_posix()
-    return [ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, pictures=pictures, key=KEY_FILE)]
+    return ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, pictures=pictures, key=KEY_FILE)

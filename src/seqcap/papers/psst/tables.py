@@ -188,11 +188,9 @@ def operating(run: Run) -> list[Cell]:
         point, known = place.point(run), registry.find(place.metric)
         value = None if point is None else point.value
         remarks = ("the paper's",) if point is not None and point.is_printed else (place.rule,)
-        cell = Cell.of(
-            place.metric, "", place.name, "where", Estimate(value, remarks=remarks), run.stand_in(place.task)
-        )
-        named = replace(cell, row=f"{place.name}: {known.label}", direction="", printed=f"{place.printed:g}")
-        cells.append(replace(named, scale=place.scale, decimals=4 if place.scale == 1 else 2))
+        row, ours = f"{place.name}: {known.label}", Estimate(value, remarks=remarks)
+        decimals, data = 4 if place.scale == 1 else 2, run.stand_in(place.task)
+        cells.append(Cell("", row, "where", "", f"{place.printed:g}", ours, place.scale, decimals, data))
     return cells
 
 

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from seqcap.papers.smoothing.rows import (
-    ENSEMBLE,
-    MEMBERS,
-    MLE,
-    ON_SERVER,
-    SERVER,
-    Part,
-    entry_name,
-    parts,
-    read_rows,
-)
+from seqcap.papers.smoothing.rows import ENSEMBLE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts, read_rows
 from seqcap.report.claims import Claim, Result
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import SCENES, Run

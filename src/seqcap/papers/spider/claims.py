@@ -39,18 +39,17 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    words = in_words(read_variance(run))
-    return [*_told(run), *([words] if words else [])]
+    return [*filter(None, (_updates(run), in_words(read_variance(run))))]
 
 
-def _told(run: Run) -> list[str]:
+def _updates(run: Run) -> str:
     trained = run.steps
     if not trained:
-        return []
+        return ""
     shown = by_number((run.by_name[name].label, number) for name, number in trained.items())
     words = f"*Updates.* After MLE, so many steps of training: {shown}."
     policy, mixer = trained.get("pg_bcmr"), trained.get("mixer_bcmr")
     if policy and mixer:
         equal = "equally many updates" if policy == mixer else f"{policy:,} against {mixer:,}"
         words += f" S2 compares PG-BCMR with MIXER-BCMR after {equal}."
-    return [f"{words} The weights that are kept are the best on val, which may be earlier."]
+    return f"{words} The weights that are kept are the best on val, which may be earlier."
