@@ -128,7 +128,7 @@ def test_naturalness_is_asked_against_straight_through_at_one_recall(run: Run):
 
 
 def test_all_models_are_asked_on_the_same_drawn_pictures(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rating, "PICTURES", 10)
+    monkeypatch.setattr(rating, "IMAGES", 10)
     accuracy, naturalness = rating.questions(run, SIMILAR)
     items = [one.item for one in accuracy][:10]
     assert len(set(items)) == 10

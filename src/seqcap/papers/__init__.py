@@ -7,7 +7,7 @@
   Nothing else imports it, nor matplotlib.
 - `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`) and, where a paper needs code, `claims.py`: `claims(run)`;
   `stand_ins(run)`, pairs of a thing in the paper and its stand-in here, apart from the data; `remarks(run,
-  results)`, paragraphs after the findings, from this run's numbers.
+  results)`, paragraphs after the findings, from this run's numbers and texts of claims.yaml.
 - `rows.py`, where rows depend on the run: `rows(run)`.
 - `rating.py`, where people judged captions: `questions(run, similar)`, the questions of `seqcap.rating`.
 """

@@ -1,4 +1,4 @@
-"""What the papers' figures share: style, captions beside pictures, curves; PNG files with reproducible bytes."""
+"""What the papers' figures share: style, captions beside images, curves; PNG files with reproducible bytes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Row:
 
 
 def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Figure:
-    """A row per image: the picture, or its file name where it may not be shown, and columns of `widths` characters."""
+    """A row per image: the image, or its file name where it may not be shown, and columns of `widths` characters."""
     inches = [_CHARACTER * width for width in widths]
     figure = Figure(figsize=(2.2 + sum(inches), sum(row.height for row in rows) + 0.1))
     top = figure.get_figheight() - 0.05
@@ -210,7 +210,7 @@ def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> 
         shown = _frames(row.task, row.file) if row.task else _pixels(run.config.pictures, row.file)
         high = min(row.height - 0.45, 1.45)
         wide = high * shown.shape[1] / shown.shape[0]
-        # Of pictures that are wider than high, so much that they leave room for the words beside them.
+        # Of images that are wider than high, so much that they leave room for the words beside them.
         wide, high = min(wide, 1.75), min(high, 1.75 * high / wide)
         width, height = figure.get_size_inches()
         axes = figure.add_axes((left / width, (top - 0.38 - high) / height, wide / width, high / height))

@@ -248,7 +248,7 @@ class Run:
 
     @classmethod
     def read(cls, config: PaperConfig, paper: Paper) -> Run:
-        # Evaluations of pictures come first: human captions in tables are those of pictures.
+        # Evaluations of images come first: human captions in tables are those of images.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
         return cls(config, paper, scores)

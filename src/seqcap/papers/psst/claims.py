@@ -161,6 +161,6 @@ def _page(run: Run) -> str:
         return ""
     entries = read_key(folder / KEY_FILE).entries
     asked = len({entry.question for entry in entries if entry.question is not None})
-    pictures = len({entry.item for entry in entries})
+    images = len({entry.item for entry in entries})
     link = (folder / PAGE).relative_to(REPORTS).as_posix()
-    return ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, pictures=pictures, key=KEY_FILE)
+    return ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, images=images, key=KEY_FILE)

@@ -1,9 +1,9 @@
 """Automatic raters, which stand for the people of PSST's Table 5.
 
-Accuracy: a caption and two pictures, its own and the one that the judge, a retriever which no run has seen, holds for
+Accuracy: a caption and two images, its own and the one that the judge, a retriever which no run has seen, holds for
 the most similar. Right if the judge's score is higher for the own one (`fixed_choice` in the scores).
 
-Better English: of two captions of a picture, that with fewer statements that the scenes' checker cannot read; if both
+Better English: of two captions of an image, that with fewer statements that the scenes' checker cannot read; if both
 have as many, or nobody knows (photographs), that whose words are more probable under the captioner of cross-entropy.
 Equal captions: neither.
 """

@@ -17,7 +17,7 @@ from seqcap.report.tradeoff import nearest
 from seqcap.tasks import ARTIFACTS
 
 # The paper has 300. The page holds each with a similar one, and has to be small enough to send.
-PICTURES = 200
+IMAGES = 200
 
 
 def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem], list[NaturalnessItem]]:
@@ -27,7 +27,7 @@ def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem],
     same at the other operating point, against the reference. Methods that are not part of the run are left out.
     """
     rows = [row for row in run.paper.published.rows("table5") if row != PEOPLE]
-    items = np.random.default_rng(0).permutation(sorted(similar))[:PICTURES].tolist()
+    items = np.random.default_rng(0).permutation(sorted(similar))[:IMAGES].tolist()
     point = PLACES["accuracy"].point(run)
     at_one_cider = {row: nearest(run, curve(run, method_of(run.paper, row)), point) for row in rows}
     captions = {row: _greedy(run, name) for row, name in at_one_cider.items() if name}

@@ -153,7 +153,7 @@ def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[
 
 
 def retrievers(run: Run) -> list[Cell]:
-    """How well people's captions are found, and by them the pictures."""
+    """How well people's captions are found, and by them the images."""
     cells = []
     for label, name, who in (
         ("the listeners that runs start from", GROUND_TRUTH, "own"),

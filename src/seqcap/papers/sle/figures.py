@@ -17,7 +17,7 @@ from seqcap.report import figures as draw
 from seqcap.report.inputs import Run, read_captions, read_images
 from seqcap.report.tables import Measure
 
-# Runs of one objective share a colour and a marker, with attention and without, of pictures and of clips.
+# Runs of one objective share a colour and a marker, with attention and without, of images and of clips.
 _COLOURS = {"xe": draw.BLACK, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.RED, MULTI: draw.PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 
@@ -235,7 +235,7 @@ _OF_SAMPLES = {
     "Div-2": Measure("sample", "Div2", "set"),
     "mBLEU-4 (low: diverse)": Measure("sample", "mBleu4", "set"),
 }
-# What can be measured where everything that is true of a picture is known.
+# What can be measured where everything that is true of an image is known.
 _TRUE = {
     "true precision": Measure("sample", "precision_true", "every"),
     "true recall of all together": Measure("sample", "recall_true", "set"),
