@@ -1,45 +1,65 @@
-"""The papers' invented runs, each in an empty current directory."""
+"""The papers' invented runs, and what tests read of them."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from invented_psst import PsstRun
-from invented_runs import SleRun, SmoothingRun, SpiderRun
+from invented_runs import PaperRun, SleRun, SmoothingRun, SpiderRun
 from invented_wtfrl import WtfrlRun
+from matplotlib.figure import Figure
+
+from seqcap.report.claims import Result, run_claims
+from seqcap.report.inputs import Run
+from seqcap.report.section import all_claims
+from seqcap.report.tables import COLUMNS, make_table
+
+KINDS = {"psst": PsstRun, "sle": SleRun, "smoothing": SmoothingRun, "spider": SpiderRun, "wtfrl": WtfrlRun}
 
 
-@pytest.fixture
-def sle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SleRun:
-    """An empty current directory, and SLE's run to write into it."""
-    monkeypatch.chdir(tmp_path)
-    return SleRun()
+@cache
+def whole(paper: str) -> Run:
+    """A paper's invented run as it is, in memory."""
+    return KINDS[paper]().read()
 
 
-@pytest.fixture
-def spider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SpiderRun:
-    """PG-SPIDEr's run; with `sle`, in the same directory."""
-    monkeypatch.chdir(tmp_path)
-    return SpiderRun()
+def lines(run: Run, name: str) -> pd.DataFrame:
+    """A table's lines in its CSV file."""
+    return pd.DataFrame([cell.record() for cell in make_table(run, name).cells], columns=COLUMNS)
 
 
-@pytest.fixture
-def smoothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmoothingRun:
-    """Loss smoothing's run; with `sle`, in the same directory."""
-    monkeypatch.chdir(tmp_path)
-    return SmoothingRun()
+def numbers(run: Run, name: str) -> pd.Series[float]:
+    """A table's numbers of ours, by row and column."""
+    made = lines(run, name)
+    return made[made["ours"] != ""].set_index(["row", "column"])["ours"].astype(float)
 
 
-@pytest.fixture
-def psst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PsstRun:
-    """PSST's run; with `sle`, in the same directory."""
-    monkeypatch.chdir(tmp_path)
-    return PsstRun()
+def outcomes(run: Run) -> dict[tuple[str, str, str, str, str], Result]:
+    """The results of a run's claims, by claim, metric, decoder, left and right."""
+    results = run_claims(all_claims(run), run)
+    return {(r.claim.id, r.claim.metric, r.claim.decoder, r.claim.left, r.claim.right): r for r in results}
 
 
-@pytest.fixture
-def wtfrl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WtfrlRun:
-    """WTF-RL's run; with `sle`, in the same directory."""
-    monkeypatch.chdir(tmp_path)
-    return WtfrlRun()
+def by_heading(remarks: list[str]) -> dict[str, str]:
+    return {text.split("*")[1].rstrip("."): text for text in remarks}
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.texts]
+
+
+def _fixture(paper: str) -> Any:
+    @pytest.fixture(name=paper)
+    def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PaperRun:
+        """An empty current directory, which all papers of a test share, and a run to write into it."""
+        monkeypatch.chdir(tmp_path)
+        return KINDS[paper]()
+
+    return made
+
+
+psst, sle, smoothing, spider, wtfrl = map(_fixture, KINDS)

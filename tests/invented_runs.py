@@ -22,6 +22,7 @@ from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, 
 from seqcap.files import parquet, schemas
 from seqcap.files.writing import copy_file
 from seqcap.metrics.registry import DIVERSITY
+from seqcap.papers.smoothing.rows import ENSEMBLE, SINGLE, read_rows
 from seqcap.report.inputs import Run, Scores
 
 Rows = list[dict[str, Any]]
@@ -159,12 +160,15 @@ class PaperRun:
                 pixels = np.random.default_rng(image).integers(0, 255, (64, 64, 3), dtype=np.uint8)
                 buffer = io.BytesIO()
                 Image.fromarray(pixels).save(buffer, format="PNG")
-                member = tarfile.TarInfo(name)
-                member.size = buffer.tell()
-                buffer.seek(0)
-                tar.addfile(member, buffer)
+                add_member(tar, name, buffer.getvalue())
         parquet.write_rows(data / "images.parquet", images, schemas.IMAGES)
         parquet.write_rows(data / "references.parquet", references, schemas.REFERENCES)
+
+
+def add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    tar.addfile(member, io.BytesIO(content))
 
 
 def scores_of(rows: Rows) -> Scores:
@@ -309,10 +313,7 @@ class SleRun(PaperRun):
             copy_file(Path(f"artifacts/image/data/{name}.parquet"), Path(f"artifacts/clip/data/{name}.parquet"))
         with tarfile.open("artifacts/clip/data/gifs.tar", "w") as tar:
             for number in range(self.images):
-                content = gif(pictures(5))
-                member = tarfile.TarInfo(f"images/{number}.png")
-                member.size = len(content)
-                tar.addfile(member, io.BytesIO(content))
+                add_member(tar, f"images/{number}.png", gif(pictures(5)))
 
     def scores(self, evaluation: str) -> Rows:
         table = Table(self.missing)
@@ -391,16 +392,8 @@ class SleRun(PaperRun):
 
 # --- SPIDEr
 
-SPIDER_LABELS = {
-    "mle": "MLE",
-    "pg_bleu4": "PG-BLEU-4",
-    "pg_cider": "PG-CIDEr",
-    "mixer_bcmr": "MIXER-BCMR",
-    "mixer_bcmr_a": "MIXER-BCMR-A",
-    "pg_bcmr": "PG-BCMR",
-    "pg_spider": "PG-SPIDEr",
-    "pg_spice": "PG-SPICE",
-}
+SPIDER_LABELS = {name: row for row, (name, _) in papers.load("spider").facts.rows["table1"].items()}
+SPIDER_LABELS |= {"pg_spice": "PG-SPICE"}
 # Reward -> its mean over the captions of MLE, and what training on it adds.
 REWARDS = {"bleu4": (0.3, 0.1), "cider": (0.8, 0.3), "bcmr": (4.0, 0.8), "spider": (1.0, 0.35), "spice": (0.2, 0.1)}
 # Run -> CIDEr, share of captions saying only what is true, words, seq-rep-2.
@@ -517,37 +510,12 @@ class SpiderRun(PaperRun):
 
 # --- Loss smoothing
 
-# Captioner -> its block of Table 1, and task -> its column of Table 3.
-BLOCKS = {"lstm": "without attention", "attention": "with attention"}
-TASKS = {"en_fr": "WMT'14 En-Fr BLEU", "de_en": "IWSLT'14 De-En BLEU"}
-POOLS = {"v": "V", "batch": "Vbatch", "refs": "Vrefs"}
+_FILE = read_rows(papers.load("smoothing"))
+BLOCKS, TASKS = ("lstm", "attention"), ("en_fr", "de_en")
 # Loss -> its row as printed. A run is <captioner>_<loss> or <task>_<loss>.
-CAPTION_LOSSES = {
-    "mle": "MLE",
-    "entropy": "MLE + gammaH",
-    "tok": "Tok | Glove sim",
-    "tok_rfreq": "Tok | Glove sim rfreq",
-    **{
-        f"{kind}_{reward.lower()}_{pool}": f"{label} | {reward} | {printed}"
-        for kinds in ({"seq": "Seq", "seq_lazy": "Seq, lazy"}, {"tok_seq": "Tok-Seq"})
-        for reward in ("Hamming", "CIDER")
-        for kind, label in kinds.items()
-        for pool, printed in POOLS.items()
-    },
-}
-TRANSLATION_LOSSES = {
-    "mle": "MLE",
-    "tok": "tok | Glove sim",
-    "tok_rfreq": "tok | Glove sim rfreq",
-    "seq_hamming_v": "Seq | Hamming | V",
-    "seq_hamming_batch": "Seq | Hamming | Vbatch",
-    "seq_bleu4_batch": "Seq | BLEU-4 | Vbatch",
-    "tok_seq_hamming_batch": "Tok-Seq | Hamming | Vbatch",
-    "tok_seq_bleu4_batch": "Tok-Seq | BLEU-4 | Vbatch",
-}
-# What is scored on the server's split -> its row of Table 2.
-SINGLE, ENSEMBLE = "tok_seq_cider", "tok_seq_cider_ensemble"
-ENTRIES = {SINGLE: "Ours: Tok-Seq CIDER", ENSEMBLE: "Ours: Tok-Seq CIDER +"}
+CAPTION_LOSSES, TRANSLATION_LOSSES = (
+    {name: loss.row for name, loss in losses.items()} for losses in _FILE.losses.values()
+)
 
 
 @dataclass
@@ -617,7 +585,7 @@ class SmoothingRun(PaperRun):
         teams = [
             self.reported(
                 name,
-                label=ENTRIES[name],
+                label=_FILE.entries[name],
                 objective="token_sequence_smoothing",
                 seeds=(1,),
                 members=members,

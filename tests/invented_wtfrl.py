@@ -12,19 +12,9 @@ from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 from seqcap import papers
 from seqcap.config.report import ReportedRun
 
-# Run -> its row of Table 1, or of a run that is ours the one that it is like.
-LIKE = {
-    "tf": "TF",
-    "tf_longer": "TF",
-    "wtf": "WTF",
-    "wtf_rl": "WTF-RL",
-    "rl": "RL",
-    "rl_alone": "RL",
-    "rl_unidirectional": "RL - Unidirectional",
-    "scst_discriminator": "SCST - Discriminator",
-    "scst_grammar": "SCST - Grammar",
-}
-LABELS = LIKE | {"tf_longer": "TF, as many steps more", "rl_alone": "RL, alpha 1"}
+# Run -> its row of Table 1; LIKE: of a run that is ours the one that it is like.
+LABELS = {name: row for row, (name, _) in papers.load("wtfrl").facts.rows["table1"].items()}
+LIKE = LABELS | {"tf_longer": "TF", "rl_alone": "RL"}
 OBJECTIVES = {
     "tf": "cross_entropy",
     "tf_longer": "cross_entropy",

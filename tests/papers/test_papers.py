@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from invented_papers import lines, whole
 
 from seqcap import papers
 from seqcap.errors import InputError
@@ -13,11 +14,24 @@ from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.section import all_claims
 
 NAMES = ("psst", "sle", "smoothing", "spider", "wtfrl")
+PRINTED = [
+    (name, path.stem) for name in NAMES for path in sorted((papers.FOLDER / name / "published").glob("table?.csv"))
+]
+
+
+@pytest.mark.parametrize(("name", "table"), PRINTED)
+def test_every_published_cell_appears_once_as_printed(name: str, table: str):
+    ours, theirs = lines(whole(name), f"{name}_{table}"), whole(name).paper.published.table(table)
+    in_print = ours["row"].isin(theirs["row"])
+    keys = ["block", "row", "column", "direction"]
+    assert ours.loc[in_print, keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
+    assert ours.loc[in_print, "paper"].tolist() == theirs["printed"].tolist()
+    assert (ours.loc[~in_print, "paper"] == "").all()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_paper_describes_itself(name: str, request: pytest.FixtureRequest):
-    run = request.getfixturevalue(name).read()
+def test_a_paper_describes_itself(name: str):
+    run = whole(name)
     paper, published = run.paper, run.paper.published
     assert paper.name == name
     assert {entry.task for entry in run.runs} <= set(paper.facts.published_on)
@@ -35,8 +49,8 @@ def test_a_paper_describes_itself(name: str, request: pytest.FixtureRequest):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_claims_have_the_sign_that_the_paper_prints(name: str, request: pytest.FixtureRequest):
-    run = request.getfixturevalue(name).read()
+def test_claims_have_the_sign_that_the_paper_prints(name: str):
+    run = whole(name)
     claims = all_claims(run)
     assert any(claim.headline for claim in claims)
     for claim in claims:

@@ -128,18 +128,6 @@ def test_words_give_numbers_with_intervals(psst: PsstRun):
     assert "ST Multinomial, no gradient through feedback: " in words
 
 
-def test_numbers_have_two_digits():
-    from seqcap.papers.psst.estimators import _two_digits
-
-    assert [_two_digits(number) for number in (1234.5, 0.01234, 5.0, -0.5, float("nan"))] == [
-        "1,200",
-        "0.012",
-        "5",
-        "-0.5",
-        "nan",
-    ]
-
-
 def test_without_the_file_nothing_is_said(psst: PsstRun):
     run = psst.read()
     assert read_estimates(run) == {}

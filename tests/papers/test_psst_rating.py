@@ -21,7 +21,7 @@ from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.evaluation.retrieval import most_similar
 from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.papers.psst import claims, rating
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import PLACES
 from seqcap.rating.key import read_key
 from seqcap.rating.kit import write_kit
 from seqcap.report.inputs import Run
@@ -96,7 +96,6 @@ def write_judge() -> str:
 def nearest(run: Run, place: str, method: str) -> str:
     """A method's run that is nearest to an operating point."""
     point = PLACES[place].point(run)
-    assert point is not None
     of_method = [entry.name for entry in run.runs if entry.name.startswith(f"{method}_w")]
     levels = {name: run.scores.by_seed(name, "greedy", PLACES[place].metric) for name in of_method}
     return min(of_method, key=lambda name: abs(float(levels[name].mean()) - point.value))  # type: ignore[union-attr]
@@ -129,7 +128,7 @@ def test_naturalness_is_asked_against_straight_through_at_one_recall(run: Run):
 
 
 def test_all_models_are_asked_on_the_same_drawn_pictures(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rating, "PICTURES", 10)
+    monkeypatch.setattr(rating, "IMAGES", 10)
     accuracy, naturalness = rating.questions(run, SIMILAR)
     items = [one.item for one in accuracy][:10]
     assert len(set(items)) == 10

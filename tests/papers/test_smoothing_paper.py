@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import runpy
-import shutil
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from invented_papers import lines, outcomes, texts, whole
 from invented_runs import SmoothingRun
 
 from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures, rows
-from seqcap.pipeline.params import read_params
 from seqcap.report.claims import run_claims
-from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
-from seqcap.report.tables import COLUMNS, make_table
+from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS, NOT_RUN, ONE_SEED, UNTESTABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -29,12 +27,6 @@ MLE, BEST = "MLE", "Tok-Seq | CIDER | Vrefs"
 SINGLE, ENSEMBLE = FILE.entries.values()
 
 
-@cache
-def whole() -> Run:
-    """Both captioners, both tasks and the server's entries, in memory."""
-    return SmoothingRun().read()
-
-
 def of(*systems: str) -> SmoothingRun:
     """A run of some captioners or tasks, without the server's entries."""
     made = SmoothingRun(members={})
@@ -42,50 +34,12 @@ def of(*systems: str) -> SmoothingRun:
     return made
 
 
-def lines(run: Run, name: str) -> pd.DataFrame:
-    """A table's lines in its CSV file."""
-    return pd.DataFrame([cell.record() for cell in make_table(run, name).cells], columns=COLUMNS)
-
-
 @cache
 def whole_lines(name: str) -> pd.DataFrame:
-    return lines(whole(), name)
-
-
-def texts(figure: figures.Figure) -> list[str]:
-    return [text.get_text() for text in figure.texts]
-
-
-# --- Rows
-
-
-def test_every_printed_row_has_a_run_of_its_label(tmp_path):
-    """At the papers' scale, which trains all of them."""
-    for folder in ("papers", "scales"):
-        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
-    shared = (REPOSITORY / "params.yaml").read_text()
-    (tmp_path / "params.yaml").write_text(shared.replace("scale: laptop", "scale: paper"))
-    params = read_params(tmp_path)
-    for part in FILE.parts.values():
-        losses = FILE.losses[part.losses]
-        assert all(params.runs[f"{part.runs}_{loss}"].label == known.row for loss, known in losses.items())
-        cells = PAPER.published.table(part.table)
-        printed = cells.loc[(cells["block"] == part.block) & (cells["column"] == part.column), "row"]
-        assert printed.tolist() == [known.row for known in losses.values()]
-    assert {name: ensemble.label for name, ensemble in params.ensembles.items()} == FILE.entries
+    return lines(whole("smoothing"), name)
 
 
 # --- Tables
-
-
-@pytest.mark.parametrize("table", ["table1", "table2", "table3"])
-def test_every_published_cell_appears_once_as_printed(table: str):
-    ours, theirs = whole_lines(f"smoothing_{table}"), PAPER.published.table(table)
-    keys = ["block", "row", "column"]
-    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
-    assert ours["paper"].tolist() == theirs["printed"].tolist()
-    filled = ours["ours"] != ""
-    assert filled.all() if table != "table2" else filled.sum() == 2 * 16
 
 
 def test_entries_say_what_they_are_made_of():
@@ -198,35 +152,6 @@ def test_a_run_without_attention_and_without_mle():
 # --- Claims
 
 
-@pytest.mark.parametrize("part", ["without_attention", "with_attention"])
-def test_claims_compare_the_papers_best_rows(part: str):
-    """Of each family of losses the one with the paper's best CIDEr."""
-    block = rows.parts(whole())[part]
-
-    def best(*starts: str) -> str:
-        return max((loss for loss in block.printed if loss.startswith(starts)), key=block.printed.__getitem__)
-
-    def limited(kind: str) -> str:
-        return best(f"{kind}_batch", f"{kind}_refs")
-
-    hamming, cider = (best(f"seq_{reward}", f"seq_lazy_{reward}") for reward in ("hamming", "cider"))
-    kinds = ("seq_hamming", "seq_cider", "tok_seq_hamming", "tok_seq_cider")
-    both = [limited(kind) for kind in ("tok_seq_hamming", "tok_seq_cider")]
-    expected = {
-        "L3": [(hamming, "mle"), (cider, "mle")],
-        "L4": [(limited(kind), f"{kind}_v") for kind in kinds],
-        "L5": [(one, other) for one in both for other in ("tok", one.removeprefix("tok_"))],
-        "L6": [("tok_seq_cider_refs", "mle"), ("tok_seq_cider_refs", sorted(block.printed, key=block.printed.get)[-2])],
-    }
-    assert best("") == "tok_seq_cider_refs"
-    found = {claim: list(FILE.counted[claim]) for claim in ("L4", "L5")} if part == "with_attention" else {}
-    for claim in claims.claims(whole()):
-        if claim.id in expected and claim.left.startswith(f"{block.facts.runs}_"):
-            pair = tuple(name.removeprefix(f"{block.facts.runs}_") for name in claim.names)
-            found.setdefault(claim.id, []).append(pair)
-    assert found == expected
-
-
 @pytest.mark.parametrize(("share", "reason"), [(0.7, "a batch holds 70% of the words here"), (0.4, "")])
 def test_substitutes_of_most_words_test_nothing(monkeypatch: pytest.MonkeyPatch, share: float, reason: str):
     made, curves = of("lstm"), SmoothingRun.curves
@@ -244,15 +169,9 @@ def test_substitutes_of_most_words_test_nothing(monkeypatch: pytest.MonkeyPatch,
     assert (verdicts["L4", "lstm_seq_hamming_batch"] == UNTESTABLE) == bool(reason)
 
 
-def outcomes(run: Run) -> dict[tuple[str, str, str, str], str]:
-    return {
-        (result.claim.id, result.claim.metric, result.claim.left, result.claim.right): result.verdict
-        for result in run_claims(claims.claims(run), run)
-    }
-
-
 def test_claims_hold_as_the_run_was_made():
-    verdicts = outcomes(SmoothingRun(images=30).read())
+    found = outcomes(SmoothingRun(images=30).read())
+    verdicts = {(*key[:2], *key[3:]): result.verdict for key, result in found.items()}
     # The server's entries are of one seed, or one ensemble.
     server = ("L10", "CIDEr c5", "tok_seq_cider_ensemble", "tok_seq_cider")
     assert verdicts.pop(server) == ONE_SEED
@@ -265,7 +184,7 @@ def test_claims_hold_as_the_run_was_made():
 
 
 def test_remarks():
-    best, lazy, attention, printed, gradient = claims.remarks(whole(), [])
+    best, lazy, attention, printed, gradient = claims.remarks(whole("smoothing"), [])
     assert f"without attention: {BEST}, +15." in best
     assert "the best there: Tok-Seq | BLEU-4 | Vbatch, +1.36" in best
     # Computed by hand from Table 1: Hamming V 94.26 - 96.37, CIDER V 96.32 - 94.40.
@@ -287,7 +206,7 @@ def test_remarks():
 
 
 def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(monkeypatch: pytest.MonkeyPatch):
-    assert not [text for text in claims.remarks(whole(), []) if "Translation of generated" in text]
+    assert not [text for text in claims.remarks(whole("smoothing"), []) if "Translation of generated" in text]
     made = of("de_en", "en_fr")
     scores = made.scores
 
@@ -301,14 +220,6 @@ def test_generated_sentences_are_remarked_on_only_where_mle_is_nearly_perfect(mo
         "*Translation of generated sentences.* MLE reaches a BLEU of 85.0 WMT'14 En-Fr (30.0 in print). Such a"
     )
     assert "De-En" not in said
-
-
-def test_spice_of_forty_references_is_printed_in_another_scale():
-    (error,) = ClaimsFile.read(PAPER).errors
-    cells = PAPER.published.table("table2").dropna(subset="value")
-    c5, c40 = (cells.loc[cells["column"] == f"SPICE {of}", "value"] for of in ("c5", "c40"))
-    assert f"SPICE c40: {c40.min()} to {c40.max()}, beside {c5.min()} to {c5.max()} with c5." in error
-    assert error.endswith(f"{c40.min() / 1000:.4f} to {c40.max() / 1000:.4f}.")
 
 
 # --- Figures

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
-import pandas as pd
 import pytest
+from invented_papers import by_heading, lines, numbers, outcomes, texts, whole
 from invented_wtfrl import CHANGES, HACKED, LABELS, LOST, WtfrlRun, printed
 
 from seqcap import papers
 from seqcap.papers.wtfrl import figures
 from seqcap.papers.wtfrl.ablations import ablations
 from seqcap.papers.wtfrl.claims import remarks
-from seqcap.papers.wtfrl.hacked import most_hacked
-from seqcap.report.claims import Claim, Result, run_claims
+from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
-from seqcap.report.section import metrics
-from seqcap.report.tables import COLUMNS, make_table
+from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS
 
 PAPER = papers.load("wtfrl")
@@ -29,50 +25,23 @@ PRINTED = [name for row, (name, _) in PAPER.facts.rows["table1"].items() if row 
 FEW = ["tf", "wtf", "wtf_rl", "rl"]
 
 
-@cache
-def whole() -> Run:
-    """Every run, in memory."""
-    return WtfrlRun().read()
-
-
 def few(**changes: object) -> Run:
     return WtfrlRun(names=list(FEW), **changes).read()  # type: ignore[arg-type]
-
-
-def lines(run: Run, name: str) -> pd.DataFrame:
-    """A table's lines in its CSV file."""
-    return pd.DataFrame([cell.record() for cell in make_table(run, name).cells], columns=COLUMNS)
-
-
-def numbers(run: Run, name: str) -> pd.Series[float]:
-    """A table's numbers of ours, by row and column."""
-    made = lines(run, name)
-    return made[made["ours"] != ""].set_index(["row", "column"])["ours"].astype(float)
 
 
 # --- Table 1
 
 
-def test_every_published_cell_appears_once_as_printed():
-    ours, theirs = lines(whole(), "wtfrl_table1"), PAPER.published.table("table1")
-    ours = ours[~ours["row"].isin(OURS)].reset_index(drop=True)
-    keys = ["block", "row", "column"]
-    assert len(ours) == 7 * 12
-    assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
-    assert ours["paper"].tolist() == theirs["printed"].tolist()
-    assert ours["direction"].tolist() == theirs["direction"].tolist()
-
-
 def test_ours_is_beside_print_in_its_scale():
     """The invented run has the printed levels, so a column that reads another's metric is seen."""
-    ours = numbers(whole(), "wtfrl_table1")
+    ours = numbers(whole("wtfrl"), "wtfrl_table1")
     for name in PRINTED:
         for column in PAPER.published.table("table1")["column"].unique():
             assert ours[LABELS[name], column] == pytest.approx(100 * printed(name, column), abs=1), (name, column)
 
 
 def test_rows_that_are_ours_follow_those_like_them_and_say_so():
-    made = lines(whole(), "wtfrl_table1")
+    made = lines(whole("wtfrl"), "wtfrl_table1")
     rows = made["row"].drop_duplicates().tolist()
     assert rows[rows.index("TF") + 1] == "TF, as many steps more"
     assert rows[rows.index("RL") + 1] == "RL, alpha 1"
@@ -89,9 +58,9 @@ def test_rows_that_are_ours_follow_those_like_them_and_say_so():
 
 
 def test_retrieval_has_every_row_and_people():
-    made = lines(whole(), "wtfrl_retrieval")
+    made = lines(whole("wtfrl"), "wtfrl_retrieval")
     assert made["row"].drop_duplicates().tolist() == [*LABELS.values(), "human captions"]
-    cells = numbers(whole(), "wtfrl_retrieval")
+    cells = numbers(whole("wtfrl"), "wtfrl_retrieval")
     for way in ("T2I", "I2T"):
         paid, judged = (cells["RL", f"{way} R@10, {who}"] for who in ("reward's", "judge's"))
         half = 50 * (printed("rl", f"{way} R@10") - printed("tf", f"{way} R@10"))
@@ -101,7 +70,7 @@ def test_retrieval_has_every_row_and_people():
 
 
 def test_people_are_heard_by_both_retrievers():
-    made = lines(whole(), "wtfrl_retrieval").set_index(["row", "column"])
+    made = lines(whole("wtfrl"), "wtfrl_retrieval").set_index(["row", "column"])
     people = made.loc["human captions"]
     assert float(people.loc["T2I R@10, reward's", "ours"]) == pytest.approx(60, abs=1)
     assert float(people.loc["T2I R@10, judge's", "ours"]) == pytest.approx(50, abs=1)
@@ -117,7 +86,7 @@ def test_people_are_heard_by_both_retrievers():
 
 
 def test_ablations_are_found_by_their_settings():
-    found = ablations(whole())
+    found = ablations(whole("wtfrl"))
     assert {what: [entry.name for entry in rows.values()] for what, rows in found.items()} == {
         "alpha": ["wtf_rl_alpha_50", "wtf_rl", "wtf_rl_alpha_1"],
         "tau": ["wtf_rl", "wtf_rl_tau_5"],
@@ -141,7 +110,7 @@ def test_several_changes_and_none_are_not_lost(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_ablations_are_beside_wtf_rl_and_marked():
-    made = lines(whole(), "wtfrl_ablations").set_index(["block", "row", "column"])
+    made = lines(whole("wtfrl"), "wtfrl_ablations").set_index(["block", "row", "column"])
     assert len(made) == 9 * 6
     assert float(made.loc[("alpha", "alpha 0.94 (WTF-RL)", "CIDEr"), "ours"]) == pytest.approx(86.22, abs=1)
     assert float(made.loc[("tau", "tau 0.05", "T2I R@10, reward's"), "ours"]) == pytest.approx(73.68 - 5, abs=1)
@@ -160,40 +129,27 @@ def test_without_wtf_rl_there_is_nothing_to_change():
 # --- Claims
 
 
-def outcomes(run: Run) -> dict[tuple[str, str, str, str], Result]:
-    results = run_claims(FILE.build(PAPER), run)
-    found = {(r.claim.id, r.claim.metric, r.claim.left, r.claim.right): r for r in results}
-    assert len(found) == len(results)
-    return found
-
-
 def test_the_runs_claims_hold_as_it_was_made():
-    found = outcomes(whole())
+    found = outcomes(whole("wtfrl"))
     assert {number for number, *_ in found} == {f"D{number}" for number in range(1, 13)}
     wrong = {key: result.verdict for key, result in found.items() if result.verdict != HOLDS}
     assert not wrong
-    assert found["D1", "CIDEr", "rl", "tf"].difference == pytest.approx(-32.94, abs=0.1)
-    assert found["D1", "CIDEr", "rl", "tf"].claim.paper_text() == "-32.94"
-    assert found["D2", "Self-BLEU", "wtf", "tf"].claim.direction == -1
-    assert found["D6", "own_text_R@1", "rl", "rl_unidirectional"].claim.paper_text() == "+0.82"
-    assert found["D11", "CIDEr", "rl_alone", "rl"].difference == pytest.approx(-100 * LOST, abs=0.1)
-
-
-def of(found: list[Claim], number: str, metric: str, left: str, right: str) -> Claim:
-    (one,) = [c for c in found if (c.id, c.metric, c.left, c.right) == (number, metric, left, right)]
-    return one
+    assert found["D1", "CIDEr", "beam", "rl", "tf"].difference == pytest.approx(-32.94, abs=0.1)
+    assert found["D1", "CIDEr", "beam", "rl", "tf"].claim.paper_text() == "-32.94"
+    assert found["D2", "Self-BLEU", "beam", "wtf", "tf"].claim.direction == -1
+    assert found["D6", "own_text_R@1", "beam", "rl", "rl_unidirectional"].claim.paper_text() == "+0.82"
+    assert found["D11", "CIDEr", "beam", "rl_alone", "rl"].difference == pytest.approx(-100 * LOST, abs=0.1)
 
 
 # --- Words
 
 
 def words(run: Run) -> dict[str, str]:
-    """Remarks by their headings."""
-    return {text.split("*")[1].rstrip("."): text for text in remarks(run, [])}
+    return by_heading(remarks(run, []))
 
 
 def test_what_the_judge_confirms_is_a_share_of_the_gain():
-    said = words(whole())["A hacked reward?"]
+    said = words(whole("wtfrl"))["A hacked reward?"]
     gains = {part.split(" +")[0].split("; ")[-1]: part for part in said.split(": ", 1)[1].split("; ")}
     assert gains["RL"].startswith("RL +24.2 [")
     assert " and +12.1 [" in gains["RL"]
@@ -220,7 +176,7 @@ def test_a_gain_that_may_be_nothing_has_no_share():
 
 
 def test_parts_are_weighed_when_the_captioner_begins_to_learn():
-    said = words(whole())["What alpha weighs"]
+    said = words(whole("wtfrl"))["What alpha weighs"]
     # Step 30 is the first after 20 in which the discriminator learns alone: 1.3 times the start.
     assert "WTF-RL: 0.325 and 0.013;" in said
     assert "RL, alpha 1: 0.325 and 0.013;" in said
@@ -230,7 +186,7 @@ def test_parts_are_weighed_when_the_captioner_begins_to_learn():
 
 
 def test_steps_are_those_in_which_captioners_learn():
-    said = words(whole())["Steps"]
+    said = words(whole("wtfrl"))["Steps"]
     assert "the captioner learns: 80: `tf_longer`, `wtf`, `wtf_rl`," in said
     assert "learned alone: 40: `scst_grammar`; 20: `wtf`, `wtf_rl`," in said
     assert "D10 compares equally many steps." in said
@@ -239,17 +195,8 @@ def test_steps_are_those_in_which_captioners_learn():
 
 
 def test_print_tells_among_how_many_images_recall_is():
-    assert "Recall is among 20 images here." in words(whole())["Among how many"]
-    assert "42 of its 42 recalls are whole numbers of 5,000 images" in words(whole())["Among how many"]
-
-
-def test_stand_ins_and_metrics():
-    assert any("captioner `transformer`" in whole().fill(here) for _, here in FILE.stand_ins)
-    made = metrics(whole(), FILE.measures(), [])
-    assert made["rl"]["R@10_judge"] == pytest.approx(
-        (printed("rl", "T2I R@10") + printed("tf", "T2I R@10")) / 2, abs=0.01
-    )
-    assert made["rl"]["Self-BLEU_beam"] == pytest.approx(0.58, abs=0.01)
+    assert "Recall is among 20 images here." in words(whole("wtfrl"))["Among how many"]
+    assert "42 of its 42 recalls are whole numbers of 5,000 images" in words(whole("wtfrl"))["Among how many"]
 
 
 # --- Figure 1
@@ -281,10 +228,6 @@ def test_the_rule_picks_the_image_that_it_says():
     assert "gains most ranks" in PAPER.figures["wtfrl_fig1"].caption
 
 
-def texts(figure) -> list[str]:
-    return [text.get_text() for text in figure.texts]
-
-
 def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
     wtfrl.set_to = hacked()
     read = wtfrl.write()
@@ -311,7 +254,7 @@ def test_without_a_hacked_run_images_are_drawn(wtfrl):
 
 
 def test_recall_against_cider_is_by_both_and_as_printed():
-    figure = figures.tradeoff(whole())
+    figure = figures.tradeoff(whole("wtfrl"))
     paid, judged, paper = figure.axes
     for axis in (paid, judged):
         labels = [container.get_label() for container in axis.containers]
@@ -326,6 +269,3 @@ def test_recall_against_cider_is_by_both_and_as_printed():
     assert [float(value[0]) for value in points["SCST - Grammar"]] == [41.24, 71.1]
     (legend,) = figure.legends
     assert {text.get_text() for text in legend.get_texts()} == {"ablations of WTF-RL", *LABELS.values()}
-
-
-# --- From the files to the section

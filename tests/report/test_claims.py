@@ -9,7 +9,6 @@ import pytest
 from invented_runs import SleRun, SmoothingRun, counts_of, scores_of
 
 from seqcap import papers
-from seqcap.errors import InputError
 from seqcap.report import claims, verdicts
 from seqcap.report.claims import Claim, Made, Result, judge
 from seqcap.report.inputs import Run
@@ -40,13 +39,11 @@ def test_verdicts(difference, q, agreeing, opposed, seeds, direction, verdict):
     assert judge(Result(claim, UNSURE, **numbers, p_value=0.001, q_value=q)) == verdict
 
 
-def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3), shift: int = 0) -> list[dict]:
+def system(name: str, levels: list[float], seeds: tuple[int, ...] = (1, 2, 3)) -> list[dict]:
     """Per-image Div2 of a set, the same in every seed."""
     keys = {"variant": name, "decoder": "sample", "rank": None, "metric": "Div2"}
     return [
-        keys | {"seed": seed, "item": image + shift, "value": level}
-        for seed in seeds
-        for image, level in enumerate(levels)
+        keys | {"seed": seed, "item": image, "value": level} for seed in seeds for image, level in enumerate(levels)
     ]
 
 
@@ -86,29 +83,12 @@ def test_pairing_finds_a_small_difference_between_images_that_vary_much():
     assert result.agreement == "3/3"
 
 
-def test_an_opposite_difference_does_not_hold():
-    result = outcome([*system("a", HARD), *system("b", [level + 0.01 for level in HARD])])
-    assert result.verdict == FAILS
-    assert result.agreement == "0/3"
-
-
-def test_a_difference_that_images_disagree_on_is_not_significant():
-    mixed = [level + (0.1 if image % 2 else -0.09) for image, level in enumerate(HARD)]
-    result = outcome([*system("a", mixed), *system("b", HARD)])
-    assert result.verdict == UNSURE
-    assert result.p_value is not None
-    assert result.p_value > 0.05
-
-
 def test_a_corpus_metric_is_tested_like_any_other():
     levels = [(level - 0.5) / 10 for level in HARD]
     result = outcome([*corpus("a", [0.5, 0.6, 0.7], levels), *corpus("b", [0.4, 0.4, 0.4], levels)], metric="mBleu4")
     assert (result.verdict, result.agreement, result.reason) == (HOLDS, "3/3", "")
     assert (result.left, result.difference) == pytest.approx((0.6, 0.2))
-    assert result.p_value is not None
     assert 0 < result.p_value < 0.05
-    assert result.low is not None
-    assert result.high is not None
     assert 0.08 < result.low < 0.2 < result.high < 0.32
     mixed = outcome([*corpus("a", [0.5, 0.6, 0.3], levels), *corpus("b", [0.4, 0.4, 0.4], levels)], metric="mBleu4")
     assert mixed.verdict == UNSURE
@@ -154,7 +134,6 @@ def test_a_papers_claims_are_judged_together():
     tests = [Claim("C0", "", "Div2", "sample", "set", name, "b", +1) for name in names]
     alone, together = claims.run_claims(tests[:1], run)[0], claims.run_claims(tests, run)[0]
     assert alone.p_value == alone.q_value == together.p_value
-    assert alone.p_value is not None
     assert 0.005 < alone.p_value < 0.05
     assert (alone.verdict, together.verdict) == (HOLDS, UNSURE)
     assert together.q_value == pytest.approx(8 * alone.p_value)
@@ -239,11 +218,6 @@ def test_a_made_side_needs_seeds_and_resamples_in_common():
     assert made(Invented(0.5, undefined=0.4), Invented(0.3)).verdict == HOLDS
     lost = made(Invented(0.5, undefined=0.6), Invented(0.3))
     assert (lost.verdict, lost.difference) == (NOT_RUN, None)
-
-
-def test_different_items_are_an_error():
-    with pytest.raises(InputError, match="different items"):
-        outcome([*system("a", HARD), *system("b", HARD, shift=1)])
 
 
 def printed_in(paper: str, table: str, column: str, left: str, right: str, block: str | None = None) -> Printed:

@@ -1,34 +1,17 @@
-"""The packaged facts: every table loads, agrees with its paper's index, and what is malformed is named."""
+"""The packaged facts: cells are found, and one that is not there is named."""
 
 from __future__ import annotations
 
 import pytest
-from ruamel.yaml import YAML
 
 from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.report import published
 from seqcap.report.published import Published
 
-TABLES = sorted((path.parents[1].name, path.stem) for path in papers.FOLDER.glob("*/published/table?.csv"))
-
 
 def of(paper: str) -> Published:
     return papers.load(paper).published
-
-
-def test_every_table_loads_and_agrees_with_the_index():
-    assert len(TABLES) == 4 + 5 + 1 + 1 + 3
-    for paper, table in TABLES:
-        cells = of(paper).table(table)
-        assert len(cells) > 0
-        assert set(cells["direction"]) <= {"higher", "lower", ""}
-        reported = cells[cells["printed"] != ""]
-        assert reported["value"].notna().all()
-        assert cells.loc[cells["printed"] == "", "value"].isna().all()
-        index = YAML(typ="safe").load((of(paper).folder / "index.yaml").read_text(encoding="utf-8"))
-        if paper in ("sle", "spider"):
-            assert cells[["block", "row"]].drop_duplicates().shape[0] == index[table]["rows"]
 
 
 def test_parts_of_a_figure_may_share_a_file():
@@ -62,7 +45,6 @@ def test_repeated_example_captions_are_spelled_out():
 
 def test_literature():
     table = published.literature("flickr8k")
-    assert table is not None
     soft = table[(table["system"] == "Soft-Attention") & (table["metric"] == "BLEU4")]
     assert soft["value"].tolist() == [19.5]
     assert published.literature("scenes") is None

@@ -38,7 +38,7 @@ def test_items_and_seeds_are_drawn_with_replacement():
 def test_a_resample_is_the_mean_over_its_seeds_and_items():
     values = np.random.default_rng(0).normal(3, 1, (7, 3))
     items, seeds = draws(7, 3)
-    found = scores(values).resampled()
+    found = scores(values).resampled
     for resample in range(200):
         drawn_items = np.repeat(np.arange(7), items[resample].astype(int))
         drawn_seeds = np.repeat(np.arange(3), seeds[resample].astype(int))
@@ -56,8 +56,8 @@ def test_an_undefined_score_is_in_no_resample():
     values[2, 0] = values[4, 1] = np.nan
     items, seeds = draws(7, 3)
     sample = scores(values)
-    assert sample.by_seed() == pytest.approx(np.nanmean(values, axis=0))
-    found = sample.resampled()
+    assert sample.by_seed == pytest.approx(np.nanmean(values, axis=0))
+    found = sample.resampled
     for resample in range(200):
         drawn = values[np.repeat(np.arange(7), items[resample].astype(int))]
         by_seed = np.nanmean(drawn, axis=0)
@@ -71,7 +71,7 @@ def test_a_corpus_metric_is_computed_from_each_resample():
     aggregate = lambda totals: corpus_values("BLEU4", totals)  # noqa: E731
     sample = Sample(np.arange(6), np.arange(2), counts, np.ones((6, 2), bool), aggregate)
     items, seeds = draws(6, 2)
-    found = sample.resampled()
+    found = sample.resampled
     for resample in range(100):
         drawn = counts[np.repeat(np.arange(6), items[resample].astype(int))]
         by_seed = [corpus_values("BLEU4", drawn[:, seed].sum(axis=0)) for seed in range(2)]
@@ -83,24 +83,24 @@ def test_single_precision_changes_no_printed_digit():
     values = np.random.default_rng(0).normal(1, 0.6, (3000, 2))
     items, seeds = draws(3000, 2)
     exact = (items.astype(np.float64) @ values * seeds).sum(axis=1) / 6000
-    np.testing.assert_allclose(scores(values).resampled(), exact, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(scores(values).resampled, exact, rtol=0, atol=1e-6)
 
 
 def test_systems_get_the_same_draws():
     """A constant difference has no spread, and equal systems no difference at all."""
     values = np.random.default_rng(0).normal(0, 10, (200, 4))
     one, other, same = (scores(each) for each in (values, values + 0.01, values.copy()))
-    difference = other.resampled() - one.resampled()
+    difference = other.resampled - one.resampled
     assert difference.max() - difference.min() < 1e-4
-    assert (one.resampled() == same.resampled()).all()
+    assert (one.resampled == same.resampled).all()
 
 
 def test_draws_do_not_depend_on_how_many_are_made_at_once(monkeypatch: pytest.MonkeyPatch):
     values = np.random.default_rng(0).normal(0, 1, (50, 2))
-    whole = scores(values).resampled()
+    whole = scores(values).resampled
     # The first resamples of a chunk are those of its own stream.
     monkeypatch.setattr(statistics, "_CHUNK", 50 * 1000)
-    chunked = scores(values).resampled()
+    chunked = scores(values).resampled
     assert len(chunked) == len(whole) == statistics.RESAMPLES
     assert (chunked[:1000] == whole[:1000]).all()
     assert chunked.std() == pytest.approx(whole.std(), rel=0.03)
@@ -128,7 +128,7 @@ def coverage(spread: float, *, two_levels: bool) -> float:
     for _ in range(trials):
         values = rng.normal(0, spread, (1, 5)) + rng.normal(0, 1, (60, 1)) + rng.normal(0, 1, (60, 5))
         if two_levels:
-            low, high = statistics.interval(scores(values).resampled())
+            low, high = statistics.interval(scores(values).resampled)
         else:
             low, high = statistics.bootstrap_interval(values.mean(axis=1))
         hits += low <= 0 <= high
@@ -145,7 +145,7 @@ def test_intervals_hold_the_truth_of_other_training_runs():
 
 def test_with_one_seed_only_items_are_drawn():
     values = np.random.default_rng(0).normal(0, 1, (100, 1))
-    low, high = statistics.interval(scores(values).resampled())
+    low, high = statistics.interval(scores(values).resampled)
     assert (low, high) == pytest.approx(statistics.bootstrap_interval(values[:, 0]), abs=1e-6)
 
 
@@ -154,8 +154,6 @@ def test_one_level_matches_the_normal_approximation():
     low, high = statistics.bootstrap_interval(values)
     half = 1.96 * values.std() / 20
     assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.03)
-    with pytest.raises(ValueError, match="nothing to resample"):
-        statistics.resampled_means(np.array([]))
 
 
 @pytest.mark.parametrize(("shift", "expected"), [(0.0, 1.0), (100.0, 2 / 10_001)])
@@ -175,13 +173,6 @@ def test_the_detectable_difference_is_found_four_times_in_five():
     smallest = statistics.detectable(rng.normal(0, 0.5, 100_000))
     found = np.abs(rng.normal(smallest, 0.5, 100_000)) > 1.96 * 0.5
     assert found.mean() == pytest.approx(0.8, abs=0.01)
-
-
-def test_q_values_by_hand():
-    """Of .01, .03, .04, .5 the third (.04 x 4/3) also bounds the second (.03 x 4/2)."""
-    assert statistics.q_values([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
-    assert statistics.q_values([0.2]) == [0.2]
-    assert statistics.q_values([]) == []
 
 
 def test_q_values_are_scipys():

@@ -12,9 +12,9 @@ def test_a_corpus_value_of_its_own_shifts_all_resamples():
     plain = Sample(np.arange(30), np.array([1, 2]), scores, np.ones((30, 2), dtype=bool))
     shift = np.array([0.25, -0.5])
     shifted = Sample(np.arange(30), np.array([1, 2]), scores, np.ones((30, 2), dtype=bool), shift=shift)
-    np.testing.assert_allclose(shifted.by_seed(), scores[:, :, 0].mean(0) + shift)
+    np.testing.assert_allclose(shifted.by_seed, scores[:, :, 0].mean(0) + shift)
     np.testing.assert_allclose(shifted.resampled_by_seed, plain.resampled_by_seed + shift)
-    np.testing.assert_allclose(shifted.only([2]).by_seed(), scores[:, 1:, 0].mean(0) - 0.5)
+    np.testing.assert_allclose(shifted.only([2]).by_seed, scores[:, 1:, 0].mean(0) - 0.5)
 
 
 def test_every_number_of_a_claim_is_in_the_printed_scale():

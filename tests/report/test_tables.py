@@ -6,8 +6,8 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from invented_papers import lines
 from invented_runs import counts_of, scores_of
 
 from seqcap import papers
@@ -18,22 +18,11 @@ from seqcap.report import tables
 SMOOTHING_TABLES = ("smoothing_table1", "smoothing_table2", "smoothing_table3")
 
 
-def build(paper, *names: str) -> dict[str, tables.Table]:
-    """Some of a paper's tables; all without names."""
-    run = paper.read()
-    return {name: tables.make_table(run, name) for name in names or run.paper.tables}
-
-
-def lines(table: tables.Table) -> pd.DataFrame:
-    """The table's CSV file."""
-    table.write("table", Path())
-    return pd.read_csv("table.csv", dtype=str, keep_default_na=False)
-
-
 @pytest.mark.parametrize("paper", ["sle", "spider"])
 def test_every_number_has_an_interval_and_every_gap_a_reason(paper: str, request: pytest.FixtureRequest):
-    for table in build(request.getfixturevalue(paper)).values():
-        cells = lines(table)
+    run = request.getfixturevalue(paper).read()
+    for name in run.paper.tables:
+        cells = lines(run, name)
         empty = cells[cells["ours"] == ""]
         assert (empty["note"] != "").all()
         assert (empty[["ours_low", "ours_high", "n"]] == "").all(axis=None)
@@ -48,7 +37,7 @@ def test_every_number_has_an_interval_and_every_gap_a_reason(paper: str, request
 
 
 def test_a_run_that_the_paper_lacks_stands_below_those_like_it(sle, monkeypatch: pytest.MonkeyPatch):
-    before = {name: lines(table) for name, table in build(sle, "sle_table1", "sle_table2", "sle_table4").items()}
+    before = {name: lines(sle.read(), name) for name in ("sle_table1", "sle_table2", "sle_table4")}
     facts = papers.load("sle").facts
     rows = {
         table: {row: source for row, source in of_table.items() if source[0] != "sll_me"}
@@ -57,7 +46,7 @@ def test_a_run_that_the_paper_lacks_stands_below_those_like_it(sle, monkeypatch:
     less = replace(papers.load("sle"), facts=facts.model_copy(update={"rows": rows}))
     monkeypatch.setattr(papers, "load", lambda name: less)
     for name, decoders in (("sle_table1", [""]), ("sle_table2", [""]), ("sle_table4", [", sample", ", beam"])):
-        cells = lines(build(sle, name)[name])
+        cells = lines(sle.read(), name)
         ours = cells[cells["row"].str.startswith("SLL-ME") & cells["note"].str.contains("not in the paper")]
         # The label is that of a printed row.
         label = "SLL-ME" if name != "sle_table2" else "SLL-ME, sll_me"
@@ -70,7 +59,7 @@ def test_a_run_that_the_paper_lacks_stands_below_those_like_it(sle, monkeypatch:
             printed = before[name][before[name]["row"].str.startswith("SLL-ME (")]
             assert ours["ours"].tolist() == printed["ours"].tolist()
             assert ours["ours"].ne("").all()
-    table = build(sle, "sle_table2")["sle_table2"].markdown()
+    table = tables.make_table(sle.read(), "sle_table2").markdown()
     assert table.count("| SLL-ME, sll_me | – |") == 1
 
 
@@ -78,23 +67,23 @@ def test_a_run_that_the_paper_lacks_has_rows_in_tables_of_its_task_alone(smoothi
     entry, entries = smoothing.entry, smoothing.entries
     ours = entry("de_en_tok").model_copy(update={"name": "de_en_mine", "label": "Tok, of our own"})
     smoothing.entries = lambda: [*entries(), ours]
-    made = {name: set(lines(table)["row"]) for name, table in build(smoothing, *SMOOTHING_TABLES).items()}
+    run = smoothing.read()
+    made = {name: set(lines(run, name)["row"]) for name in SMOOTHING_TABLES}
     assert [name for name, rows in made.items() if "Tok, of our own" in rows] == ["smoothing_table3"]
 
 
 def test_a_run_of_a_sweep_has_no_row(sle):
     sle.names.append("sweep_pairwise_50")
-    with_row = lines(build(sle, "sle_table2")["sle_table2"])
+    with_row = lines(sle.read(), "sle_table2")
     assert with_row["row"].str.contains("sweep").any()
     entry = sle.entry
     sle.entry = lambda name: entry(name).model_copy(update={"row": not name.startswith("sweep")})
-    assert not lines(build(sle, "sle_table2")["sle_table2"])["row"].str.contains("sweep").any()
+    assert not lines(sle.read(), "sle_table2")["row"].str.contains("sweep").any()
 
 
 def test_ours_is_in_the_printed_scale(sle):
-    cells = lines(build(sle, "sle_table1")["sle_table1"]).set_index(["row", "column"])
+    cells = lines(sle.read(), "sle_table1").set_index(["row", "column"])
     items = sle.read().scores.per_item("sll", "sample", "CIDEr", "every")
-    assert items is not None
     assert float(cells.loc[("SLL", "CIDEr"), "ours"]) == pytest.approx(items.to_numpy().mean() * 100, abs=0.006)
     assert cells.loc[("SLL", "CIDEr"), "n"] == "12 images x 3 seeds"
     assert float(cells.loc[("SLL", "mBleu4"), "ours"]) == pytest.approx(0.802)
@@ -106,7 +95,7 @@ def test_ours_is_in_the_printed_scale(sle):
 
 def test_reasons_of_empty_cells(sle):
     sle.names = ["sll", "sll_sle"]
-    cells = lines(build(sle, "sle_table2")["sle_table2"]).set_index(["row", "column"])["note"]
+    cells = lines(sle.read(), "sle_table2").set_index(["row", "column"])["note"]
     assert cells["SLL", "METEOR"] == "the evaluate stage wrote no METEOR for sll (beam)"
     assert cells["SLL-ME", "CIDEr"] == "variant sll_me is not part of this run"
     assert cells["NIC", "CIDEr"] == "another system's published number; not re-run"
@@ -115,7 +104,7 @@ def test_reasons_of_empty_cells(sle):
 
 def test_one_seed_has_an_interval_over_items_and_says_so(sle):
     sle.seeds = (1,)
-    cell = lines(build(sle, "sle_table4")["sle_table4"]).set_index(["row", "column"]).loc[("SLL (rs)", "mBleu4")]
+    cell = lines(sle.read(), "sle_table4").set_index(["row", "column"]).loc[("SLL (rs)", "mBleu4")]
     assert (cell["ours"], cell["n"]) == ("0.8010", "12 images x 1 seed")
     assert cell["ours_low"] < cell["ours"] < cell["ours_high"]
     assert cell["note"].endswith("one training seed: the interval is over test images alone")
@@ -135,7 +124,7 @@ def test_a_corpus_metric_that_has_no_items_has_a_range_of_seeds(sle):
 def test_quality_spans_the_seeds(sle):
     """A run of the user's own is in our tables, too."""
     sle.names = ["sll", "sll_mine"]
-    cells = lines(build(sle, "sle_quality")["sle_quality"])
+    cells = lines(sle.read(), "sle_quality")
     bleu = cells[(cells["block"] == "lstm, beam") & (cells["row"] == "SLL") & (cells["column"] == "BLEU2")].iloc[0]
     assert [bleu["ours"], bleu["ours_low"], bleu["ours_high"]] == ["35.20", "35.10", "35.30"]
     assert len(cells) == 2 * 2 * len(QUALITY_TABLE)
@@ -143,7 +132,7 @@ def test_quality_spans_the_seeds(sle):
 
 
 def test_markdown_shows_paper_and_ours(sle):
-    text = build(sle, "sle_table2")["sle_table2"].markdown()
+    text = tables.make_table(sle.read(), "sle_table2").markdown()
     row = next(line for line in text.splitlines() if "| SLL-SLE\\* |" in line)
     assert "119.6" in row
     assert "[" in row

@@ -126,7 +126,7 @@ def test_every_resample_is_read_on_its_own():
     run = three(noise=0.05)
     found = drawn(run, at(0.95))
     x, y = (
-        np.stack([run.scores.sample(name, "greedy", metric, "best").resampled() for name in CURVE.runs], axis=1)
+        np.stack([run.scores.sample(name, "greedy", metric, "best").resampled for name in CURVE.runs], axis=1)
         for metric in ("CIDEr", "own_R@10")
     )
     for draw in (0, 1, 7, 999):
@@ -140,7 +140,6 @@ def test_two_curves_share_their_draws():
     run = run_of(better, worse)
     readings = [drawn(run, at(1.1), Curve(label, (f"{label}1", f"{label}2"), (1.0, 2.0))) for label in ("b", "a")]
     found = difference(*readings)
-    assert isinstance(found, Drawn)
     assert found.value == pytest.approx(0.1)
     known = found.resampled[~np.isnan(found.resampled)]
     assert known.min() == pytest.approx(0.1, abs=1e-6)
@@ -203,7 +202,6 @@ def test_a_difference_has_the_seeds_of_both():
     left, right = drawn(three(a1=(1, 2)), at(1.1)), drawn(three(), at(0.9))
     for one, other in ((left, right), (right, left)):
         found = difference(one, other)
-        assert isinstance(found, Drawn)
         assert list(found.by_seed) == [1, 2]
         assert found.value == pytest.approx(one.value - other.value)
 
@@ -212,7 +210,6 @@ def test_people_have_no_training_seeds():
     people = [{"variant": "human", "seed": 0, "item": i, "decoder": "sample", "rank": 0} for i in range(4)]
     run = run_of([row | {"metric": "own_R@10", "value": 0.5} for row in people])
     found = Score("human", Measure("sample", "own_R@10", "every")).drawn(run)
-    assert isinstance(found, Drawn)
     assert (found.value, found.by_seed) == (0.5, {})
     assert shown(found, "images").n == "4 images"
 
@@ -228,43 +225,36 @@ def test_a_number_in_a_table():
 # --- Where curves are compared
 
 
-def pair(low: float, high: float, **others: tuple[float, float]) -> tuple[Run, Curve, list[Curve]]:
-    """Curve "m" from one CIDEr to another, and others."""
-    spans = {"m": (low, high)} | others
+def pair(**spans: tuple[float, float]) -> tuple[Run, list[Curve]]:
+    """Curves from one CIDEr to another."""
     run = run_of(
         *(scores(f"{name}{n}", x, 0.5, seeds=(1, 2)) for name, span in spans.items() for n, x in enumerate(span))
     )
-    made = [Curve(name, (f"{name}0", f"{name}1"), (1.0, 2.0)) for name in spans]
-    return run, made[0], made[1:]
+    return run, [Curve(name, (f"{name}0", f"{name}1"), (1.0, 2.0)) for name in spans]
 
 
-def test_the_papers_point_if_the_curves_get_there():
-    run, main, others = pair(0.0, 2.0, a=(0.5, 1.5), b=(1.4, 1.0))
-    point = choose(run, main, others, X, printed=1.2, scale=1)
-    assert point is not None
-    assert (point.value, point.is_printed, point.words()) == (1.2, True, "CIDEr 1.200")
+@pytest.mark.parametrize(
+    ("spans", "printed", "scale", "share", "value"),
+    [
+        # The paper's point if the curves get there.
+        ({"m": (0.0, 2.0), "a": (0.5, 1.5), "b": (1.4, 1.0)}, 1.2, 1, 0.5, 1.2),
+        # Else the middle of what most cover: without its outer tenths, a goes from .6 to 1.4.
+        ({"m": (0.0, 2.0), "a": (0.5, 1.5)}, 1.45, 1, 0.5, 1.0),
+        ({"m": (0.0, 2.0), "a": (0.5, 1.5)}, 120, 50, 0.25, 0.8),
+        # What the main curve does not cover is no place.
+        ({"m": (0.0, 1.0), "a": (2.0, 3.0), "b": (2.0, 3.0)}, 2.5, 1, 0.5, 0.5),
+    ],
+)
+def test_where_curves_are_compared(spans, printed: float, scale: float, share: float, value: float):
+    run, (main, *others) = pair(**spans)
+    point = choose(run, main, others, X, printed, scale, share)
+    assert point.value == pytest.approx(value)
+    assert point.is_printed == (value * scale == printed)
 
 
-def test_else_the_middle_of_what_most_cover():
-    # Without its outer tenths, a goes from .6 to 1.4.
-    run, main, others = pair(0.0, 2.0, a=(0.5, 1.5))
-    point = choose(run, main, others, X, printed=1.45, scale=1)
-    assert point is not None
-    assert point.value == pytest.approx(1.0)
-    assert not point.is_printed
-    quarter = choose(run, main, others, X, printed=120, scale=100 / 2, share=0.25)
-    assert quarter is not None
-    assert quarter.value == pytest.approx(0.8)
-
-
-def test_what_the_main_curve_does_not_cover_is_no_place():
-    run, main, others = pair(0.0, 1.0, a=(2.0, 3.0), b=(2.0, 3.0))
-    point = choose(run, main, others, X, printed=2.5, scale=1)
-    assert point is not None
-    assert point.value == pytest.approx(0.5)
-    without = choose(run, Curve("absent"), others, X, printed=2.5, scale=1)
-    assert without is not None
-    assert without.value == 2.5
+def test_without_the_main_curve_the_others_count():
+    run, others = pair(a=(2.0, 3.0), b=(2.0, 3.0))
+    assert choose(run, Curve("absent"), others, X, printed=2.5, scale=1).value == 2.5
 
 
 def test_runs_with_several_seeds_are_preferred():
@@ -272,7 +262,6 @@ def test_runs_with_several_seeds_are_preferred():
     run = run_of(*(scores(name, x, 0.5, seeds=seeds) for name, (x, seeds) in spans.items()))
     curve = Curve("A", tuple(spans), (1.0, 2.0, 3.0, 4.0))
     point = choose(run, curve, [], X, printed=9, scale=1)
-    assert point is not None
     assert point.value == pytest.approx(1.2)
 
 

@@ -7,7 +7,7 @@
   Nothing else imports it, nor matplotlib.
 - `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`) and, where a paper needs code, `claims.py`: `claims(run)`;
   `stand_ins(run)`, pairs of a thing in the paper and its stand-in here, apart from the data; `remarks(run,
-  results)`, paragraphs after the findings, from this run's numbers.
+  results)`, paragraphs after the findings, from this run's numbers and texts of claims.yaml.
 - `rows.py`, where rows depend on the run: `rows(run)`.
 - `rating.py`, where people judged captions: `questions(run, similar)`, the questions of `seqcap.rating`.
 """
@@ -37,7 +37,6 @@ def load(name: str) -> Paper:
 
 
 def _module(name: str, part: str) -> Any:
-    """A module of a paper; None if the paper has no such module."""
     if not (FOLDER / name / f"{part}.py").is_file():
         return None
     return importlib.import_module(f"{__name__}.{name}.{part}")

@@ -8,7 +8,6 @@ from typing import Protocol
 
 import numpy as np
 
-from seqcap.errors import InputError
 from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
@@ -46,17 +45,12 @@ class Claim:
     """One comparison that a paper makes: left is higher (direction +1) or lower (-1) than right.
 
     Attributes:
-        id: of the claim it belongs to; a claim about several metrics is several comparisons.
-        text: the claim in words, which `Run.fill` fills in.
-        metric, decoder, captions: what is compared (as in the scores).
         left, right: runs; of a claim with `made`, what its sides are called.
-        direction: +1 or -1.
         printed: the paper's numbers; None where it has none.
         base: where given, the claim is that left differs from `base` by more than right does.
-        made: where given, the numbers are not two runs' scores, but made like this.
         headline: whether the findings repeat it.
         phrase: what is compared, where the metric's label says too little.
-        untestable: why this run cannot test it, whatever its numbers are; "": it can.
+        untestable: why this run cannot test it, whatever its numbers are.
     """
 
     id: str
@@ -76,14 +70,12 @@ class Claim:
 
     @property
     def names(self) -> list[str]:
-        """The runs that it needs."""
         if self.made is not None:
             return [name for side in self.made.sides for name in side.runs]
         return [self.left, self.right] + ([self.base] if self.base else [])
 
     @property
     def scale(self) -> float:
-        """Factor from our metric to the printed scale, or to that of our tables where nothing is printed."""
         return self.printed.scale if self.printed else registry.find(self.metric).scale
 
     @property
@@ -91,11 +83,9 @@ class Claim:
         return registry.find(self.metric).digits(self.scale)
 
     def words(self, run: Run) -> str:
-        """The claim with this run's numbers of captions."""
         return run.fill(self.text, self._evaluation(run))
 
     def what(self, run: Run) -> str:
-        """The compared quantity in words."""
         metric, evaluation = registry.find(self.metric).label, self._evaluation(run)
         if self.phrase:
             return self.phrase.format(caption=self._caption(run))
@@ -108,11 +98,9 @@ class Claim:
         return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {self._caption(run)}"
 
     def task(self, run: Run) -> str:
-        """The task of its runs."""
         return next(run.by_name[name].task for name in self.names if name in run.by_name)
 
     def _evaluation(self, run: Run) -> str:
-        """The evaluation that its runs are in; "" if this run has none of them."""
         return next((run.by_name[name].evaluation for name in self.names if name in run.by_name), "")
 
     def _caption(self, run: Run) -> str:
@@ -122,32 +110,27 @@ class Claim:
         return kinds[0].caption if kinds else "caption"
 
     def sides(self, labels: dict[str, str] | None = None) -> tuple[str, str]:
-        """Names of both sides, or their labels in `labels`."""
         names = [self.left, self.right] + ([self.base] if self.base else [])
         left, right, *base = [(labels or {}).get(name, name) for name in names]
         return (f"|{left} - {base[0]}|", f"|{right} - {base[0]}|") if base else (left, right)
 
     def paper_difference(self) -> float | None:
-        """The published difference, in the printed scale."""
         return float(_difference(np.array(self.printed.values))) if self.printed else None
 
     def paper_text(self) -> str:
-        """The published difference with as many decimals as the paper prints, or nothing."""
         return f"{self.paper_difference():+.{self.printed.decimals}f}" if self.printed else ""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A claim's outcome.
+    """A claim's outcome, with numbers in the printed scale.
 
     Attributes:
-        left, right, difference, low, high: in the paper's printed scale, the last two of the 95% interval.
-        p_value, q_value: None where nothing was tested.
-        detectable: the smallest difference that four of five such runs would find, in the printed scale.
+        low, high: of the 95% interval.
+        detectable: the smallest difference that four of five such runs would find.
         agreeing, opposed: seeds whose difference has the claimed sign, and the opposite one.
-        seeds: how many both sides have.
         reason: why there is no verdict, or what a reader must know of the numbers.
-        absent: there is none because something of it is not part of this run.
+        absent: something of it is not part of this run.
     """
 
     claim: Claim
@@ -171,22 +154,18 @@ class Result:
 
     @property
     def span(self) -> str:
-        """The difference with its interval."""
         return f"{self.number(self.difference, '+')} [{self.number(self.low, '+')}, {self.number(self.high, '+')}]"
 
     @property
     def judgement(self) -> str:
-        """The verdict; one that is not significant also says which difference could have been found."""
         unsure = self.verdict == UNSURE
         return f"{self.verdict} (could have found {self.number(self.detectable)})" if unsure else self.verdict
 
     @property
     def agreement(self) -> str:
-        """Seeds with the claimed sign, of all seeds."""
         return f"{self.agreeing}/{self.seeds}" if self.seeds else ""
 
     def record(self, run: Run) -> dict[str, str]:
-        """Its line of claims.csv."""
         claim = self.claim
         named = [run.paper.name, f"{claim.id}: {claim.words(run)}", claim.what(run), *claim.sides()]
         numbers = [self.number(value) for value in (self.difference, self.low, self.high)]
@@ -203,7 +182,6 @@ def _difference(values: Floats) -> Floats:
 
 
 def judge(result: Result) -> str:
-    """The verdict on a tested comparison, as `seqcap.report.verdicts` defines it."""
     if result.q_value is None or result.difference is None or result.q_value >= SIGNIFICANCE:
         return UNSURE
     sign = result.claim.direction * np.sign(result.difference)
@@ -223,29 +201,11 @@ def measure(claim: Claim, run: Run) -> Result:
 
 
 def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
-    """The scores of the claim's runs on common items and seeds, or the reason why there are none."""
-    names, scores = claim.names, run.scores
-    for name in names:
-        if name not in run.by_name:
-            return [Missing(f"variant {name} is not part of this run", absent=True)]
-    samples = []
-    for name in names:
-        sample = scores.sample(name, claim.decoder, claim.metric, claim.captions)
-        if sample is None:
-            return [Missing(scores.why_missing(name, claim.decoder, claim.metric))]
-        samples.append(sample)
-    if any(not np.array_equal(sample.items, samples[0].items) for sample in samples):
-        raise InputError(scores.source, f"{', '.join(names)} were scored on different items", "run `dvc repro`")
-    if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
-        return [Missing(f"{' and '.join(names)} have no seed in common")]
-    same = statistics.paired(samples)
-    if same is None:
-        return [Missing(f"{claim.metric} is undefined for every test {run.kind(claim.task(run)).unit}")]
-    return [Drawn.of(sample) for sample in same]
+    samples = run.paired(claim.names, claim.decoder, claim.metric, claim.captions)
+    return [samples] if isinstance(samples, Missing) else [Drawn.of(sample) for sample in samples]
 
 
 def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
-    """The outcome of measured sides: left, right and, if there is one, the base."""
     scale = claim.scale
     # A side without training seeds (people) is the same with every seed.
     seeded = [side.by_seed for side in drawn if side.by_seed]
@@ -284,7 +244,6 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
 
 
 def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
-    """The outcome of every claim, in their order. Those that were tested are judged together."""
     results = [measure(claim, run) for claim in claims]
     results = [
         replace(result, verdict=UNTESTABLE, reason=result.claim.untestable) if result.claim.untestable else result

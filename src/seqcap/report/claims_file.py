@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
@@ -19,18 +22,13 @@ class Entry(Frozen):
     """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order.
 
     Attributes:
-        id: of the claim.
-        text: the claim in words, which `Run.fill` fills in.
         left, right: runs, or in a paper with code of its own what that code reads.
         base: where given, the claim is that left differs from `base` by more than right does.
         table: where the paper prints what is compared; "": nowhere.
-        blocks: of the table.
         columns: those of `columns_of`, alone or with the claimed sign of left - right. Alone, the sign is as printed.
         columns_of: key of `Facts.columns`; "": `table`.
         metrics: in place of columns, metric -> the claimed sign.
-        captions: of metrics.
-        headline: whether the findings repeat it; or the columns of which they do.
-        headline_decoders: of which they do; none: of all.
+        headline: whether the findings repeat it, or in which columns; `headline_decoders` narrows that down.
     """
 
     id: str
@@ -50,15 +48,9 @@ class Entry(Frozen):
 
     def each(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Block, column or metric, decoder, left and right of each comparison."""
-        for block in self.blocks:
-            for column in self.columns or self.metrics:
-                for decoder in self.decoders:
-                    for left in self.left:
-                        for right in self.right:
-                            yield block, column, decoder, left, right
+        return product(self.blocks, self.columns or self.metrics, self.decoders, self.left, self.right)
 
     def is_headline(self, column: str, decoder: str = "") -> bool:
-        """Whether the findings repeat the comparison in a column."""
         if self.headline_decoders and decoder not in self.headline_decoders:
             return False
         return self.headline if isinstance(self.headline, bool) else column in self.headline
@@ -71,29 +63,29 @@ class ClaimsFile(Frozen):
         metrics: each run's numbers in reports/metrics.json: name -> decoder, metric and captions.
         words: key of `Facts.columns` -> column -> what is compared in it, where the metric's label says too little.
         stand_ins: pairs of what the paper has and what stands for it here, apart from the data.
+        remarks: texts that the paper's claims.py fills in, by its own keys.
         limits: what a reader must know beyond what the run shows.
-        errors: contradictions in the paper's own numbers.
     """
 
     metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}
     claims: tuple[Entry, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}
     stand_ins: tuple[tuple[str, str], ...] = ()
+    remarks: Mapping[str, str] = {}
     limits: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, paper: Paper) -> ClaimsFile:
-        """The file of a paper; an InputError says what is wrong with it."""
-        found: ClaimsFile = read_yaml(paper.folder / "claims.yaml", cls)
-        return found
+        return _read(paper.folder / "claims.yaml")
+
+    def remark(self, key: str, /, **values: Any) -> str:
+        return self.remarks[key].format(**values)
 
     def measures(self) -> dict[str, Measure]:
-        """`metrics` as measures."""
         return {name: Measure(*parts) for name, parts in self.metrics.items()}
 
     def build(self, paper: Paper) -> list[Claim]:
-        """The claims about runs' scores."""
         return [claim for entry in self.claims for claim in self._build(entry, paper)]
 
     def _build(self, entry: Entry, paper: Paper) -> Iterator[Claim]:
@@ -120,3 +112,9 @@ class ClaimsFile(Frozen):
                 headline=entry.is_headline(column, decoder),
                 phrase=self.words.get(where, {}).get(column, ""),
             )
+
+
+@cache
+def _read(path: Path) -> ClaimsFile:
+    found: ClaimsFile = read_yaml(path, ClaimsFile)
+    return found

@@ -35,7 +35,6 @@ def compared(run: Run, left: str, right: str) -> list[Result]:
 
 
 def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
-    """Both labels, and the numbers of seeds and items behind the first difference."""
     first = results[0].claim
     sample = run.scores.sample(left, first.decoder, first.metric, first.captions)
     items = 0 if sample is None else len(sample.items)

@@ -1,11 +1,12 @@
-"""What the papers' figures share: style, captions beside pictures, curves; PNG files with reproducible bytes."""
+"""What the papers' figures share: style, captions beside images, curves; PNG files with reproducible bytes."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.style
 import numpy as np
@@ -21,6 +22,8 @@ from seqcap.data.images import ImageSource
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS
 from seqcap.report.inputs import Run
+from seqcap.report.statistics import Floats
+from seqcap.report.tables import Estimate
 from seqcap.tasks import ARTIFACTS
 
 # Okabe and Ito's colours, told apart with any colour vision.
@@ -55,14 +58,13 @@ def write_figures(run: Run) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Writes a PNG with reproducible bytes: no date, no version of matplotlib."""
     FigureCanvasAgg(figure)
     with writing.atomic(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
 
 
 def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
-    """A colour for every name: its known one, else one of those left over."""
+    """A colour for every name: the known one, else a spare one."""
     spare = [colour for colour in _SPARE_COLOURS if colour not in known.values()]
     others = sorted(set(names) - set(known))
     return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
@@ -79,14 +81,12 @@ def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
     return pd.concat([long, short]).head(count)
 
 
-def picture_name(run: Run, item: int, task: str = "") -> str:
-    """The heading of a picture, or of a clip of `task`."""
+def image_name(run: Run, item: int, task: str = "") -> str:
     task = task or run.config.pictures
     return f"{run.dataset(task)}, {run.split(task)} {run.kind(task).unit} {item}"
 
 
 def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
-    """A decoder's captions of one image, a run's first seed, by rank."""
     decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
     chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
     return [str(text) for text in chosen.sort_values("rank")["text"]]
@@ -94,8 +94,6 @@ def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Line:
-    """A piece of text; it may be wrapped into several lines."""
-
     text: str
     colour: str = BLACK
     bold: bool = False
@@ -109,10 +107,7 @@ class Line:
 class Row:
     """One image with its captions: per column a heading and the lines below it.
 
-    Attributes:
-        name: above the picture.
-        file: of the picture; None for an image of the paper's own, which is not at hand.
-        task: of clips; "": it is a picture.
+    `file` is None for an image of the paper, which is not at hand; `task` is that of a clip, "" for an image.
     """
 
     name: str
@@ -123,18 +118,17 @@ class Row:
 
     @property
     def height(self) -> float:
-        """Inches that the row takes."""
         lines = max(sum(line.lines for line in column) for column in self.columns)
         return max(lines * _LINE + 0.5, 1.55)
 
 
 def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Figure:
-    """A row per image: the picture, or its file name where it may not be shown, and columns of `widths` characters."""
+    """A row per image: the image, or its file name where it may not be shown, and columns of `widths` characters."""
     inches = [_CHARACTER * width for width in widths]
     figure = Figure(figsize=(2.2 + sum(inches), sum(row.height for row in rows) + 0.1))
     top = figure.get_figheight() - 0.05
     for row in rows:
-        _picture(figure, 0.1, top, row, run)
+        _draw_image(figure, 0.1, top, row, run)
         left = 1.95
         for heading, column, width in zip(row.headings, row.columns, inches, strict=True):
             _text(figure, left, top - 0.12, heading)
@@ -148,12 +142,10 @@ def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Fig
 
 
 def absent(name: str) -> Line:
-    """The line shown for a run that is not part of this run."""
     return Line(f"variant {name} is not part of this run", MUTED)
 
 
 def beam_caption(run: Run, name: str, item: int) -> Line:
-    """A run's best beam caption of an image, first seed, or why there is none."""
     if name not in run.by_name:
         return absent(name)
     return Line(captions_of(run, name, item, "beam")[0] or "(empty)")
@@ -168,7 +160,6 @@ def systems_row(
     width: int,
     task: str = "",
 ) -> Row:
-    """One image: the systems' names in one column, a caption of each in the other, at the same height."""
     names, texts = [], []
     for name, caption in captions.items():
         wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)
@@ -177,8 +168,23 @@ def systems_row(
     return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts], task)
 
 
+def example_rows(
+    run: Run,
+    images: pd.DataFrame,
+    captions: Callable[[int], Mapping[str, Line]],
+    heading: str,
+    colours: Mapping[str, str],
+    width: int,
+    task: str = "",
+) -> list[Row]:
+    """A row per image (or clip of `task`), as `systems_row`; `captions` gives each system's caption of an item."""
+    return [
+        systems_row(image_name(run, item, task), file, heading, captions(item), colours, width, task)
+        for item, file in zip(images["item"].tolist(), images["file"].tolist(), strict=True)
+    ]
+
+
 def _text(figure: Figure, x: float, y: float, line: Line) -> None:
-    """Text whose upper left corner is at (x, y) inches."""
     width, height = figure.get_size_inches()
     figure.text(
         x / width,
@@ -193,8 +199,7 @@ def _text(figure: Figure, x: float, y: float, line: Line) -> None:
     )
 
 
-def _picture(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
-    """The row's name and picture below (left, top), in inches; or words in the picture's place."""
+def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
     _text(figure, left, top - 0.12, Line(textwrap.fill(row.name, 26), bold=True))
     if row.file is None:
         _text(figure, left, top - 0.38, Line("a COCO photograph,\nnot shown", GREY))
@@ -205,7 +210,7 @@ def _picture(figure: Figure, left: float, top: float, row: Row, run: Run) -> Non
         shown = _frames(row.task, row.file) if row.task else _pixels(run.config.pictures, row.file)
         high = min(row.height - 0.45, 1.45)
         wide = high * shown.shape[1] / shown.shape[0]
-        # Of pictures that are wider than high, so much that they leave room for the words beside them.
+        # Of images that are wider than high, so much that they leave room for the words beside them.
         wide, high = min(wide, 1.75), min(high, 1.75 * high / wide)
         width, height = figure.get_size_inches()
         axes = figure.add_axes((left / width, (top - 0.38 - high) / height, wide / width, high / height))
@@ -218,12 +223,35 @@ def _pixels(task: str, file: str) -> NDArray[np.uint8]:
 
 
 def _frames(task: str, file: str) -> NDArray[np.uint8]:
-    """Evenly spaced frames of a clip, row by row, with a white line between them."""
     rows, columns = _FRAMES
     frames = [np.asarray(frame) for frame in ClipSource(ARTIFACTS / task / "data", rows * columns).read(file)]
     apart = [np.pad(frame, ((0, 2), (0, 2), (0, 0)), constant_values=255) for frame in frames]
     lines = [np.concatenate(apart[row * columns : (row + 1) * columns], axis=1) for row in range(rows)]
     return np.concatenate(lines)[:-2, :-2]
+
+
+# --- Values with intervals, and legends
+
+
+def spans(estimates: Iterable[Estimate], scale: float) -> tuple[Floats, Floats]:
+    """Values [n], and how far their intervals reach below and above them [2, n]: 0 without one, or beside the value."""
+    found = [(ours.value or 0.0, ours.low, ours.high) for ours in estimates]
+    below = [0.0 if low is None else value - low for value, low, _ in found]
+    above = [0.0 if high is None else high - value for value, _, high in found]
+    return np.array([scale * value for value, *_ in found]), scale * np.maximum([below, above], 0)
+
+
+def plot_estimates(axis: Axes, points: Mapping[float, Estimate], scale: float, **look: Any) -> None:
+    """A line through values with error bars, by their places on the x axis."""
+    known = {x: ours for x, ours in points.items() if ours.value is not None}
+    if known:
+        axis.errorbar(list(known), *spans(known.values(), scale), **look)
+
+
+def legend(figure: Figure, axes: Iterable[Axes], ncols: int) -> None:
+    """One legend below the figure, with every label of some axes once."""
+    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=ncols, frameon=False)
 
 
 # --- Learning curves
@@ -236,14 +264,9 @@ def plot_curves(
     colours: Mapping[str, str],
     dashed: Collection[str] = (),
 ) -> None:
-    """One quantity of several runs: a thin line per seed, and the mean of seeds on top.
+    """One quantity of several runs: a thin line per seed, and their mean on top. Runs without training have no line.
 
-    Args:
-        axis: to draw on.
-        curves: of one quantity, columns of `schemas.CURVES`.
-        entries: the runs to draw; one that was trained no further than step 0 has no line.
-        colours: run -> its colour.
-        dashed: runs whose mean is dashed.
+    `curves` has the columns of `schemas.CURVES`; the means of the runs in `dashed` are dashed lines.
     """
     for entry in entries:
         mine = curves[curves["variant"] == entry.name]

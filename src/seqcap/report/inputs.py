@@ -19,7 +19,7 @@ from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.report.paper import Captions, Paper
-from seqcap.report.statistics import Floats, Sample
+from seqcap.report.statistics import Floats, Missing, Sample, paired
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
@@ -48,16 +48,14 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 class Count(int):
-    """A number of captions in text: `f"{count} samples"`, or `f"the {count.word} captions"`."""
+    """A number of captions in text: `{n}`, spelled out `{n.word}`, at the start of a sentence `{n.start}`."""
 
     @property
     def word(self) -> str:
-        """Spelled out, up to twelve."""
         return _WORDS[self] if self < len(_WORDS) else str(self)
 
     @property
     def start(self) -> str:
-        """The same at the start of a sentence."""
         return self.word.capitalize()
 
 
@@ -67,9 +65,9 @@ _SYSTEM = ("variant", "decoder", "metric")
 
 @dataclass(frozen=True)
 class _Group:
-    """The rows of one system and metric: [rows] each; no item or rank is -1, no value NaN, no statistics an empty list.
+    """The rows of one system and metric, [rows] each; no item or rank is -1, no value NaN.
 
-    `statistics`: places [rows] in `Scores._flat` where the statistics begin, and how many there are [rows].
+    A row's statistics are the `length` numbers of `Scores._flat` from `start` on.
     """
 
     seed: NDArray[np.int32]
@@ -84,15 +82,9 @@ class _Group:
 
 
 class Scores:
-    """The scores of one paper's runs. There are millions, so each is looked up on demand.
+    """The scores of one paper's runs, columns of `schemas.SCORES`. There are millions: each is looked up on demand."""
 
-    Args:
-        table: columns of `schemas.SCORES`; metrics in the scale of their definition (CIDEr about 1, not 100).
-        source: the file they come from, for error messages.
-    """
-
-    def __init__(self, table: pa.Table, source: str | Path = "scores") -> None:
-        self.source = source
+    def __init__(self, table: pa.Table) -> None:
         coded = [_coded(table[column]) for column in _SYSTEM]
         (variants, variant), (decoders, decoder), (metrics, metric) = coded
         key = (variant * len(decoders) + decoder) * len(metrics) + metric
@@ -128,13 +120,10 @@ class Scores:
             again = people & np.isin(metric, [code for code, name in enumerate(metrics) if name in known])
             tables.append(table.filter(pa.array(~again)) if again.any() else table)
             known |= {metrics[code] for code in np.unique(metric[people])}
-        return cls(pa.concat_tables(tables), files[0] if len(files) == 1 else Path(files[0]).parent)
+        return cls(pa.concat_tables(tables))
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
-        """Scores [items x seeds] of a run, averaged over an item's captions; None where there are none.
-
-        A value is NaN where the metric is undefined for an item (the precision of a caption that states nothing).
-        """
+        """Scores [items x seeds] of a run, means over an item's captions, NaN where undefined; None without any."""
         sample = None if registry.find(metric).statistics else self.sample(name, decoder, metric, captions)
         if sample is None:
             return None
@@ -151,12 +140,21 @@ class Scores:
             made = self._made(*key)
             corpus = None if captions == "every" else self.corpus(name, decoder, metric)
             if made is not None and corpus is not None and set(made.seeds.tolist()) <= set(corpus.index):
-                made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed())
+                made = replace(made, shift=corpus[made.seeds.tolist()].to_numpy() - made.by_seed)
             self._cached[key] = made
         return self._cached[key]
 
+    def samples(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
+        """`sample` of several names."""
+        found = []
+        for name in names:
+            sample = self.sample(name, decoder, metric, captions)
+            if sample is None:
+                return Missing(self.why_missing(name, decoder, metric))
+            found.append(sample)
+        return found
+
     def _made(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
-        """`sample` without the corpus value."""
         counts = registry.find(metric).statistics
         group = self._group(name, decoder, counts or metric)
         if group is None:
@@ -191,7 +189,6 @@ class Scores:
         return _Group(*(self._columns[field.name][places] for field in fields(_Group)))
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        """A corpus metric's value per seed, or None where there is none."""
         group = self._group(name, decoder, metric)
         if group is None:
             return None
@@ -205,10 +202,9 @@ class Scores:
         if corpus is not None:
             return corpus
         sample = self.sample(name, decoder, metric, captions)
-        return None if sample is None else pd.Series(sample.by_seed(), pd.Index(sample.seeds, name="seed"))
+        return None if sample is None else pd.Series(sample.by_seed, pd.Index(sample.seeds, name="seed"))
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
-        """Why there is no such score, in words fit for a table's note."""
         if name not in self._names:
             return f"no scores of variant {name}"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
@@ -225,7 +221,6 @@ def _coded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
-    """A column of numbers; null is -1, or NaN."""
     missing = np.nan if pa.types.is_floating(column.type) else -1
     return np.asarray(pc.fill_null(column, missing).to_numpy())
 
@@ -253,8 +248,7 @@ class Run:
 
     @classmethod
     def read(cls, config: PaperConfig, paper: Paper) -> Run:
-        """Reads the scores of a paper."""
-        # Evaluations of pictures come first: human captions in tables are those of pictures.
+        # Evaluations of images come first: human captions in tables are those of images.
         evaluations = sorted(config.evaluations.values(), key=lambda of: of.task != config.pictures)
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
         return cls(config, paper, scores)
@@ -268,7 +262,6 @@ class Run:
 
     @cached_property
     def by_name(self) -> dict[str, ReportedRun]:
-        """`runs` by their names."""
         return {run.name: run for run in self.runs}
 
     @cached_property
@@ -278,12 +271,10 @@ class Run:
 
     @cached_property
     def captioners(self) -> list[str]:
-        """The captioners of `trained`, in its order."""
         return list(dict.fromkeys(run.captioner for run in self.trained))
 
     @cached_property
     def decoded(self) -> Decoded:
-        """Run -> its captions."""
         return Decoded(self.runs)
 
     @cached_property
@@ -292,32 +283,45 @@ class Run:
         return pd.concat([read_curves(run.weights) for run in self.trained], ignore_index=True)
 
     @cached_property
+    def steps(self) -> dict[str, int]:
+        last = self.curves.groupby("variant")["step"].max()
+        return {entry.name: int(last[entry.name]) for entry in self.trained if last.get(entry.name, 0)}
+
+    @cached_property
     def images(self) -> pd.DataFrame:
-        """The scored images of the task whose pictures are shown, as `read_images`."""
         return read_images(self.config.pictures, self.split(self.config.pictures))
+
+    def paired(self, names: Sequence[str], decoder: str, metric: str, captions: Captions) -> list[Sample] | Missing:
+        """The scores of some runs on their common items and seeds, or the reason why there are none."""
+        for name in names:
+            if name not in self.by_name:
+                return Missing(f"variant {name} is not part of this run", absent=True)
+        samples = self.scores.samples(names, decoder, metric, captions)
+        if isinstance(samples, Missing):
+            return samples
+        if not set.intersection(*(set(sample.seeds.tolist()) for sample in samples)):
+            return Missing(f"{' and '.join(names)} have no seed in common")
+        unit = self.kind(self.by_name[names[0]].task).unit
+        return paired(samples) or Missing(f"{metric} is undefined for every test {unit}")
 
     # --- Data
 
     def kind(self, task: str) -> Kind:
-        """The kind of a task."""
         return KINDS[self.config.tasks[task].kind]
 
     def dataset(self, task: str) -> str:
-        """The name of the dataset that stands for a task."""
         return self.config.tasks[task].dataset
 
     @property
     def datasets(self) -> str:
-        """The names of the datasets that it is about."""
         return ", ".join(dict.fromkeys(self.dataset(run.task) for run in self.runs))
 
     @property
     def knows_facts(self) -> bool:
-        """Whether everything that is true of the pictures is known."""
+        """Whether everything that is true of the images is known."""
         return self.knows_facts_of(self.config.pictures)
 
     def knows_facts_of(self, task: str) -> bool:
-        """Whether everything that is true of a task's pictures or clips is known."""
         return self.dataset(task) in (SCENES, CLIPS)
 
     def stand_in(self, task: str, evaluation: str = "", published_on: str = "") -> str:
@@ -342,19 +346,16 @@ class Run:
     # --- How captions were made
 
     def evaluation(self, name: str = "") -> ReportedEvaluation:
-        """An evaluation of the paper; without a name that of its first run."""
         return self.config.evaluations[name or self.runs[0].evaluation]
 
     def beam(self, evaluation: str = "") -> Count:
-        """The width of an evaluation's beam."""
         return Count(self.evaluation(evaluation).beam)
 
     def samples(self, evaluation: str = "") -> Count:
-        """How many random captions of each item an evaluation has."""
         return Count(self.evaluation(evaluation).samples)
 
     def several(self, evaluation: str = "") -> str:
-        """How many captions of an item random samples and the beam give, spelled out."""
+        """ "three or five": how many captions of an item random samples and the beam give."""
         counts = dict.fromkeys((self.samples(evaluation).word, self.beam(evaluation).word))
         return " or ".join(counts)
 
@@ -364,10 +365,8 @@ class Run:
         return f"a beam of {self.beam(evaluation)}" if there else "a beam"
 
     def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
-        """Text with its placeholders filled in.
-
-        `{beam}` and `{samples}` are numbers: `{beam.word}` spells one out, `{beam.start}` capitalises it. `{a_beam}`,
-        `{several}` and `{captioners}` are words; `more` are a text's own placeholders.
+        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`
+        and `{captioners}`, and `more`, a text's own.
         """
         captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
         there = evaluation if evaluation in self.config.evaluations else ""
@@ -376,7 +375,6 @@ class Run:
 
 
 def read_curves(weights: str | Path) -> pd.DataFrame:
-    """The learning curves beside trained weights, columns of `schemas.CURVES`."""
     return _frame(parquet.read_table(Path(weights) / "curves.parquet", schemas.CURVES))
 
 
@@ -385,14 +383,9 @@ def read_images(task: str, split: str) -> pd.DataFrame:
     data = ARTIFACTS / task / "data"
     images = _frame(parquet.read_table(data / "images.parquet", schemas.IMAGES))
     references = parquet.read_table(data / "references.parquet", schemas.REFERENCES)
-    lengths = pd.DataFrame(
-        {
-            "item": references["item"].to_numpy(),
-            "longest_reference": pc.list_value_length(references["tokens"]).to_numpy(),
-        }
-    )
-    longest = lengths.groupby("item", as_index=False)["longest_reference"].max()
-    chosen = images[images["split"] == split].merge(longest, on="item")
+    lengths = pd.Series(pc.list_value_length(references["tokens"]).to_numpy(), references["item"].to_numpy())
+    longest = lengths.groupby(level=0).max().rename("longest_reference")
+    chosen = images[images["split"] == split].merge(longest, left_on="item", right_index=True)
     return chosen.sort_values("item").reset_index(drop=True)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def markdown_table(matrix: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a markdown table whose first row is the header."""
     escaped = [[text.replace("|", "\\|").replace("*", "\\*") for text in row] for row in matrix]
     lines = ["| " + " | ".join(row) + " |" for row in escaped]
     return [lines[0], "|" + "---|" * len(matrix[0]), *lines[1:]]
@@ -16,3 +15,11 @@ def letters(number: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
     letter = chr(ord("a") + number % 26)
     return letter if number < 26 else letters(number // 26 - 1) + letter
+
+
+def by_number(numbers: Iterable[tuple[str, float]]) -> str:
+    """ "240: a, b; 120: c": names grouped by their numbers, the highest first."""
+    names: dict[float, list[str]] = {}
+    for name, number in sorted(numbers, key=lambda pair: -pair[1]):
+        names.setdefault(number, []).append(name)
+    return "; ".join(f"{number:,}: {', '.join(group)}" for number, group in names.items())

@@ -24,12 +24,7 @@ Rows = Mapping[str, tuple[str, str]] | Mapping[tuple[str, str], tuple[str, str]]
 
 
 class Ours(Frozen):
-    """A row that the paper does not print.
-
-    Attributes:
-        like: the printed row that it follows.
-        note: what is said of it.
-    """
+    """A row that the paper does not print: the printed row that it follows, and what is said of it."""
 
     like: str
     note: str
@@ -39,7 +34,6 @@ class TableText(Frozen):
     """Title and text of a table; `Run.fill` fills in title and reading.
 
     Attributes:
-        reading: how to read it.
         brackets: what [ ] hold.
         published: the published table whose cells it has, if it needs no code.
         task: whose data stand for the paper's; "": the first of the paper's.
@@ -67,8 +61,6 @@ class Facts(Frozen):
     """paper.yaml.
 
     Attributes:
-        label: the paper's name in headings.
-        title: with authors and venue.
         published_on: task -> the data behind the paper's numbers.
         rows: published table -> row, as the paper labels it -> run and decoder. Rows that are not there are other
             systems' published numbers. A paper whose rows depend on the run has rows.py instead.
@@ -86,12 +78,7 @@ class Facts(Frozen):
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper.
-
-    Attributes:
-        folder: of its files; it has the paper's name.
-        find: imports a module of the folder by its name, as "tables"; None if there is no such module.
-    """
+    """One paper: `folder` has its name and files; `find` imports its module of a name, or returns None without one."""
 
     folder: Path
     facts: Facts
@@ -99,12 +86,10 @@ class Paper:
 
     @classmethod
     def read(cls, folder: Path, find: Callable[[str], Any]) -> Self:
-        """Reads paper.yaml; other files are read on first use."""
         return cls(folder, read_yaml(folder / "paper.yaml", Facts), find)
 
     @property
     def name(self) -> str:
-        """As its folder here, its file of parameters and its folder in reports/ are called."""
         return self.folder.name
 
     @property
@@ -113,18 +98,15 @@ class Paper:
 
     @cached_property
     def published(self) -> Published:
-        """Its own numbers."""
         return Published(self.folder / "published")
 
     @cached_property
     def tables(self) -> Mapping[str, TableText]:
-        """tables.yaml: file name -> title and text."""
         found: Mapping[str, TableText] = read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
         return found
 
     @cached_property
     def figures(self) -> Mapping[str, FigureText]:
-        """figures.yaml: file name -> title and caption."""
         found: Mapping[str, FigureText] = read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
         return found
 

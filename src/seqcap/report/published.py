@@ -25,65 +25,41 @@ class Printed:
 
     @property
     def scale(self) -> float:
-        """Factor from our metric to the printed scale."""
         return SCALES[self.cells[0]["scale"]]
 
     @property
     def values(self) -> list[float]:
-        """The numbers, in the printed scale."""
         return [cell["value"] for cell in self.cells]
 
     @property
     def decimals(self) -> int:
-        """As many as the paper prints."""
         return max(len(cell["printed"].partition(".")[2]) for cell in self.cells)
 
     @property
     def sign(self) -> int:
-        """+1 if the first number is higher than the second, else -1."""
         return 1 if self.values[0] > self.values[1] else -1
 
 
 @dataclass(frozen=True)
 class Published:
-    """The published numbers of one paper.
-
-    Attributes:
-        folder: with table<number>.csv, fig<number>.csv, text_claims.csv and examples.yaml.
-    """
-
     folder: Path
 
     def table(self, name: str) -> pd.DataFrame:
-        """One table of the paper, or a figure's numbers, in its printed order, one record per cell.
+        """A table, or a figure's numbers, in its printed order, one record per cell; cached: do not change it.
 
-        It is read once, for everybody: do not change it.
-
-        Returns:
-            Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction
-            and note (strings), `printed` (the number as the paper prints it; empty where it reports none) and `value`
-            (float; NaN where it reports none).
+        Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction,
+        note, `printed` (as the paper prints it, or "") and `value` (float; NaN where the paper reports none).
         """
         return _read_table(self.folder / f"{name}.csv")
 
     def records(self, table: str) -> list[dict[str, Any]]:
-        """The cells of a table as dictionaries."""
         return [{str(key): value for key, value in record.items()} for record in self.table(table).to_dict("records")]
 
     def rows(self, table: str) -> list[str]:
-        """The labels of a table's rows, in the printed order."""
         return list(dict.fromkeys(map(str, self.table(table)["row"])))
 
     def cell(self, table: str, row: str, column: str, block: str | None = None) -> dict[str, Any]:
-        """One cell that holds a number; `value` is in the printed scale.
-
-        Args:
-            row, column: as the paper labels them.
-            block: needed only where several blocks of the table have that row.
-
-        Raises:
-            InputError: the table has no such cell or several, or the paper reports no number in it.
-        """
+        """The one cell that holds a number; `block` is needed where several blocks of the table have that row."""
         frame = self.table(table)
         chosen = (frame["row"] == row) & (frame["column"] == column) & frame["value"].notna()
         if block is not None:
@@ -95,11 +71,9 @@ class Published:
         return {str(key): value for key, value in cells[0].items()}
 
     def value(self, table: str, row: str, column: str, block: str | None = None) -> float:
-        """The number in one cell, in its printed scale; arguments and errors as `cell`."""
         return float(self.cell(table, row, column, block)["value"])
 
     def printed(self, table: str, column: str, *rows: str, block: str | None = None) -> Printed:
-        """The cells of some rows in one column."""
         return Printed(tuple(self.cell(table, row, column, block) for row in rows))
 
     def text_claims(self) -> dict[str, dict[str, str]]:

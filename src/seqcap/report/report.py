@@ -55,7 +55,6 @@ def _write(name: str, text: str) -> None:
 
 
 def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
-    """The opening of the report; `absent` are papers without a section."""
     names = dict.fromkeys(name for paper in papers.values() for name in paper["datasets"])
     matrix = [["paper", "variants", "comparisons", *COUNTED.values()]]
     for paper in papers.values():
@@ -89,7 +88,6 @@ def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
 
 
 def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
-    """Every comparison with the paper's difference, ours, and those published by experiments on other data."""
     if not files:
         return ""
     lines = ["## The claims side by side", ""]
@@ -119,7 +117,6 @@ def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
 
 
 def _read_claims(path: Path) -> Records | str:
-    """The lines of a published claims.csv by comparison, or why they cannot be used."""
     if not path.is_file():
         return f"there is no `{path}`"
     with path.open(newline="", encoding="utf-8") as file:
@@ -148,7 +145,6 @@ def _keys(records: Sequence[Mapping[str, str]]) -> list[Key]:
 
 
 def _difference(record: Mapping[str, str] | None) -> str:
-    """A comparison's difference with its interval and verdict; "" where there is none."""
     if record is None or not record["difference"]:
         return ""
     numbers = (record[column] for column in ("difference", "low", "high"))
@@ -157,7 +153,6 @@ def _difference(record: Mapping[str, str] | None) -> str:
 
 
 def _features(tasks: Sequence[str]) -> str:
-    """Results of linear probes on each task's features; none where the content of the pictures is unknown."""
     lines: list[str] = []
     for task in tasks:
         groups = json_file.read_json(SECTIONS / f"probe-{task}.json")["groups"]
@@ -174,7 +169,6 @@ def _features(tasks: Sequence[str]) -> str:
 
 
 def _claims(papers: Summaries) -> str:
-    """claims.md: every comparison of every paper."""
     lines = ["# Claims", ""]
     for paper in papers.values():
         lines += [f"**{paper['label']}** on {', '.join(paper['datasets'])}: {in_words(paper['verdicts'])}.", ""]

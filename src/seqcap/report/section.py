@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS, published
@@ -43,7 +45,6 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
 
 
 def all_claims(run: Run) -> list[Claim]:
-    """The claims of a paper: those that its claims.py gives, or else all of claims.yaml."""
     claims = run.paper.find("claims")
     found: list[Claim] = (
         claims.claims(run) if hasattr(claims, "claims") else ClaimsFile.read(run.paper).build(run.paper)
@@ -82,7 +83,6 @@ def build_section(
 
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
-    """How many claims have each verdict."""
     return {verdict: sum(result.verdict == verdict for result in results) for verdict in COUNTED}
 
 
@@ -131,7 +131,6 @@ def _runs_table(run: Run) -> list[str]:
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
-    """An objective's settings in words; those of its parts in brackets."""
     return ", ".join(
         f"{key} ({_settings(value)})" if isinstance(value, Mapping) else f"{key} {_setting(value)}"
         for key, value in settings.items()
@@ -152,14 +151,12 @@ def _setting(value: Any) -> str:
 
 
 def _findings(run: Run, results: Sequence[Result], remarks: Sequence[str]) -> list[str]:
-    """Sentences made from the headline claims' results, and the paper's remarks."""
     lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
     lines += [_finding(run, result) for result in results if result.claim.headline and result.difference is not None]
     return [*lines, *(line for remark in remarks for line in ("", remark))]
 
 
 def _finding(run: Run, result: Result) -> str:
-    """One claim in a sentence: our difference, how sure it is, and the paper's difference."""
     claim = result.claim
     left, right = claim.sides({name: entry.label for name, entry in run.by_name.items()})
     what = claim.what(run)
@@ -176,7 +173,6 @@ def _finding(run: Run, result: Result) -> str:
 
 
 def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """The comparisons that the user asked for, in every metric that both runs have."""
     if not pairs:
         return []
     lines = ["### Comparisons beyond the paper", "", "q is corrected over the rows of one comparison."]
@@ -191,7 +187,6 @@ def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _tables(run: Run) -> list[list[str]]:
-    """The tables that another stage made, their headings two levels down."""
     folder = REPORTS / run.paper.name / "tables"
     sections = []
     for name in json_file.read_json(folder / "tables.json")["order"]:
@@ -201,7 +196,6 @@ def _tables(run: Run) -> list[list[str]]:
 
 
 def _figures(run: Run) -> list[list[str]]:
-    """The figures that another stage made, with their captions; a line where this run has nothing to show."""
     folder = REPORTS / run.paper.name / "figures"
     index = json_file.read_json(folder / "figures.json")
     sections = []
@@ -217,36 +211,28 @@ def _figures(run: Run) -> list[list[str]]:
 
 
 def _literature(run: Run) -> list[str]:
-    """Where the pictures' dataset has published results of its own: how far ours are from them."""
     task = run.config.pictures
     table = published.literature(run.dataset(task))
     entries = [entry for entry in run.trained if entry.task == task]
     if table is None or not entries:
         return []
     records = table.to_dict("records")
-    metrics = [metric for metric in _LITERATURE_METRICS if any(record["metric"] == metric for record in records)]
+    metrics = [metric for metric in _LITERATURE_METRICS if metric in set(table["metric"])]
     systems = {str(record["system"]): str(record["source"]) for record in records}
-    theirs = {(str(record["system"]), str(record["metric"])): float(record["value"]) for record in records}
-    ours: dict[tuple[str, str], float] = {}
-    for entry in entries:
-        for metric in metrics:
-            by_seed = run.scores.by_seed(entry.name, "beam", metric)
-            if by_seed is not None:
-                ours[entry.name, metric] = float(by_seed.mean()) * 100
+    theirs = table.pivot(index="system", columns="metric", values="value").reindex(columns=metrics)
+    by_seed = {entry.name: [run.scores.by_seed(entry.name, "beam", metric) for metric in metrics] for entry in entries}
+    ours = {
+        name: [math.nan if values is None else float(values.mean()) * 100 for values in found]
+        for name, found in by_seed.items()
+    }
     levels = [["system", "source", *metrics]]
-    for system, source in systems.items():
-        levels.append([system, source, *(_or_dash(theirs.get((system, metric))) for metric in metrics)])
-    for entry in entries:
-        mine = [_or_dash(ours.get((entry.name, metric))) for metric in metrics]
-        levels.append([f"{entry.label} (ours)", "this run", *mine])
+    levels += [[system, source, *map(_or_dash, theirs.loc[system])] for system, source in systems.items()]
+    levels += [[f"{entry.label} (ours)", "this run", *map(_or_dash, ours[entry.name])] for entry in entries]
     gaps = [["ours minus theirs", "", *metrics]]
     for entry in entries:
-        if entry.objective != _LIKELIHOOD:
-            continue
-        for system in systems:
-            pairs = [(ours.get((entry.name, metric)), theirs.get((system, metric))) for metric in metrics]
-            gaps.append([entry.label, system, *(_gap(*pair) for pair in pairs)])
-    absent = sorted({metric for metric in metrics if not any((entry.name, metric) in ours for entry in entries)})
+        if entry.objective == _LIKELIHOOD:
+            gaps += [[entry.label, name, *map(_gap, ours[entry.name], theirs.loc[name])] for name in systems]
+    absent = sorted(metric for metric, *found in zip(metrics, *ours.values(), strict=True) if np.isnan(found).all())
     return [
         f"### Against the literature on {run.dataset(task)}",
         "",
@@ -271,13 +257,13 @@ def _notes(records: Sequence[Mapping[Any, Any]], system: str) -> list[str]:
     return [note for note in notes if note]
 
 
-def _or_dash(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+def _or_dash(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1f}"
 
 
-def _gap(ours: float | None, theirs: float | None) -> str:
+def _gap(ours: float, theirs: float) -> str:
     # Adding zero turns -0.0 into 0.0.
-    return "–" if ours is None or theirs is None else f"{round(ours - theirs, 1) + 0.0:+.1f}"
+    return "–" if math.isnan(ours - theirs) else f"{round(ours - theirs, 1) + 0.0:+.1f}"
 
 
 def _stand_ins(run: Run, others: Sequence[tuple[str, str]]) -> list[str]:
@@ -304,7 +290,7 @@ def _limits(run: Run, results: Sequence[Result], known: Sequence[str]) -> list[s
 
 
 def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
-    """Some runs by their labels, or by their captioner where they are all of its."""
+    """Labels of some runs, or their captioner where they are all of its runs."""
     words: list[str] = []
     for captioner in dict.fromkeys(entry.captioner for entry in chosen):
         its = [entry for entry in entries if entry.captioner == captioner]
@@ -314,7 +300,6 @@ def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
 
 
 def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
-    """Which run, decoder and files make each row of each table."""
     name = run.paper.name
     evaluations = run.config.evaluations.values()
     scores = ", ".join(f"`{file}`" for evaluation in evaluations for file in (evaluation.scores, *evaluation.retrieval))

@@ -34,14 +34,10 @@ _CHUNK, _CHUNKS = 2_000_000, 256
 class Sample:
     """The numbers that a metric of one system is computed from.
 
-    Attributes:
-        items: [items] ids, ascending.
-        seeds: [seeds] training seeds, ascending.
-        statistics: [items, seeds, k]; they add up over items.
-        counted: [items, seeds]; False where the metric is undefined.
-        aggregate: sums of statistics [..., k] -> values [...]; None: the value is the mean of the only statistic.
-        shift: [seeds] what is added to the values: where a metric has a value of its own for the corpus and items have
-            only scores of their own (METEOR), their scores say how sure it is.
+    `items` [items] and `seeds` [seeds] ascend; `statistics` [items, seeds, k] add up over items; `counted`
+    [items, seeds] is False where the metric is undefined. `aggregate` maps sums [..., k] to values [...]; without it
+    the value is the mean of the only statistic. `shift` [seeds] is added to the values: a metric with a value of its
+    own for the corpus (METEOR) has item scores that say how sure it is.
     """
 
     items: NDArray[np.int64]
@@ -51,12 +47,9 @@ class Sample:
     aggregate: Callable[[Floats], Floats] | None = None
     shift: Floats | None = None
 
+    @cached_property
     def by_seed(self) -> Floats:
         """The metric's value with each seed [seeds]; NaN where it is undefined for every item."""
-        return self._by_seed
-
-    @cached_property
-    def _by_seed(self) -> Floats:
         weights = np.ones((1, len(self.items)), dtype=np.float64)
         totals = np.where(self.counted[:, :, None], self.statistics, 0.0).sum(axis=0)
         values: Floats = self._values(totals[None], weights)[0]
@@ -76,18 +69,15 @@ class Sample:
             values.append(self._values(totals, weights, centre))
         return np.concatenate(values)
 
+    @cached_property
     def resampled(self) -> Floats:
         """The mean over seeds on resampled seeds and items [resamples]; NaN where it is undefined for a drawn seed."""
-        return self._resampled
-
-    @cached_property
-    def _resampled(self) -> Floats:
         drawn = _seed_counts(len(self.seeds))
         means: Floats = np.where(drawn > 0, self.resampled_by_seed * drawn, 0.0).sum(axis=1) / len(self.seeds)
         return means
 
     def only(self, seeds: Sequence[int], counted: NDArray[np.bool_] | None = None) -> Sample:
-        """The sample of some of its seeds, and of the items counted for them [items, those seeds]."""
+        """Some of its seeds, and the items counted for them [items, those seeds]."""
         places = np.searchsorted(self.seeds, seeds)
         if len(places) == len(self.seeds) and (counted is None or np.array_equal(counted, self.counted)):
             return self
@@ -113,13 +103,9 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A number with its bootstrap resamples.
+    """A number with its bootstrap resamples [resamples], NaN where a resample does not have it.
 
-    Attributes:
-        resampled: [resamples] the number on resampled seeds and items; NaN where a resample does not have it.
-        by_seed: training seed -> the number with that seed alone, NaN where it has none. Empty: it depends on no seed.
-        items: how many test items it is about.
-        remarks: what a reader must know of it.
+    `by_seed` has the number with each training seed alone, nothing where it depends on no seed.
     """
 
     value: float
@@ -130,16 +116,13 @@ class Drawn:
 
     @classmethod
     def of(cls, sample: Sample) -> Drawn:
-        """The mean over seeds of a system's metric."""
-        values = sample.by_seed()
+        values = sample.by_seed
         by_seed = dict(zip(sample.seeds.tolist(), values.tolist(), strict=True))
-        return cls(float(values.mean()), sample.resampled(), by_seed, int(sample.counted.any(axis=1).sum()))
+        return cls(float(values.mean()), sample.resampled, by_seed, int(sample.counted.any(axis=1).sum()))
 
 
 @dataclass(frozen=True)
 class Missing:
-    """The reason why there is no number; `absent`: its run is not part of this run."""
-
     reason: str
     absent: bool = False
 
@@ -157,8 +140,6 @@ def paired(samples: Sequence[Sample]) -> list[Sample] | None:
 
 def resampled_means(scores: Floats, seed: int = 0) -> Floats:
     """Means [RESAMPLES] of values [n] drawn with replacement: one level. The same seed and n give the same draws."""
-    if len(scores) == 0:
-        raise ValueError("nothing to resample")
     return np.concatenate([weights.astype(np.float64) @ scores for weights in _drawn(len(scores), seed)]) / len(scores)
 
 

@@ -21,7 +21,7 @@ from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.markdown import letters, markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
-from seqcap.report.statistics import Sample
+from seqcap.report.statistics import Missing, Sample
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
 
@@ -33,12 +33,7 @@ HUMAN_LABEL = "human captions"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95% interval, in the metric's own scale.
-
-    Attributes:
-        remarks: what a reader must know.
-        absent: there is none because its run is not part of this run.
-    """
+    """A value with its 95% interval, in the metric's own scale; `absent`: its run is not part of this run."""
 
     value: float | None
     low: float | None = None
@@ -56,14 +51,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table.
-
-    Attributes:
-        printed: the paper's number; "" where it has none.
-        scale: multiplies our numbers into the printed scale.
-        decimals: of our numbers in the CSV file.
-        data: what was captioned.
-    """
+    """One cell: `printed` is the paper's number or "", `scale` leads from ours to it, `data` is what was captioned."""
 
     block: str
     row: str
@@ -98,21 +86,17 @@ class Cell:
         return "; ".join((*common, *self.ours.remarks))
 
     def remarked(self, *remarks: str) -> Cell:
-        """The cell with more remarks."""
         return replace(self, ours=replace(self.ours, remarks=(*self.ours.remarks, *remarks)))
 
     def number(self, value: float | None) -> str:
-        """A number in the printed scale, or nothing."""
         return "" if value is None else f"{value * self.scale:.{self.decimals}f}"
 
     def record(self) -> list[str]:
-        """The cell's line in the CSV file, in the order of `COLUMNS`."""
         ours = self.ours
         numbers = [self.number(ours.value), self.number(ours.low), self.number(ours.high)]
         return [self.block, self.row, self.column, self.direction, self.printed, *numbers, ours.n, self.note]
 
     def short(self) -> str:
-        """Our number with its interval, for readers."""
         ours, decimals = self.ours, max(0, self.decimals - 1)
         if ours.value is None:
             return "–"
@@ -124,15 +108,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the report: `reading` tells how to read it, `brackets` what [ ] hold."""
-
     title: str
     reading: str
     cells: list[Cell]
     brackets: str = ""
 
     def write(self, name: str, folder: Path) -> None:
-        """Writes <name>.csv and <name>.md."""
         with (
             writing.atomic(folder / f"{name}.csv") as path,
             path.open("w", newline="", encoding="utf-8") as file,
@@ -186,18 +167,12 @@ class Table:
 
 
 def _counted(number: int, what: str) -> str:
-    """ "1 row is", "3 rows are"."""
     return f"{number} {what} is" if number == 1 else f"{number} {what}s are"
 
 
 @dataclass(frozen=True)
 class Made:
-    """The result of a paper's function for a table, if it gives more than cells.
-
-    Attributes:
-        reading: takes the place of the table's own, where there is nothing to show.
-        words: the text's own placeholders.
-    """
+    """What a table's function gives beyond cells: `reading` replaces the table's own, `words` fill its placeholders."""
 
     cells: list[Cell]
     reading: str = ""
@@ -209,7 +184,6 @@ Make = Callable[[Run], list[Cell] | Made]
 
 
 def write_tables(run: Run) -> None:
-    """Writes every table of a paper, and tables.json: their order."""
     folder = REPORTS / run.paper.name / "tables"
     for name in run.paper.tables:
         make_table(run, name).write(name, folder)
@@ -217,7 +191,6 @@ def write_tables(run: Run) -> None:
 
 
 def make_table(run: Run, name: str) -> Table:
-    """One table of a paper: of its function, or of published cells."""
     text, functions = run.paper.tables[name], run.paper.functions("tables")
     made = functions[name](run) if name in functions else published_table(run, text)
     made = made if isinstance(made, Made) else Made(made)
@@ -226,7 +199,6 @@ def make_table(run: Run, name: str) -> Table:
 
 
 def published_table(run: Run, text: TableText) -> list[Cell]:
-    """The cells of a published table, with the paper's notes on rows."""
     data = run.stand_in(text.task) if text.task else ""
     cells = published_cells(run, text.published, data=data)
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
@@ -239,11 +211,6 @@ def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions)
     """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items.
 
     A few corpus metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds.
-
-    Args:
-        run: what the evaluate stage wrote is in its scores.
-        name, decoder, metric: as in the scores.
-        captions: every caption of an item, the best only, or the set as a whole.
     """
     sample = run.scores.sample(name, decoder, metric, captions)
     note = registry.find(metric).note
@@ -260,31 +227,21 @@ def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions)
 
 def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
     """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds."""
-    absent = next((absent_run(one) for one in (name, base) if one not in run.by_name), None)
-    if absent is not None:
-        return absent
-    samples = []
-    for one in (name, base):
-        sample = run.scores.sample(one, decoder, metric, captions)
-        if sample is None:
-            return missing(run, one, decoder, metric)
-        samples.append(sample)
-    mine, others = samples
-    if not set(mine.seeds.tolist()) & set(others.seeds.tolist()):
-        return Estimate(None, remarks=(f"{name} and {base} have no seed in common",))
+    samples = run.paired((name, base), decoder, metric, captions)
+    if isinstance(samples, Missing):
+        return Estimate(None, remarks=(samples.reason,), absent=samples.absent)
     return _over_both(run, name, metric, samples)
 
 
 def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], remarks: tuple[str, ...] = ()) -> Estimate:
-    """A value, or the difference of two, with its interval over seeds and items."""
     kind = run.kind(run.by_name[name].task if name in run.by_name else run.config.pictures)
     same = statistics.paired(samples)
     if same is None:
         return Estimate(None, remarks=(f"{metric} is undefined for every test {kind.unit}",))
     first, *others = same
-    value, resampled = first.by_seed().mean(), first.resampled()
+    value, resampled = first.by_seed.mean(), first.resampled
     for other in others:
-        value, resampled = value - other.by_seed().mean(), resampled - other.resampled()
+        value, resampled = value - other.by_seed.mean(), resampled - other.resampled
     low, high = statistics.interval(resampled)
     n, seeds = f"{int(first.counted.any(axis=1).sum())} {kind.units}", len(first.seeds)
     if name == HUMAN:
@@ -295,17 +252,14 @@ def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], rema
 
 
 def missing(run: Run, name: str, decoder: str, metric: str) -> Estimate:
-    """No number, and why."""
     return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
 
 
 def absent_run(name: str) -> Estimate:
-    """No number, for want of the run."""
     return Estimate(None, remarks=(f"variant {name} is not part of this run",), absent=True)
 
 
 def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimate:
-    """The mean over seeds with their range, the lowest and the highest; `otherwise` where there is none."""
     if by_seed is None:
         return otherwise
     if len(by_seed) == 1:
@@ -318,28 +272,21 @@ def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimat
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of ours: a metric of a decoder's captions."""
-
     decoder: str
     metric: str
     captions: Captions = "best"
 
     def of(self, run: Run, name: str) -> Estimate:
-        """A run's value, in the metric's own scale."""
         return estimate(run, name, self.decoder, self.metric, self.captions)
 
 
 def published_cells(
     run: Run, table: str, rows: Mapping[str, Rows] | None = None, columns: Columns | None = None, data: str = ""
 ) -> list[Cell]:
-    """Every cell of a published table, once and in its order, with our number beside it; then what only we have.
+    """Every cell of a published table, in its order, with our number beside it; then what only we have.
 
-    Args:
-        run: ours.
-        table: as `Published.table` names it.
-        rows: those of all of the paper's tables; None: those of paper.yaml.
-        columns: the table's; None: those of paper.yaml.
-        data: what stands for the paper's; "": what stands for the first of the paper's tasks.
+    `rows` (of all tables of the paper) and `columns` are those of paper.yaml unless given; `data` is what
+    stands for the first of the paper's tasks.
     """
     facts = run.paper.facts
     rows = facts.rows if rows is None else rows
@@ -373,7 +320,7 @@ def _row_of_ours(
     sources: Sequence[tuple[str, str] | None],
     columns: Columns,
 ) -> list[Cell]:
-    """Rows of a run that the paper lacks: one per decoder of its task's (or captioner's) runs, in their block."""
+    """A run that the paper lacks: a row per decoder of the runs of its task or captioner, in their block."""
     task_cells = [
         (cell, other, source[1])
         for cell, source in zip(cells, sources, strict=True)
@@ -398,7 +345,7 @@ def _row_of_ours(
 def _with_unpublished(
     run: Run, cells: list[Cell], rows: Mapping[Any, tuple[str, str]], columns: Columns, ours: Mapping[str, Ours]
 ) -> list[Cell]:
-    """The cells, and rows that the paper does not print where their run is there, each after a printed one."""
+    """Adds the rows of paper.yaml that the paper does not print, each after the printed one that it is like."""
     for row, of in ours.items():
         name, decoder = rows[row]
         places = [place for place, cell in enumerate(cells) if cell.row == of.like]
@@ -412,7 +359,6 @@ def _with_unpublished(
 
 
 def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
-    """One row of our own: each measure of a run with its interval; without a run, of human captions."""
     name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
     data = run.stand_in(entry.task if entry else run.config.pictures)
     return [
@@ -422,13 +368,12 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
 
 
 def no_truth(run: Run) -> Made:
-    """A table of true statements where the facts are unknown: no cells, but the reason."""
     dataset = run.dataset(run.config.pictures)
     return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
 
 
 def quality_cells(run: Run) -> list[Cell]:
-    """Every quality metric of greedy and best beam captions, with the range over seeds; translations have no rows."""
+    """Every quality metric of greedy and best beam captions, with the range over seeds."""
     cells = []
     for decoder in ("greedy", "beam"):
         for entry in run.trained:

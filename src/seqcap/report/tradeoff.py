@@ -34,11 +34,9 @@ _DECIMALS = 9
 
 @dataclass(frozen=True)
 class Curve:
-    """A method's runs by the weight that trades its aims.
+    """A method's runs in the order of the weights that trade its aims.
 
-    Attributes:
-        runs: their names, in the order of the weights; none: the method is not part of this run.
-        weights: as many; None: the method has no weight, and a single run.
+    Without runs the method is not part of this run; weight None: it has no weight, and a single run.
     """
 
     label: str
@@ -48,12 +46,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Where methods are compared: where a measure has a given value.
+    """Where methods are compared: where a measure has this value, which is in the metric's own scale.
 
-    Attributes:
-        value: in the metric's own scale.
-        printed: the paper's, in the scale that it prints.
-        scale: what one unit of our metric is worth there.
+    `printed` is the paper's value, `scale` what one unit of our metric is worth there.
     """
 
     measure: Measure
@@ -63,15 +58,13 @@ class OperatingPoint:
 
     @property
     def is_printed(self) -> bool:
-        """Whether it is the paper's."""
         return math.isclose(self.value * self.scale, self.printed)
 
     def words(self, value: float | None = None) -> str:
-        """ "CIDEr 1.031": this value of its metric, or the point's own."""
+        """ "CIDEr 1.031": the point's value of its metric, or another one."""
         return f"{registry.find(self.measure.metric).label} {self.number(self.value if value is None else value)}"
 
     def number(self, value: float) -> str:
-        """A value of its metric in the scale that the paper prints."""
         return f"{value * self.scale:.{1 if self.scale > 1 else 3}f}"
 
 
@@ -79,9 +72,7 @@ class OperatingPoint:
 class Reading:
     """A method's measure at an operating point. A method with a single run is always read at that run.
 
-    Attributes:
-        point: None where no method has two runs.
-        of: whose scores are read: the run's, or what has this name for it.
+    The point is None where no method has two runs; `of` names whose scores are read, where not the run's.
     """
 
     curve: Curve
@@ -91,11 +82,9 @@ class Reading:
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The runs that it is made from."""
         return self.curve.runs
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with bootstrap resamples, or why there is none."""
         label = self.curve.label
         if not self.runs:
             return Missing(f"{label} is not part of this run", absent=True)
@@ -108,20 +97,19 @@ class Reading:
         if isinstance(x, Missing):
             return x
         if len(y) == 1:
-            own = self.point.words(float(x[0].by_seed().mean()))
+            own = self.point.words(float(x[0].by_seed.mean()))
             return replace(Drawn.of(y[0]), remarks=(f"{label} is a single run, at its own {own}",))
         return self._read(x, y, self.point)
 
     def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Drawn | Missing:
-        """The value of y where x is the point's."""
         lower = registry.find(self.measure.metric).direction == "lower"
-        levels = [np.array([sample.by_seed().mean() for sample in samples]) for samples in (x, y)]
+        levels = [np.array([sample.by_seed.mean() for sample in samples]) for samples in (x, y)]
         value, places = interpolate(levels[0], levels[1], point.value, lower)
         label = self.curve.label
         if not len(places):
             low, high = (point.number(float(level)) for level in (levels[0].min(), levels[0].max()))
             return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
-        draws = [np.stack([sample.resampled() for sample in samples], axis=1) for samples in (x, y)]
+        draws = [np.stack([sample.resampled for sample in samples], axis=1) for samples in (x, y)]
         resampled = read_all(draws[0], draws[1], point.value, lower)
         without = float(np.isnan(resampled).mean())
         if without > statistics.TOO_MANY:
@@ -155,7 +143,6 @@ class Score:
     runs: tuple[str, ...] = ()
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with bootstrap resamples. Human captions depend on no training seed."""
         samples = _samples(run, [self.name], self.measure)
         if isinstance(samples, Missing):
             return samples
@@ -164,14 +151,10 @@ class Score:
 
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
-    """y where a curve through points (x, y) [points] has x = `where`, and all places where it has.
+    """y where a curve through points (x, y) [points] has x = `where`, NaN without such a place, and all of these [n].
 
-    Args:
-        lower: of several places that with the lowest y counts, not that with the highest.
-
-    Returns:
-        y, or NaN where x is nowhere `where`; and the places [n], counted in points: 1.5 is in the middle between the
-        second and the third.
+    Of several places that with the highest y counts, with `lower` the lowest. Places count points: 1.5 is in the middle
+    between the second and the third.
     """
     shares = _shares(x, where)
     reached = np.flatnonzero(~np.isnan(shares))
@@ -187,7 +170,7 @@ def read_all(x: Floats, y: Floats, where: float, lower: bool = False) -> Floats:
 
 
 def _shares(x: Floats, where: float) -> Floats:
-    """Of each way [..., points - 1] from one point to the next, after which share of it x is `where`; NaN: nowhere."""
+    """The share of each way [..., points - 1] between points after which x is `where`; NaN: nowhere."""
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = (where - x[..., :-1]) / np.diff(x)
     return np.where((shares >= 0) & (shares <= 1), shares, np.nan)
@@ -198,16 +181,10 @@ def choose(
 ) -> OperatingPoint | None:
     """The operating point of curves, chosen by `measure` alone, not by the compared numbers.
 
-    The stretches are those that the main curve covers, and among them those that most others cover, too. The point is
-    the paper's value if it is in one of them, else a point of the longest. A curve covers its range but for a tenth at
-    either end. If some of its neighbouring runs have several training seeds both, only the ways between such runs
-    count: elsewhere a comparison would be no test.
-
-    Args:
-        main: what is compared with the others; where it is not part of this run, these are as good.
-        printed: the paper's value.
-        scale: of `printed`.
-        share: of the stretch, from its lower end: where the point is.
+    The stretches are those that the main curve covers (all, if it is not part of this run), and among them those that
+    most others cover, too. The point is the paper's value, `printed` in `scale`, if it is in one of them, else `share`
+    of the way through the longest. A curve covers its range but for a tenth at either end. If some of its neighbouring
+    runs have several training seeds both, only the ways between such runs count: elsewhere a comparison is no test.
     """
     other_ways = [found for curve in others if (found := _ways(run, curve, measure))]
     main_ways = _ways(run, main, measure)
@@ -236,11 +213,11 @@ def choose(
 
 
 def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]:
-    """The intervals between neighbouring runs, without the curve's ends; those of several seeds, if there are any."""
+    """The intervals between neighbouring runs without the curve's ends; those of several seeds, if there are any."""
     samples = _samples(run, curve.runs, measure)
     if isinstance(samples, Missing):
         return []
-    ends = [(float(sample.by_seed().mean()), len(sample.seeds)) for sample in samples]
+    ends = [(float(sample.by_seed.mean()), len(sample.seeds)) for sample in samples]
     pairs = list(pairwise(ends))
     sure = [(one, other) for one, other in pairs if min(one[1], other[1]) > 1]
     ways = [(min(one[0], other[0]), max(one[0], other[0])) for one, other in sure or pairs]
@@ -253,14 +230,13 @@ def _ways(run: Run, curve: Curve, measure: Measure) -> list[tuple[float, float]]
 
 
 def nearest(run: Run, curve: Curve, point: OperatingPoint | None) -> str | None:
-    """The run of a curve that is nearest to an operating point; None without runs, or scores of them."""
+    """The run of a curve that is nearest to an operating point; None without scored runs."""
     found = {name: level(run, name, point.measure) for name in curve.runs} if point else {}
     known = {name: abs(value - point.value) for name, value in found.items() if value is not None and point}
     return min(known, key=known.__getitem__) if known else None
 
 
 def level(run: Run, name: str, measure: Measure) -> float | None:
-    """A run's score, the mean over its seeds."""
     by_seed = run.scores.by_seed(name, measure.decoder, measure.metric, measure.captions)
     return None if by_seed is None else float(by_seed.mean())
 
@@ -278,7 +254,6 @@ def shown(drawn: Drawn | Missing, units: str, note: str = "") -> Estimate:
 
 
 def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
-    """Left minus right, on the seeds that both have."""
     if isinstance(left, Missing):
         return left
     if isinstance(right, Missing):
@@ -292,14 +267,7 @@ def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing
 
 
 def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:
-    """The samples of some runs."""
-    found = []
-    for name in names:
-        sample = run.scores.sample(name, measure.decoder, measure.metric, measure.captions)
-        if sample is None:
-            return Missing(run.scores.why_missing(name, measure.decoder, measure.metric))
-        found.append(sample)
-    return found
+    return run.scores.samples(names, measure.decoder, measure.metric, measure.captions)
 
 
 def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
@@ -307,5 +275,5 @@ def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
     values = []
     for sample in samples:
         chosen = sample.seeds == seed
-        values.append(float(sample.by_seed()[chosen if chosen.any() else slice(None)].mean()))
+        values.append(float(sample.by_seed[chosen if chosen.any() else slice(None)].mean()))
     return np.array(values)

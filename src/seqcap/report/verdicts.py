@@ -60,7 +60,6 @@ READING = [
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """How many comparisons have each verdict; those that none has are left out."""
     each = ", ".join(words.format(counts[verdict]) for verdict, words in _IN_WORDS.items() if counts[verdict])
     total = sum(counts.values())
     return f"of {total} comparison{'s' if total != 1 else ''}, {each or 'none has a verdict'}"

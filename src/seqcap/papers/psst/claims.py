@@ -6,27 +6,25 @@ from collections.abc import Iterator, Sequence
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import in_words, read_estimates
-from seqcap.papers.psst.methods import FEEDBACK, PSST, PSST_75, RHO, ST, by_rho, curve, methods
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, by_rho, curve, methods
 from seqcap.papers.psst.raters import CHOICE, ENGLISH, accuracy, better_english
 from seqcap.papers.psst.rows import COLUMNS, PEOPLE_OURS, PEOPLE_THEIRS, RECALL, heard, row_of
 from seqcap.papers.psst.tables import side_of
 from seqcap.rating import KEY_FILE, PAGE, kit_folder
 from seqcap.rating.key import read_key
-from seqcap.report import REPORTS, statistics
+from seqcap.report import REPORTS
 from seqcap.report.claims import Claim, Made, Result, Side
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import Run
 from seqcap.report.published import Printed
 from seqcap.report.statistics import Drawn
 from seqcap.report.tables import Measure
-from seqcap.report.tradeoff import Curve, Reading, difference
+from seqcap.report.tradeoff import Curve, Reading, difference, shown
 
 # --- Claims
 
 
 def claims(run: Run) -> list[Claim]:
-    """The paper's claims about its methods, each at the operating point of its table."""
     ways = {"P10": _rho_claims, "P11": _listener_claims, "P12": _rater_claims, "P14": _judge_claims}
     found: list[Claim] = []
     for entry in ClaimsFile.read(run.paper).claims:
@@ -44,7 +42,6 @@ def _claim(
     printed: Printed | None = None,
     direction: int = +1,
 ) -> Claim:
-    """A comparison of an entry in a column; `of` are the words that follow the metric."""
     left, right = names
     where, made = (measure.metric, measure.decoder, measure.captions), Made(sides, of)
     headline = entry.is_headline(column)
@@ -56,7 +53,7 @@ def _labels(run: Run, *names: str) -> list[str]:
 
 
 def _table_claims(run: Run, entry: Entry) -> Iterator[Claim]:
-    """Two rows of a table at its operating point; who is ahead is as printed."""
+    """Two rows of a table at its operating point, with the printed sign."""
     table, place = entry.table, PLACES[entry.table]
     for _, column, _, left, right in entry.each():
         measure, rows = COLUMNS[table][column], [row_of(run.paper, method, table) for method in (left, right)]
@@ -126,30 +123,26 @@ def _judge_claims(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """Operating points, readings of rho, language drift, gradient noise, and a page for people."""
-    return [*_points(run), *_other_rho(run), *_drift(run), *_gradients(run), *_page(run)]
+    found = (_points(run), _other_rho(run), _drift(run), in_words(run, read_estimates(run)), _page(run))
+    return [*filter(None, found)]
 
 
-def _points(run: Run) -> list[str]:
-    """The operating points, the paper's and ours."""
+def _points(run: Run) -> str:
     found = [f"{PLACES[table].name}: {PLACES[table].words(run)}" for table in ("table1", "table2", "table3")]
-    return [f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."]
+    return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
 
 
-def _other_rho(run: Run) -> list[str]:
-    """PSST by either reading of the printed rho."""
+def _other_rho(run: Run) -> str:
     point, measure = PLACES["table2"].point(run), RECALL["R@10"]
     drawn = [Reading(curve(run, method), measure, point).drawn(run) for method in (PSST, PSST_75)]
     found = difference(*drawn)
     if not isinstance(found, Drawn) or point is None:
-        return []
-    return [
-        f"*Which rho.* The print says .25; in the released code .25 is the probability of a drawn word, rho .75. PSST "
-        f"Multinomial's R@10 with rho .25 minus that with rho .75, at {point.words()}: {_span(found, 100, 1)}."
-    ]
+        return ""
+    span = shown(found, "images").signed(100, 1)
+    return ClaimsFile.read(run.paper).remark("rho", point=point.words(), span=span)
 
 
-def _drift(run: Run) -> list[str]:
+def _drift(run: Run) -> str:
     """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
     point = PLACES["table2"].point(run)
     found = []
@@ -158,39 +151,16 @@ def _drift(run: Run) -> list[str]:
         own, judge = (Reading(line, Measure("greedy", f"{who}_R@1"), point).drawn(run) for who in ("own", "fixed"))
         gap = difference(own, judge)
         if isinstance(gap, Drawn):
-            found.append(f"{line.label} {_span(gap, 100, 1)}")
-    if not found:
-        return []
-    return [
-        "*A private language?* R@1 of a method's own listener minus R@1 of the judge, which has seen people's captions "
-        f"alone: {'; '.join(found)}. What grows from MLE on is understood by the own listener only."
-    ]
+            found.append(f"{line.label} {shown(gap, 'images').signed(100, 1)}")
+    return ClaimsFile.read(run.paper).remark("drift", found="; ".join(found)) if found else ""
 
 
-def _gradients(run: Run) -> list[str]:
-    """Variance and bias of the gradient through the listener."""
-    words = in_words(run, read_estimates(run))
-    return [words] if words else []
-
-
-def _page(run: Run) -> list[str]:
-    """How people can judge the captions that automatic raters judge."""
+def _page(run: Run) -> str:
     folder = kit_folder(run.paper.name)
     if not (folder / PAGE).is_file():
-        return []
+        return ""
     entries = read_key(folder / KEY_FILE).entries
     asked = len({entry.question for entry in entries if entry.question is not None})
-    pictures = len({entry.item for entry in entries})
+    images = len({entry.item for entry in entries})
     link = (folder / PAGE).relative_to(REPORTS).as_posix()
-    return [
-        f"*People as raters.* [{link}]({link}) asks Table 5's questions: {asked:,} on captions of {pictures} pictures, "
-        "of each method those of the run nearest to the operating point, first seed. Send the file to people: it needs "
-        f"no network, and gives each of them a CSV file to send back. `seqcap rating aggregate {KEY_FILE} *.csv`, with "
-        "the key beside the page, counts their votes; keep their files elsewhere: the pipeline replaces this folder."
-    ]
-
-
-def _span(drawn: Drawn, scale: float, decimals: int) -> str:
-    """A difference with its interval."""
-    low, high = (scale * bound for bound in statistics.interval(drawn.resampled))
-    return f"{scale * drawn.value:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"
+    return ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, images=images, key=KEY_FILE)

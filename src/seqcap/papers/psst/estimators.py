@@ -32,28 +32,21 @@ OWN_HINGE: Key = ("own_hinge", None, None)
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A number.
-
-    Attributes:
-        resampled: [resamples] the same of resampled replicates; NaN where it does not exist.
-    """
+    """A number, and the same of resampled replicates [resamples]; NaN where it does not exist."""
 
     value: float
     resampled: Floats
 
     @classmethod
     def of(cls, values: Floats) -> Quantity:
-        """The number first, then the resampled ones."""
         return cls(float(values[0]), values[1:])
 
     def interval(self) -> tuple[float, float]:
-        """95%; NaN if too few resamples have the number."""
         if np.isnan(self.resampled).mean() > statistics.TOO_MANY:
             return np.nan, np.nan
         return statistics.interval(self.resampled)
 
     def words(self) -> str:
-        """With its interval, two digits."""
         return "{} [{}, {}]".format(*(_two_digits(number) for number in (self.value, *self.interval())))
 
 
@@ -62,7 +55,7 @@ class Quality:
     """How good an estimator is.
 
     Attributes:
-        variance: of one estimate, with one caption of each picture, summed over parameters; over the exact gradient's
+        variance: of one estimate, with one caption of each image, summed over parameters; over the exact gradient's
             squared norm.
         bias: squared distance of its expectation from the exact gradient, over the same.
         direction: cosine of its expectation with the exact gradient.
@@ -78,12 +71,9 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Inner products of an estimator's replicates.
+    """Inner products of an estimator's replicates: `own` [r, r], and `across` [r, n] with those of the reference.
 
-    Attributes:
-        own: inner products of its replicates [r, r].
-        across: with those of the reference [r, n].
-        draws: captions of each picture that a replicate is the mean over.
+    A replicate is the mean over `draws` captions of each image.
     """
 
     own: Floats
@@ -91,7 +81,7 @@ class Replicates:
     draws: int
 
     def quality(self, reference: Replicates, seed: int) -> Quality:
-        """Against the reference; `seed`: of the resamples, 0 for the reference itself."""
+        """Against the reference; `seed` of the resamples is 0 for the reference itself."""
         mine, others = _weights(len(self.own), seed), _weights(len(reference.own), 0)
         exact = np.maximum(_pairs(reference.own, others), 0)
         norm, lengths = _pairs(self.own, mine), self.own.diagonal()
@@ -141,7 +131,6 @@ def read_estimates(run: Run) -> Mapping[Key, Quality]:
 
 
 def _replicates(rows: Sequence[Mapping[str, Any]]) -> Replicates:
-    """The rows of one estimator."""
     own, across = (np.array([row[name] for row in rows]) for name in ("own", "reference"))
     return Replicates(own, across, rows[0]["draws"])
 
@@ -177,5 +166,4 @@ def _words(quality: Quality) -> str:
 
 
 def _two_digits(number: float) -> str:
-    """1234 -> 1,200; 0.01234 -> 0.012."""
     return f"{float(f'{number:.2g}'):,.10g}"

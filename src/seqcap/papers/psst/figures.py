@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, qualities_by_rho, read_estimates
-from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, PSST_75, ST, by_rho, curve, curves, methods, printed_lambda
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, Quantity, qualities_by_rho, read_estimates
+from seqcap.papers.psst.methods import (
+    NO_FEEDBACK,
+    PLACES,
+    PSST,
+    PSST_75,
+    ST,
+    by_rho,
+    curve,
+    curves,
+    methods,
+    printed_lambda,
+)
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
-from seqcap.report.tables import Measure
+from seqcap.report.tables import Estimate, Measure
 from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, nearest, shown
 
 # Method -> colour and line of its curve. PSST's are solid, straight-through's dashed.
@@ -90,7 +99,6 @@ def _plot(
 
 
 def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]) -> None:
-    """The legend of markers: w, and its lambda in either unit."""
     axis.set_axis_off()
     handles, labels = [], []
     for weight, marker in markers.items():
@@ -122,42 +130,22 @@ def figure3f(run: Run) -> Figure | str:
         colour, marker = styles[name]
         shift = 0.008 * (2 * place - 1)
         label = f"PSST {name}"
-        _errors(axis, run, point, {rho + shift: line for rho, line in rhos.items()}, colour, marker, "-", label)
+        look = {"color": colour, "marker": marker, "capsize": 3}
+        recalls = {rho + shift: _recall(run, line, point) for rho, line in rhos.items()}
+        draw.plot_estimates(axis, recalls, 100, **look, linestyle="-", label=label)
         printed_st = curve(run, ST if name == "Multinomial" else "st_gumbel")
         if printed_st.runs and printed_st not in rhos.values():
             words = f"ST {name}, index fed back"
-            _errors(axis, run, point, {shift: printed_st}, colour, marker, "", words, hollow=True)
+            recalls = {shift: _recall(run, printed_st, point)}
+            draw.plot_estimates(axis, recalls, 100, **look, markerfacecolor="white", linestyle="", label=words)
     axis.set(xlabel="rho: probability that a step passes its distribution on", ylabel="R@10, own listener, %")
     axis.set_title(f"at {point.words()}", loc="left")
     axis.legend(frameon=False)
     return figure
 
 
-def _errors(
-    axis: Axes,
-    run: Run,
-    point: OperatingPoint,
-    lines: Mapping[float, Curve],
-    colour: str,
-    marker: str,
-    style: str,
-    label: str,
-    hollow: bool = False,
-) -> None:
-    """Recall with intervals of the curves that reach the operating point."""
-    points = []
-    for x, line in lines.items():
-        ours = shown(Reading(line, _RECALL, point).drawn(run), "images")
-        if ours.value is not None and ours.low is not None and ours.high is not None:
-            points.append((x, 100 * ours.value, 100 * (ours.value - ours.low), 100 * (ours.high - ours.value)))
-    if points:
-        x, y, below, above = np.transpose(points)
-        face = "white" if hollow else colour
-        # A value may lie outside its interval where many resamples do not reach the point.
-        errors = np.maximum([below, above], 0)
-        axis.errorbar(
-            x, y, errors, color=colour, marker=marker, markerfacecolor=face, capsize=3, linestyle=style, label=label
-        )
+def _recall(run: Run, line: Curve, point: OperatingPoint) -> Estimate:
+    return shown(Reading(line, _RECALL, point).drawn(run), "images")
 
 
 # --- The estimator against rho
@@ -174,10 +162,12 @@ def estimators(run: Run) -> Figure | str:
     for quality, axis in panels.items():
         for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
             colour, label = _STYLES[psst][0], f"{labels[st]}{NO_FEEDBACK}"
-            points = {rho + shift: value for rho, value in qualities_by_rho(found, distribution).items()}
-            _quality(axis, quality, points, colour, marker, labels[psst])
-            fed_back = {3 * shift: found[distribution, 0.0, False]}
-            _quality(axis, quality, fed_back, colour, marker, label, hollow=True)
+            look = {"color": colour, "marker": marker, "capsize": 3}
+            rhos = qualities_by_rho(found, distribution)
+            points = {rho + shift: _estimate(value, quality) for rho, value in rhos.items()}
+            draw.plot_estimates(axis, points, 1, **look, label=labels[psst])
+            fed_back = {3 * shift: _estimate(found[distribution, 0.0, False], quality)}
+            draw.plot_estimates(axis, fed_back, 1, **look, markerfacecolor="white", label=label)
         for key, label, colour in _SCORE_FUNCTIONS:
             level = getattr(found[key], quality)
             if key != EXACT or quality in ("variance", "step"):
@@ -208,29 +198,15 @@ _SCORE_FUNCTIONS = (
 )
 
 
-def _quality(
-    axis: Axes,
-    quality: str,
-    points: Mapping[float, Quality],
-    colour: str,
-    marker: str,
-    label: str,
-    hollow: bool = False,
-) -> None:
-    """One quality of some estimators, with intervals, by their place on the axis."""
-    values = [getattr(point, quality) for point in points.values()]
-    y = np.array([value.value for value in values])
-    low, high = np.transpose([value.interval() for value in values])
-    errors = np.maximum([y - low, high - y], 0)
-    face = "white" if hollow else colour
-    axis.errorbar(list(points), y, errors, color=colour, marker=marker, markerfacecolor=face, capsize=3, label=label)
+def _estimate(quality: Quality, name: str) -> Estimate:
+    quantity: Quantity = getattr(quality, name)
+    return Estimate(quantity.value, *quantity.interval())
 
 
 # --- Figure 4: examples
 
 
 def figure4a(run: Run) -> Figure | str:
-    """PSST with a high, a middle and a low weight."""
     line = curve(run, PSST)
     if not line.runs:
         return f"{line.label} is not part of this run."
@@ -244,17 +220,14 @@ def figure4a(run: Run) -> Figure | str:
 
 
 def figure4b(run: Run) -> Figure:
-    """Three methods at one recall."""
     return _examples(run, "4b", _at(run, "naturalness"), first=3)
 
 
 def figure4c(run: Run) -> Figure:
-    """Three methods at one CIDEr."""
     return _examples(run, "4c", _at(run, "table2"), first=6)
 
 
 def _at(run: Run, place: str) -> dict[str, str | None]:
-    """Method -> its run that is nearest to an operating point."""
     point = PLACES[place].point(run)
     lines = [curve(run, method) for method in ("reinforce", ST, PSST)]
     return {line.label: nearest(run, line, point) for line in lines}
@@ -266,17 +239,17 @@ _NAME_WIDTH, _CAPTION_WIDTH = 22, 84
 def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int) -> Figure:
     """Three images with a caption, rank and CIDEr of each system, then the paper's; `first` images are skipped."""
     colours = dict(zip(names, (draw.BLUE, draw.GREEN, draw.RED), strict=False))
-    rows = []
-    for image in draw.choose_images(run.images, first + 3).tail(3).to_dict("records"):
-        captions = {label: _caption(run, name, int(image["item"])) for label, name in names.items()}
-        heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
-        title = draw.picture_name(run, image["item"])
-        rows.append(draw.systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
+    images = draw.choose_images(run.images, first + 3).tail(3)
+    heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
+
+    def captions(item: int) -> dict[str, draw.Line]:
+        return {label: _caption(run, name, item) for label, name in names.items()}
+
+    rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
     return draw.captions_figure(run, [*rows, _printed(run, number)], [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
 def _caption(run: Run, name: str | None, item: int) -> draw.Line:
-    """A run's greedy caption with its rank by the own listener and its CIDEr."""
     if name is None:
         return draw.Line("not part of this run", draw.MUTED)
     seed = run.by_name[name].seeds[0]
@@ -289,7 +262,6 @@ def _caption(run: Run, name: str | None, item: int) -> draw.Line:
 
 
 def _printed(run: Run, number: str) -> draw.Row:
-    """Rank and CIDEr of the paper's three examples."""
     cells = run.paper.published.table("fig4")
     cells = cells[cells["table"] == f"fig{number}"]
     colours = dict(zip(dict.fromkeys(cells["row"]), (draw.BLUE, draw.GREEN, draw.RED), strict=True))

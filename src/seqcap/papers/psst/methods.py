@@ -1,9 +1,10 @@
-"""PSST's methods, each a curve of runs that differ in the weight w."""
+"""PSST's methods, each a curve of runs that differ in the weight w, and the points where they are compared."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.report.inputs import Run
 from seqcap.report.paper import Paper, read_yaml
-from seqcap.report.tradeoff import Curve
+from seqcap.report.tables import Measure
+from seqcap.report.tradeoff import Curve, OperatingPoint, choose
 
 IMAGE, SECOND = "image", "image2"
 
@@ -40,7 +42,6 @@ class Method(Frozen):
 
 
 def methods(paper: Paper) -> Mapping[str, Method]:
-    """methods.yaml, read once: id -> method."""
     return _read(paper.folder)
 
 
@@ -53,10 +54,7 @@ def _read(folder: Path) -> Mapping[str, Method]:
 def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
     """Method -> curve of a task, those of the paper first; a method without runs is not among them.
 
-    A run of no method is a curve of its own, with its own label.
-
-    Raises:
-        InputError: two runs of a method have the same weight.
+    A run of no method is a curve of its own, with its own label. Two runs of a method and weight are an InputError.
     """
     known = methods(run.paper)
     by_name = {name: method for method, of in known.items() for name in of.runs}
@@ -82,7 +80,6 @@ def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
 
 
 def curve(run: Run, method: str, task: str = IMAGE) -> Curve:
-    """The curve of a method, empty where it is not part of this run."""
     return curves(run, task).get(method, Curve(methods(run.paper)[method].label))
 
 
@@ -112,3 +109,66 @@ def printed_lambda(run: Run, name: str) -> float | None:
     entry = run.by_name[name]
     weight = weight_of(run, entry)
     return None if weight is None else weight / (weight + (_TOKENS if entry.objective == STRAIGHT_THROUGH else 1))
+
+
+# --- Where methods are compared
+
+_JOINT = ("reinforce", "st_gumbel", "st", "gumbel")
+_JUDGED = ("luo", "st")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the paper compares methods, as `name`: where `metric` of greedy captions is `printed`, in `scale`.
+
+    PSST Multinomial is compared with `others` there; without any, with the curves of Figure 3f. `share`: how far up the
+    stretch ours is, if it is not the paper's.
+    """
+
+    name: str
+    metric: str
+    printed: float
+    scale: float
+    others: tuple[str, ...]
+    task: str = IMAGE
+    share: float = 0.5
+
+    @property
+    def rule(self) -> str:
+        where = "the middle of" if self.share == 0.5 else f"{self.share:.0%} up"
+        return (
+            f"{where} the longest stretch that PSST Multinomial and most of the methods it is compared with cover, "
+            "without the outer tenths of a curve and, if there are such, between runs with several training seeds"
+        )
+
+    def point(self, run: Run) -> OperatingPoint | None:
+        measure = Measure("greedy", self.metric)
+        main = curve(run, PSST, self.task)
+        others = [line for line in self._curves(run) if line != main]
+        return choose(run, main, others, measure, self.printed, self.scale, self.share)
+
+    def words(self, run: Run) -> str:
+        point = self.point(run)
+        if point is None:
+            return "There is no operating point: no method has two runs."
+        if point.is_printed:
+            return f"The operating point is the paper's, {point.words()}."
+        theirs = point.words(self.printed / self.scale)
+        return f"The paper's operating point is {theirs}. Ours is {point.words()}, by the rule of the operating points."
+
+    def _curves(self, run: Run) -> Iterable[Curve]:
+        if not self.others:
+            return [line for rhos in by_rho(run).values() for line in rhos.values()]
+        return [line for method, line in curves(run, self.task).items() if method in self.others]
+
+
+# Table 3's is nearer to the discriminative end, in print and here.
+PLACES = {
+    "table1": Place("Table 1", "own_R@5", 80, 100, _JOINT),
+    "table2": Place("Table 2", "CIDEr", 1.2, 1, ("luo", "sr_pl", "annealed", *_JOINT)),
+    "table3": Place("Table 3", "CIDEr", 1.13, 1, ("luo", "frozen_luo", "reinforce", "gumbel"), share=0.25),
+    "table4": Place("Table 4", "own_R@5", 90, 100, _JOINT, SECOND),
+    "accuracy": Place("Table 5, accuracy", "CIDEr", 1.22, 1, _JUDGED),
+    "naturalness": Place("Table 5, naturalness; Figure 4b", "own_R@10", 80, 100, _JUDGED),
+    "fig3f": Place("Figure 3f", "CIDEr", 1.22, 1, ()),
+}

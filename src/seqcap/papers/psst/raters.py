@@ -1,9 +1,9 @@
 """Automatic raters, which stand for the people of PSST's Table 5.
 
-Accuracy: a caption and two pictures, its own and the one that the judge, a retriever which no run has seen, holds for
+Accuracy: a caption and two images, its own and the one that the judge, a retriever which no run has seen, holds for
 the most similar. Right if the judge's score is higher for the own one (`fixed_choice` in the scores).
 
-Better English: of two captions of a picture, that with fewer statements that the scenes' checker cannot read; if both
+Better English: of two captions of an image, that with fewer statements that the scenes' checker cannot read; if both
 have as many, or nobody knows (photographs), that whose words are more probable under the captioner of cross-entropy.
 Equal captions: neither.
 """
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqcap.papers.psst.methods import ST, curve
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import PLACES, ST, curve
 from seqcap.papers.psst.rows import PEOPLE, method_of
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.statistics import Drawn, Missing, Sample, paired
@@ -31,22 +30,16 @@ REFERENCE = ST
 
 @dataclass(frozen=True)
 class Preferred:
-    """The share of pictures where raters find a run's caption better English than another run's.
-
-    Attributes:
-        name, other: the runs; "": there is none.
-    """
+    """The share of images where raters find the caption of run `name` better English than `other`'s; "": no run."""
 
     name: str
     other: str
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The runs that it is made from."""
         return tuple(filter(None, (self.name, self.other)))
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        """Its value with bootstrap resamples, or why there is none."""
         if len(self.runs) < 2:
             return Missing("a method that is judged is not part of this run", absent=True)
         found = []
@@ -71,7 +64,6 @@ class Preferred:
 
 
 def at_one_recall(run: Run, method: str) -> str:
-    """The run of a method nearest to the operating point of naturalness; "" without one."""
     return nearest(run, curve(run, method), PLACES["naturalness"].point(run)) or ""
 
 
@@ -82,7 +74,6 @@ def better_english(run: Run, row: str) -> tuple[Preferred, Preferred]:
 
 
 def accuracy(run: Run, row: str) -> Reading | Score:
-    """How often the judge finds the picture of a row's captions."""
     if row == PEOPLE:
         return Score(HUMAN, Measure("sample", CHOICE.metric, "every"))
     return Reading(curve(run, method_of(run.paper, row)), CHOICE, PLACES["accuracy"].point(run))

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from seqcap.files import parquet, schemas
-from seqcap.papers.psst.methods import curve
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import PLACES, curve
 from seqcap.papers.psst.raters import REFERENCE, at_one_recall
 from seqcap.papers.psst.rows import PEOPLE, method_of, row_of
 from seqcap.rating.page import AccuracyItem, NaturalnessItem
@@ -18,23 +17,17 @@ from seqcap.report.tradeoff import nearest
 from seqcap.tasks import ARTIFACTS
 
 # The paper has 300. The page holds each with a similar one, and has to be small enough to send.
-PICTURES = 200
+IMAGES = 200
 
 
 def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem], list[NaturalnessItem]]:
-    """The questions on the same pictures for every model, drawn with a fixed seed. Models are named as in the table.
+    """Accuracy and naturalness on the same images for every model, drawn with a fixed seed.
 
     Accuracy: of each method the run that is nearest to its operating point, and a caption of people. Naturalness: the
     same at the other operating point, against the reference. Methods that are not part of the run are left out.
-
-    Args:
-        similar: picture of the split -> the one that is most similar to it.
-
-    Returns:
-        accuracy and naturalness; without a method to judge nothing.
     """
     rows = [row for row in run.paper.published.rows("table5") if row != PEOPLE]
-    items = np.random.default_rng(0).permutation(sorted(similar))[:PICTURES].tolist()
+    items = np.random.default_rng(0).permutation(sorted(similar))[:IMAGES].tolist()
     point = PLACES["accuracy"].point(run)
     at_one_cider = {row: nearest(run, curve(run, method_of(run.paper, row)), point) for row in rows}
     captions = {row: _greedy(run, name) for row, name in at_one_cider.items() if name}
@@ -55,14 +48,13 @@ def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem],
 
 
 def _greedy(run: Run, name: str) -> dict[int, str]:
-    """Picture -> a run's greedy caption, first seed."""
     decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
     chosen = decoded[(decoded["decoder"] == "greedy") & (decoded["seed"] == seed)]
     return dict(zip(chosen["item"], chosen["text"], strict=True))
 
 
 def _people_captions(run: Run, items: Iterable[int]) -> dict[int, str]:
-    """Picture -> one of the captions that people wrote of it, drawn with a fixed seed; its words, as of captioners."""
+    """Image -> one of people's captions of it, drawn with a fixed seed; its words, as of captioners."""
     path = ARTIFACTS / run.config.pictures / "data/references.parquet"
     references: pd.DataFrame = parquet.read_table(path, schemas.REFERENCES).to_pandas()
     written, rng = references.groupby("item")["tokens"], np.random.default_rng(0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seqcap.papers.psst.methods import curve, methods
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import PLACES, curve, methods
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.paper import Paper, Rows
 from seqcap.report.tables import Measure
@@ -27,7 +26,6 @@ COLUMNS: Mapping[str, Mapping[str, Measure]] = {
 
 
 def heard(measure: Measure) -> Measure:
-    """The same measure of all captions that people wrote."""
     return Measure("sample", measure.metric, "every")
 
 

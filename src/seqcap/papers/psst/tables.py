@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.methods import IMAGE, PSST, SECOND, by_rho, curve, curves, methods, printed_lambda
-from seqcap.papers.psst.points import PLACES
+from seqcap.papers.psst.methods import IMAGE, PLACES, PSST, SECOND, by_rho, curve, curves, methods, printed_lambda
 from seqcap.papers.psst.raters import CHOICE, ENGLISH, accuracy, better_english
 from seqcap.papers.psst.rows import (
     COLUMNS,
@@ -31,12 +30,10 @@ from seqcap.report.tradeoff import Reading, Score, difference, level, shown
 
 
 def at_point(table: str) -> Make:
-    """The function of a table whose rows are read at an operating point."""
     return lambda run: Made(_at_point(run, table), words={"place": PLACES[table].words(run)})
 
 
 def footnote(run: Run) -> list[Cell]:
-    """The highest recall of methods whose listener does not learn."""
     cells = []
     for printed in run.paper.published.records("table1_footnote"):
         line = curve(run, method_of(run.paper, printed["row"]))
@@ -51,7 +48,6 @@ def footnote(run: Run) -> list[Cell]:
 
 
 def table5(run: Run) -> Made:
-    """Automatic raters beside people's judgement."""
     cells, note = [], "by automatic raters, not people"
     for printed in run.paper.published.records("table5"):
         row = printed["row"]
@@ -67,7 +63,6 @@ def table5(run: Run) -> Made:
 
 
 def figure3f(run: Run) -> Made:
-    """The numbers of Figure 3f."""
     point, cells = PLACES["fig3f"].point(run), []
     for name, rhos in by_rho(run).items():
         for rho, line in rhos.items():
@@ -151,7 +146,6 @@ def _people_score(measure: Measure) -> Score:
 
 
 def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
-    """A row, and recall by the own listener minus recall by the judge."""
     own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))
     gap = shown(difference(own, judge), _units(run, IMAGE))
     cell = Cell.of("own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
@@ -159,7 +153,7 @@ def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[
 
 
 def retrievers(run: Run) -> list[Cell]:
-    """How well people's captions are found, and by them the pictures."""
+    """How well people's captions are found, and by them the images."""
     cells = []
     for label, name, who in (
         ("the listeners that runs start from", GROUND_TRUTH, "own"),
@@ -173,7 +167,6 @@ def retrievers(run: Run) -> list[Cell]:
 
 
 def points(run: Run) -> list[Cell]:
-    """Every run."""
     columns = {registry.find(measure.metric).label: measure for measure in LANGUAGE.values()} | RECALL
     columns |= {"R@10, judge": _THREE_WAYS["R@10, judge"]}
     columns |= {"bits": _EXACT["bits"]} if run.knows_facts else {}
@@ -190,22 +183,18 @@ def points(run: Run) -> list[Cell]:
 
 
 def operating(run: Run) -> list[Cell]:
-    """The paper's operating points and ours."""
     cells = []
     for place in PLACES.values():
         point, known = place.point(run), registry.find(place.metric)
         value = None if point is None else point.value
         remarks = ("the paper's",) if point is not None and point.is_printed else (place.rule,)
-        cell = Cell.of(
-            place.metric, "", place.name, "where", Estimate(value, remarks=remarks), run.stand_in(place.task)
-        )
-        named = replace(cell, row=f"{place.name}: {known.label}", direction="", printed=f"{place.printed:g}")
-        cells.append(replace(named, scale=place.scale, decimals=4 if place.scale == 1 else 2))
+        row, ours = f"{place.name}: {known.label}", Estimate(value, remarks=remarks)
+        decimals, data = 4 if place.scale == 1 else 2, run.stand_in(place.task)
+        cells.append(Cell("", row, "where", "", f"{place.printed:g}", ours, place.scale, decimals, data))
     return cells
 
 
 def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
-    """A row of our own."""
     cells = []
     for column, side in sides.items():
         metric = side.measure.metric
@@ -215,7 +204,6 @@ def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -
 
 
 def _units(run: Run, task: str) -> str:
-    """The word for test items."""
     return run.kind(task).units if task in run.config.tasks else "items"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring
 from seqcap.report.claims import Result
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Measure, gain
 from seqcap.report.verdicts import HOLDS, NOT_RUN
@@ -14,7 +15,6 @@ _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "e
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """The regime of SLL, the price and the gain of exploration, and why exploration costs CIDEr where it does."""
     return [*_regime(run), *_price(run), *_spread(run, results)]
 
 
@@ -45,13 +45,11 @@ _AT_PLATEAU = 3
 
 
 def _behind(run: Run, name: str) -> float | None:
-    """Best beam captions minus random samples of a run, CIDEr x100."""
     best, samples = _BEAM.of(run, name).value, _SAMPLES.of(run, name).value
     return None if best is None or samples is None else 100 * (best - samples)
 
 
 def _late_gains(run: Run) -> str:
-    """The change of validation CIDEr in the last quarter of training, of SLL and SLL-SLE, on pictures and clips."""
     curves = run.curves[run.curves["quantity"] == "val_cider"]
     gains = []
     for name in (SLL, SLE, f"{SLL}_clip", f"{SLE}_clip"):
@@ -64,7 +62,6 @@ def _late_gains(run: Run) -> str:
 
 
 def _price(run: Run) -> list[str]:
-    """The changes that exploration makes, by distance, and how alpha was chosen."""
     found = []
     for name, base in ((SLE, SLL), (MULTI, SLL), (f"{SLE}_clip", f"{SLL}_clip")):
         beam, samples, div2 = (
@@ -84,15 +81,10 @@ def _price(run: Run) -> list[str]:
         - run.paper.published.value("table4", f"SLL ({decoder})", column)
         for decoder, column in (("bs", "CIDEr"), ("rs", "CIDEr"), ("rs", "Div2"))
     ]
-    words = (
-        f"*What exploration costs and gains*, against SLL: {'; '.join(found)}. In print: {printed[0]:+.1f}, "
-        f"{printed[1]:+.1f} and {printed[2]:+.2f}."
-    )
+    file = ClaimsFile.read(run.paper)
+    words = file.remark("price", found="; ".join(found), printed=printed)
     if SLE in run.by_name and is_exploring(run.by_name[SLE]):
-        words += (
-            f" Alpha is {run.by_name[SLE].settings['alpha']:g} here. Its default was chosen on val among the paper's "
-            ".25, .5 and .75; papers/sle.yaml has the numbers."
-        )
+        words += " " + file.remark("alpha", alpha=run.by_name[SLE].settings["alpha"])
     return [words]
 
 
@@ -114,12 +106,10 @@ def _spread(run: Run, results: Sequence[Result]) -> list[str]:
         if len(means) < len(columns):
             return []
         rows[name] = means
-    (greedy, log_prob, oracle), (greedy_sll, log_prob_sll, oracle_sll) = rows.values()
-    return [
-        "*Why SLL-SLE does not gain CIDEr here.* Its samples are drawn from a flatter policy: -log p(y|x) of a sample "
-        f"is {-log_prob:.1f} nats on average, SLL's {-log_prob_sll:.1f} (Figure 3), and a sample away from the mode "
-        f"scores less. At the mode, greedy captions, CIDEr is {100 * greedy:.1f} with SLL-SLE and "
-        f"{100 * greedy_sll:.1f} with SLL. The objective (eq. 8) asks for this trade: with alpha below 1 it pays for "
-        f"distance between samples. The best of {run.samples().word} samples (oracle) reaches CIDEr "
-        f"{100 * oracle:.1f} with SLL-SLE and {100 * oracle_sll:.1f} with SLL.",
-    ]
+    keys = [(f"greedy{of}", f"surprisal{of}", f"oracle{of}") for of in ("", "_sll")]
+    values = {
+        key: scale * value
+        for names, means in zip(keys, rows.values(), strict=True)
+        for key, value, scale in zip(names, means, (100, -1, 100), strict=True)
+    }
+    return [ClaimsFile.read(run.paper).remark("spread", samples=run.samples(), **values)]

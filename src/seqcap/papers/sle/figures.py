@@ -17,7 +17,7 @@ from seqcap.report import figures as draw
 from seqcap.report.inputs import Run, read_captions, read_images
 from seqcap.report.tables import Measure
 
-# Runs of one objective share a colour and a marker, with attention and without, of pictures and of clips.
+# Runs of one objective share a colour and a marker, with attention and without, of images and of clips.
 _COLOURS = {"xe": draw.BLACK, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.RED, MULTI: draw.PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 
@@ -44,7 +44,7 @@ def _marker(entry: ReportedRun) -> str:
 
 
 def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
-    """Numbered captions wrapped at `width` characters; one that repeats an earlier one is grey."""
+    """Numbered and wrapped captions; one that repeats an earlier one is grey."""
     lines = []
     for index, caption in enumerate(captions):
         text = textwrap.fill(f"{index + 1}. {caption or '(empty)'}", width, subsequent_indent="    ")
@@ -53,7 +53,7 @@ def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
 
 
 def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure:
-    """A row per image, a column of random samples per system, the paper's captions last; `first` images are skipped."""
+    """A row per image, a column of random samples per system; `first` images are skipped."""
     width = {1: 58, 2: 44}.get(len(shown), 34)
     rows = []
     for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
@@ -66,7 +66,7 @@ def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, fi
                 heading, line = system, draw.absent(name)
                 columns.append([draw.Line(textwrap.fill(line.text, width), line.colour)])
             headings.append(draw.Line(heading, _COLOURS[name], bold=True))
-        rows.append(draw.Row(draw.picture_name(run, image["item"]), str(image["file"]), headings, columns))
+        rows.append(draw.Row(draw.image_name(run, image["item"]), str(image["file"]), headings, columns))
     keys = list(shown.values()) if len(shown) > 1 else ["captions"]
     printed = [_numbered(run.paper.published.example_captions(f"fig{number}", key), width) for key in keys]
     headings = [draw.Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
@@ -96,14 +96,14 @@ def clips(run: Run) -> Figure | str:
         return "This run captions no clips."
     images, people = read_images(task, run.split(task)), read_captions(task)
     colours = _colours(run)
-    rows = []
-    for image in draw.choose_images(images, _CLIPS).to_dict("records"):
-        item = int(image["item"])
-        said = {"a person": draw.Line(people[item])}
-        said |= {e.label: draw.beam_caption(run, e.name, item) for e in run.trained if e.task == task}
-        shades = {"a person": draw.GREY} | {e.label: colours[e.name] for e in run.trained}
-        name = draw.picture_name(run, item, task)
-        rows.append(draw.systems_row(name, str(image["file"]), "best beam captions", said, shades, _CLIP_WIDTH, task))
+    shades = {"a person": draw.GREY} | {entry.label: colours[entry.name] for entry in run.trained}
+
+    def captions(item: int) -> dict[str, draw.Line]:
+        said = {entry.label: draw.beam_caption(run, entry.name, item) for entry in run.trained if entry.task == task}
+        return {"a person": draw.Line(people[item])} | said
+
+    chosen = draw.choose_images(images, _CLIPS)
+    rows = draw.example_rows(run, chosen, captions, "best beam captions", shades, _CLIP_WIDTH, task)
     return draw.captions_figure(run, rows, [20, _CLIP_WIDTH])
 
 
@@ -124,7 +124,6 @@ def figure3(run: Run) -> Figure:
 
 
 def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
-    """The probability that the k best captions of the beam hold together."""
     colours = _colours(run)
     for entry in entries:
         decoded = run.decoded[entry.name]
@@ -141,7 +140,6 @@ def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
 
 
 def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
-    """The surprisal of random samples."""
     colours, surprisals = _colours(run), []
     for entry in entries:
         decoded = run.decoded[entry.name]
@@ -170,7 +168,6 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
 
 
 def curves(run: Run) -> Figure:
-    """A row per captioner, a column per quantity."""
     curves = run.curves
     quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
     figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")
@@ -238,7 +235,7 @@ _OF_SAMPLES = {
     "Div-2": Measure("sample", "Div2", "set"),
     "mBLEU-4 (low: diverse)": Measure("sample", "mBleu4", "set"),
 }
-# What can be measured where everything that is true of a picture is known.
+# What can be measured where everything that is true of an image is known.
 _TRUE = {
     "true precision": Measure("sample", "precision_true", "every"),
     "true recall of all together": Measure("sample", "recall_true", "set"),
@@ -273,21 +270,14 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
     for place, (distance, line) in enumerate(found.lines.items()):
         colour, marker = _DISTANCES.get(distance, (draw.GREY, "v"))
         shift = 0.012 * (place - (len(found.lines) - 1) / 2)
-        points = []
-        for value, entry in line.items():
-            ours = measure.of(run, entry.name)
-            if ours.value is None:
-                continue
+        points = {value + shift: measure.of(run, entry.name) for value, entry in line.items()}
+        for x, entry in zip(points, line.values(), strict=True):
             seeds = run.scores.by_seed(entry.name, measure.decoder, measure.metric, measure.captions)
-            if seeds is not None:
-                axis.plot([value + shift] * len(seeds), seeds * scale, "_", color=colour, markersize=9, alpha=0.5)
-            low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
-            points.append((value + shift, ours.value * scale, (ours.value - low) * scale, (high - ours.value) * scale))
-        if points:
-            x, y, below, above = np.transpose(points)
-            label = f"{distance.replace('_', '-')} distance{of}"
-            errors = [below, above]
-            axis.errorbar(x, y, errors, color=colour, marker=marker, markersize=5, capsize=2, ls=style, label=label)
+            if points[x].value is not None and seeds is not None:
+                axis.plot([x] * len(seeds), seeds * scale, "_", color=colour, markersize=9, alpha=0.5)
+        label = f"{distance.replace('_', '-')} distance{of}"
+        look = {"color": colour, "marker": marker, "markersize": 5, "capsize": 2, "ls": style, "label": label}
+        draw.plot_estimates(axis, points, scale, **look)
     level = measure.of(run, "xe").value
     if level is not None and not of:
         axis.axhline(level * scale, color=draw.BLACK, linewidth=1, linestyle=":", label="XE")

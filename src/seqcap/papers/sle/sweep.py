@@ -17,9 +17,8 @@ _QUALITY_ALONE, _EXPLORATION = "self_critical", "sequence_exploration"
 class Sweep:
     """Runs that differ in how they explore, found by what they were trained with, whatever their names.
 
-    Attributes:
-        lines: distance -> alpha -> run, alphas ascending. SLL is every distance's alpha 1.
-        chosen: the alpha of the run that makes the paper's rows; None where it is not part of this run.
+    `lines`: distance -> alpha -> run, alphas ascending. SLL is every distance's alpha 1. `chosen` is the alpha of the
+    run that makes the paper's rows; None where it is not part of this run.
     """
 
     lines: dict[str, dict[float, ReportedRun]]
@@ -49,7 +48,6 @@ def sweep(run: Run) -> Sweep:
 
 
 def is_exploring(entry: ReportedRun) -> bool:
-    """Whether its parameters say how much a run explores."""
     return entry.objective == _EXPLORATION and "alpha" in entry.settings
 
 

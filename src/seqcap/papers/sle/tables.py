@@ -21,7 +21,6 @@ from seqcap.report.tables import (
 
 
 def table4(run: Run) -> list[Cell]:
-    """Quality and diversity of sets of captions."""
     return [cell.remarked(*_single_caption(run, cell)) for cell in published_cells(run, "table4")]
 
 
@@ -43,7 +42,6 @@ def _single_caption(run: Run, cell: Cell) -> tuple[str, ...]:
 
 
 def truth_columns(run: Run) -> dict[str, Measure]:
-    """Measures that need a generated scene, whose facts are known."""
     return {
         "precision, greedy": Measure("greedy", "precision_true"),
         "precision, beam": Measure("beam", "precision_true"),
@@ -68,7 +66,6 @@ def truth(run: Run) -> list[Cell] | Made:
 
 
 def diversity(run: Run) -> list[Cell]:
-    """The diversity suite over the random samples and over the beam's captions, with the range over seeds."""
     cells = []
     for decoder, block in (("sample", f"{run.samples()} samples"), ("beam", f"beam of {run.beam()}")):
         for entry in run.trained:

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from seqcap.papers.smoothing.rows import (
-    ENSEMBLE,
-    MEMBERS,
-    MLE,
-    ON_SERVER,
-    SERVER,
-    Part,
-    entry_name,
-    parts,
-    read_rows,
-)
+from seqcap.papers.smoothing.rows import ENSEMBLE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts, read_rows
 from seqcap.report.claims import Claim, Result
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import SCENES, Run
@@ -31,7 +21,6 @@ _BEST = "tok_seq_cider_refs"
 
 
 def claims(run: Run) -> list[Claim]:
-    """The paper's claims about the runs that make its rows."""
     return [claim for entry in ClaimsFile.read(run.paper).claims for claim in _build(run, entry)]
 
 
@@ -56,7 +45,7 @@ def _build(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def _same_words(part: Part, loss: str) -> str:
-    """Reason why the source of a loss's substitutes makes no difference here; "" where it does."""
+    """Why the source of a loss's substitutes makes no difference here; "" where it does."""
     if part.losses[loss].pool != "Vbatch" or loss not in part.runs:
         return ""
     curves = part.run.curves
@@ -70,7 +59,6 @@ def _same_words(part: Part, loss: str) -> str:
 
 
 def stand_ins(run: Run) -> list[tuple[str, str]]:
-    """What the paper has, and what stands for it here, apart from the data."""
     pairs = []
     if names := _captioners(run, "table1"):
         pairs += [
@@ -93,7 +81,6 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 
 
 def _captioners(run: Run, table: str) -> str:
-    """The captioners of the runs that make a table."""
     used = [entry.captioner for part in parts(run, table).values() for entry in part.runs.values()]
     return " and ".join(dict.fromkeys(f"`{captioner}`" for captioner in used))
 
@@ -102,33 +89,25 @@ def _captioners(run: Run, table: str) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """The best loss, lazy training, claims counted with attention, printed gains, and what is left to gain."""
     found = [_most(run), _lazy(run), _with_attention(run), _as_printed(run), _policy_gradient(run), _determined(run)]
     return [remark for remark in found if remark]
 
 
 def _most(run: Run) -> str:
-    """The loss that gains most, here and in print."""
     found = []
     for part in parts(run).values():
         cells = [cell for cell in part.gains().values() if cell.ours.value is not None]
         if not cells:
             continue
         best = max(cells, key=lambda cell: cell.ours.value or 0.0)
-        ours = [
-            f"{100 * number:+.2f}" for number in (best.ours.value, best.ours.low, best.ours.high) if number is not None
-        ]
         printed = max(part.printed, key=part.printed.__getitem__)
         alone = " with one seed" if best.ours.n.endswith(" 1 seed") else ""
         found.append(
-            f"{part.facts.name}: {best.row}, {ours[0]} [{', '.join(ours[1:])}] {part.facts.metric} over MLE{alone} (in "
+            f"{part.facts.name}: {best.row}, {best.ours.signed(100, 2)} {part.facts.metric} over MLE{alone} (in "
             f"print {float(best.printed):+.2f}; the best there: {part.losses[printed].row}, "
             f"{part.printed_gain(printed):+.2f})"
         )
-    if not found:
-        return ""
-    words = "the best of so many is partly so by chance"
-    return f"*Which loss gains most.* {'; '.join(found)}. The intervals are of each loss alone: {words}."
+    return ClaimsFile.read(run.paper).remark("most", found="; ".join(found)) if found else ""
 
 
 def _lazy(run: Run) -> str:
@@ -157,16 +136,10 @@ def _lazy(run: Run) -> str:
             f"intervals reach up to {max(50 * (high - low) for low, high in spans):.2f} to either side and hold 0 in "
             f"{sum(low <= 0 <= high for low, high in spans)} (in print {min(printed):+.2f} to {max(printed):+.2f})"
         )
-    if not found:
-        return ""
-    return (
-        "*Lazy or not.* That lazy training is about as good as full training is no difference that a test could find. "
-        f"CIDEr {'; '.join(found)}."
-    )
+    return ClaimsFile.read(run.paper).remark("lazy", found="; ".join(found)) if found else ""
 
 
 def _with_attention(run: Run) -> str:
-    """Counts for L4 and L5 with attention, where they are no claims."""
     part, counts, losses = parts(run)["with_attention"], [], set()
     for claim, pairs in read_rows(run.paper).counted.items():
         levels = [[part.level(loss) for loss in pair] for pair in pairs]
@@ -176,12 +149,9 @@ def _with_attention(run: Run) -> str:
             counts.append(f"{sum(ahead)} of {len(ahead)} comparisons for {claim}")
     if not counts:
         return ""
-    seeds, name = [len(entry.seeds) for loss, entry in part.runs.items() if loss in losses], part.facts.name
-    return (
-        f"*L4 and L5 {name}.* The paper makes them for both captioners. Here they are claims without attention only: "
-        f"{name}, {seeds.count(1)} of their {len(seeds)} rows have a single seed. {part.facts.metric} has the claimed "
-        f"sign in {' and '.join(counts)}."
-    )
+    seeds = [len(entry.seeds) for loss, entry in part.runs.items() if loss in losses]
+    values = {"name": part.facts.name, "metric": part.facts.metric, "single": seeds.count(1), "rows": len(seeds)}
+    return ClaimsFile.read(run.paper).remark("attention", counts=" and ".join(counts), **values)
 
 
 def _as_printed(run: Run) -> str:
@@ -209,7 +179,6 @@ def _as_printed(run: Run) -> str:
 
 
 def _here(part: Part, metric: str) -> str:
-    """How many of our losses beat MLE, in brackets."""
     means = {loss: part.level(loss, metric) for loss in part.losses}
     base = means.pop(MLE)
     others = [mean for mean in means.values() if mean is not None]
@@ -219,18 +188,13 @@ def _here(part: Part, metric: str) -> str:
 
 
 def _policy_gradient(run: Run) -> str:
-    """The relative gain that the text quotes of policy gradient, beside those of the paper's best loss."""
     stated = run.paper.published.text_claims()["text4.1"]["value"]
     found = []
     for part in parts(run, "table1").values():
         words = f"{100 * part.printed_gain(_BEST) / part.printed[MLE]:.1f}% {part.facts.name}"
         best, base = part.level(_BEST), part.level(MLE)
         found.append(words if best is None or base is None else f"{words} (here {100 * (best / base - 1):.1f}%)")
-    return (
-        f"*Against policy gradient.* Section 4.1 quotes a relative gain in CIDEr of {stated}% by policy gradient "
-        f"(Up-Down), which Table 2 lists only after it. CIDEr-weighted Tok-Seq with Vrefs gains {' and '.join(found)} "
-        "over MLE."
-    )
+    return ClaimsFile.read(run.paper).remark("policy", stated=stated, found=" and ".join(found))
 
 
 def _determined(run: Run) -> str:
@@ -240,10 +204,4 @@ def _determined(run: Run) -> str:
         level = part.level(MLE)
         if level is not None and 100 * level >= _ONE_TRANSLATION and run.dataset(part.facts.task) == SCENES:
             levels.append(f"{100 * level:.1f} {part.facts.name} ({part.printed[MLE]:.1f} in print)")
-    if not levels:
-        return ""
-    return (
-        f"*Translation of generated sentences.* MLE reaches a BLEU of {' and '.join(levels)}. Such a sentence has "
-        "hardly more than one right translation, so little is left to gain, and words near the right one are seldom "
-        "right, too. People's sentences have many translations."
-    )
+    return ClaimsFile.read(run.paper).remark("determined", levels=" and ".join(levels)) if levels else ""

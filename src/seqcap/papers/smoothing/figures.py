@@ -34,12 +34,12 @@ def figure1(run: Run) -> Figure | str:
     part = (whole or blocks)[-1]
     seed = min(entry.seeds[0] for entry in part.runs.values())
     heading = f"{part.facts.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
-    rows = []
-    for image in draw.choose_images(run.images, 5).to_dict("records"):
-        item = int(image["item"])
-        captions = {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in _EXAMPLES.items()}
-        name, file = draw.picture_name(run, item), str(image["file"])
-        rows.append(draw.systems_row(name, file, heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+
+    def captions(item: int) -> dict[str, draw.Line]:
+        return {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in _EXAMPLES.items()}
+
+    images = draw.choose_images(run.images, 5)
+    rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
     return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
@@ -71,10 +71,8 @@ def _gains_panel(axis: Axes, part: Part) -> None:
     for place, (loss, cell) in enumerate(gains.items()):
         colour = _KINDS[part.losses[loss].level]
         axis.plot(float(cell.printed), place + 0.16, "D", color=colour, markerfacecolor="white", markersize=5)
-        ours = cell.ours
-        if ours.value is not None and ours.low is not None and ours.high is not None:
-            value, low, high = 100 * ours.value, 100 * ours.low, 100 * ours.high
-            errors = [[value - low], [high - value]]
+        if cell.ours.value is not None:
+            value, errors = draw.spans([cell.ours], 100)
             axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", color=colour, markersize=5, elinewidth=1.2)
     axis.axvline(0, color=draw.BLACK, linewidth=0.8)
     axis.set_yticks(range(len(cells)), [cell.row for cell in cells])
@@ -108,14 +106,12 @@ _COLOURS = {
 
 
 def _family(loss: Loss) -> str:
-    """Which of `_FAMILIES` a loss is in."""
     if not loss.pool:
         return _FAMILIES[0]
     return _FAMILIES[1 + 2 * (loss.level == "tok-seq") + (loss.reward != "hamming")]
 
 
 def _label(name: str, loss: Loss) -> str:
-    """Which of `_COLOURS` a loss has."""
     if loss.pool:
         return f"substitutes from {loss.pool}"
     return {"tok": "Tok", "tok_rfreq": "Tok rfreq"}.get(name, loss.row)
@@ -140,7 +136,6 @@ def curves(run: Run) -> Figure | str:
 
 
 def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
-    """One part's validation curves, a panel per family."""
     quantity = registry.find(part.facts.metric).curve
     names = [entry.name for entry in part.runs.values()]
     shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
@@ -155,7 +150,7 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
 
 
 def _late(curves: pd.DataFrame) -> tuple[float, float]:
-    """Limits of the axis for values after the first fifth of training, where losses differ."""
+    """Limits for values after the first fifth of training, where losses differ."""
     late = curves.loc[curves["step"] >= 0.2 * curves["step"].max(), "value"]
     margin = 0.05 * (late.max() - late.min()) or 0.01
     return late.min() - margin, late.max() + margin

@@ -64,7 +64,6 @@ class Part:
 
     @property
     def evaluation(self) -> str:
-        """The evaluation that its runs are decoded and scored in."""
         return f"smoothing_{self.facts.task}"
 
     @cached_property
@@ -73,19 +72,16 @@ class Part:
         return self.printed_in(self.facts.column)
 
     def printed_in(self, column: str) -> dict[str, float]:
-        """The same of another column."""
         cells = self.run.paper.published.table(self.facts.table)
         chosen = cells[(cells["block"] == self.facts.block) & (cells["column"] == column)]
         values = dict(zip(chosen["row"], chosen["value"], strict=True))
         return {loss: values[known.row] for loss, known in self.losses.items()}
 
     def printed_gain(self, loss: str) -> float:
-        """The published difference to MLE, x100."""
         return self.printed[loss] - self.printed[MLE]
 
     @cached_property
     def runs(self) -> dict[str, ReportedRun]:
-        """Loss -> its run, for losses that are part of this run."""
         names = {loss: f"{self.facts.runs}_{loss}" for loss in self.losses}
         return {loss: self.run.by_name[name] for loss, name in names.items() if name in self.run.by_name}
 
@@ -94,12 +90,10 @@ class Part:
         return self.runs[loss].name if loss in self.runs else f"{self.losses[loss].row}, {self.facts.name}"
 
     def level(self, loss: str, metric: str = "") -> float | None:
-        """The mean over seeds of the best captions' scores."""
         by_seed = self.run.scores.by_seed(self.name_of(loss), "beam", metric or self.facts.metric)
         return None if by_seed is None else float(by_seed.mean())
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
-        """The difference of a loss to another, ours and the paper's."""
         metric, block = self.facts.metric, f"{self.facts.metric}, {self.facts.name}"
         ours = gain(self.run, self.name_of(loss), self.name_of(base), "beam", metric)
         printed = f"{self.printed[loss] - self.printed[base]:.2f}"
@@ -107,12 +101,10 @@ class Part:
         return Cell.of(metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
 
     def gains(self) -> dict[str, Cell]:
-        """Each loss's gain over MLE."""
         return {loss: self.gain(loss) for loss in self.losses if loss != MLE}
 
 
 def parts(run: Run, table: str = "") -> dict[str, Part]:
-    """The parts by their ids; with `table`, those that it prints."""
     file = read_rows(run.paper)
     return {
         key: Part(run, facts, file.losses[facts.losses])
@@ -122,7 +114,6 @@ def parts(run: Run, table: str = "") -> dict[str, Part]:
 
 
 def read_rows(paper: Paper) -> RowsFile:
-    """rows.yaml, read once."""
     return _read(paper.folder)
 
 
@@ -133,7 +124,6 @@ def _read(folder: Path) -> RowsFile:
 
 
 def entry_name(run: Run, entry: str) -> str:
-    """The name of an entry of Table 2; its row where it is not part of this run."""
     return entry if entry in run.by_name else read_rows(run.paper).entries[entry]
 
 

@@ -10,19 +10,16 @@ from seqcap.report.tables import Cell, Made, published_cells, quality_cells
 
 
 def table1(run: Run) -> list[Cell]:
-    """Every loss on captions, without attention and with."""
     return published_cells(run, "table1", rows(run))
 
 
 def table2(run: Run) -> list[Cell]:
-    """Our entries on the server's metrics, beside other systems'."""
     there = SERVER in run.config.evaluations
     data = run.stand_in("image", SERVER, ON_SERVER) if there else f"{ON_SERVER}: not part of this run"
     return [cell.remarked(*_members(run, cell)) for cell in published_cells(run, "table2", rows(run), data=data)]
 
 
 def _members(run: Run, cell: Cell) -> tuple[str, ...]:
-    """The models behind an entry's number, in words."""
     entry = next((run.by_name.get(name) for name, row in read_rows(run.paper).entries.items() if row == cell.row), None)
     if entry is None or cell.ours.value is None:
         return ()
@@ -37,7 +34,6 @@ def _members(run: Run, cell: Cell) -> tuple[str, ...]:
 
 
 def table3(run: Run) -> Made:
-    """Every loss on both translation tasks."""
     by_column = {part.facts.column: part for part in parts(run, "table3").values()}
     there = [part for part in by_column.values() if part.evaluation in run.config.evaluations]
     beams = ", ".join(f"{run.beam(part.evaluation)} on {part.facts.name}" for part in there)
@@ -49,12 +45,10 @@ def table3(run: Run) -> Made:
 
 
 def gains(run: Run) -> list[Cell]:
-    """Each loss minus MLE."""
     return [cell for part in parts(run).values() for cell in part.gains().values()]
 
 
 def quality(run: Run) -> Made:
-    """Every quality metric of every loss on captions."""
     cells = quality_cells(run)
     return Made(cells, "" if cells else "Not measured: no captioner is part of this run.")
 

@@ -9,6 +9,7 @@ from seqcap.papers.spider.variance import in_words, read_variance
 from seqcap.report.claims import Claim, Result
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
+from seqcap.report.markdown import by_number
 
 # The runs trained by policy gradient.
 _POLICIES = ("pg_bleu4", "pg_cider", "pg_bcmr", "pg_spider", "pg_spice")
@@ -18,8 +19,7 @@ _OF_PLATEAU = ("S3", "S6")
 
 def claims(run: Run) -> list[Claim]:
     """The paper's claims; PG-SPIDEr's rank is not tested where it had fewer updates than other policies."""
-    updates = _updates(run)
-    ours, most = updates.get("pg_spider", 0), max((updates.get(name, 0) for name in _POLICIES), default=0)
+    ours, most = run.steps.get("pg_spider", 0), max(run.steps.get(name, 0) for name in _POLICIES)
     found = ClaimsFile.read(run.paper).build(run.paper)
     if not 0 < ours < most:
         return found
@@ -33,37 +33,23 @@ def claims(run: Run) -> list[Claim]:
 
 
 def stand_ins(run: Run) -> list[tuple[str, str]]:
-    """The stand-in for people's judgement."""
     checked = "a checker's share of captions whose every statement is true of the scene"
     here = checked if run.knows_facts else "not measured: only generated scenes know their own facts"
     return [("people's judgement of captions of 492 images, % not bad (Figure 3)", here)]
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """How long each run was trained, and what rollouts and the baseline do to the gradient's variance."""
-    words = in_words(read_variance(run))
-    return [*_told(run), *([words] if words else [])]
+    return [*filter(None, (_updates(run), in_words(read_variance(run))))]
 
 
-def _updates(run: Run) -> dict[str, int]:
-    """Run -> the number of its updates, from its learning curve; runs without any are left out."""
-    steps = run.curves.groupby("variant")["step"].max()
-    updates = {entry.name: int(steps.get(entry.name, 0)) for entry in run.trained}
-    return {name: number for name, number in updates.items() if number}
-
-
-def _told(run: Run) -> list[str]:
-    """The number of updates of every policy, and whether MIXER and the policy gradient have equally many."""
-    trained = _updates(run)
+def _updates(run: Run) -> str:
+    trained = run.steps
     if not trained:
-        return []
-    by_number: dict[int, list[str]] = {}
-    for name, number in sorted(trained.items(), key=lambda pair: -pair[1]):
-        by_number.setdefault(number, []).append(run.by_name[name].label)
-    shown = "; ".join(f"{number:,}: {', '.join(labels)}" for number, labels in by_number.items())
+        return ""
+    shown = by_number((run.by_name[name].label, number) for name, number in trained.items())
     words = f"*Updates.* After MLE, so many steps of training: {shown}."
     policy, mixer = trained.get("pg_bcmr"), trained.get("mixer_bcmr")
     if policy and mixer:
         equal = "equally many updates" if policy == mixer else f"{policy:,} against {mixer:,}"
         words += f" S2 compares PG-BCMR with MIXER-BCMR after {equal}."
-    return [f"{words} The weights that are kept are the best on val, which may be earlier."]
+    return f"{words} The weights that are kept are the best on val, which may be earlier."

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from seqcap.papers.spider.variance import read_variance
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run
-from seqcap.report.tables import HUMAN_LABEL, Measure
+from seqcap.report.statistics import Floats
+from seqcap.report.tables import HUMAN_LABEL, Estimate, Measure
 
 _COLOURS = {
     "mle": draw.BLACK,
@@ -44,16 +45,17 @@ _NAME_WIDTH, _CAPTION_WIDTH = 17, 92
 def table2(run: Run) -> Figure:
     """Four images with each system's best beam caption, first seed; below, the paper's four as printed."""
     colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
-    rows = []
-    for image in draw.choose_images(run.images, 4).to_dict("records"):
-        captions = {system: draw.beam_caption(run, name, int(image["item"])) for name, system in _EXAMPLES.items()}
-        title, seeds = draw.picture_name(run, image["item"]), {entry.seeds[0] for entry in run.trained}
-        heading = f"best caption of {run.a_beam()}, seed {min(seeds)}"
-        rows.append(draw.systems_row(title, str(image["file"]), heading, captions, colours, _CAPTION_WIDTH))
+    images, seed = draw.choose_images(run.images, 4), min(entry.seeds[0] for entry in run.trained)
+    heading = f"best caption of {run.a_beam()}, seed {seed}"
+
+    def captions(item: int) -> dict[str, draw.Line]:
+        return {system: draw.beam_caption(run, name, item) for name, system in _EXAMPLES.items()}
+
+    rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
     for number, printed in enumerate(run.paper.published.examples("table2").values(), start=1):
-        captions = {system: draw.Line(printed[system]) for system in _EXAMPLES.values()}
+        lines = {system: draw.Line(printed[system]) for system in _EXAMPLES.values()}
         title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
-        rows.append(draw.systems_row(title, None, heading, captions, colours, _CAPTION_WIDTH))
+        rows.append(draw.systems_row(title, None, heading, lines, colours, _CAPTION_WIDTH))
     return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
@@ -83,13 +85,10 @@ def figure3(run: Run) -> Figure:
         start = places[-1] + 1.6 if places else 0.0
         places += [start + i for i in range(len(group))]
         names += group
-    values, errors = [], []
-    for name in names:
-        people = Measure("sample", "all_true", "every")
-        found = (people if name == HUMAN else Measure("beam", "all_true")).of(run, name)
-        value = np.nan if found.value is None else found.value * 100
-        values.append(value)
-        errors.append([0.0 if bound is None else abs(bound * 100 - value) for bound in (found.low, found.high)])
+    beam, people = Measure("beam", "all_true"), Measure("sample", "all_true", "every")
+    found = [(people if name == HUMAN else beam).of(run, name) for name in names]
+    values, errors = draw.spans(found, 100)
+    values[[ours.value is None for ours in found]] = np.nan
     labels = [HUMAN_LABEL if name == HUMAN else run.by_name[name].label for name in names]
     _bars(right, places, names, [label.replace(" ", "\n") for label in labels], values, errors)
     right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
@@ -101,10 +100,10 @@ def _bars(
     places: Sequence[float],
     names: Sequence[str],
     labels: Sequence[str],
-    values: Sequence[float],
-    errors: Sequence[Sequence[float]] | None = None,
+    values: Sequence[float] | Floats,
+    errors: Floats | None = None,
 ) -> None:
-    """Bars from 0 with their values on top, room for these above, and error bars [low, high] where given."""
+    """Bars with their values on top, and error bars [low, high] where given."""
     colours = draw.palette(names, _COLOURS | {HUMAN: draw.MUTED})
     bars = axis.bar(
         places,
@@ -112,7 +111,7 @@ def _bars(
         color=[colours[name] for name in names],
         width=0.8,
         alpha=0.65,  # error bars must show on a black bar
-        yerr=None if errors is None else np.transpose(errors),
+        yerr=errors,
         error_kw={"ecolor": draw.BLACK, "elinewidth": 1, "capsize": 3},
     )
     axis.bar_label(bars, fmt="%.1f", padding=3)
@@ -137,11 +136,9 @@ def variance(run: Run) -> Figure | str:
         (False, "no baseline", draw.BLACK, "o"),
         (True, "baseline", draw.GREEN, "s"),
     ):
-        rollouts = sorted(k for k, with_baseline in settings if with_baseline == baseline)
-        values = [settings[k, baseline].variance for k in rollouts]
-        bounds = [settings[k, baseline].interval() for k in rollouts]
-        errors = [[value - low, high - value] for value, (low, high) in zip(values, bounds, strict=True)]
-        axes.errorbar(rollouts, values, np.transpose(errors), color=colour, marker=marker, capsize=3, label=label)
+        measured = {k: noise for (k, with_baseline), noise in sorted(settings.items()) if with_baseline == baseline}
+        points = {float(k): Estimate(noise.variance, *noise.interval()) for k, noise in measured.items()}
+        draw.plot_estimates(axes, points, 1, color=colour, marker=marker, capsize=3, label=label)
     axes.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
     axes.set(ylabel="variance: mean squared distance from the mean")
     axes.set_ylim(bottom=0)

@@ -8,7 +8,6 @@ from seqcap.report.tables import Cell, Made, Measure, measured_cells, no_truth, 
 
 
 def rewards(run: Run) -> list[Cell]:
-    """Every run under every reward."""
     names = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
     cells = []
     for decoder in ("greedy", "beam"):
@@ -40,7 +39,6 @@ def _truth(decoder: str, captions: Captions) -> dict[str, Measure]:
 
 
 def style(run: Run) -> list[Cell]:
-    """Measures of how much a policy rambles."""
     columns = {
         "words, greedy": Measure("greedy", "words"),
         "words, beam": Measure("beam", "words"),

@@ -14,11 +14,8 @@ from seqcap.report.statistics import Floats
 
 @dataclass(frozen=True)
 class Noise:
-    """Replicates of one gradient.
-
-    Attributes:
-        distances: [replicates], squared distance of each from their mean.
-        squared_mean: squared norm of the expected gradient, the same for all settings.
+    """Replicates of one gradient: squared distance of each from their mean [replicates], and the squared norm of the
+    expected gradient, the same for all settings.
     """
 
     distances: Floats
@@ -26,15 +23,13 @@ class Noise:
 
     @property
     def variance(self) -> float:
-        """The gradient's variance, summed over parameters."""
         return float(self.distances.mean())
 
     def interval(self) -> tuple[float, float]:
-        """95% of the variance, over replicates."""
         return statistics.bootstrap_interval(self.distances)
 
     def relative_to(self, other: Noise) -> tuple[float, float, float]:
-        """This variance divided by the other's, with its 95% interval over both's replicates."""
+        """This variance over the other's, with the 95% interval over both's replicates."""
         ratios = statistics.resampled_means(self.distances) / statistics.resampled_means(other.distances, seed=1)
         return (self.variance / other.variance, *statistics.interval(ratios))
 

@@ -48,13 +48,11 @@ def _place(value: Any) -> float:
 
 
 def _row(entry: ReportedRun, keys: tuple[str, ...]) -> str:
-    """The label of a run beside runs that differ from it in these settings."""
     words = ", ".join(_words(key, entry.settings) for key in keys)
     return f"{words} ({entry.label})" if words and entry.name == WTF_RL else words or entry.label
 
 
 def _words(key: str, settings: Mapping[str, Any]) -> str:
-    """A setting in words."""
     value = settings.get(key)
     if key == "mined_ranks":
         return f"mined images of rank {' and '.join(map(str, value))}" if value else "no mined images"

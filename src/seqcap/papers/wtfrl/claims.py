@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, measure, runs_of_table
 from seqcap.report.claims import Result
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
+from seqcap.report.markdown import by_number
 from seqcap.report.tables import gain
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """How much of the gain the judge confirms, what alpha weighs, training steps, and the number of images."""
     return [*_confirmed(run), *_weighed(run), *_steps(run), *_among(run)]
 
 
 def _confirmed(run: Run) -> list[str]:
-    """The gain in recall over TF by the retriever that pays, and by the judge."""
     found = []
     for entry in runs_of_table(run):
         if entry.name == TF:
@@ -30,13 +30,7 @@ def _confirmed(run: Run) -> list[str]:
         words = f"{entry.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
         # A gain that may be zero has no share.
         found.append(f"{words} ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else words)
-    if not found:
-        return []
-    return [
-        "*A hacked reward?* What text-to-image R@10 gains over TF, by the retriever that pays and by the judge, which "
-        f"no objective has seen: {'; '.join(found)}. In brackets, the share that the judge confirms. What it does not "
-        "confirm is a gain in the eyes of the reward alone."
-    ]
+    return [ClaimsFile.read(run.paper).remark("confirmed", found="; ".join(found))] if found else []
 
 
 def _weighed(run: Run) -> list[str]:
@@ -49,17 +43,10 @@ def _weighed(run: Run) -> list[str]:
         first = mine[mine["step"] == begun.min()].groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
             found.append(f"{entry.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
-    if not found:
-        return []
-    return [
-        "*What alpha weighs.* Standard deviations, over a batch, of the weighed similarity and of the weighed "
-        f"regularisation in the reward of the beam's captions, when the captioner begins to learn. {'; '.join(found)}. "
-        "The part that varies more decides which captions are reinforced."
-    ]
+    return [ClaimsFile.read(run.paper).remark("weighed", found="; ".join(found))] if found else []
 
 
 def _steps(run: Run) -> list[str]:
-    """The number of steps of each captioner after TF, and of a partner that learned alone before."""
     learned = _learned(run)
     if not learned:
         return []
@@ -79,28 +66,21 @@ def _steps(run: Run) -> list[str]:
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:
-    """Runs grouped by a number, the highest first. They are named, since labels contain commas."""
-    names: dict[float, list[str]] = {}
-    for name, number in sorted(numbers.items(), key=lambda pair: -pair[1]):
-        names.setdefault(number, []).append(f"`{name}`")
-    return "; ".join(f"{number:,}: {', '.join(of)}" for number, of in names.items())
+    """Runs are named, since labels contain commas."""
+    return by_number((f"`{name}`", number) for name, number in numbers.items())
 
 
 def _learned(run: Run) -> dict[str, int]:
-    """Run -> in how many steps its captioner learned, from its learning curve; runs without any are left out."""
-    last = run.curves.groupby("variant")["step"].max()
-    steps = {entry.name: int(last.get(entry.name, 0)) - _alone(run, entry.name) for entry in runs_of_table(run)}
+    steps = {entry.name: run.steps.get(entry.name, 0) - _alone(run, entry.name) for entry in runs_of_table(run)}
     return {name: number for name, number in steps.items() if number > 0}
 
 
 def _alone(run: Run, name: str) -> int:
-    """The number of first steps in which the captioner does not learn."""
     settings = run.by_name[name].settings
     return int(settings.get("pretraining_steps", settings.get("tuning_steps", 0)))
 
 
 def _among(run: Run) -> list[str]:
-    """The number of images that recall is measured among, here and, judged by its digits, in print."""
     by_run = (run.scores.per_item(entry.name, "beam", "own_R@1", "best") for entry in runs_of_table(run))
     scored = next((scores for scores in by_run if scores is not None), None)
     table = run.paper.published.table("table1")
@@ -108,11 +88,8 @@ def _among(run: Run) -> list[str]:
     whole = int((abs(printed - printed.round()) < 1e-6).sum())
     if scored is None:
         return []
-    return [
-        f"*Among how many.* Recall is among {len(scored):,} images here. The paper does not say among how many: "
-        f"{whole} of its {len(printed)} recalls are whole numbers of {_TEST_IMAGES:,} images, COCO's test split. Only "
-        "among as many can levels be compared."
-    ]
+    numbers = {"scored": len(scored), "whole": whole, "recalls": len(printed), "images": _TEST_IMAGES}
+    return [ClaimsFile.read(run.paper).remark("among", **numbers)]
 
 
 _TEST_IMAGES = 5000

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-from matplotlib.artist import Artist
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
-from seqcap.papers.wtfrl.hacked import first_ranks, most_hacked
 from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run, read_captions
@@ -50,37 +48,33 @@ def figure1(run: Run) -> Figure:
     """As many images as in print with three captions and their ranks each; the paper's examples follow."""
     printed = run.paper.published.examples("fig1")
     chosen = most_hacked(run, len(printed))
-    files = dict(zip(run.images["item"].tolist(), run.images["file"].tolist(), strict=True))
     words = "" if chosen else "drawn at random, not by the rule; "
-    items = chosen or [int(item) for item in draw.choose_images(run.images, len(printed))["item"]]
+    drawn = draw.choose_images(run.images, len(printed))
+    images = run.images.set_index("item").loc[chosen].reset_index() if chosen else drawn
     people = read_captions(run.config.pictures)
     heading = f"{words}ranks by the reward's retriever and the judge: caption"
-    rows = []
-    for item in items:
-        captions = {
-            label: _ranked(
-                run, name, item, draw.Line(people[item]) if name == HUMAN else draw.beam_caption(run, name, item)
-            )
-            for name, (_, label) in _EXAMPLES.items()
-        }
-        title = draw.picture_name(run, item)
-        rows.append(draw.systems_row(title, str(files[item]), heading, captions, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
+
+    def captions(item: int) -> dict[str, draw.Line]:
+        lines = {name: draw.beam_caption(run, name, item) for name in _EXAMPLES if name != HUMAN}
+        lines[HUMAN] = draw.Line(people[item])
+        return {label: _ranked(run, name, item, lines[name]) for name, (_, label) in _EXAMPLES.items()}
+
+    rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
     return draw.captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
 
 
 def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
-    """A caption with its image's ranks, where they were measured: by the retriever that pays and by the judge."""
+    """A caption with its image's ranks by the retriever that pays and by the judge, where they were measured."""
     if name != HUMAN and name not in run.by_name:
         return caption
     numbers = []
     for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
-        ranks = first_ranks(run, who, metric)
+        ranks = _first_ranks(run, who, metric)
         numbers.append("–" if ranks is None else f"{ranks[item]:.0f}")
     return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
 
 
 def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
-    """The paper's own examples."""
     rows = []
     for number, captions in enumerate(printed.values(), start=1):
         lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
@@ -89,6 +83,29 @@ def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
         title = f"Figure 1, image {number}"
         rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
+
+
+def _first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
+    """Item -> the image's rank by a run's best caption, first seed, or by people's first; None if not measured."""
+    decoder = "sample" if name.startswith(HUMAN) else "beam"
+    scores = run.scores.per_item(name, decoder, metric, "best")
+    return None if scores is None else scores[scores.columns[0]]
+
+
+def most_hacked(run: Run, count: int) -> list[int]:
+    """Images where only the retriever that pays finds the caption of RL, alpha 1, better than people's first caption.
+
+    The judge, which no objective has seen, ranks the image no better by it. The image that gains most ranks comes
+    first; of equal gains the smaller number. All of the first training seed; fewer where the rule finds fewer.
+    """
+    paid, paid_people = (_first_ranks(run, name, "own_rank") for name in (ALONE, PEOPLE))
+    judged, judged_people = (_first_ranks(run, name, "fixed_rank") for name in (ALONE, HUMAN))
+    if ALONE not in run.by_name or paid is None or paid_people is None or judged is None or judged_people is None:
+        return []
+    gained = (paid_people - paid).rename("gained")
+    hacked = gained[(gained > 0) & (judged >= judged_people)]
+    ordered = hacked.reset_index().sort_values(["gained", "item"], ascending=[False, True])
+    return [int(item) for item in ordered["item"].head(count)]
 
 
 # --- Retrieval against quality
@@ -120,27 +137,15 @@ def tradeoff(run: Run) -> Figure:
         axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
         axis.margins(0.12)
     # A run may lack rows of the paper, and the paper lacks rows of ours.
-    handles = {
-        label: handle for axis in (paper, paid) for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=5, frameon=False)
+    draw.legend(figure, (paper, paid), ncols=5)
     return figure
 
 
 def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker: str, label: str) -> None:
-    """A run's recall and CIDEr, with intervals of both."""
-    places, errors = [], []
-    for of in (measure(run, _CIDER), recall):
-        ours, scale = of.of(run, name), registry.find(of.metric).scale
-        if ours.value is None:
-            return
-        low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
-        places.append(scale * ours.value)
-        errors.append(scale * np.maximum([[ours.value - low], [high - ours.value]], 0))
-    (x, y), (x_error, y_error) = places, errors
-    axis.errorbar(
-        x, y, xerr=x_error, yerr=y_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label
-    )
+    ours = {of.metric: of.of(run, name) for of in (measure(run, _CIDER), recall)}
+    if all(found.value is not None for found in ours.values()):
+        (x, x_error), (y, y_error) = (draw.spans([found], registry.find(of).scale) for of, found in ours.items())
+        axis.errorbar(x, y, y_error, x_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
 
 
 # --- Learning curves
@@ -167,16 +172,15 @@ def learning(run: Run) -> Figure:
     curves, entries = run.curves, runs_of_table(run)
     colours = {name: colour for name, (colour, _) in _STYLES.items()}
     figure = Figure(figsize=(12.0, 12.4), layout="constrained")
-    handles: dict[str, Artist] = {}
-    for axis, (title, quantities) in zip(figure.subplots(4, 3).flat, _PANELS.items(), strict=True):
+    axes = list(figure.subplots(4, 3).flat)
+    for axis, (title, quantities) in zip(axes, _PANELS.items(), strict=True):
         mine = curves[curves["quantity"].isin(quantities)]
         draw.plot_curves(axis, mine, entries, colours)
         if "val_cider" in quantities or "val_R@10" in quantities:
             draw.plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
-        handles |= {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
-    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=5, frameon=False)
+    draw.legend(figure, axes, ncols=5)
     return figure
 
 

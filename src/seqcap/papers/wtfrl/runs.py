@@ -18,7 +18,6 @@ def measure(run: Run, column: str, of: str = "table1") -> Measure:
 
 
 def rows_by_run(paper: Paper) -> dict[str, str]:
-    """Run -> its row of Table 1."""
     return {name: row for row, (name, _) in paper.facts.rows["table1"].items()}
 
 

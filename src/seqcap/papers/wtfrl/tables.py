@@ -24,7 +24,6 @@ _EXACT_READING = (
 
 
 def _recalls(run: Run, *columns: str) -> dict[str, Measure]:
-    """Columns of recall, by the retriever that pays and then by the judge."""
     return {
         f"{column}, {who}": measure(run, column, of)
         for who, of in (("reward's", "table1"), ("judge's", "judge"))
@@ -51,13 +50,11 @@ def retrieval(run: Run) -> Made:
 
 
 def _people_score(of: Measure) -> Score:
-    """The same measure of all captions that people wrote."""
     name = PEOPLE if of.metric.startswith("own_") else HUMAN
     return Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
 
 
 def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
-    """Recall by the retriever that pays minus recall by the judge."""
     units, data = run.kind(run.config.pictures).units, run.stand_in(run.config.pictures)
     cells = []
     for column in ("T2I R@10", "I2T R@10"):
@@ -69,7 +66,6 @@ def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
 
 
 def changes(run: Run) -> Made:
-    """WTF-RL with one setting changed, beside WTF-RL itself."""
     if WTF_RL not in run.by_name:
         return Made([], f"Not measured: variant {WTF_RL} is not part of this run.")
     columns = _recalls(run, "T2I R@10", "I2T R@10")
