@@ -1,7 +1,5 @@
 """A small invented run of PSST, with known effects: methods on parallel curves, each a bit better than the other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Small invented runs, one per paper, with known effects of each objective: in memory, or as the files that the
 reporting stages read."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from collections.abc import Iterable, Iterator

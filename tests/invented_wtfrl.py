@@ -1,7 +1,5 @@
 """A small invented run of WTF-RL with about the printed scores; a judge confirms half of what recall gains."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any

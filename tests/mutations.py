@@ -8,8 +8,6 @@ A script of our own, because mutmut and cosmic-ray change operators and constant
 flip a baseline nor shift a mask, and would spend most of their time importing torch and compiling kernels.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

@@ -3,8 +3,6 @@
 Captions here are lists of METEOR's tokens (`meteor_resources.normalize`), None for a word outside the vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

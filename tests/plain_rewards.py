@@ -3,8 +3,6 @@
 Captions here are lists of ids exactly as scored (EOS included where it counts).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """For the tests of scenes and their languages: objects, sentences whose wording is dictated, plans, tables."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Small GIFs, and tars of files, that tests read."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from pathlib import Path

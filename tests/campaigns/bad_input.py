@@ -8,8 +8,6 @@ below it the faults. Without --only it also writes the table to tests/campaigns/
 tests/test_bad_input.py makes a few tries with every reader.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import io

@@ -10,8 +10,6 @@ one of them: then the rest goes on, and the next run meets it.
 Writes tests/campaigns/kills.md. Takes an hour.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

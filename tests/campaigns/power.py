@@ -8,8 +8,6 @@ must hold whole files, none older than what was said to be written. The same wit
 Takes root, for it mounts file systems. Writes tests/campaigns/power.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import shutil

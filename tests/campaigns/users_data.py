@@ -6,8 +6,6 @@ All files of a folder are compared before and after. Writes tests/campaigns/user
 tiny graph twice: some minutes in all. tests/test_users_data.py runs the cases that take seconds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """torchvision, for the tests that need it."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import pytest

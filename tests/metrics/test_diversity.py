@@ -1,7 +1,5 @@
 """Diversity: hand-computed values, mBLEU equal to pycocoevalcap's Bleu slot by slot, Self-BLEU to NLTK's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from plain_rewards import cider_d, document_frequencies

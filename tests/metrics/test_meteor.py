@@ -1,7 +1,5 @@
 """METEOR: pycocoevalcap's numbers and the engine's, and a reason instead of a hang wherever Java misbehaves."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """METEOR's paraphrases for scoring: those of the captions at hand, from a file that is made once."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Quality metrics of the engine: equal to the official programs, caption by caption, on real and on odd captions."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

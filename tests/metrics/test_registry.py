@@ -1,7 +1,5 @@
 """What each metric is, for all who name one."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """SPICE (spaCy) on words: hand-made cases, invariants, and captions of any kind."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from seqcap.metrics.spice import spice

@@ -1,7 +1,5 @@
 """Papers are found by their names, describe themselves consistently, and what is missing of one is named."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """PSST: its methods as curves, operating points, tables, raters, claims, remarks and figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from invented_papers import lines, numbers, outcomes, texts, whole

@@ -1,7 +1,5 @@
 """PSST: variance and bias of gradients, on invented gradients whose expectation is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

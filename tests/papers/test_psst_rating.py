@@ -1,7 +1,5 @@
 """What people are asked for PSST's Table 5, the page that asks them, and what the report says of it."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SLE: its tables, claims, figures and the contradictions in its own numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loss smoothing: its rows, tables, claims, remarks and figures, also of a run that has only a part."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from functools import cache

@@ -1,7 +1,5 @@
 """PG-SPIDEr: its tables, claims, figures, and the variance of its gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from invented_papers import lines, outcomes, texts

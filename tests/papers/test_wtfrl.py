@@ -1,7 +1,5 @@
 """WTF-RL: its table, claims and controls, Figure 1's rule, figures and remarks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from invented_papers import by_heading, lines, numbers, outcomes, texts, whole

@@ -1,7 +1,5 @@
 """The questions of a small kit, and readers of its page."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Verdicts in every branch, and what is written of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

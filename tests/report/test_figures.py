@@ -1,7 +1,5 @@
 """What figures share: the same bytes twice, images chosen by rule, curves averaged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

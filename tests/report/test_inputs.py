@@ -1,7 +1,5 @@
 """Reading the run: scores and their checks, what stands for what, and counts in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The packaged facts: cells are found, and one that is not there is named."""
 
-from __future__ import annotations
-
 import pytest
 
 from seqcap import papers

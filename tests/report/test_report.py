@@ -1,7 +1,5 @@
 """The report end to end, through the stages' own scripts, and how it is put together."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

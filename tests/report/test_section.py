@@ -1,7 +1,5 @@
 """A paper's part of the report."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

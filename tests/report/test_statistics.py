@@ -1,7 +1,5 @@
 """The two-level bootstrap against one by hand and against the truth, and what is computed from its resamples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control

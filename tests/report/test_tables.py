@@ -1,7 +1,5 @@
 """Ours in the printed scale with an interval, or a reason; files of tables."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path

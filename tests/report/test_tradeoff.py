@@ -1,7 +1,5 @@
 """Curves: where they are read, what the bootstrap makes of it, and where they are compared."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from invented_runs import Rows, SleRun, scores_of

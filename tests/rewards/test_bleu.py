@@ -1,7 +1,5 @@
 """BLEU on ids: equal to pycocoevalcap's per-sentence scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

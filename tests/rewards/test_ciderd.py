@@ -1,7 +1,5 @@
 """CIDEr-D on ids: equal to pycocoevalcap and to the plain Python beside it, for every caption there can be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

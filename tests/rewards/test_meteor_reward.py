@@ -1,7 +1,5 @@
 """METEOR on ids: equal to the plain Python beside it; metrics/test_meteor.py shows that it is equal to Java's."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from functools import partial

@@ -1,7 +1,5 @@
 """ROUGE-L on ids: equal to pycocoevalcap and to the plain Python beside it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

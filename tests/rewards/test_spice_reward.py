@@ -1,7 +1,5 @@
 """SPICE (spaCy) on ids: the metric's numbers, bounded memory, and ids that are no words."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """Parses kept in a file: parsed once, resumed after a kill, shared, and never trusted blindly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 from pathlib import Path

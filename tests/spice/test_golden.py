@@ -1,7 +1,5 @@
 """COCO's 1,000 example captions: the published SPICE, and SPICE's own scorer on our tuples."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

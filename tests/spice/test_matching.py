@@ -1,7 +1,5 @@
 """Tuples matched by hand: synonyms, merging, and the F-score."""
 
-from __future__ import annotations
-
 import itertools
 import zipfile
 from pathlib import Path

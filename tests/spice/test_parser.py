@@ -1,7 +1,5 @@
 """Captions and the tuples they must give, one line for each rule of Schuster et al. and of SPICE."""
 
-from __future__ import annotations
-
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 

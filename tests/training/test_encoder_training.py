@@ -1,7 +1,5 @@
 """Pretraining: the pictures, the targets, the same weights from the same seed, and that it learns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -12,8 +12,6 @@
 - `rating.py`, where people judged captions: `questions(run, similar)`, the questions of `seqcap.rating`.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 May import the rooms up to `evaluation`. Nothing here needs torch.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 REPORTS = Path("reports")

@@ -1,7 +1,5 @@
 """A paper's claims as data, and whether our numbers bear them out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The difference between two runs of a paper in every metric that both have, with the statistics of claims."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from seqcap.files.schemas import DECODERS

@@ -1,7 +1,5 @@
 """Learning curves as CSV, for `dvc plots`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter

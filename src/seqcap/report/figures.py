@@ -1,7 +1,5 @@
 """What the papers' figures share: style, captions beside images, curves; PNG files with reproducible bytes."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

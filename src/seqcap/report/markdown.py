@@ -1,7 +1,5 @@
 """Markdown tables and the marks of their notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

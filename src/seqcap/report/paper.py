@@ -1,7 +1,5 @@
 """A paper as the report sees it: its folder's YAML files. The report does not know which papers there are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The report that people review, put together from the papers' sections. Light: all numbers are there already."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence

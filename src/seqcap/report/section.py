@@ -1,7 +1,5 @@
 """A paper's part of the report: runs, claims, tables, figures, and the files behind each row."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

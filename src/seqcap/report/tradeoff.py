@@ -9,8 +9,6 @@ Reading each of them where the curve itself is read gives the interval. A resamp
 value (NaN).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

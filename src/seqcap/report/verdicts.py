@@ -12,8 +12,6 @@ Verdicts, for a claim "left is higher (or lower) than right":
 - **not run**: a number is missing; the reason is given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 HOLDS, FAILS, UNSURE = ("holds", "does not hold", "not significant")

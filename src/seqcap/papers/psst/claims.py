@@ -1,7 +1,5 @@
 """PSST's claims, where they are tested, and how far the language drifts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from seqcap.metrics import registry

@@ -1,7 +1,5 @@
 """PSST's figures 3a to 3f and 4, variance and bias of its estimator, and learning curves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

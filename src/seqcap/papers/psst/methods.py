@@ -1,7 +1,5 @@
 """PSST's methods, each a curve of runs that differ in the weight w, and the points where they are compared."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

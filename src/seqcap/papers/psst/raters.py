@@ -8,8 +8,6 @@ have as many, or nobody knows (photographs), that whose words are more probable 
 Equal captions: neither.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

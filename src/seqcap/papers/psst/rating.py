@@ -1,7 +1,5 @@
 """The questions to people for PSST's Table 5: captions of this run at its two operating points, one seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The methods behind the rows of PSST's tables, and the measure of each column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from seqcap.papers.psst.methods import PLACES, curve, methods

@@ -1,7 +1,5 @@
 """PSST's tables and Figure 3f's numbers, recall three ways, retrievers, every run and operating points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

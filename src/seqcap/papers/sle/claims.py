@@ -1,7 +1,5 @@
 """In which regime SLE's claims are tested, and what exploration costs and gains."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring

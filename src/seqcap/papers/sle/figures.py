@@ -1,7 +1,5 @@
 """SLE's figures: captions, clips, how peaked p(y|x) is, learning curves, quality against diversity, and alpha."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """SLE's runs by how much they explore: which alpha, which distance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from seqcap.config.report import ReportedRun

@@ -1,7 +1,5 @@
 """SLE's Table 4, and tables that it does not print: true precision and recall, every metric, the diversity suite."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from seqcap.metrics import registry

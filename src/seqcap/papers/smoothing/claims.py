@@ -1,7 +1,5 @@
 """Loss smoothing's claims, and what this run says beyond tests of differences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from seqcap.papers.smoothing.rows import ENSEMBLE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts, read_rows

@@ -1,7 +1,5 @@
 """Loss smoothing's example captions, gains over MLE beside the published ones, and learning curves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes

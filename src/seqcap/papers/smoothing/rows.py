@@ -1,7 +1,5 @@
 """The run behind each row of the paper's tables, and each loss's gain over MLE."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Loss smoothing's Tables 1 to 3, and two that the paper does not print: gains, and all quality metrics."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from seqcap.papers.smoothing.rows import MEMBERS, ON_SERVER, SERVER, parts, read_rows, rows

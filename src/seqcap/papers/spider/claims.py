@@ -1,7 +1,5 @@
 """Which of PG-SPIDEr's claims this run can test, how long each policy was trained, and how noisy the gradient is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """PG-SPIDEr's example captions and human judgement beside ours, the gradient's variance, and learning curves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables that PG-SPIDEr's paper does not print: every reward of every run, truth, style, all metrics."""
 
-from __future__ import annotations
-
 from seqcap.report.inputs import Run
 from seqcap.report.paper import Captions
 from seqcap.report.tables import Cell, Made, Measure, measured_cells, no_truth, quality_cells

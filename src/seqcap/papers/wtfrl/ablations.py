@@ -1,7 +1,5 @@
 """WTF-RL with one setting changed, found by the settings of runs, not by their names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

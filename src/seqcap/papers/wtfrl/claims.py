@@ -1,7 +1,5 @@
 """How much of WTF-RL's gain in recall a judge confirms, what alpha weighs, and how long runs were trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from seqcap.papers.wtfrl.runs import LONGER, TF, WTF, measure, runs_of_table

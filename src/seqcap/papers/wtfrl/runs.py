@@ -1,7 +1,5 @@
 """WTF-RL's runs, and the measures of Table 1."""
 
-from __future__ import annotations
-
 from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.paper import Paper

@@ -1,7 +1,5 @@
 """Tables that WTF-RL's paper does not print: recall by a judge and by truth, and ablations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from seqcap.papers.wtfrl.ablations import ablations
