@@ -29,8 +29,7 @@ BACKBONES = (*TORCHVISION, *GENERATED)
 # Children of torchvision's networks that come after, or beside, the last convolutional map.
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-# In seconds. A machine without a network may drop packets instead of refusing a connection.
-DOWNLOAD_TIMEOUT = 20.0
+DOWNLOAD_TIMEOUT = 20.0  # In seconds. A machine without a network may drop packets instead of refusing a connection.
 
 
 class ScenesCNN(nn.Module):
@@ -40,8 +39,7 @@ class ScenesCNN(nn.Module):
     cannot learn which object is left of which.
     """
 
-    # Channels of the map and of the input, coordinates included.
-    channels, inputs = 192, 5
+    channels, inputs = 192, 5  # Channels of the map and of the input, coordinates included.
 
     def __init__(self) -> None:
         super().__init__()

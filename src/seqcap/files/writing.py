@@ -13,8 +13,7 @@ from pathlib import Path
 
 from seqcap.errors import InputError
 
-# In bytes. Longer names are hashed for temporary files: file systems allow 255.
-LONGEST_NAME = 230
+LONGEST_NAME = 230  # In bytes. Longer names are hashed for temporary files: file systems allow 255.
 
 
 @contextmanager

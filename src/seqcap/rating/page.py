@@ -29,8 +29,7 @@ from seqcap.rating.key import Entry, Key, Task
 from seqcap.world.drawing import draw
 from seqcap.world.graph import Scene
 
-# Pixels of an image's side: as large as the page shows it on a desktop.
-_SIZE = 320
+_SIZE = 320  # Pixels of an image's side: as large as the page shows it on a desktop.
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,6 @@ def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
     return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
 
 
-# --- Captions of single images
-
-
 def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
     """Images drawn with a fixed seed, those with a reference of ten words or more first: they show several things."""
     drawn = images.sample(frac=1, random_state=0)
@@ -228,9 +225,6 @@ def _frames(task: str, file: str) -> NDArray[np.uint8]:
     return np.concatenate(lines)[:-2, :-2]
 
 
-# --- Values with intervals, and legends
-
-
 def spans(estimates: Iterable[Estimate], scale: float) -> tuple[Floats, Floats]:
     """Values [n], and how far their intervals reach below and above them [2, n]: 0 without one, or beside the value."""
     found = [(ours.value or 0.0, ours.low, ours.high) for ours in estimates]
@@ -250,9 +244,6 @@ def legend(figure: Figure, axes: Iterable[Axes], ncols: int) -> None:
     """One legend below the figure, with every label of some axes once."""
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=ncols, frameon=False)
-
-
-# --- Learning curves
 
 
 def plot_curves(

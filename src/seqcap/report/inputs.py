@@ -23,10 +23,8 @@ from seqcap.report.statistics import Floats, Missing, Sample, paired
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
-# The datasets whose every fact is known.
-SCENES, CLIPS = "scenes", "clips"
-# Captions that people wrote are scored as if a run had this name; people have no training seeds.
-HUMAN = "human"
+SCENES, CLIPS = "scenes", "clips"  # The datasets whose every fact is known.
+HUMAN = "human"  # Captions that people wrote are scored as if a run had this name; people have no training seeds.
 
 # A paper's data -> the same dataset and split here; all other data are stand-ins.
 _SAME = {"COCO Karpathy test": ("coco", "test")}
@@ -59,8 +57,7 @@ class Count(int):
         return self.word.capitalize()
 
 
-# Columns of scores that say which system and which metric a row is of.
-_SYSTEM = ("variant", "decoder", "metric")
+_SYSTEM = ("variant", "decoder", "metric")  # Columns of scores that say which system and which metric a row is of.
 
 
 @dataclass(frozen=True)
@@ -253,8 +250,6 @@ class Run:
         scores = Scores.read([file for of in evaluations for file in (of.scores, *of.retrieval)])
         return cls(config, paper, scores)
 
-    # --- Runs
-
     @property
     def runs(self) -> tuple[ReportedRun, ...]:
         """All that was scored, in the order of the parameters; ensembles come last."""
@@ -304,8 +299,6 @@ class Run:
         unit = self.kind(self.by_name[names[0]].task).unit
         return paired(samples) or Missing(f"{metric} is undefined for every test {unit}")
 
-    # --- Data
-
     def kind(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
 
@@ -342,8 +335,6 @@ class Run:
         if not names:
             raise InputError(f"papers/{self.config.paper}.yaml", f"no evaluation is of task {task}", "add one")
         return self.evaluation(names[0]).split
-
-    # --- How captions were made
 
     def evaluation(self, name: str = "") -> ReportedEvaluation:
         return self.config.evaluations[name or self.runs[0].evaluation]

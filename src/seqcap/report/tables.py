@@ -179,8 +179,7 @@ class Made:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-# How a table is made.
-Make = Callable[[Run], list[Cell] | Made]
+Make = Callable[[Run], list[Cell] | Made]  # How a table is made.
 
 
 def write_tables(run: Run) -> None:
@@ -202,9 +201,6 @@ def published_table(run: Run, text: TableText) -> list[Cell]:
     data = run.stand_in(text.task) if text.task else ""
     cells = published_cells(run, text.published, data=data)
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
-
-
-# --- Our numbers
 
 
 def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions) -> Estimate:
@@ -265,9 +261,6 @@ def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimat
     if len(by_seed) == 1:
         return Estimate(float(by_seed.iloc[0]), n="1 seed")
     return Estimate(float(by_seed.mean()), float(by_seed.min()), float(by_seed.max()), f"{len(by_seed)} seeds")
-
-
-# --- Tables that papers share
 
 
 @dataclass(frozen=True)

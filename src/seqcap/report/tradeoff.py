@@ -22,12 +22,10 @@ from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.statistics import Drawn, Floats, Missing, Sample
 from seqcap.report.tables import Estimate, Measure
 
-# A share of resamples without a value that a reader must know of.
-_SOME = 0.05
+_SOME = 0.05  # A share of resamples without a value that a reader must know of.
 # Of a curve's range, this share at either end is no place to compare: another sample might not get there.
 _MARGIN = 0.1
-# Positions on a curve, counted in runs, that are the same but for rounding.
-_DECIMALS = 9
+_DECIMALS = 9  # Positions on a curve, counted in runs, that are the same but for rounding.
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ TESTS: dict[Test, tuple[str, int]] = {
     "bs": ("paired bootstrap, 1,000 resamples", 1_000),
     "ar": ("approximate randomisation, 10,000 trials", 10_000),
 }
-# Trials at a time: 40 MB for 200,000 images.
-_CHUNK = 50
+_CHUNK = 50  # Trials at a time: 40 MB for 200,000 images.
 
 
 def p_value(base: Floats, other: Floats, aggregate: Callable[[Floats], Floats], test: Test) -> float:

@@ -15,10 +15,8 @@ from seqcap.metrics.quality import Measured
 from seqcap.metrics.registry import METRICS
 from seqcap.tools.significance import Test, p_value
 
-# Resamples of the intervals; and how many of them at a time: 80 MB for 200,000 images.
-RESAMPLES, _CHUNK = 1000, 50
-# With fewer images, words have document frequencies by accident.
-FEW_IMAGES = 100
+RESAMPLES, _CHUNK = 1000, 50  # Resamples of the intervals; and how many of them at a time: 80 MB for 200,000 images.
+FEW_IMAGES = 100  # With fewer images, words have document frequencies by accident.
 # Metrics that are 0 by definition if a single image is scored: every word is in all of the references.
 _NEEDS_SEVERAL = ("CIDEr", METRICS["SPIDEr"].shown, "self-CIDEr")
 

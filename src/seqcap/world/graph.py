@@ -42,10 +42,8 @@ ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
 _INVERSE = {"left_of": "right_of", "above": "below", "behind": "in_front_of", "on": "carries", "next_to": "next_to"}
 INVERSE: Mapping[str, str] = _INVERSE | {inverse: name for name, inverse in _INVERSE.items()}
 CANONICAL = tuple(_INVERSE)
-# In grid units: objects side by side are next to each other if their gap is at most this.
-NEAR = 30
-# An object is on another if its foot is at most so far from the other's top.
-TOUCH = 6
+NEAR = 30  # In grid units: objects side by side are next to each other if their gap is at most this.
+TOUCH = 6  # An object is on another if its foot is at most so far from the other's top.
 # The least distance of objects from a border between two relations, so that no image is ambiguous.
 CLEAR = 10
 _T = TypeVar("_T")
@@ -198,8 +196,6 @@ def _relations(a: SceneObject, b: SceneObject, raised: bool) -> frozenset[str]:
         names.add("carries")
     return frozenset(names)
 
-
-# --- sampling -------------------------------------------------------------------------------------------------------
 
 _BACKGROUND_WEIGHTS = (25, 20, 20, 13, 12, 10)
 _KIND_WEIGHTS = tuple(1 / (rank + 1) ** 0.7 for rank in range(len(KINDS)))

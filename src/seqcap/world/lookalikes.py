@@ -25,12 +25,9 @@ from seqcap.world.graph import (
 )
 
 Respect = Literal["colour", "size", "texture", "action", "count", "relation"]
-# Each block of so many images has one group of two to four: every fourth image has a look-alike.
-BLOCK = 12
-# Makes the random numbers that choose the groups differ from those of the images.
-_GROUPS = 314159
-# How often another place is tried for an object.
-_MOVES = 12
+BLOCK = 12  # Each block of so many images has one group of two to four: every fourth image has a look-alike.
+_GROUPS = 314159  # Makes the random numbers that choose the groups differ from those of the images.
+_MOVES = 12  # How often another place is tried for an object.
 
 
 def members(seed: int, number: int) -> int:

@@ -122,9 +122,6 @@ def _place_nouns() -> Iterable[tuple[str, str]]:
 _PLACES = _phrases(_place_nouns())
 
 
-# --- parsing --------------------------------------------------------------------------------------------------------
-
-
 @dataclass
 class Phrase:
     """A noun phrase: `number` is a number, or 0 for a bare plural; attributes are (kind, value)."""

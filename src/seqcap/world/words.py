@@ -9,8 +9,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-# Part of the code of every module that imports this one (`pipeline.code`).
-DATA_FILES = "words/*.yaml"
+DATA_FILES = "words/*.yaml"  # Part of the code of every module that imports this one (`pipeline.code`).
 
 
 def read(language: str) -> Mapping[str, Any]:
@@ -33,8 +32,7 @@ GARMENTS: Mapping[str, frozenset[str]] = {
 UNCOUNTED = frozenset(ENGLISH["uncounted"])
 PEOPLE = frozenset({"man", "woman", "person"})
 ANIMALS = frozenset({"dog", "cat", "bird", "animal"})
-# Times of the day and year, which need a verb: "a cat is at night" is not said.
-TIMES = frozenset({"snow", "night"})
+TIMES = frozenset({"snow", "night"})  # Times of the day and year, which need a verb: "a cat is at night" is not said.
 
 
 def finite_form(participle: str, plural: bool) -> str | None:

@@ -19,8 +19,6 @@ from seqcap.report.statistics import Drawn
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import Curve, Reading, difference, shown
 
-# --- Claims
-
 
 def claims(run: Run) -> list[Claim]:
     ways = {"P10": _rho_claims, "P11": _listener_claims, "P12": _rater_claims, "P14": _judge_claims}
@@ -115,9 +113,6 @@ def _judge_claims(run: Run, entry: Entry) -> Iterator[Claim]:
         measure, names = Measure("greedy", metric), _labels(run, left, right)
         sides = (side_of(run, "table2", names[0], measure), side_of(run, "table2", names[1], measure))
         yield _claim(entry, metric, measure, sides, f"at equal CIDEr ({place.name})", names)
-
-
-# --- Remarks
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:

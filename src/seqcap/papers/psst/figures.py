@@ -47,9 +47,6 @@ _MARKERS = "osD^vPX*<>hd"
 _RECALL = RECALL["R@10"]
 
 
-# --- Figures 3a to 3e: recall against language metrics
-
-
 def figure3(run: Run) -> Figure:
     """A panel per language metric, a curve per method, a marker per w."""
     shown_curves = {method: line for method, line in curves(run).items() if method in _STYLES}
@@ -112,9 +109,6 @@ def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], mark
     axis.legend(handles, labels, loc="center", frameon=False, title="marker: the weight of recall")
 
 
-# --- Figure 3f: recall against rho
-
-
 def figure3f(run: Run) -> Figure | str:
     """R@10 at one CIDEr against rho, with intervals."""
     point = PLACES["fig3f"].point(run)
@@ -144,9 +138,6 @@ def figure3f(run: Run) -> Figure | str:
 
 def _recall(run: Run, line: Curve, point: OperatingPoint) -> Estimate:
     return shown(Reading(line, _RECALL, point).drawn(run), "images")
-
-
-# --- The estimator against rho
 
 
 def estimators(run: Run) -> Figure | str:
@@ -199,9 +190,6 @@ _SCORE_FUNCTIONS = (
 def _estimate(quality: Quality, name: str) -> Estimate:
     quantity: Quantity = getattr(quality, name)
     return Estimate(quantity.value, *quantity.interval())
-
-
-# --- Figure 4: examples
 
 
 def figure4a(run: Run) -> Figure | str:
@@ -273,9 +261,6 @@ def _printed(run: Run, number: str) -> draw.Row:
         lines[row] = draw.Line("    ".join(f"{images[of]}: {one['rank']}, {one['CIDEr']}" for of, one in each.items()))
     heading = "rank and CIDEr x1 as printed (COCO); we do not have the captions"
     return draw.systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
-
-
-# --- Learning curves
 
 
 def learning(run: Run) -> Figure:

@@ -18,8 +18,7 @@ IMAGE, SECOND = "image", "image2"
 
 # The paper's method, the one that it is compared with most, and the paper's with the other rho that it may mean.
 PSST, ST, PSST_75 = "multinomial", "st", "multinomial_75"
-# The rho of the printed rows.
-RHO = 0.25
+RHO = 0.25  # The rho of the printed rows.
 # Suffixes of labels where a straight-through method has other feedback than in print.
 FEEDBACK, NO_FEEDBACK = (", gradient through feedback", ", no gradient through feedback")
 
@@ -108,8 +107,6 @@ def printed_lambda(run: Run, name: str) -> float | None:
     weight = weight_of(run, entry)
     return None if weight is None else weight / (weight + (_TOKENS if entry.objective == STRAIGHT_THROUGH else 1))
 
-
-# --- Where methods are compared
 
 _JOINT = ("reinforce", "st_gumbel", "st", "gumbel")
 _JUDGED = ("luo", "st")

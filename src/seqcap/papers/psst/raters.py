@@ -22,8 +22,7 @@ from seqcap.report.tradeoff import Reading, Score, nearest
 CHOICE = Measure("greedy", "fixed_choice")
 ENGLISH = "better_english"
 _LOG_PROB, _UNPARSED = "xe_log_prob", "unparsed"
-# The method whose English the others are compared with.
-REFERENCE = ST
+REFERENCE = ST  # The method whose English the others are compared with.
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Make, Measure
 from seqcap.report.tradeoff import Reading, Score, difference, level, shown
 
-# --- The paper's tables
-
 
 def at_point(table: str) -> Make:
     return lambda run: Made(_at_point(run, table), words={"place": PLACES[table].words(run)})
@@ -107,8 +105,6 @@ def side_of(run: Run, table: str, row: str, measure: Measure, method: str = "") 
         return Reading(curve(run, PSST), heard(measure), place.point(run), of=HEARD_BY)
     return Reading(curve(run, method or method_of(run.paper, row), place.task), measure, place.point(run))
 
-
-# --- Tables that the paper does not print
 
 _THREE_WAYS = {
     "R@1, own listener": Measure("greedy", "own_R@1"),

@@ -38,9 +38,6 @@ def _marker(entry: ReportedRun) -> str:
     return _MARKERS.get(_plain(entry.name), "v")
 
 
-# --- Captions of single images
-
-
 def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
     """Numbered and wrapped captions; one that repeats an earlier one is grey."""
     lines = []
@@ -105,9 +102,6 @@ def clips(run: Run) -> Figure | str:
     return draw.captions_figure(run, rows, [20, _CLIP_WIDTH])
 
 
-# --- How concentrated p(y|x) is (measured; the paper's figure 3 is a sketch)
-
-
 def figure3(run: Run) -> Figure:
     """A row per captioner: how probable its beams are, and how improbable its random samples."""
     figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(run.captioners)), layout="constrained")
@@ -162,9 +156,6 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
     axis.set_xlabel("-log p(y|x) of a random sample, nats")
 
 
-# --- Learning curves
-
-
 def curves(run: Run) -> Figure:
     curves = run.curves
     quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
@@ -181,9 +172,6 @@ def curves(run: Run) -> Figure:
         row[0].set_ylabel(captioner)
         row[0].legend(frameon=False, fontsize=8)
     return figure
-
-
-# --- Quality against diversity
 
 
 def tradeoff(run: Run) -> Figure:
@@ -223,8 +211,6 @@ def tradeoff(run: Run) -> Figure:
         axis.legend(frameon=False)
     return figure
 
-
-# --- What alpha does
 
 # Distance -> its colour and marker.
 _DISTANCES = {"pairwise": (_COLOURS[SLE], _MARKERS[SLE]), "multi_reference": (_COLOURS[MULTI], _MARKERS[MULTI])}

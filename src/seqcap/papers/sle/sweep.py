@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import Run
 
-# Runs.
-SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"
+SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"  # Runs.
 # What SLL is, and what is trained with a part of exploration.
 _QUALITY_ALONE, _EXPLORATION = "self_critical", "sequence_exploration"
 

@@ -7,15 +7,9 @@ from seqcap.report.claims import Claim, Result
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import SCENES, Run
 
-# A pool of more than this share of the vocabulary is no restriction.
-_MOST = 0.5
-# BLEU of at least so much (x100): sentences with hardly more than one right translation.
-_ONE_TRANSLATION = 80
-# The loss that the paper recommends.
-_BEST = "tok_seq_cider_refs"
-
-
-# --- Claims
+_MOST = 0.5  # A pool of more than this share of the vocabulary is no restriction.
+_ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly more than one right translation.
+_BEST = "tok_seq_cider_refs"  # The loss that the paper recommends.
 
 
 def claims(run: Run) -> list[Claim]:
@@ -53,9 +47,6 @@ def _same_words(part: Part, loss: str) -> str:
     return f"a batch holds {share:.0%} of the words here" if share > _MOST else ""
 
 
-# --- Stand-ins
-
-
 def stand_ins(run: Run) -> list[tuple[str, str]]:
     pairs = []
     if names := _captioners(run, "table1"):
@@ -81,9 +72,6 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 def _captioners(run: Run, table: str) -> str:
     used = [entry.captioner for part in parts(run, table).values() for entry in part.runs.values()]
     return " and ".join(dict.fromkeys(f"`{captioner}`" for captioner in used))
-
-
-# --- Remarks
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:

@@ -15,8 +15,6 @@ from seqcap.report.inputs import Run
 OLIVE = "#8F7700"
 
 
-# --- Example captions
-
 # Loss -> its name in the figure.
 _EXAMPLES = {MLE: "MLE", "tok": "Tok", "seq_cider_refs": "Seq", "tok_seq_cider_refs": "Tok-Seq"}
 _EXAMPLE_COLOURS = {"MLE": draw.BLACK, "Tok": OLIVE, "Seq": draw.BLUE, "Tok-Seq": draw.RED}
@@ -40,8 +38,6 @@ def figure1(run: Run) -> Figure | str:
     rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
     return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
 
-
-# --- Gains over MLE
 
 # Level of smoothing: none, tokens, sequences or both -> colour.
 _KINDS = {"": draw.GREY, "tok": OLIVE, "seq": draw.BLUE, "tok-seq": draw.RED}
@@ -81,8 +77,6 @@ def _gains_panel(axis: Axes, part: Part) -> None:
     absent = "" if any(cell.ours.value is not None for cell in cells) else " (the paper's only)"
     axis.set_title(f"{part.facts.name}{absent}", loc="left")
 
-
-# --- Learning curves
 
 _FAMILIES = (
     "token level",

@@ -37,9 +37,6 @@ _JUDGED = {"pg_spider": "PG-SPIDEr", "pg_bcmr": "PG-BCMR", "mle": "MLE"}
 _NAME_WIDTH, _CAPTION_WIDTH = 17, 92
 
 
-# --- Table 2: example captions
-
-
 def table2(run: Run) -> Figure:
     """Four images with each system's best beam caption, first seed; below, the paper's four as printed."""
     colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
@@ -55,9 +52,6 @@ def table2(run: Run) -> Figure:
         title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
         rows.append(draw.systems_row(title, None, heading, lines, colours, _CAPTION_WIDTH))
     return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
-
-
-# --- Figure 3: people's judgement, and what stands in for it
 
 
 def figure3(run: Run) -> Figure:
@@ -120,9 +114,6 @@ def _bars(
     axis.margins(y=0.12)
 
 
-# --- The gradient's variance
-
-
 def variance(run: Run) -> Figure | str:
     """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
     settings = read_variance(run)
@@ -147,9 +138,6 @@ def variance(run: Run) -> Figure | str:
     relative.spines["right"].set_visible(True)
     relative.set_ylabel("variance / squared norm of the mean")
     return figure
-
-
-# --- Learning curves
 
 
 def curves(run: Run) -> Figure:

@@ -34,8 +34,7 @@ class Noise:
         return (self.variance / other.variance, *statistics.interval(ratios))
 
 
-# (rollouts, whether with the baseline) -> its replicates.
-Settings = Mapping[tuple[int, bool], Noise]
+Settings = Mapping[tuple[int, bool], Noise]  # (rollouts, whether with the baseline) -> its replicates.
 
 
 def read_variance(run: Run) -> Settings:

@@ -28,8 +28,6 @@ _STYLES = {
     "scst_grammar": (draw.SKY, "X"),
 }
 
-# --- Figure 1: a hacked reward
-
 # Author of captions -> the paper's name for it, and ours.
 _EXAMPLES = {
     HUMAN: ("generic_gt", "generic ground truth"),
@@ -108,8 +106,6 @@ def most_hacked(run: Run, count: int) -> list[int]:
     return [int(item) for item in ordered["item"].head(count)]
 
 
-# --- Retrieval against quality
-
 _RECALL, _CIDER = "T2I R@10", "CIDEr"
 
 
@@ -147,8 +143,6 @@ def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker
         (x, x_error), (y, y_error) = (draw.spans([found], registry.find(of).scale) for of, found in ours.items())
         axis.errorbar(x, y, y_error, x_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
 
-
-# --- Learning curves
 
 # Panel -> the quantities that it shows: no run has two of them.
 _PANELS = {
