@@ -27,11 +27,9 @@ def read_clip(path: Path, number: int) -> list[Image.Image]:
 
 
 class ClipSource:
-    """The clips of one dataset; errors as for `ImageSource`. `number`: how many frames of a clip are read.
-
-    A clip `x.gif` is a file in `root/gifs` or in a single `root/*.tar`. With `root/frames` instead of `gifs`, it is the
-    images in `root/frames/x`, in the order of the numbers in their names. Several threads may read at once.
-    """
+    """The clips of one dataset; errors as for `ImageSource`. `number`: how many frames of a clip are read. A clip
+    `x.gif` is a file in `root/gifs` or in a single `root/*.tar`; or the images in `root/frames/x`, in the order of the
+    numbers in their names. Several threads may read at once."""
 
     def __init__(self, root: str | Path, number: int) -> None:
         self.number = number
@@ -46,10 +44,8 @@ class ClipSource:
         return [file for file in files if not self._frames(file)]
 
     def read(self, file: str) -> list[Image.Image]:
-        """Evenly spaced frames of a clip, all of one size, as 8-bit RGB; transparency becomes white.
-
-        An `InputError` if the clip is missing, damaged or too large, or its frames differ in size.
-        """
+        """Evenly spaced frames of a clip, all of one size, as 8-bit RGB; transparency becomes white. An `InputError` if
+        the clip is missing, damaged or too large, or its frames differ in size."""
         fix = "restore this clip, or take it out of the splits"
         if not self._unpacked:
             return decoded(self._source.content(file), self.path, f"clip {file!r} ", fix, self.number)
@@ -62,7 +58,6 @@ class ClipSource:
         return frames
 
     def _frames(self, file: str) -> list[str]:
-        """The names of a clip's frames in `frames/`, in order."""
         name = Path(file).stem
         if relative_parts(name) is None or name != file.removesuffix(".gif"):
             raise InputError(self.path, f"clip name {file!r} leaves the folder", "give a name without folders")

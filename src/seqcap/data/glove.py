@@ -30,11 +30,10 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 
     over the nonzero co-occurrences X, in random order by AdaGrad. As in their program, a word's vector is w + w~, and
     words outside the vocabulary are dropped before distances are measured. EOS ends every caption and is a word, too,
-    because loss smoothing needs to know what it is similar to. The same input gives the same vectors on the same
-    machine.
+    because loss smoothing needs to know what it is similar to. The same machine gives the same vectors.
 
-    Returns word and vector [dimension] for EOS and every word that occurs. An `InputError` if no caption has a word of
-    the vocabulary, or the vectors diverge.
+    Returns word and vector [dimension] for EOS and every word that occurs. An `InputError` if there is no word of the
+    vocabulary, or the vectors diverge.
     """
     rows, columns, counts = cooccurrences(captions, vocabulary, config.window)
     if not len(counts):
@@ -58,10 +57,8 @@ def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: 
 def cooccurrences(
     captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, window: int
 ) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
-    """The nonzero X_ij: the sum of 1 / distance between i and j up to `window`, both ways, over all captions with EOS.
-
-    Returns i, j (ids of the vocabulary) and X_ij, each [nonzero], sorted by i, then j.
-    """
+    """The nonzero X_ij, the sum of 1 / distance between i and j up to `window`, both ways, over all captions with EOS:
+    i, j (ids of the vocabulary) and X_ij, each [nonzero], sorted by i, then j."""
     captions = pa.chunked_array([captions]) if isinstance(captions, pa.Array) else captions
     captions = captions.combine_chunks()
     values = pa.array(vocabulary.words[len(SPECIALS) :], pa.string())

@@ -86,10 +86,8 @@ class ImageSource:
         return [file for file in files if not _is_file(self.path.joinpath(*self._parts(file)))]
 
     def read(self, file: str) -> Image.Image:
-        """One image as 8-bit RGB. Transparency becomes white; 16-bit levels keep their upper 8 bits.
-
-        An `InputError` if the image is missing, truncated, damaged, too large or of an unknown format.
-        """
+        """One image as 8-bit RGB. Transparency becomes white; 16-bit levels keep their upper 8 bits. An `InputError` if
+        the image is missing, truncated, damaged, too large or of an unknown format."""
         fix = "restore this image, or drop it from the dataset"
         return _decoded(self.content(file), self.path, f"image {file!r} ", fix)
 
@@ -119,7 +117,6 @@ class ImageSource:
         return parts
 
     def _find(self, file: str) -> tuple[int, int] | None:
-        """Offset and size of a file in the tar."""
         assert self._members is not None
         parts = self._parts(file)
         found = [m for m in self._members.get(parts[-1], []) if m[0][-len(parts) :] == parts]

@@ -101,7 +101,6 @@ def _read_split(root: Path, config: Corpus, split: str) -> pa.Table:
 
 
 def _file(root: Path, stem: str, language: str) -> Path:
-    """The file of a split and language, plain or gzipped."""
     plain = root / f"{stem}.{language}"
     for path in (plain, plain.with_name(f"{plain.name}.gz")):
         if path.is_file():
@@ -110,7 +109,6 @@ def _file(root: Path, stem: str, language: str) -> Path:
 
 
 def _pairs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """The lines of two files, in pairs."""
     first, second = (lines(path) for path in paths)
     for line, (left, right) in enumerate(zip_longest(first, second), 1):
         if left is None or right is None:
@@ -120,7 +118,6 @@ def _pairs(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
 
 
 def _tokeniser(language: str, raw: bool) -> Callable[[str], Words]:
-    """A function from text to lower-cased words."""
     if not raw:
         # Undoes subword-nmt: "low@@ er".
         return lambda text: f"{' '.join(text.split())} ".replace("@@ ", "").lower().split()
@@ -146,7 +143,6 @@ def _split(sentences: pa.ChunkedArray, merges: Subwords | None) -> pa.ChunkedArr
 
 
 def _short(table: pa.Table, config: Corpus, root: str | Path) -> pa.Table:
-    """The pairs that are short enough."""
     lengths = [pc.list_value_length(table[side]) for side in ("source", "target")]
     kept = table.filter(pc.less_equal(pc.max_element_wise(*lengths), config.max_length))
     if len(kept) < len(table):

@@ -52,7 +52,6 @@ def read(root: Path) -> tuple[Rows, Rows]:
 
 
 def _captions(path: Path) -> dict[str, Rows]:
-    """Url -> its captions, both in the file's order."""
     found: dict[str, Rows] = {}
     for number, line in enumerate(lines(path)):
         where = f"line {number + 1}"
@@ -70,7 +69,6 @@ def _captions(path: Path) -> dict[str, Rows]:
 
 
 def _splits(folder: Path, captions: dict[str, Rows]) -> dict[str, str]:
-    """Url -> its split."""
     found: dict[str, str] = {}
     for split in SPLITS:
         path = folder / f"{split}.txt"
@@ -88,7 +86,6 @@ def _splits(folder: Path, captions: dict[str, Rows]) -> dict[str, str]:
 
 
 def _file(path: Path, url: str) -> str:
-    """The file of a url's clip."""
     name = url.rpartition("/")[2].removesuffix(".gif")
     if relative_parts(name) != (name,):
         raise InputError(path, f"url {url!r} does not end in a file's name", FIX)

@@ -33,11 +33,8 @@ DOWNLOAD_TIMEOUT = 20.0  # In seconds. A machine without a network may drop pack
 
 
 class ScenesCNN(nn.Module):
-    """A small network for generated scenes: 64 px in, a map of 8x8 out.
-
-    Two coordinate channels say where things are (Liu et al., "CoordConv", NeurIPS 2018, section 3). Without them, it
-    cannot learn which object is left of which.
-    """
+    """A small network for generated scenes: 64 px in, a map of 8x8 out. Two coordinate channels say where things are
+    (Liu et al., "CoordConv", NeurIPS 2018, section 3); without them, it cannot learn which object is left of which."""
 
     channels, inputs = 192, 5  # Channels of the map and of the input, coordinates included.
 
@@ -62,12 +59,9 @@ class ScenesCNN(nn.Module):
 
 
 class ClipsCNN(ScenesCNN):
-    """The same for generated clips: it reads a frame and the flow to the next one.
-
-    The mean over frames loses their order, so the features of each frame must say what moves. The flow does, as in
-    Simonyan & Zisserman, "Two-stream convolutional networks", NIPS 2014. With the difference of frames alone, the
-    network learned no directions.
-    """
+    """The same for generated clips: it reads a frame and the flow to the next one (Simonyan & Zisserman, "Two-stream
+    convolutional networks", NIPS 2014). The mean over frames loses their order, so each frame's features must say what
+    moves. With the difference of frames alone, the network learned no directions."""
 
     channels, inputs = 256, 8
 
@@ -79,12 +73,10 @@ class ClipsCNN(ScenesCNN):
 
 
 def normal_flow(frame: Tensor, following: Tensor) -> Tensor:
-    """The normal flow: how far edges move, in pixels, to the right and down. [n, colours, h, w] twice -> [n, 2, h, w].
+    """How far edges move, in pixels, to the right and down: [n, colours, h, w] twice -> [n, 2, h, w].
 
-        -I_t grad I / |grad I|^2
-
-    solves the gradient constraint of Horn & Schunck, "Determining optical flow", 1981, summed over colours. Frames are
-    smoothed over 5 x 5 pixels, since things move by several.
+    -I_t grad I / |grad I|^2 solves the gradient constraint of Horn & Schunck, "Determining optical flow", 1981, summed
+    over colours. Frames are smoothed over 5 x 5 pixels, since things move by several.
     """
     smooth, after = (F.avg_pool2d(F.pad(image, (2, 2, 2, 2), mode="replicate"), 5, 1) for image in (frame, following))
     between = F.pad((smooth + after) / 2, (1, 1, 1, 1), mode="replicate")
@@ -97,11 +89,10 @@ def normal_flow(frame: Tensor, following: Tensor) -> Tensor:
 
 
 class Encoder(nn.Module):
-    """A backbone, one of `BACKBONES`, from 8-bit images to its last convolutional map, with preprocessing.
+    """A backbone of `BACKBONES` with its preprocessing, from 8-bit images to its last convolutional map.
 
-    `smallest` is the side of the smallest image that it can map, in pixels; `channels` those of the map and of a grid
-    cell; `dim` the size of a pooled feature. It reads so many consecutive `frames` of a clip as one image, their
-    channels concatenated.
+    `smallest` is the side of the smallest image that it takes, in pixels; `channels` those of the map; `dim` the size
+    of a pooled feature. It reads `frames` consecutive frames of a clip as one image, their channels concatenated.
     """
 
     mean: Tensor
@@ -177,11 +168,10 @@ class Encoder(nn.Module):
 
 
 def with_weights(backbone: str, weights: str, seed: int) -> Encoder:
-    """An encoder with weights that are not trained here.
+    """An encoder with weights that are not trained here: "imagenet" (torchvision's IMAGENET1K_V1, as in the papers'
+    time), "random", or the path of a .safetensors or .pth checkpoint with torchvision's names.
 
-    `weights`: "imagenet" (torchvision's IMAGENET1K_V1, as in the papers' time, found in or downloaded to TORCH_HOME),
-    "random", or the path of a .safetensors or .pth checkpoint with torchvision's names. An `InputError` if they are
-    missing and cannot be downloaded, are damaged, or belong to another backbone.
+    An `InputError` if they are missing and cannot be downloaded, are damaged, or belong to another backbone.
     """
     torch.manual_seed(seed)
     encoder = Encoder(backbone)
@@ -236,7 +226,6 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
 
 
 def _fill(encoder: Encoder, weights: dict[str, Tensor], path: str | Path) -> None:
-    """Loads weights, except the classifier's, into the encoder's body."""
     body = {name: tensor for name, tensor in weights.items() if name.split(".")[0] not in HEADS}
     try:
         encoder.body.load_state_dict(body)

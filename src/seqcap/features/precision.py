@@ -5,10 +5,8 @@ import numpy.typing as npt
 
 
 def average_precisions(scores: npt.NDArray[np.floating], labels: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Each label's mean precision at its examples, [labels], 0-1; NaN without examples.
-
-    `scores` [n, labels] are higher for images that should have the label; `labels` [n, labels] are 0 or 1.
-    """
+    """Each label's mean precision at its examples, [labels], 0-1; NaN without examples. `scores` [n, labels] are higher
+    for images that should have the label; `labels` [n, labels] are 0 or 1."""
     order = np.argsort(-scores, axis=0, kind="stable")
     ranked = np.take_along_axis(labels, order, 0)
     precision = np.cumsum(ranked, 0) / np.arange(1, len(labels) + 1)[:, None]

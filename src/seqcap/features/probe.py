@@ -46,9 +46,8 @@ def probe_scenes(task: Path, dataset: str) -> list[dict[str, Any]]:
 
 
 def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Groups) -> list[dict[str, Any]]:
-    """Fits a logistic regression per label on train, with a penalty chosen on val, and measures it on test.
-
-    `features`: split -> [n, dim]; `labels`: split -> [n, labels], 0 or 1; `groups`: name -> columns of its labels.
+    """Fits a logistic regression per label on train, with a penalty chosen on val, and measures it on test. `features`:
+    split -> [n, dim]; `labels`: split -> [n, labels], 0 or 1; `groups`: name -> columns of its labels.
 
     Returns, for each group with labels that occur in test, their number `labels`, their `mean_average_precision`, 0-1,
     and `chance`, the precision of a guess: their mean share of the test images.
@@ -74,7 +73,6 @@ def probe(features: Mapping[str, Array], labels: Mapping[str, Array], groups: Gr
 
 
 def _fit(inputs: Tensor, targets: Tensor, penalty: float) -> tuple[Tensor, Tensor]:
-    """Weights [dim, labels] and biases [labels] of the logistic regressions."""
     weights = torch.zeros(inputs.shape[1], targets.shape[1], requires_grad=True)
     bias = torch.logit(targets.mean(0).clamp(1e-4, 1 - 1e-4)).requires_grad_()
     optimizer = torch.optim.LBFGS([weights, bias], max_iter=ITERATIONS, line_search_fn="strong_wolfe")

@@ -1,7 +1,4 @@
-"""Reads features by row: from memory if they are few, else row group by row group from the file.
-
-Rows come in any order, so that the order of a shuffle does not depend on where the features are.
-"""
+"""Reads features by row, in any order: from memory if they are few, else row group by row group from the file."""
 
 import json
 import weakref
@@ -27,13 +24,9 @@ class FeatureStore:
     """The features of one Parquet file (`schemas.features_schema`). An `InputError` if it is no feature file, or a
     feature is NaN or infinite, which may show only in `get`.
 
-    Args:
-        memory_limit_bytes: up to this size, as stored, all features stay in memory; of a larger file, the row groups
-            that were used last.
-
-    Attributes:
-        image_ids: [n] int64, in the file's order.
-        shape: of one image's features, (channels,) or (height, width, channels); `dim` is its last.
+    `image_ids` is [n] int64, in the file's order; `shape` that of one image's features, (channels,) or (height, width,
+    channels), and `dim` its last. Up to `memory_limit_bytes`, as stored, all features stay in memory; of a larger file,
+    the row groups that were used last.
     """
 
     def __init__(self, path: str | Path, memory_limit_bytes: int = MEMORY_LIMIT) -> None:

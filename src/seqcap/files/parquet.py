@@ -60,10 +60,7 @@ def check_columns(path: str | Path, found: pa.Schema, names: Sequence[str]) -> N
 
 def read_table(path: str | Path, schema: pa.Schema, dictionaries: Collection[str] = ()) -> pa.Table:
     """Reads a Parquet file; an `InputError` if a column is missing, has another type or has nulls where it must not.
-
-    Args:
-        dictionaries: columns of repeated strings to keep dictionary-encoded, for a fraction of the time and memory.
-    """
+    `dictionaries`: columns of repeated strings to keep dictionary-encoded, for a fraction of the time and memory."""
     file = open_parquet(path)
     check_columns(path, file.schema_arrow, schema.names)
     for field in schema:

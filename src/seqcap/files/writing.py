@@ -71,7 +71,6 @@ def unwritable(path: Path, error: OSError) -> InputError:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[Path]:
-    """`atomic` for a plain file or a new one."""
     if path.is_symlink():
         path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +117,6 @@ def _short_name(path: Path) -> str:
 
 
 def _runs_elsewhere(process: int) -> bool:
-    """Whether another process with this id is running."""
     if process == os.getpid():
         return False
     try:

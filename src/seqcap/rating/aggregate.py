@@ -118,7 +118,6 @@ def read_answers(files: Sequence[Path], key: Key) -> dict[str, dict[str, Answer]
 
 
 def _read_rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
-    """A file's rows with their lines' numbers."""
     try:
         # A spreadsheet program may have put a byte order mark before the header.
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -179,15 +178,12 @@ def _compute_rate(task: Task, model: str, against: str | None, votes: Sequence[V
 
 
 def fleiss_kappa(counted: NDArray[np.int64]) -> float | None:
-    """Agreement of many raters beyond chance: 1 if all agree on everything, about 0 if they guess; None if only one
-    category was ever chosen.
+    """Agreement of many raters beyond chance (Fleiss, Psychological Bulletin 1971): 1 if all agree on everything, about
+    0 if they guess; None if only one category was ever chosen. `counted` [questions, categories]: how many raters chose
+    what, at least two answers a question; a question's agreement is the share of its own pairs of answers that agree.
 
-    Fleiss, Psychological Bulletin 1971. A question's agreement is the share of its own pairs of answers that agree. The
-    categories are the sides a and b, which chance has dealt out: raters who guess choose each in half of the cases. In
-    terms of right and wrong, raters who are all right would have nothing to agree on.
-
-    Args:
-        counted: [questions, categories] how many raters chose what; at least two answers a question.
+    The categories are the sides a and b, which chance has dealt out: raters who guess choose each in half of the cases.
+    In terms of right and wrong, raters who are all right would have nothing to agree on.
     """
     answers = counted.sum(axis=1)
     agreeing = (counted * (counted - 1)).sum(axis=1) / (answers * (answers - 1))

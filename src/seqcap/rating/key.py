@@ -1,7 +1,5 @@
-"""The key to the raters' answers: which caption of which model a question judges, and which answer favours it.
-
-The page does not hold it. A page's questions have two sides, a and b, in an order that tells nothing.
-"""
+"""The key to the raters' answers, which the page does not hold: which caption of which model a question judges, and
+which of its sides, a or b, favours it. The order of the sides tells nothing."""
 
 from pathlib import Path
 from typing import Literal

@@ -10,10 +10,8 @@ from seqcap.world.scenes import SCENES_FILE, read_scenes
 
 
 def write_kit(run: Run, judge: str) -> None:
-    """Writes reports/<paper>/rating: page and key, or where there is nothing to show or to ask, README.md.
-
-    `judge` is the folder of the retriever that says which images are similar.
-    """
+    """Writes reports/<paper>/rating: page and key, or where there is nothing to show or to ask, README.md. `judge` is
+    the folder of the retriever that says which images are similar."""
     task, folder = run.config.pictures, kit_folder(run.paper.name)
     why = f"The pictures are photographs ({run.dataset(task)}), which are not ours to show."
     if run.config.tasks[task].show:

@@ -1,10 +1,9 @@
 """Writes the page that raters judge captions on, and the key to its questions.
 
-The page is one HTML file that needs no network, and allows itself none. It consists of template.html, page.css and
-page.js, the questions as JSON, and the images as data URIs. The scenes are drawn for the page, larger than the
-captioner's images and without their noise, so no photograph can get in.
-
-Every rater meets the questions, and the two sides of each, in an order drawn from a hash of the rater's name.
+The page is one HTML file that needs no network and allows itself none: template.html, page.css, page.js, the questions
+as JSON, and the images as data URIs. The scenes are drawn for the page, larger than the captioner's images and without
+their noise, so no photograph can get in. Every rater meets the questions, and the two sides of each, in an order drawn
+from a hash of the rater's name.
 """
 
 import base64
@@ -63,12 +62,7 @@ def write_page(
     """Writes the page, and `KEY_FILE` beside it. The same questions in any order give the same bytes.
 
     A caption that several models give is asked for once. Two equal captions are not asked for: they are equally good.
-
-    Args:
-        path: of the HTML file.
-        accuracy, naturalness: the questions.
-        title: above the page.
-        scenes: item -> scene, of the images in `accuracy` (`seqcap.world.scenes.read_scenes`).
+    `scenes`: item -> scene, of the images in `accuracy` (`seqcap.world.scenes.read_scenes`).
     """
     images = _draw_images(path, accuracy, scenes)
     questions: dict[str, dict[str, Any]] = {}
@@ -111,11 +105,9 @@ def _draw_images(path: Path, accuracy: Sequence[AccuracyItem], scenes: Mapping[i
 def _ask(
     questions: dict[str, dict[str, Any]], task: Task, item: int, own: str, other: str, caption: str = ""
 ) -> dict[str, Any]:
-    """Adds a question, unless it is there already; returns its name, and the side that `own` is on.
-
-    Name and side come from a hash of what raters see, so that they tell nothing. Questions on two items are two, so
-    that items can be resampled.
-    """
+    """Adds a question, unless it is there already; returns its name, and the side that `own` is on. Both come from a
+    hash of what raters see, so that they tell nothing. Questions on two items are two, so that items can be
+    resampled."""
     first, second = sorted((own, other))
     name = _hash([task, item, caption, first, second])
     # A digit that is not in the question's name.

@@ -40,31 +40,22 @@ class Made:
 
 @dataclass(frozen=True)
 class Claim:
-    """One comparison that a paper makes: left is higher (direction +1) or lower (-1) than right.
-
-    Attributes:
-        left, right: runs; of a claim with `made`, what its sides are called.
-        printed: the paper's numbers; None where it has none.
-        base: where given, the claim is that left differs from `base` by more than right does.
-        headline: whether the findings repeat it.
-        phrase: what is compared, where the metric's label says too little.
-        untestable: why this run cannot test it, whatever its numbers are.
-    """
+    """One comparison that a paper makes: left is higher (direction +1) or lower (-1) than right."""
 
     id: str
     text: str
     metric: str
     decoder: str
     captions: Captions
-    left: str
-    right: str
+    left: str  # a run; with `made`, what the side is called
+    right: str  # the same
     direction: int
-    printed: Printed | None = None
-    base: str | None = None
-    untestable: str = ""
+    printed: Printed | None = None  # the paper's numbers; None where it has none
+    base: str | None = None  # if given: left differs from `base` by more than right does
+    untestable: str = ""  # why this run cannot test it, whatever its numbers are
     made: Made | None = None
-    headline: bool = False
-    phrase: str = ""
+    headline: bool = False  # whether the findings repeat it
+    phrase: str = ""  # what is compared, where the metric's label says too little
 
     @property
     def names(self) -> list[str]:
@@ -102,7 +93,6 @@ class Claim:
         return next((run.by_name[name].evaluation for name in self.names if name in run.by_name), "")
 
     def _caption(self, run: Run) -> str:
-        """The word for its runs' captions; without any run, the word that goes with the metric."""
         tasks = [run.by_name[name].task for name in self.names if name in run.by_name]
         kinds = [run.kind(task) for task in tasks] or [kind for kind in KINDS.values() if kind.quality == self.metric]
         return kinds[0].caption if kinds else "caption"
@@ -121,31 +111,23 @@ class Claim:
 
 @dataclass(frozen=True)
 class Result:
-    """A claim's outcome, with numbers in the printed scale.
-
-    Attributes:
-        low, high: of the 95% interval.
-        detectable: the smallest difference that four of five such runs would find.
-        agreeing, opposed: seeds whose difference has the claimed sign, and the opposite one.
-        reason: why there is no verdict, or what a reader must know of the numbers.
-        absent: something of it is not part of this run.
-    """
+    """A claim's outcome, with numbers in the printed scale."""
 
     claim: Claim
     verdict: str
     left: float | None = None
     right: float | None = None
     difference: float | None = None
-    low: float | None = None
-    high: float | None = None
+    low: float | None = None  # of the 95% interval
+    high: float | None = None  # of the 95% interval
     p_value: float | None = None
     q_value: float | None = None
-    detectable: float | None = None
-    agreeing: int = 0
-    opposed: int = 0
+    detectable: float | None = None  # the smallest difference that four of five such runs would find
+    agreeing: int = 0  # seeds whose difference has the claimed sign
+    opposed: int = 0  # seeds with the opposite sign
     seeds: int = 0
-    reason: str = ""
-    absent: bool = False
+    reason: str = ""  # why there is no verdict, or what a reader must know of the numbers
+    absent: bool = False  # something of it is not part of this run
 
     def number(self, value: float | None, sign: str = "") -> str:
         return "" if value is None else f"{value:{sign}.{self.claim.decimals}f}"

@@ -19,32 +19,22 @@ Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isi
 
 
 class Entry(Frozen):
-    """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order.
-
-    Attributes:
-        left, right: runs, or in a paper with code of its own what that code reads.
-        base: where given, the claim is that left differs from `base` by more than right does.
-        table: where the paper prints what is compared; "": nowhere.
-        columns: those of `columns_of`, alone or with the claimed sign of left - right. Alone, the sign is as printed.
-        columns_of: key of `Facts.columns`; "": `table`.
-        metrics: in place of columns, metric -> the claimed sign.
-        headline: whether the findings repeat it, or in which columns; `headline_decoders` narrows that down.
-    """
+    """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order."""
 
     id: str
     text: str
-    left: Names
-    right: Names
-    base: str | None = None
-    table: str = ""
+    left: Names  # runs, or in a paper with code of its own what that code reads
+    right: Names  # the same
+    base: str | None = None  # if given: left differs from `base` by more than right does
+    table: str = ""  # where the paper prints what is compared; "": nowhere
     blocks: Names = ("",)
-    columns: Names | Mapping[str, int] = ()
-    columns_of: str = ""
-    metrics: Mapping[str, int] = {}
+    columns: Names | Mapping[str, int] = ()  # of `columns_of`, with the sign of left - right if not as printed
+    columns_of: str = ""  # key of `Facts.columns`; "": `table`
+    metrics: Mapping[str, int] = {}  # in place of columns: metric -> the claimed sign
     decoders: Names = ("beam",)
     captions: Captions = "best"
-    headline: bool | tuple[str, ...] = False
-    headline_decoders: Names = ()
+    headline: bool | tuple[str, ...] = False  # whether the findings repeat it, or in which columns
+    headline_decoders: Names = ()  # narrow `headline` down
 
     def each(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Block, column or metric, decoder, left and right of each comparison."""
@@ -57,22 +47,14 @@ class Entry(Frozen):
 
 
 class ClaimsFile(Frozen):
-    """claims.yaml.
+    """claims.yaml. `metrics`: name -> decoder, metric and captions of each run's numbers in reports/metrics.json."""
 
-    Attributes:
-        metrics: each run's numbers in reports/metrics.json: name -> decoder, metric and captions.
-        words: key of `Facts.columns` -> column -> what is compared in it, where the metric's label says too little.
-        stand_ins: pairs of what the paper has and what stands for it here, apart from the data.
-        remarks: texts that the paper's claims.py fills in, by its own keys.
-        limits: what a reader must know beyond what the run shows.
-    """
-
-    metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}
+    metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}  # in reports/metrics.json
     claims: tuple[Entry, ...] = ()
-    words: Mapping[str, Mapping[str, str]] = {}
-    stand_ins: tuple[tuple[str, str], ...] = ()
-    remarks: Mapping[str, str] = {}
-    limits: tuple[str, ...] = ()
+    words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
+    stand_ins: tuple[tuple[str, str], ...] = ()  # what the paper has and what stands for it here, apart from the data
+    remarks: Mapping[str, str] = {}  # texts that the paper's claims.py fills in, by its own keys
+    limits: tuple[str, ...] = ()  # what a reader must know beyond what the run shows
     errors: tuple[str, ...] = ()
 
     @classmethod

@@ -13,11 +13,8 @@ _JUDGED = {HOLDS: "better", FAILS: "worse"}
 
 
 def compared(run: Run, left: str, right: str) -> list[Result]:
-    """The differences by metric; empty where the runs have no score in common.
-
-    Intervals, p and q are those of the report's claims: of a bootstrap over training seeds and test items, and
-    corrected for the number of these metrics.
-    """
+    """The differences by metric; empty where the runs have no score in common. Intervals, p and q are those of the
+    report's claims, with q for the number of these metrics."""
     metrics = [
         (metric, decoder, captions)
         for decoder in DECODERS

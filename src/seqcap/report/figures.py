@@ -100,16 +100,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Row:
-    """One image with its captions: per column a heading and the lines below it.
-
-    `file` is None for an image of the paper, which is not at hand; `task` is that of a clip, "" for an image.
-    """
+    """One image with its captions: per column a heading and the lines below it."""
 
     name: str
-    file: str | None
+    file: str | None  # None for an image of the paper, which is not at hand
     headings: list[Line]
     columns: list[list[Line]]
-    task: str = ""
+    task: str = ""  # that of a clip; "" for an image
 
     @property
     def height(self) -> float:
@@ -253,10 +250,8 @@ def plot_curves(
     colours: Mapping[str, str],
     dashed: Collection[str] = (),
 ) -> None:
-    """One quantity of several runs: a thin line per seed, and their mean on top. Runs without training have no line.
-
-    `curves` has the columns of `schemas.CURVES`; the means of the runs in `dashed` are dashed lines.
-    """
+    """One quantity of several runs (columns of `schemas.CURVES`): a thin line per seed, and their mean on top, dashed
+    for the runs in `dashed`. Runs without training have no line."""
     for entry in entries:
         mine = curves[curves["variant"] == entry.name]
         if mine.empty or mine["step"].max() == 0:

@@ -62,17 +62,14 @@ _SYSTEM = ("variant", "decoder", "metric")  # Columns of scores that say which s
 
 @dataclass(frozen=True)
 class _Group:
-    """The rows of one system and metric, [rows] each; no item or rank is -1, no value NaN.
-
-    A row's statistics are the `length` numbers of `Scores._flat` from `start` on.
-    """
+    """The rows of one system and metric, [rows] each; no item or rank is -1, no value NaN."""
 
     seed: NDArray[np.int32]
     item: NDArray[np.int64]
     rank: NDArray[np.int32]
     value: Floats
-    start: NDArray[np.int32]
-    length: NDArray[np.int32]
+    start: NDArray[np.int32]  # of a row's statistics in `Scores._flat`
+    length: NDArray[np.int32]  # the number of its statistics
 
     def only(self, chosen: NDArray[np.bool_]) -> _Group:
         return _Group(*(getattr(self, field.name)[chosen] for field in fields(self)))
@@ -128,10 +125,8 @@ class Scores:
         return pd.DataFrame(values, pd.Index(sample.items, name="item"), pd.Index(sample.seeds, name="seed"))
 
     def sample(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
-        """The scores of items, or their statistics for a corpus metric, for the bootstrap; None without any.
-
-        Where the evaluate stage wrote the value for the whole corpus, that is the sample's value.
-        """
+        """The scores of items, or their statistics for a corpus metric, for the bootstrap; None without any. Its value
+        is the one for the whole corpus where the evaluate stage wrote that."""
         key = name, decoder, metric, captions
         if key not in self._cached:
             made = self._made(*key)

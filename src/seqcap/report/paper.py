@@ -29,23 +29,15 @@ class Ours(Frozen):
 
 
 class TableText(Frozen):
-    """Title and text of a table; `Run.fill` fills in title and reading.
-
-    Attributes:
-        brackets: what [ ] hold.
-        published: the published table whose cells it has, if it needs no code.
-        task: whose data stand for the paper's; "": the first of the paper's.
-        evaluation: whose numbers of captions are filled in; "": that of the first run.
-        notes: printed row -> what is said of it.
-    """
+    """Title and text of a table; `Run.fill` fills in title and reading."""
 
     title: str
     reading: str = ""
-    brackets: str = "95% bootstrap interval over training seeds and test images"
-    published: str = ""
-    task: str = ""
-    evaluation: str = ""
-    notes: Mapping[str, str] = {}
+    brackets: str = "95% bootstrap interval over training seeds and test images"  # what [ ] hold
+    published: str = ""  # the published table whose cells it has, if it needs no code
+    task: str = ""  # whose data stand for the paper's; "": the first of the paper's
+    evaluation: str = ""  # whose numbers of captions are filled in; "": that of the first run
+    notes: Mapping[str, str] = {}  # printed row -> what is said of it
 
 
 class FigureText(Frozen):
@@ -56,22 +48,15 @@ class FigureText(Frozen):
 
 
 class Facts(Frozen):
-    """paper.yaml.
-
-    Attributes:
-        published_on: task -> the data behind the paper's numbers.
-        rows: published table -> row, as the paper labels it -> run and decoder. Rows that are not there are other
-            systems' published numbers. A paper whose rows depend on the run has rows.py instead.
-        columns: published table -> column -> metric and captions.
-        ours: published table -> rows that the paper does not print.
-    """
+    """paper.yaml. Rows that are not in `rows` are other systems' published numbers. A paper whose rows depend on the
+    run has rows.py instead."""
 
     label: str
     title: str
-    published_on: Mapping[str, str]
-    rows: Mapping[str, Mapping[str, tuple[str, str]]] = {}
-    columns: Mapping[str, Columns] = {}
-    ours: Mapping[str, Mapping[str, Ours]] = {}
+    published_on: Mapping[str, str]  # task -> the data behind the paper's numbers
+    rows: Mapping[str, Mapping[str, tuple[str, str]]] = {}  # published table -> printed row -> run and decoder
+    columns: Mapping[str, Columns] = {}  # published table -> column -> metric and captions
+    ours: Mapping[str, Mapping[str, Ours]] = {}  # published table -> rows that the paper does not print
 
 
 @dataclass(frozen=True)

@@ -124,11 +124,8 @@ def _read_claims(path: Path) -> Records | str:
 
 
 def _keys(records: Sequence[Mapping[str, str]]) -> list[Key]:
-    """The comparison that each line of claims.csv holds, independent of the words for its metric.
-
-    A claim compares two sides in several metrics, always in one order. Where one file has more of them, it is from
-    another version of the claims, and no line of them is the other's.
-    """
+    """The comparison that each line of claims.csv holds, independent of the words for its metric. A claim compares two
+    sides in several metrics, always in one order; files with different numbers of them share no line."""
     groups = [
         (record["paper"], record["claim"].partition(":")[0], record["left"], record["right"]) for record in records
     ]

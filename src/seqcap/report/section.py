@@ -288,7 +288,6 @@ def _limits(run: Run, results: Sequence[Result], known: Sequence[str]) -> list[s
 
 
 def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
-    """Labels of some runs, or their captioner where they are all of its runs."""
     words: list[str] = []
     for captioner in dict.fromkeys(entry.captioner for entry in chosen):
         its = [entry for entry in entries if entry.captioner == captioner]

@@ -1,13 +1,10 @@
 """How sure a number is: a bootstrap of two levels, training seeds and test items.
 
-A number should speak of other training runs and of other test items, so both are drawn with replacement: as many seeds
-as there are, and as many items. Every system of a comparison is trained with the same seeds and captions the same
-items, so all of them get the same draws. This is the pairing: what they have in common (an item that is hard for all,
-a start that is good for all) falls out of their difference. Seeds and items are crossed, and the scatter of single
-scores (an item of a seed) counts at both levels: the intervals are on the safe side (Owen, "The pigeonhole bootstrap",
-Annals of Applied Statistics 2007). With one seed only items are drawn.
-
-Corpus metrics (BLEU, mBLEU) are drawn as the others are: a resample's counts are summed over its items.
+A number should speak of other training runs and of other test items, so both are drawn with replacement. Every system
+of a comparison has the same seeds and items, so all get the same draws (pairing): what they have in common falls out of
+their difference. Seeds and items are crossed, and the scatter of single scores counts at both levels: the intervals are
+on the safe side (Owen, "The pigeonhole bootstrap", Annals of Applied Statistics 2007). With one seed only items are
+drawn. For corpus metrics (BLEU, mBLEU) a resample's counts are summed over its items.
 """
 
 from __future__ import annotations
@@ -31,20 +28,15 @@ _CHUNK, _CHUNKS = 2_000_000, 256
 
 @dataclass(frozen=True)
 class Sample:
-    """The numbers that a metric of one system is computed from.
+    """The numbers that a metric of one system is computed from. Without `aggregate`, the value is the mean of the only
+    statistic. `shift` is for a metric with a corpus value of its own (METEOR): item scores say how sure it is."""
 
-    `items` [items] and `seeds` [seeds] ascend; `statistics` [items, seeds, k] add up over items; `counted`
-    [items, seeds] is False where the metric is undefined. `aggregate` maps sums [..., k] to values [...]; without it
-    the value is the mean of the only statistic. `shift` [seeds] is added to the values: a metric with a value of its
-    own for the corpus (METEOR) has item scores that say how sure it is.
-    """
-
-    items: NDArray[np.int64]
-    seeds: NDArray[np.int64]
-    statistics: Floats
-    counted: NDArray[np.bool_]
-    aggregate: Callable[[Floats], Floats] | None = None
-    shift: Floats | None = None
+    items: NDArray[np.int64]  # [items], ascending
+    seeds: NDArray[np.int64]  # [seeds], ascending
+    statistics: Floats  # [items, seeds, k]; they add up over items
+    counted: NDArray[np.bool_]  # [items, seeds]; False where the metric is undefined
+    aggregate: Callable[[Floats], Floats] | None = None  # sums [..., k] -> values [...]
+    shift: Floats | None = None  # [seeds], added to the values
 
     @cached_property
     def by_seed(self) -> Floats:
@@ -102,14 +94,11 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A number with its bootstrap resamples [resamples], NaN where a resample does not have it.
-
-    `by_seed` has the number with each training seed alone, nothing where it depends on no seed.
-    """
+    """A number with its bootstrap resamples."""
 
     value: float
-    resampled: Floats
-    by_seed: Mapping[int, float]
+    resampled: Floats  # [resamples]; NaN where a resample does not have the number
+    by_seed: Mapping[int, float]  # the number with each training seed alone; empty where it depends on no seed
     items: int
     remarks: tuple[str, ...] = ()
 
@@ -154,10 +143,8 @@ def bootstrap_interval(scores: Floats) -> tuple[float, float]:
 
 
 def p_value(resampled: Floats) -> float:
-    """Two-sided p-value of "the difference is zero" from resampled differences [resamples].
-
-    Twice the smaller tail on the other side of zero, with one added to counts so that it is never 0.
-    """
+    """Two-sided p-value of "the difference is zero" from resampled differences [resamples]: twice the smaller tail on
+    the other side of zero, with one added to counts so that it is never 0."""
     defined = resampled[~np.isnan(resampled)]
     below = (np.count_nonzero(defined <= 0) + 1) / (len(defined) + 1)
     above = (np.count_nonzero(defined >= 0) + 1) / (len(defined) + 1)
@@ -171,9 +158,7 @@ def detectable(resampled: Floats) -> float:
 
 def q_values(p_values: Sequence[float]) -> list[float]:
     """Each p-value adjusted by Benjamini and Hochberg (1995): calling all below q a find makes a share q of them false.
-
-    q of the i-th smallest of m is the smallest of m p / j over j from i on.
-    """
+    q of the i-th smallest of m is the smallest of m p / j over j from i on."""
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p)[::-1]
     ranks = np.arange(len(p), 0, -1)

@@ -1,7 +1,7 @@
 """Tables with our numbers beside the published ones, as CSV for machines and markdown for readers.
 
-To find where a number comes from: a paper's paper.yaml says which run and decoder make a row, and which metric and
-captions a column; `estimate` computes the value and its interval.
+A paper's paper.yaml says which run and decoder make a row, and which metric and captions a column; `estimate` computes
+the value and its interval.
 """
 
 from __future__ import annotations
@@ -204,10 +204,8 @@ def published_table(run: Run, text: TableText) -> list[Cell]:
 
 
 def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions) -> Estimate:
-    """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items.
-
-    A few corpus metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds.
-    """
+    """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items. A few corpus
+    metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
     sample = run.scores.sample(name, decoder, metric, captions)
     note = registry.find(metric).note
     remarks = (note,) if note else ()
@@ -276,11 +274,8 @@ class Measure:
 def published_cells(
     run: Run, table: str, rows: Mapping[str, Rows] | None = None, columns: Columns | None = None, data: str = ""
 ) -> list[Cell]:
-    """Every cell of a published table, in its order, with our number beside it; then what only we have.
-
-    `rows` (of all tables of the paper) and `columns` are those of paper.yaml unless given; `data` is what
-    stands for the first of the paper's tasks.
-    """
+    """Every cell of a published table, in its order, with our number beside it; then what only we have. `rows` (of all
+    tables) and `columns` default to paper.yaml's; `data` stands for the first of the paper's tasks."""
     facts = run.paper.facts
     rows = facts.rows if rows is None else rows
     found: Mapping[Any, tuple[str, str]] = rows[table]

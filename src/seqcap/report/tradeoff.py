@@ -1,12 +1,10 @@
 """Curves: a method that was trained with several weights trades one aim for another, and is read where one is given.
 
-Between runs of neighbouring weights a curve is straight (piecewise linear interpolation), and beyond the outermost ones
-there is nothing: an operating point there is "not reached". A curve may pass it several times. Then the better reading
-counts, and a remark says so.
+Between runs of neighbouring weights a curve is linear; beyond the outermost ones an operating point is "not reached".
+If a curve passes it several times, the better reading counts, and a remark says so.
 
-Every bootstrap resample has a curve of its own, through the scores of all its runs on the same drawn seeds and items.
-Reading each of them where the curve itself is read gives the interval. A resample whose curve does not get there has no
-value (NaN).
+Every bootstrap resample has its own curve, from the scores of all runs on the same drawn seeds and items. It is read at
+the same place, which gives the interval; where it does not get there, it has no value (NaN).
 """
 
 import math
@@ -30,27 +28,21 @@ _DECIMALS = 9  # Positions on a curve, counted in runs, that are the same but fo
 
 @dataclass(frozen=True)
 class Curve:
-    """A method's runs in the order of the weights that trade its aims.
-
-    Without runs the method is not part of this run; weight None: it has no weight, and a single run.
-    """
+    """A method's runs, in the order of the weights that trade its aims; none if it is not part of this run."""
 
     label: str
     runs: tuple[str, ...] = ()
-    weights: tuple[float | None, ...] = ()
+    weights: tuple[float | None, ...] = ()  # None: a method without a weight, with a single run
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Where methods are compared: where a measure has this value, which is in the metric's own scale.
-
-    `printed` is the paper's value, `scale` what one unit of our metric is worth there.
-    """
+    """Where methods are compared: where a measure has a value."""
 
     measure: Measure
-    value: float
-    printed: float
-    scale: float
+    value: float  # in the metric's own scale
+    printed: float  # the paper's value
+    scale: float  # what one unit of our metric is worth in print
 
     @property
     def is_printed(self) -> bool:
@@ -66,15 +58,12 @@ class OperatingPoint:
 
 @dataclass(frozen=True)
 class Reading:
-    """A method's measure at an operating point. A method with a single run is always read at that run.
-
-    The point is None where no method has two runs; `of` names whose scores are read, where not the run's.
-    """
+    """A method's measure at an operating point. A method with a single run is always read at that run."""
 
     curve: Curve
     measure: Measure
-    point: OperatingPoint | None
-    of: str = "{run}"
+    point: OperatingPoint | None  # None where no method has two runs
+    of: str = "{run}"  # whose scores are read
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -148,10 +137,8 @@ class Score:
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
     """y where a curve through points (x, y) [points] has x = `where`, NaN without such a place, and all of these [n].
-
-    Of several places that with the highest y counts, with `lower` the lowest. Places count points: 1.5 is in the middle
-    between the second and the third.
-    """
+    Of several places the highest y counts, with `lower` the lowest. Place 1.5 is halfway between the second and third
+    point."""
     shares = _shares(x, where)
     reached = np.flatnonzero(~np.isnan(shares))
     places = np.unique(np.round(reached + shares[reached], _DECIMALS))

@@ -39,14 +39,12 @@ class EncoderMetadata(BaseModel):
 
 
 def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) -> Iterator[tuple[Path, str]]:
-    """Each image's best caption of a beam search.
+    """Each image's best caption of a beam search of `width`. `files` are images of any size, or GIFs for a captioner of
+    clips; they are resized as the training images were.
 
-    Args:
-        files: images of any size, or GIFs for a captioner of clips; they are resized as the training images were.
-        weights: a captioner's safetensors, or those of several that decode together (`Ensemble`). Encoder and
-            vocabulary are those of their task in the folder artifacts/ that the first file is in, or else in that of
-            the working directory.
-        width: of the beam.
+    `weights` are a captioner's safetensors, or those of several that decode together (`Ensemble`). Encoder and
+    vocabulary are those of their task in the folder artifacts/ that the first file is in, or else in the working
+    directory's.
     """
     captioner, read = Ensemble.load(weights, torch.device("cpu"))
     metadata = []

@@ -134,7 +134,6 @@ def _scored_metrics(systems: Sequence[System]) -> list[str]:
 
 
 def _cell(system: System, metric: str) -> str:
-    """A value with its interval, its difference from the first system's and p; or why there is none."""
     if metric not in system.scores:
         return f"       –  {system.reasons.get(metric, '')}".rstrip()
     scale, score = _scale(metric), system.scores[metric]
@@ -149,7 +148,6 @@ def _cell(system: System, metric: str) -> str:
 
 
 def _marked(system: System, metric: str, mark: str) -> str:
-    """A value, marked where it differs from the first system's."""
     if metric not in system.scores:
         return "–"
     difference = system.differences.get(metric)

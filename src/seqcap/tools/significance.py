@@ -22,12 +22,9 @@ _CHUNK = 50  # Trials at a time: 40 MB for 200,000 images.
 
 
 def p_value(base: Floats, other: Floats, aggregate: Callable[[Floats], Floats], test: Test) -> float:
-    """How probable a difference as large as this one is if the systems are equally good: above 0 and at most 1.
-
-    Args:
-        base, other: statistics of the same images, [images, k]. They add up over images.
-        aggregate: sums of statistics [..., k] -> values of the metric [...].
-    """
+    """How probable a difference as large as this one is if the systems are equally good: above 0 and at most 1. `base`
+    and `other` are statistics of the same images, [images, k], which add up; `aggregate` maps sums [..., k] to values
+    [...]."""
     observed = abs(float(aggregate(other.sum(axis=0)) - aggregate(base.sum(axis=0))))
     if observed == 0:
         # sacreBLEU finds p = .001 between a system and itself: no trial's difference is larger than none.

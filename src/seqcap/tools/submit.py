@@ -1,8 +1,7 @@
 """`seqcap submit`: results files as COCO's captioning server takes them, from decoded captions.
 
-The format: `captions_<split>_<name>_results.json`, a list of {"image_id": int, "caption": str} with one caption for
-each image of the split. The server demands one file for test2014 and one for val2014
-(https://cocodataset.org/#captions-eval).
+`captions_<split>_<name>_results.json` is a list of {"image_id": int, "caption": str}, one caption for each image of the
+split; the server demands one file for test2014 and one for val2014 (https://cocodataset.org/#captions-eval).
 """
 
 import re
@@ -28,14 +27,12 @@ def submit(
     name: str | None = None,
     images: Path | None = None,
 ) -> Path:
-    """Writes a results file in the folder `out`, and replaces the one that is there.
+    """Writes a results file in the folder `out`, and replaces the one that is there: the captions of rank 0 in a file
+    of `schemas.DECODED`, one of each image of a split of `schemas.COCO_SPLITS`.
 
-    Args:
-        decoded: file of `schemas.DECODED`; the caption of rank 0 of each image is taken.
-        split: of `schemas.COCO_SPLITS`; every image of it must have a caption.
-        decoder, variant, seed: whose captions; None if the file holds only one.
-        name: of the algorithm; None takes the run's.
-        images: file of `schemas.IMAGES`; None takes the pipeline's. Its `coco_id` is COCO's own id of an image.
+    `decoder`, `variant` and `seed` choose captions; None if the file holds only one. `name` is the algorithm's; None
+    takes the run's. `images` is a file of `schemas.IMAGES`, whose `coco_id` is COCO's own id; None takes the
+    pipeline's.
     """
     images = DATA / "images.parquet" if images is None else images
     table = read_table(decoded, DECODED)
@@ -63,7 +60,6 @@ def submit(
 
 
 def _choose(path: Path, table: pa.Table, column: str, value: Any) -> pa.Table:
-    """The rows of one value of a column; None stands for the only one."""
     values = sorted(pc.unique(table[column]).to_pylist())
     if not values:
         raise InputError(path, "holds no caption", "decode it again")
@@ -75,7 +71,6 @@ def _choose(path: Path, table: pa.Table, column: str, value: Any) -> pa.Table:
 
 
 def _read_coco_ids(path: Path, split: str) -> dict[int, int]:
-    """Image -> COCO's id, of all images of a split."""
     rows = read_table(path, IMAGES).to_pylist()
     if all(row["coco_id"] is None for row in rows):
         raise InputError(path, "has no image with a coco_id", "submit captions of COCO: its server knows no others")

@@ -70,13 +70,9 @@ def score_files(
     by_official: bool,
     test: Test = "bs",
 ) -> list[System]:
-    """Scores every system of some candidates files, and compares all with the first.
-
-    Args:
-        references, split, candidates: see `files.read_references` and `files.read_candidates`.
-        metrics: of `registry.QUALITY`.
-        by_official: by pycocoevalcap and its jars instead of the engine.
-    """
+    """Scores every system of some candidates files, and compares all with the first (see `files.read_references` and
+    `read_candidates`). `metrics` are of `registry.QUALITY`; `by_official`: by pycocoevalcap's jars, not by the
+    engine."""
     known = read_references(references, split)
     systems: list[System] = []
     for path in candidates:
@@ -90,7 +86,6 @@ def score_files(
 
 
 def _check_images(name: str, references: Captions, captions: Captions, source: Path, path: Path) -> None:
-    """Checks that all images of `path` have references in `source`, and the same number of captions."""
     unknown = [image_id for image_id in captions if image_id not in references]
     if unknown:
         problem = f"image {unknown[0]!r} and {len(unknown) - 1} others have no references in {source}"
@@ -163,7 +158,6 @@ def _measure(
 
 
 def _sum_over_images(measured: Measured, number: int) -> Measured:
-    """A metric with the statistics of images, each with so many captions."""
     statistics = measured.statistics.reshape(-1, number, measured.statistics.shape[1]).sum(axis=1)
     return replace(measured, statistics=statistics)
 
@@ -184,7 +178,6 @@ def _add_intervals(measured: Mapping[str, Measured], images: int) -> dict[str, S
 
 
 def _compare(first: System, system: System, test: Test) -> System:
-    """The system with its differences from the first."""
     if system.images != first.images:
         return replace(system, unpaired=f"other images than {first.name}")
     differences = {}

@@ -1,7 +1,5 @@
-"""Plans of captions, in no language yet: mentions of objects, a relation and the background, at a level of detail.
-
-A realiser (`english.realise`) puts a plan into words. An annotator's error (a wrong colour) is part of the plan: every
-language makes the same error.
+"""Plans of captions, in no language yet: mentions of objects, a relation and the background, at a level of detail. A
+realiser (`english.realise`) puts a plan into words; an annotator's error (a wrong colour) is the same in all languages.
 """
 
 from dataclasses import dataclass, replace
@@ -167,7 +165,6 @@ def _mention(scene: Scene, group: tuple[int, ...], habits: _Habits, rng: np.rand
 
 
 def _relation(scene: Scene, subject: Mention, other: Mention, rng: np.random.Generator) -> str | None:
-    """A relation that all objects of one mention have to all objects of the other."""
     shared = frozenset.intersection(*(scene.relations[i, j] for i in subject.objects for j in other.objects))
     passing = ((name, 0.9) for name in PASSING)
     for special, chance in (*passing, ("on", 1.0), ("carries", 0.5), ("next_to", 0.6)):

@@ -1,7 +1,5 @@
 """Generated clips: short animations of scenes with five captions each, in the layout of TGIF, which they replace.
-
-Captions say what moves, which no single frame shows. The same configuration and seed give the same bytes.
-"""
+Captions say what moves, which no single frame shows. The same configuration and seed give the same bytes."""
 
 import io
 from pathlib import Path
@@ -73,7 +71,6 @@ def write_clips(folder: str | Path, config: ClipsConfig, seed: int) -> None:
 
 
 def _gif(clip: Clip, size: int) -> bytes:
-    """A clip's frames as an animation with one palette."""
     no_noise = np.random.default_rng(0)
     frames = [np.asarray(draw(clip.frame(number), size, 0, no_noise)) for number in range(FRAMES)]
     strip = Image.fromarray(np.concatenate(frames)).quantize(dither=Image.Dither.NONE)

@@ -48,11 +48,10 @@ class Matcher:
     def measures(self, item: int, tokens: Sequence[str]) -> dict[str, float]:
         """How well a caption, words without end marks, tells its scene, that of `item`, from the others.
 
-        Returns:
-            `true_of_own`: 1 if it is true of its scene, else 0; `alone`: 1 if it is true of its scene only, else 0;
-            `bits`: log2(N / number of scenes that it is true of) out of N scenes, and 0 if it is not true of its own;
-            `literal_R@K`: how often a listener who believes every word, and ranks the scenes that it is true of first,
-            in random order, has its scene among the first K; `unparsed`: statements that cannot be understood.
+        `true_of_own`: 1 if it is true of its scene, else 0; `alone`: 1 if it is true of its scene only, else 0; `bits`:
+        log2(N / number of scenes that it is true of) out of N scenes, 0 if it is not true of its own; `literal_R@K`:
+        how often a listener who believes every word, and ranks the scenes that it is true of first, in random order,
+        has its scene among the first K; `unparsed`: statements that cannot be understood.
         """
         words = tuple(tokens)
         found = self._true_of(words)
@@ -71,11 +70,8 @@ class Matcher:
         return self._found[words]
 
     def _search(self, parsed: Parsed) -> _Scenes:
-        """The scenes in which some assignment of objects to phrases makes all statements true.
-
-        `check` takes the assignment with the most true statements, and all assignments have the same number of
-        statements, since no two phrases share an object. So `check` takes such a one.
-        """
+        """The scenes in which some assignment of objects to phrases makes all statements true. `check` takes such a
+        one: all assignments have the same number of statements, since no two phrases share an object."""
         if parsed.unparsed or not (parsed.phrases or parsed.backgrounds):
             return 0
         scenes = reduce(and_, (self._places[place] for place in parsed.backgrounds), self._all)
@@ -102,11 +98,8 @@ class Matcher:
         return found
 
     def _options(self, phrase: Phrase) -> Iterator[_Option]:
-        """The choices of objects for which all that a phrase says is true in some scene.
-
-        A number is right if exactly so many things fit the phrase, or if exactly so many are of the kind and all fit.
-        What is true of more than two things is true of two of them, which is enough for a bare plural.
-        """
+        """The choices of objects for which all that a phrase says is true in some scene. A number is right if exactly
+        so many things fit the phrase, or if exactly so many are of the kind and all fit. A bare plural needs two."""
         looks = [*phrase.attributes, *(("action", action) for action in phrase.actions)]
         of_kind = [reduce(or_, (self._looks["kind", kind][i] for kind in phrase.kinds)) for i in _OBJECTS]
         fitting = [reduce(and_, (self._looks[look][i] for look in looks), of_kind[i]) for i in _OBJECTS]
@@ -118,7 +111,6 @@ class Matcher:
 
 
 def _exactly(number: int, scenes: _ByObject) -> _Scenes:
-    """The scenes in which something is true of exactly so many objects."""
     found = 0
     for objects in combinations(_OBJECTS, number):
         among = reduce(and_, (scenes[i] for i in objects), -1)

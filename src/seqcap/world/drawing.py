@@ -1,7 +1,5 @@
-"""Draws scenes: flat, outlined shapes at four times the size, averaged down, with a little pixel noise.
-
-Drawing and averaging use whole numbers only, so that the pixels are the same on every machine.
-"""
+"""Draws scenes: flat, outlined shapes at four times the size, averaged down, with a little pixel noise. All in whole
+numbers, so that the pixels are the same on every machine."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property

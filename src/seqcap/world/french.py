@@ -163,7 +163,6 @@ class French(SubjectFirst):
         return _agreed(joined(*words), noun.feminine, plural)
 
     def _look(self, mention: Mention) -> list[str]:
-        """Colour and texture of an animal or a thing."""
         colour = self.wording.colour(mention)
         words = [] if colour is None else [self.say("colours", colour)]
         if mention.texture is not None:

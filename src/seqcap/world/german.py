@@ -155,11 +155,9 @@ class German(Grammar):
         return f"{self.say('links', link)} {self._noun_phrase(mention, 'dative' if link == 'with' else case, True)}"
 
     def _main(self, front: str, where: str, finite: bool) -> str:
-        """A main clause with its verb second, or a phrase without a verb where English has none.
-
-        `front`: a place or "da" before the verb, or "" for the subject; `where`: a place in the middle of the clause,
-        or ""; `finite`: whether English has a finite verb besides "there is".
-        """
+        """A main clause with its verb second, or a phrase without a verb where English has none. `front`: a place or
+        "da" before the verb, or "" for the subject; `where`: a place in mid-clause, or ""; `finite`: whether English
+        has a finite verb besides "there is"."""
         mentions, relation = self.plan.mentions, self.plan.relation
         # Times of the day and year do not locate anything, so they take no verb of position.
         silent = self.plan.background in TIMES and finite

@@ -115,7 +115,6 @@ class SubjectFirst(Grammar):
         return joined(self.toward(subject, relation, finite), self.noun_phrase(other, True))
 
     def _pair(self, first: Mention, second: Mention, finite: bool) -> str:
-        """Two mentions without a relation."""
         if first.action is None:
             link = self.link(self.wording.joins_bare())
             return joined(self.noun_phrase(first), link, self.noun_phrase(second, True))

@@ -1,7 +1,6 @@
-"""Scene graphs: the objects of an image, their places, and the facts that follow from them.
-
-Whole numbers decide all that a caption can say: objects lie on a grid of `GRID` x `GRID` units (y grows downwards), and
-relations are functions of their boxes.
+"""Scene graphs: the objects of an image, their places, and the facts that follow from them. Whole numbers decide all
+that a caption can say: objects lie on a grid of `GRID` x `GRID` units (y grows downwards), and relations follow from
+boxes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -288,7 +287,6 @@ def sample(rng: np.random.Generator) -> Scene:
 
 
 def _look(rng: np.random.Generator, kind: Kind) -> SceneObject:
-    """An object without a place yet."""
     colour = pick(rng, COLOURS, _COLOUR_WEIGHTS)
     if kind == "tree" and rng.random() < 0.6:
         colour = "green"

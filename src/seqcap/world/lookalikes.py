@@ -1,7 +1,5 @@
-"""Look-alikes: small groups of scenes that differ in one respect only.
-
-A caption that says what most captions say fits all scenes of a group. To tell them apart, it must say the difference.
-"""
+"""Look-alikes: small groups of scenes that differ in one respect only. A caption that says what most captions say fits
+all scenes of a group; to tell them apart, it must say the difference."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -39,12 +37,9 @@ def members(seed: int, number: int) -> int:
 
 
 def look_alikes(scene: Scene, number: int, rng: np.random.Generator) -> list[Scene]:
-    """`scene` and `number` - 1 others (`number`: 1 to 4) with the same background that differ in one respect.
-
-    The respect is the same for the whole group: one object's colour, size, texture, action or place, or how many of its
-    kind there are. All else stays, relations too if the object stays. All scenes obey the rules of `graph.sample`, but
-    may have more objects of a kind.
-    """
+    """`scene` and `number` - 1 others (`number`: 1 to 4) with the same background that differ in one respect: one
+    object's colour, size, texture, action or place, or how many of its kind there are. All else stays, relations too if
+    the object stays. All scenes obey the rules of `graph.sample`, but may have more objects of a kind."""
     if number == 1:
         return [scene]
     respects = list(_OTHERS)
@@ -103,7 +98,6 @@ def _where_it_is(scene: Scene, i: int, looks: list[SceneObject]) -> list[Scene]:
 
 
 def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
-    """With one, two or more objects added that look like object i."""
     found: list[Scene] = []
     grown = scene
     while len(grown.objects) < MAX_OBJECTS:
@@ -118,7 +112,6 @@ def _counts(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
 
 
 def _relations(scene: Scene, i: int, rng: np.random.Generator) -> list[Scene]:
-    """With object i elsewhere, so that it has other relations."""
     thing = scene.objects[i]
     if "carries" in scene.relations_of(i):
         return []

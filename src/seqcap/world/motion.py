@@ -115,7 +115,6 @@ class Clip(Scene):
 
 
 def _shown(thing: SceneObject, change: Change) -> Motion | None:
-    """The motion that an object's first and last box show, if any."""
     across, down = change.left - thing.left, change.top - thing.top
     wider, higher = change.width - thing.width, change.height - thing.height
     if (wider, higher) == (0, 0):
@@ -158,10 +157,8 @@ _TRIES = 12  # How often a motion is tried for an object, or a passing for a sce
 
 
 def sample_clip(rng: np.random.Generator) -> Clip:
-    """A random clip: a scene of `graph.sample` in which one or two objects move or change.
-
-    No object comes close to another, unless it passes it all the way.
-    """
+    """A random clip: a scene of `graph.sample` in which one or two objects move or change. None comes close to another,
+    unless it passes it all the way."""
     while True:
         scene = sample(rng)
         clip = Clip(scene.background, scene.objects, (None,) * len(scene.objects))
@@ -195,7 +192,6 @@ def _with_passing(clip: Clip, rng: np.random.Generator) -> Clip:
 
 
 def _with_motion(clip: Clip, i: int, rng: np.random.Generator) -> Clip:
-    """The clip with another object that moves or changes, or unchanged if there is no room."""
     thing = clip.objects[i]
     passed = any(names & frozenset(PASSING) for pair, names in clip.relations.items() if i in pair)
     if passed or _is_stacked(clip, i):
@@ -250,7 +246,6 @@ def _changed(clip: Clip, i: int, motion: Motion, first: SceneObject, last: Scene
 
 
 def _is_stacked(clip: Clip, i: int) -> bool:
-    """Whether, in the first frame, an object is on another or carries one."""
     return bool({"on", "carries"} & clip.frame(0).relations_of(i))
 
 

@@ -43,10 +43,9 @@ class ParallelConfig(BaseModel):
 
 
 def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source: Language, target: Language) -> None:
-    """Generates a corpus and writes it into `folder`: `train.de`, `train.en` and so on for val and test.
-
-    One sentence a line, words separated by spaces; line n of one file translates line n of the other. Each pair has its
-    own random numbers, from (seed, split, line): it depends neither on the number of pairs nor on the direction.
+    """Generates a corpus and writes it into `folder`: `train.de`, `train.en` and so on for val and test, a sentence a
+    line. Each pair has its own random numbers, from (seed, split, line): neither the number of pairs nor the direction
+    matters.
     """
     if source == target:
         raise InputError("params.yaml", f"source and target are both {source}", "name two languages")
@@ -66,11 +65,9 @@ def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source
 
 
 def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language], own_words: float) -> list[list[str]]:
-    """The words of a sentence in each of `languages` that says a plan, partly in the same words and order.
-
-    If one has more than `MAX_WORDS` words, the plan is said in other words, then shortened, in all. Otherwise a
-    sentence does not depend on the other languages.
-    """
+    """The words of a sentence in each of `languages` that says a plan, partly in the same words and order. If one has
+    more than `MAX_WORDS` words, the plan is said in other words, then shortened, in all. Otherwise a sentence does not
+    depend on the other languages."""
 
     def say(plan: Plan) -> list[list[str]]:
         entropy = int(rng.integers(2**63))
@@ -80,10 +77,8 @@ def parallel(what: Plan, rng: np.random.Generator, languages: Sequence[Language]
 
 
 def _draws(entropy: int, language: Language, own_words: float) -> Draws:
-    """Gives each question its own generator, so that its answer does not depend on earlier questions.
-
-    With probability `own_words` the generator belongs to the language, else (always for `_KEPT`) to all languages.
-    """
+    """Gives each question its own generator, so that its answer does not depend on earlier questions: the language's
+    own with probability `own_words`, else (always for `_KEPT`) that of all languages."""
 
     def draws(about: str) -> np.random.Generator:
         shared = np.random.default_rng([entropy, crc32(about.encode())])

@@ -38,7 +38,6 @@ def _phrases(table: Iterable[tuple[str, str]]) -> _Phrases:
 
 
 def _match(table: _Phrases, words: Words, i: int) -> tuple[str, int] | None:
-    """The meaning of the longest phrase of `table` at word i, and its end."""
     for phrase, meaning in table.get(words[i], ()) if i < len(words) else ():
         if words[i : i + len(phrase)] == phrase:
             return meaning, i + len(phrase)

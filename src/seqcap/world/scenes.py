@@ -108,12 +108,10 @@ def scene_row(item: int, split: str, group: int | None, scene: Scene) -> dict[st
 
 
 def _random(seed: int, image_id: int) -> list[np.random.Generator]:
-    """Random numbers for an image's scene, noise, captions and look-alikes."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, image_id]).spawn(4)]
 
 
 def _scenes(splits: Sequence[str], seed: int) -> Iterator[tuple[int | None, Scene]]:
-    """The group and the scene of every image, in the order of their numbers."""
     image_id = 0
     while image_id < len(splits):
         size = members(seed, image_id)

@@ -1,7 +1,5 @@
-"""The words of captions: the tables in words/*.yaml, and what follows from the English ones.
-
-Annotators choose among English words by weight; the tables of the other languages translate these.
-"""
+"""The words of captions: the tables in words/*.yaml, and what follows from the English ones. Annotators choose among
+English words by weight; the tables of the other languages translate these."""
 
 from collections.abc import Mapping
 from pathlib import Path

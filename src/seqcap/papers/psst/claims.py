@@ -49,7 +49,6 @@ def _labels(run: Run, *names: str) -> list[str]:
 
 
 def _table_claims(run: Run, entry: Entry) -> Iterator[Claim]:
-    """Two rows of a table at its operating point, with the printed sign."""
     table, place = entry.table, PLACES[entry.table]
     for _, column, _, left, right in entry.each():
         measure, rows = COLUMNS[table][column], [row_of(run.paper, method, table) for method in (left, right)]
@@ -74,7 +73,6 @@ def _rho_claims(run: Run, entry: Entry) -> Iterator[Claim]:
 
 
 def _listener_claims(run: Run, entry: Entry) -> Iterator[Claim]:
-    """PSST's listener against the judge, on PSST's captions and on people's."""
     place = PLACES["table3"]
     for _, column, _, left, _ in entry.each():
         measure = RECALL[column]

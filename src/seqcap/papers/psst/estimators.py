@@ -1,11 +1,9 @@
 """How noisy and how biased gradients through the listener are, against rho (psst_estimators.parquet).
 
-All numbers come from inner products of independent gradients. The mean product of two different replicates of an
-estimator is the squared norm of its expectation; that of a replicate with one of the reference's is the product of the
-two expectations. Neither has a bias, and the reference's expectation is the exact gradient.
-
-Intervals are 95% bootstrap over the replicates of estimator and reference. They are on the safe side: where noise hides
-the expectation, a bootstrap of such means exaggerates (Arcones and Giné, Annals of Statistics 1992).
+The mean inner product of two independent replicates of an estimator is the squared norm of its expectation; that of a
+replicate with one of the reference's is the product of the two expectations. Neither has a bias, and the reference's
+expectation is the exact gradient. Intervals are 95% bootstrap over the replicates of estimator and reference, on the
+safe side: where noise hides the expectation, they are too wide (Arcones and Giné, Annals of Statistics 1992).
 """
 
 from __future__ import annotations
@@ -52,32 +50,22 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good an estimator is.
+    """How good an estimator is, with one caption of each image, beside the exact gradient. Score functions have means
+    over several captions as replicates: their `step` is the mean product over the root of the mean squared norm of one
+    estimate."""
 
-    Attributes:
-        variance: of one estimate, with one caption of each image, summed over parameters; over the exact gradient's
-            squared norm.
-        bias: squared distance of its expectation from the exact gradient, over the same.
-        direction: cosine of its expectation with the exact gradient.
-        step: the mean cosine of one estimate with the exact gradient. Score functions have means over several captions
-            as replicates: theirs is the mean product over the root of the mean squared norm of one estimate.
-    """
-
-    variance: Quantity
-    bias: Quantity
-    direction: Quantity
-    step: Quantity
+    variance: Quantity  # of one estimate, summed over parameters, over the exact gradient's squared norm
+    bias: Quantity  # squared distance of its expectation from the exact gradient, over the same
+    direction: Quantity  # cosine of its expectation with the exact gradient
+    step: Quantity  # mean cosine of one estimate with the exact gradient
 
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Inner products of an estimator's replicates: `own` [r, r], and `across` [r, n] with those of the reference.
+    """Inner products of an estimator's replicates, each the mean over `draws` captions of each image."""
 
-    A replicate is the mean over `draws` captions of each image.
-    """
-
-    own: Floats
-    across: Floats
+    own: Floats  # [r, r]
+    across: Floats  # [r, n], with the replicates of the reference
     draws: int
 
     def quality(self, reference: Replicates, seed: int) -> Quality:

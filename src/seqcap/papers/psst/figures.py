@@ -77,7 +77,6 @@ def figure3(run: Run) -> Figure:
 def _plot(
     axis: Axes, run: Run, line: Curve, look: tuple[str, str], measure: Measure, markers: Mapping[float, str]
 ) -> None:
-    """One method's curve; a method with a single run is a dot."""
     colour, style = look
     points = [(level(run, name, measure), level(run, name, _RECALL)) for name in line.runs]
     known = [

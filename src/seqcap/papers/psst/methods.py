@@ -49,10 +49,8 @@ def _read(folder: Path) -> Mapping[str, Method]:
 
 
 def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
-    """Method -> curve of a task, those of the paper first; a method without runs is not among them.
-
-    A run of no method is a curve of its own, with its own label. Two runs of a method and weight are an InputError.
-    """
+    """Method -> curve of a task, those of the paper first; a method without runs is not among them. A run of no method
+    is a curve of its own. Two runs of a method and weight are an InputError."""
     known = methods(run.paper)
     by_name = {name: method for method, of in known.items() for name in of.runs}
     found: dict[str, dict[float | None, ReportedRun]] = {}
@@ -114,11 +112,8 @@ _JUDGED = ("luo", "st")
 
 @dataclass(frozen=True)
 class Place:
-    """Where the paper compares methods, as `name`: where `metric` of greedy captions is `printed`, in `scale`.
-
-    PSST Multinomial is compared with `others` there; without any, with the curves of Figure 3f. `share`: how far up the
-    stretch ours is, if it is not the paper's.
-    """
+    """Where the paper compares methods: where `metric` of greedy captions is `printed`, in `scale`. PSST Multinomial is
+    compared with `others` there; without any, with the curves of Figure 3f."""
 
     name: str
     metric: str
@@ -126,7 +121,7 @@ class Place:
     scale: float
     others: tuple[str, ...]
     task: str = IMAGE
-    share: float = 0.5
+    share: float = 0.5  # how far up the stretch ours is, if it is not the paper's
 
     @property
     def rule(self) -> str:

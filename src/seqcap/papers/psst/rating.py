@@ -18,11 +18,9 @@ IMAGES = 200  # The paper has 300. The page holds each with a similar one, and h
 
 
 def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem], list[NaturalnessItem]]:
-    """Accuracy and naturalness on the same images for every model, drawn with a fixed seed.
-
-    Accuracy: of each method the run that is nearest to its operating point, and a caption of people. Naturalness: the
-    same at the other operating point, against the reference. Methods that are not part of the run are left out.
-    """
+    """Accuracy and naturalness on the same images for every model, drawn with a fixed seed. Accuracy: each method's run
+    that is nearest to its operating point, and people's captions. Naturalness: the same at the other operating point,
+    against the reference. Methods that are not part of the run are left out."""
     rows = [row for row in run.paper.published.rows("table5") if row != PEOPLE]
     items = np.random.default_rng(0).permutation(sorted(similar))[:IMAGES].tolist()
     point = PLACES["accuracy"].point(run)

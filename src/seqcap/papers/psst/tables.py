@@ -70,7 +70,6 @@ def figure3f(run: Run) -> Made:
 
 
 def _at_point(run: Run, table: str) -> list[Cell]:
-    """The cells of a table whose rows are read at an operating point; ours follow those like them."""
     place, columns, paper = PLACES[table], COLUMNS[table], run.paper
 
     def ours(row: str, measure: Measure, method: str = "") -> Estimate:

@@ -39,7 +39,6 @@ def _marker(entry: ReportedRun) -> str:
 
 
 def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
-    """Numbered and wrapped captions; one that repeats an earlier one is grey."""
     lines = []
     for index, caption in enumerate(captions):
         text = textwrap.fill(f"{index + 1}. {caption or '(empty)'}", width, subsequent_indent="    ")
@@ -249,7 +248,6 @@ def alpha(run: Run) -> Figure | str:
 
 
 def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: str = "") -> None:
-    """One measure's lines, with XE's level, and the alpha of this run's own SLL-SLE."""
     found, scale = sweep(run), registry.find(measure.metric).scale
     for place, (distance, line) in enumerate(found.lines.items()):
         colour, marker = _DISTANCES.get(distance, (draw.GREY, "v"))

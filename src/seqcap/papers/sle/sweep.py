@@ -12,14 +12,11 @@ _QUALITY_ALONE, _EXPLORATION = "self_critical", "sequence_exploration"
 
 @dataclass(frozen=True)
 class Sweep:
-    """Runs that differ in how they explore, found by what they were trained with, whatever their names.
+    """Runs that differ in how they explore, found by what they were trained with, whatever their names. SLL is alpha
+    1."""
 
-    `lines`: distance -> alpha -> run, alphas ascending. SLL is every distance's alpha 1. `chosen` is the alpha of the
-    run that makes the paper's rows; None where it is not part of this run.
-    """
-
-    lines: dict[str, dict[float, ReportedRun]]
-    chosen: float | None
+    lines: dict[str, dict[float, ReportedRun]]  # distance -> alpha -> run, alphas ascending
+    chosen: float | None  # the alpha of the run that makes the paper's rows; None if it is not part of this run
 
     @property
     def alphas(self) -> set[float]:

@@ -17,7 +17,6 @@ def claims(run: Run) -> list[Claim]:
 
 
 def _build(run: Run, entry: Entry) -> Iterator[Claim]:
-    """The comparisons of one entry. All claim that left is higher."""
     known = parts(run)
     for block, column, _, left, right in entry.each():
         metric = run.paper.facts.columns[entry.table][column][0] if entry.table else column
@@ -141,7 +140,6 @@ def _with_attention(run: Run) -> str:
 
 
 def _as_printed(run: Run) -> str:
-    """The numbers of printed rows and of ours that beat MLE, and losses that fewer substitutes do not help."""
     counts, against = [], []
     for part in parts(run, "table1").values():
         name, cider, bleu = part.facts.name, part.printed, part.printed_in("BLEU-4")

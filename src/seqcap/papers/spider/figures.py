@@ -95,7 +95,6 @@ def _bars(
     values: Sequence[float] | Floats,
     errors: Floats | None = None,
 ) -> None:
-    """Bars with their values on top, and error bars [low, high] where given."""
     colours = draw.palette(names, _COLOURS | {HUMAN: draw.MUTED})
     bars = axis.bar(
         places,

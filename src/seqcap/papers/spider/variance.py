@@ -14,12 +14,10 @@ from seqcap.report.statistics import Floats
 
 @dataclass(frozen=True)
 class Noise:
-    """Replicates of one gradient: squared distance of each from their mean [replicates], and the squared norm of the
-    expected gradient, the same for all settings.
-    """
+    """Replicates of one gradient."""
 
-    distances: Floats
-    squared_mean: float
+    distances: Floats  # squared distance of each from their mean, [replicates]
+    squared_mean: float  # squared norm of the expected gradient, the same for all settings
 
     @property
     def variance(self) -> float:

@@ -12,10 +12,8 @@ _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images",
 
 
 def ablations(run: Run) -> dict[str, dict[str, ReportedRun]]:
-    """Names of the changed settings -> value in words -> run. WTF-RL is in each block; numbers ascend.
-
-    Without WTF-RL there is nothing to change. A run with several changes is under all of their names.
-    """
+    """Names of the changed settings -> value in words -> run; numbers ascend. WTF-RL is in each block; without it there
+    are none. A run with several changes is under all of their names."""
     found: dict[tuple[str, ...], list[ReportedRun]] = {}
     for entry in changed(run):
         base = run.by_name[WTF_RL]
@@ -41,7 +39,6 @@ def changed(run: Run) -> list[ReportedRun]:
 
 
 def _place(value: Any) -> float:
-    """The sort key of a value; values that are no numbers keep their order."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
 
 

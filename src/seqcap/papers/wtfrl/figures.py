@@ -62,7 +62,6 @@ def figure1(run: Run) -> Figure:
 
 
 def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
-    """A caption with its image's ranks by the retriever that pays and by the judge, where they were measured."""
     if name != HUMAN and name not in run.by_name:
         return caption
     numbers = []
@@ -91,11 +90,9 @@ def _first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
 
 
 def most_hacked(run: Run, count: int) -> list[int]:
-    """Images where only the retriever that pays finds the caption of RL, alpha 1, better than people's first caption.
-
-    The judge, which no objective has seen, ranks the image no better by it. The image that gains most ranks comes
-    first; of equal gains the smaller number. All of the first training seed; fewer where the rule finds fewer.
-    """
+    """Images where only the retriever that pays finds the caption of RL, alpha 1, better than people's first caption;
+    the judge ranks the image no better by it. Of the first training seed; the image that gains most ranks comes first,
+    of equal gains the smaller number."""
     paid, paid_people = (_first_ranks(run, name, "own_rank") for name in (ALONE, PEOPLE))
     judged, judged_people = (_first_ranks(run, name, "fixed_rank") for name in (ALONE, HUMAN))
     if ALONE not in run.by_name or paid is None or paid_people is None or judged is None or judged_people is None:
