@@ -20,7 +20,7 @@ from seqcap.system.progress import progress
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-EXPONENT = 0.75  # The exponent of the weighting function in all models of Pennington et al. (eq. 9).
+EXPONENT = 0.75  # the exponent of the weighting function in all models of Pennington et al. (eq. 9)
 
 
 def train(captions: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary, config: Glove) -> pa.Table:

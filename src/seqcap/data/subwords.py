@@ -13,7 +13,7 @@ from tokenizers.trainers import BpeTrainer
 from seqcap.data.vocabulary import SPECIALS, UNK
 from seqcap.files.json_file import read_json, write_json
 
-END = "</w>"  # Marks the last piece of a word, so that pieces can be joined to words again.
+END = "</w>"  # marks the last piece of a word, so that pieces can be joined to words again
 
 
 class Subwords:

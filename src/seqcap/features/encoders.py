@@ -29,14 +29,14 @@ BACKBONES = (*TORCHVISION, *GENERATED)
 # Children of torchvision's networks that come after, or beside, the last convolutional map.
 HEADS = ("avgpool", "dropout", "fc", "classifier", "AuxLogits")
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-DOWNLOAD_TIMEOUT = 20.0  # In seconds. A machine without a network may drop packets instead of refusing a connection.
+DOWNLOAD_TIMEOUT = 20.0  # in seconds. A machine without a network may drop packets instead of refusing a connection.
 
 
 class ScenesCNN(nn.Module):
     """A small network for generated scenes: 64 px in, a map of 8x8 out. Two coordinate channels say where things are
     (Liu et al., "CoordConv", NeurIPS 2018, section 3); without them, it cannot learn which object is left of which."""
 
-    channels, inputs = 192, 5  # Channels of the map and of the input, coordinates included.
+    channels, inputs = 192, 5  # channels of the map and of the input, coordinates included
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,8 +168,8 @@ class Encoder(nn.Module):
 
 
 def with_weights(backbone: str, weights: str, seed: int) -> Encoder:
-    """An encoder with weights that are not trained here: "imagenet" (torchvision's IMAGENET1K_V1, as in the papers'
-    time), "random", or the path of a .safetensors or .pth checkpoint with torchvision's names.
+    """An encoder with weights that are not trained here: "imagenet" (torchvision's IMAGENET1K_V1, as the papers used),
+    "random", or the path of a .safetensors or .pth checkpoint with torchvision's names.
 
     An `InputError` if they are missing and cannot be downloaded, are damaged, or belong to another backbone.
     """

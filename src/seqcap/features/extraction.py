@@ -29,7 +29,7 @@ from seqcap.system.progress import progress
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-PART = 256  # Images per part: about 500 parts for COCO. A kill loses a few seconds of a GPU's work.
+PART = 256  # images per part: about 500 parts for COCO. A kill loses a few seconds of a GPU's work.
 # The largest row group in images and, unless a single image is larger, in bytes: to read one image of a large file
 # means to read a row group.
 ROW_GROUP, ROW_GROUP_BYTES = 32, 256 << 10

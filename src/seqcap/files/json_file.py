@@ -9,7 +9,7 @@ from typing import Any
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic
 
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # A surrogate (half of a UTF-16 pair), as JSON escapes it.
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # a surrogate (half of a UTF-16 pair), as JSON escapes it
 
 
 def write_json(path: str | Path, value: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from seqcap.errors import InputError
 
-LONGEST_NAME = 230  # In bytes. Longer names are hashed for temporary files: file systems allow 255.
+LONGEST_NAME = 230  # in bytes. Longer names are hashed for temporary files: file systems allow 255.
 
 
 @contextmanager

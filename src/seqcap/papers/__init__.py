@@ -25,7 +25,7 @@ from seqcap.report.paper import Paper
 FOLDER = Path(__file__).parent
 # Stage -> the part of a paper that it needs.
 _PARTS = {"tables": "tables", "figures": "figures", "section": "claims", "rating": "rating"}
-_NEEDED = ("__init__.py", "paper.yaml", "tables.yaml", "figures.yaml", "claims.yaml")  # Every paper has these files.
+_NEEDED = ("__init__.py", "paper.yaml", "tables.yaml", "figures.yaml", "claims.yaml")  # every paper has these files
 
 
 def load(name: str) -> Paper:

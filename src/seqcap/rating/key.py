@@ -23,7 +23,7 @@ class Entry(Frozen):
     against: str | None  # naturalness: the model whose caption it is compared with
     # Where it is judged; equal captions share one. None if both captions of the comparison are the same.
     question: str | None
-    side: Side | None  # The answer in its favour: its own image, or the model's caption. None if nobody is asked.
+    side: Side | None  # the answer in its favour: its own image, or the model's caption. None if nobody is asked.
 
 
 class Key(Frozen):

@@ -28,7 +28,7 @@ from seqcap.rating.key import Entry, Key, Task
 from seqcap.world.drawing import draw
 from seqcap.world.graph import Scene
 
-_SIZE = 320  # Pixels of an image's side: as large as the page shows it on a desktop.
+_SIZE = 320  # pixels of an image's side: as large as the page shows it on a desktop
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,7 @@ def _ask(
     questions: dict[str, dict[str, Any]], task: Task, item: int, own: str, other: str, caption: str = ""
 ) -> dict[str, Any]:
     """Adds a question, unless it is there already; returns its name, and the side that `own` is on. Both come from a
-    hash of what raters see, so that they tell nothing. Questions on two items are two, so that items can be
-    resampled."""
+    hash of what raters see, so that they tell nothing. Each item has its own questions: items can be resampled."""
     first, second = sorted((own, other))
     name = _hash([task, item, caption, first, second])
     # A digit that is not in the question's name.

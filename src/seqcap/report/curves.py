@@ -11,7 +11,7 @@ import pyarrow as pa
 from seqcap.files import parquet, schemas
 
 HEADER = "paper,variant,seed,step,quantity,value"
-POINTS = 20  # Longer curves are drawn from so many means: hundreds of runs would make a file of many megabytes.
+POINTS = 20  # longer curves are drawn from so many means: hundreds of runs would make a file of many megabytes
 
 
 def curve_lines(paper: str, files: Iterable[Path]) -> list[str]:

@@ -23,8 +23,8 @@ from seqcap.report.statistics import Floats, Missing, Sample, paired
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
-SCENES, CLIPS = "scenes", "clips"  # The datasets whose every fact is known.
-HUMAN = "human"  # Captions that people wrote are scored as if a run had this name; people have no training seeds.
+SCENES, CLIPS = "scenes", "clips"  # the datasets whose every fact is known
+HUMAN = "human"  # captions that people wrote are scored as if a run had this name; people have no training seeds
 
 # A paper's data -> the same dataset and split here; all other data are stand-ins.
 _SAME = {"COCO Karpathy test": ("coco", "test")}
@@ -57,7 +57,7 @@ class Count(int):
         return self.word.capitalize()
 
 
-_SYSTEM = ("variant", "decoder", "metric")  # Columns of scores that say which system and which metric a row is of.
+_SYSTEM = ("variant", "decoder", "metric")  # columns of scores that say which system and which metric a row is of
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from seqcap.report.curves import HEADER
 from seqcap.report.markdown import markdown_table
 from seqcap.report.verdicts import COLUMNS, COUNTED, READING, in_words
 
-Summaries = Mapping[str, Mapping[str, Any]]  # Paper -> its `section.summary`.
+Summaries = Mapping[str, Mapping[str, Any]]  # paper -> its `section.summary`
 # Paper, claim, left, right, number of the comparison among those with the same four, and their total.
 Key = tuple[str, str, str, str, int, int]
-Records = Mapping[Key, Mapping[str, str]]  # Comparison -> its line of claims.csv.
+Records = Mapping[Key, Mapping[str, str]]  # comparison -> its line of claims.csv
 
 
 def write_report(config: ReportConfig) -> None:

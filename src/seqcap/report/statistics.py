@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 RESAMPLES = 10_000
 # 2.8 standard deviations: of a true difference of that size four runs in five find p < .05 (1.96 + .84).
 DETECTABLE = 2.8
-TOO_MANY = 0.5  # A number that more than this share of the resamples does not have is no number.
+TOO_MANY = 0.5  # a number that more than this share of the resamples does not have is no number
 # How often items are drawn is kept as bytes, at most so many chunks of so many: 512 MB.
 _CHUNK, _CHUNKS = 2_000_000, 256
 

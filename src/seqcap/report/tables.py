@@ -179,7 +179,7 @@ class Made:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-Make = Callable[[Run], list[Cell] | Made]  # How a table is made.
+Make = Callable[[Run], list[Cell] | Made]  # how a table is made
 
 
 def write_tables(run: Run) -> None:

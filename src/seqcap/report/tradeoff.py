@@ -20,10 +20,10 @@ from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.statistics import Drawn, Floats, Missing, Sample
 from seqcap.report.tables import Estimate, Measure
 
-_SOME = 0.05  # A share of resamples without a value that a reader must know of.
+_SOME = 0.05  # a share of resamples without a value that a reader must know of
 # Of a curve's range, this share at either end is no place to compare: another sample might not get there.
 _MARGIN = 0.1
-_DECIMALS = 9  # Positions on a curve, counted in runs, that are the same but for rounding.
+_DECIMALS = 9  # positions on a curve, counted in runs, that are the same but for rounding
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Reading:
     curve: Curve
     measure: Measure
     point: OperatingPoint | None  # None where no method has two runs
-    of: str = "{run}"  # whose scores are read
+    of: str = "{run}"  # whose scores are read: the run's, unless given
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -136,9 +136,8 @@ class Score:
 
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
-    """y where a curve through points (x, y) [points] has x = `where`, NaN without such a place, and all of these [n].
-    Of several places the highest y counts, with `lower` the lowest. Place 1.5 is halfway between the second and third
-    point."""
+    """y where a curve through points (x, y) [points] has x = `where`, NaN without such a place, and all of these [n]:
+    1.5 is halfway between the second and third point. Of several the highest y counts, with `lower` the lowest."""
     shares = _shares(x, where)
     reached = np.flatnonzero(~np.isnan(shares))
     places = np.unique(np.round(reached + shares[reached], _DECIMALS))

@@ -43,8 +43,7 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
     clips; they are resized as the training images were.
 
     `weights` are a captioner's safetensors, or those of several that decode together (`Ensemble`). Encoder and
-    vocabulary are those of their task in the folder artifacts/ that the first file is in, or else in the working
-    directory's.
+    vocabulary are those of their task in the folder artifacts/ of the first file, or else of the working directory.
     """
     captioner, read = Ensemble.load(weights, torch.device("cpu"))
     metadata = []

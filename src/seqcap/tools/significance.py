@@ -18,13 +18,12 @@ TESTS: dict[Test, tuple[str, int]] = {
     "bs": ("paired bootstrap, 1,000 resamples", 1_000),
     "ar": ("approximate randomisation, 10,000 trials", 10_000),
 }
-_CHUNK = 50  # Trials at a time: 40 MB for 200,000 images.
+_CHUNK = 50  # trials at a time: 40 MB for 200,000 images
 
 
 def p_value(base: Floats, other: Floats, aggregate: Callable[[Floats], Floats], test: Test) -> float:
     """How probable a difference as large as this one is if the systems are equally good: above 0 and at most 1. `base`
-    and `other` are statistics of the same images, [images, k], which add up; `aggregate` maps sums [..., k] to values
-    [...]."""
+    and `other` are statistics of the same images, [images, k]; `aggregate` maps sums [..., k] to values [...]."""
     observed = abs(float(aggregate(other.sum(axis=0)) - aggregate(base.sum(axis=0))))
     if observed == 0:
         # sacreBLEU finds p = .001 between a system and itself: no trial's difference is larger than none.

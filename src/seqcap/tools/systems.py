@@ -15,8 +15,8 @@ from seqcap.metrics.quality import Measured
 from seqcap.metrics.registry import METRICS
 from seqcap.tools.significance import Test, p_value
 
-RESAMPLES, _CHUNK = 1000, 50  # Resamples of the intervals; and how many of them at a time: 80 MB for 200,000 images.
-FEW_IMAGES = 100  # With fewer images, words have document frequencies by accident.
+RESAMPLES, _CHUNK = 1000, 50  # resamples of the intervals; and how many of them at a time: 80 MB for 200,000 images
+FEW_IMAGES = 100  # with fewer images, words have document frequencies by accident
 # Metrics that are 0 by definition if a single image is scored: every word is in all of the references.
 _NEEDS_SEVERAL = ("CIDEr", METRICS["SPIDEr"].shown, "self-CIDEr")
 
@@ -70,9 +70,8 @@ def score_files(
     by_official: bool,
     test: Test = "bs",
 ) -> list[System]:
-    """Scores every system of some candidates files, and compares all with the first (see `files.read_references` and
-    `read_candidates`). `metrics` are of `registry.QUALITY`; `by_official`: by pycocoevalcap's jars, not by the
-    engine."""
+    """Scores every system of some candidates files, and compares all with the first. `metrics` are of
+    `registry.QUALITY`; `by_official`: by pycocoevalcap and its jars instead of the engine."""
     known = read_references(references, split)
     systems: list[System] = []
     for path in candidates:

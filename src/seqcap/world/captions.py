@@ -80,7 +80,7 @@ _HABITS: dict[Detail, _Habits] = {
 _SALIENCE: dict[Kind, float] = {"man": 3, "woman": 3, "dog": 2, "cat": 2, "bird": 1}
 _SIZE_SALIENCE: dict[Size, float] = {"small": 0, "medium": 0.6, "large": 1.2}
 _MOTION_SALIENCE = 3.0
-_WAY_LEFT_OUT = 0.6  # The way in which something passes another is often left out.
+_WAY_LEFT_OUT = 0.6  # the way in which something passes another is often left out
 
 
 def plan(scene: Scene, detail: Detail, wrong_colours: float, rng: np.random.Generator) -> Plan:

@@ -19,8 +19,8 @@ from seqcap.world.scenes import SCENES, SCENES_FILE, scene_row, write_tar
 
 # TGIF's names, which `data.tgif` reads, and the archive of clips.
 CAPTIONS_FILE, SPLITS_FOLDER, CLIPS_FILE = "tgif-v1.0.tsv", "splits", "gifs.tar"
-_SHOWN = 200  # Milliseconds per frame. Only viewers read it.
-_CLIPS = 161803  # Makes the random numbers of clips differ from those of images with the same seed and number.
+_SHOWN = 200  # milliseconds per frame. Only viewers read it.
+_CLIPS = 161803  # makes the random numbers of clips differ from those of images with the same seed and number
 
 
 class ClipsConfig(BaseModel):

@@ -17,8 +17,8 @@ from seqcap.world.parser import Parsed, Phrase, Words, parse
 from seqcap.world.words import ENGLISH
 
 _OBJECTS = range(MAX_OBJECTS)
-_Scenes = int  # A set of scenes.
-_ByObject = list[_Scenes]  # For each object number, the set of scenes in which something is true of that object.
+_Scenes = int  # a set of scenes
+_ByObject = list[_Scenes]  # for each object number, the set of scenes in which something is true of that object
 # Objects that a phrase may stand for, and the scenes in which all that it says of them is true.
 _Option = tuple[tuple[int, ...], _Scenes]
 

@@ -16,8 +16,8 @@ def joined(*parts: str) -> str:
 class Grammar(ABC):
     """Builds one sentence. Noun phrases are made in reading order, because "another" depends on it."""
 
-    tables: ClassVar[Mapping[str, Any]]  # English words -> those of the language, by kind.
-    aside_first: ClassVar[bool] = False  # Whether "outside on the beach" is said rather than "on the beach outside".
+    tables: ClassVar[Mapping[str, Any]]  # English words -> those of the language, by kind
+    aside_first: ClassVar[bool] = False  # whether "outside on the beach" is said rather than "on the beach outside"
 
     def __init__(self, plan: Plan, wording: Wording) -> None:
         self.plan = plan
@@ -72,7 +72,7 @@ class Grammar(ABC):
 class SubjectFirst(Grammar):
     """English and French: the subject precedes its verb, whatever begins the sentence."""
 
-    comma: ClassVar[str]  # What follows a place or a relation at the beginning.
+    comma: ClassVar[str]  # what follows a place or a relation at the beginning
 
     def open(self, opening: Opening, lead: str, where: str) -> str:
         if opening == "setting":

@@ -1,6 +1,5 @@
 """Scene graphs: the objects of an image, their places, and the facts that follow from them. Whole numbers decide all
-that a caption can say: objects lie on a grid of `GRID` x `GRID` units (y grows downwards), and relations follow from
-boxes.
+that a caption can say: objects lie on a grid of `GRID` x `GRID` units (y grows downwards); boxes decide relations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,8 +40,8 @@ ACTIONS: Mapping[Kind, tuple[Action, ...]] = {
 _INVERSE = {"left_of": "right_of", "above": "below", "behind": "in_front_of", "on": "carries", "next_to": "next_to"}
 INVERSE: Mapping[str, str] = _INVERSE | {inverse: name for name, inverse in _INVERSE.items()}
 CANONICAL = tuple(_INVERSE)
-NEAR = 30  # In grid units: objects side by side are next to each other if their gap is at most this.
-TOUCH = 6  # An object is on another if its foot is at most so far from the other's top.
+NEAR = 30  # in grid units: objects side by side are next to each other if their gap is at most this
+TOUCH = 6  # an object is on another if its foot is at most so far from the other's top
 # The least distance of objects from a border between two relations, so that no image is ambiguous.
 CLEAR = 10
 _T = TypeVar("_T")

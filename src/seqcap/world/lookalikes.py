@@ -23,9 +23,9 @@ from seqcap.world.graph import (
 )
 
 Respect = Literal["colour", "size", "texture", "action", "count", "relation"]
-BLOCK = 12  # Each block of so many images has one group of two to four: every fourth image has a look-alike.
-_GROUPS = 314159  # Makes the random numbers that choose the groups differ from those of the images.
-_MOVES = 12  # How often another place is tried for an object.
+BLOCK = 12  # each block of so many images has one group of two to four: every fourth image has a look-alike
+_GROUPS = 314159  # makes the random numbers that choose the groups differ from those of the images
+_MOVES = 12  # how often another place is tried for an object
 
 
 def members(seed: int, number: int) -> int:

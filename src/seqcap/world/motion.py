@@ -145,15 +145,15 @@ _ROOTED: frozenset[Kind] = frozenset({"tree", "house"})
 # Kinds that look different when mirrored.
 _SIDED: frozenset[Kind] = frozenset({"dog", "cat", "car", "bird", "boat"})
 _RESTING = ("sleeping", "sitting")
-_SMALLEST, _LARGEST = 60, 150  # Per cent of the medium size, at both ends of growing and shrinking.
-_ACROSS, _DOWN = (48, 130), (36, 90)  # How far things move, in grid units: sideways, and up or down.
+_SMALLEST, _LARGEST = 60, 150  # per cent of the medium size, at both ends of growing and shrinking
+_ACROSS, _DOWN = (48, 130), (36, 90)  # how far things move, in grid units: sideways, and up or down
 # Weights of one and of two moving objects, and the probability of trying to let one pass another.
 _ONE_OR_TWO, _PASSES = (65, 35), 0.8
-_APART = 4  # The least distance of boxes in all frames, unless one object passes the other.
+_APART = 4  # the least distance of boxes in all frames, unless one object passes the other
 # Of an object and one that it passes: the least overlap of their heights, how far apart their feet are, and how far
 # apart they are in the first and in the last frame.
 _OVERLAP, _FEET, _GAP = 14, (10, 34), (6, 14)
-_TRIES = 12  # How often a motion is tried for an object, or a passing for a scene.
+_TRIES = 12  # how often a motion is tried for an object, or a passing for a scene
 
 
 def sample_clip(rng: np.random.Generator) -> Clip:

@@ -43,9 +43,9 @@ class ParallelConfig(BaseModel):
 
 
 def write_parallel(folder: str | Path, config: ParallelConfig, seed: int, source: Language, target: Language) -> None:
-    """Generates a corpus and writes it into `folder`: `train.de`, `train.en` and so on for val and test, a sentence a
-    line. Each pair has its own random numbers, from (seed, split, line): neither the number of pairs nor the direction
-    matters.
+    """Generates a corpus and writes it into `folder`: `train.de`, `train.en` and so on for val and test. One sentence a
+    line; line n of one file translates line n of the other. Each pair has its own random numbers, from (seed, split,
+    line): it depends neither on the number of pairs nor on the direction.
     """
     if source == target:
         raise InputError("params.yaml", f"source and target are both {source}", "name two languages")

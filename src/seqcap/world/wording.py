@@ -12,7 +12,7 @@ from seqcap.world.motion import PASSING
 from seqcap.world.words import ANIMALS, ENGLISH, PEOPLE
 
 MAX_WORDS = 18
-REWORDINGS = 2  # How often a plan is said in other words before it is shortened.
+REWORDINGS = 2  # how often a plan is said in other words before it is shortened
 # Probabilities that an annotator adds "outside", "slowly" and "cute", and says "runs" rather than "is running".
 _ASIDES, _MANNERS, _OPINIONS, _SIMPLE = 0.1, 0.12, 0.06, 0.25
 # Beginnings of a sentence: its subject and a finite verb, "there is", "a picture of", a subject without a finite verb,
@@ -29,7 +29,7 @@ _OPENINGS_WITH_PLACE: Mapping[Opening, float] = {
     "fragment": 1,
 }
 
-Draws = Callable[[str], np.random.Generator]  # Question -> the generator that answers it.
+Draws = Callable[[str], np.random.Generator]  # question -> the generator that answers it
 
 
 @dataclass(frozen=True)

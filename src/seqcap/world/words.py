@@ -7,7 +7,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-DATA_FILES = "words/*.yaml"  # Part of the code of every module that imports this one (`pipeline.code`).
+DATA_FILES = "words/*.yaml"  # part of the code of every module that imports this one (`pipeline.code`)
 
 
 def read(language: str) -> Mapping[str, Any]:
@@ -30,7 +30,7 @@ GARMENTS: Mapping[str, frozenset[str]] = {
 UNCOUNTED = frozenset(ENGLISH["uncounted"])
 PEOPLE = frozenset({"man", "woman", "person"})
 ANIMALS = frozenset({"dog", "cat", "bird", "animal"})
-TIMES = frozenset({"snow", "night"})  # Times of the day and year, which need a verb: "a cat is at night" is not said.
+TIMES = frozenset({"snow", "night"})  # times of the day and year, which need a verb: "a cat is at night" is not said
 
 
 def finite_form(participle: str, plural: bool) -> str | None:

@@ -50,9 +50,8 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good an estimator is, with one caption of each image, beside the exact gradient. Score functions have means
-    over several captions as replicates: their `step` is the mean product over the root of the mean squared norm of one
-    estimate."""
+    """How good an estimator is, with one caption of each image. Score functions have means over several captions as
+    replicates: their `step` is the mean product over the root of an estimate's mean squared norm."""
 
     variance: Quantity  # of one estimate, summed over parameters, over the exact gradient's squared norm
     bias: Quantity  # squared distance of its expectation from the exact gradient, over the same

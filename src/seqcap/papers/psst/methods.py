@@ -18,7 +18,7 @@ IMAGE, SECOND = "image", "image2"
 
 # The paper's method, the one that it is compared with most, and the paper's with the other rho that it may mean.
 PSST, ST, PSST_75 = "multinomial", "st", "multinomial_75"
-RHO = 0.25  # The rho of the printed rows.
+RHO = 0.25  # the rho of the printed rows
 # Suffixes of labels where a straight-through method has other feedback than in print.
 FEEDBACK, NO_FEEDBACK = (", gradient through feedback", ", no gradient through feedback")
 

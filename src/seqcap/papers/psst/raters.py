@@ -22,7 +22,7 @@ from seqcap.report.tradeoff import Reading, Score, nearest
 CHOICE = Measure("greedy", "fixed_choice")
 ENGLISH = "better_english"
 _LOG_PROB, _UNPARSED = "xe_log_prob", "unparsed"
-REFERENCE = ST  # The method whose English the others are compared with.
+REFERENCE = ST  # the method whose English the others are compared with
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from seqcap.report.inputs import Run
 from seqcap.report.tradeoff import nearest
 from seqcap.tasks import ARTIFACTS
 
-IMAGES = 200  # The paper has 300. The page holds each with a similar one, and has to be small enough to send.
+IMAGES = 200  # the paper has 300. The page holds each with a similar one, and has to be small enough to send.
 
 
 def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem], list[NaturalnessItem]]:

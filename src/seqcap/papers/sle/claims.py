@@ -38,7 +38,7 @@ def _regime(run: Run) -> list[str]:
     return [words + _late_gains(run)]
 
 
-_AT_PLATEAU = 3  # A policy has collapsed if its random samples score at most this much below its beam, CIDEr x100.
+_AT_PLATEAU = 3  # a policy has collapsed if its random samples score at most this much below its beam, CIDEr x100
 
 
 def _behind(run: Run, name: str) -> float | None:

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import Run
 
-SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"  # Runs.
+SLL, SLE, MULTI = "sll", "sll_sle", "sll_sle_mr"  # runs
 # What SLL is, and what is trained with a part of exploration.
 _QUALITY_ALONE, _EXPLORATION = "self_critical", "sequence_exploration"
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Runs that differ in how they explore, found by what they were trained with, whatever their names. SLL is alpha
-    1."""
+    """Runs that differ in how they explore, found by what they were trained with, not by name. SLL is alpha 1."""
 
     lines: dict[str, dict[float, ReportedRun]]  # distance -> alpha -> run, alphas ascending
     chosen: float | None  # the alpha of the run that makes the paper's rows; None if it is not part of this run

@@ -7,9 +7,9 @@ from seqcap.report.claims import Claim, Result
 from seqcap.report.claims_file import ClaimsFile, Entry
 from seqcap.report.inputs import SCENES, Run
 
-_MOST = 0.5  # A pool of more than this share of the vocabulary is no restriction.
-_ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly more than one right translation.
-_BEST = "tok_seq_cider_refs"  # The loss that the paper recommends.
+_MOST = 0.5  # a pool of more than this share of the vocabulary is no restriction
+_ONE_TRANSLATION = 80  # BLEU of at least so much (x100): sentences with hardly more than one right translation
+_BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
 
 
 def claims(run: Run) -> list[Claim]:

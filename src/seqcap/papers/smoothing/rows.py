@@ -16,7 +16,7 @@ MLE = "mle"
 ON_SERVER = "COCO's evaluation server"
 MEMBERS = 5
 SINGLE, ENSEMBLE = "tok_seq_cider", "tok_seq_cider_ensemble"
-SERVER = "smoothing_server"  # The evaluation that stands for the server.
+SERVER = "smoothing_server"  # the evaluation that stands for the server
 
 
 class Loss(Frozen):

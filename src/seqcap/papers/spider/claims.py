@@ -9,8 +9,8 @@ from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import by_number
 
-_POLICIES = ("pg_bleu4", "pg_cider", "pg_bcmr", "pg_spider", "pg_spice")  # The runs trained by policy gradient.
-_OF_PLATEAU = ("S3", "S6")  # Claims about PG-SPIDEr trained until it gains no more.
+_POLICIES = ("pg_bleu4", "pg_cider", "pg_bcmr", "pg_spider", "pg_spice")  # the runs trained by policy gradient
+_OF_PLATEAU = ("S3", "S6")  # claims about PG-SPIDEr trained until it gains no more
 
 
 def claims(run: Run) -> list[Claim]:

@@ -32,7 +32,7 @@ class Noise:
         return (self.variance / other.variance, *statistics.interval(ratios))
 
 
-Settings = Mapping[tuple[int, bool], Noise]  # (rollouts, whether with the baseline) -> its replicates.
+Settings = Mapping[tuple[int, bool], Noise]  # (rollouts, whether with the baseline) -> its replicates
 
 
 def read_variance(run: Run) -> Settings:

@@ -6,7 +6,7 @@ from seqcap.report.paper import Paper
 from seqcap.report.tables import Measure
 
 TF, LONGER, WTF, WTF_RL, RL, ALONE = ("tf", "tf_longer", "wtf", "wtf_rl", "rl", "rl_alone")
-PEOPLE = f"{HUMAN}:reward"  # In the scores: people's captions, found by the retriever that pays.
+PEOPLE = f"{HUMAN}:reward"  # in the scores: people's captions, found by the retriever that pays
 
 
 def measure(run: Run, column: str, of: str = "table1") -> Measure:
