@@ -15,10 +15,8 @@ from seqcap.files.schemas import DECODED, REFERENCES, SCORES
 from seqcap.tasks import ARTIFACTS
 
 Caption = list[str]
-# Item -> its captions, best first.
-Sets = dict[int, list[Caption]]
-# Rank of each caption, or of all of them; None: values of sets.
-Ranks = Sequence[int] | int | None
+Sets = dict[int, list[Caption]]  # item -> its captions, best first
+Ranks = Sequence[int] | int | None  # rank of each caption, or of all of them; None: values of sets
 
 
 @dataclass

@@ -25,8 +25,7 @@ from seqcap.rewards.sequences import LARGEST_ID
 from seqcap.rewards.sequences import References as CookedReferences
 
 Ints = npt.NDArray[np.int64]
-# Smaller ids are special tokens.
-FIRST_ID = 4
+FIRST_ID = 4  # smaller ids are special tokens
 
 
 @dataclass(frozen=True)
@@ -92,11 +91,9 @@ def measure(
     kept: Path | None = None,
 ) -> dict[str, Measured]:
     """Scores captions, any number per image and in any order; returns metric -> values, x1 scale, in their order.
-
     CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. Empty captions score 0.
     METEOR and SPICE are imported only if they are among the metrics; SPICE's parses and METEOR's numbered phrases stay
-    in folder `kept`. InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`.
-    """
+    in folder `kept`. InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`."""
     check_captions(references, captions)
     check_quality(metrics)
     coder = Coder()

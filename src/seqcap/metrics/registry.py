@@ -58,7 +58,6 @@ _ALL = (
     Metric("SPICE", "SPICE", scale=100, spacy=True),
     # The sum CIDEr + SPICE (Liu et al., ICCV 2017); others report half of it.
     Metric("SPIDEr", "SPIDEr", scale=100, spacy=True),
-    # For translations.
     Metric("BLEU", "BLEU", scale=100, level="corpus", statistics="BLEU"),
     Metric("precision_true", "true precision"),
     Metric("recall_true", "true recall"),
@@ -110,7 +109,6 @@ METRICS = {metric.name: metric for metric in _ALL}
 # The metrics of `seqcap.metrics.quality`, and the same in the order of the quality tables.
 QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 QUALITY_TABLE = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
-# The metrics of COCO's server.
 SERVER = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE")
 # Diversity of a decoder's captions, and the quality of the best of them.
 DIVERSITY = (

@@ -22,7 +22,6 @@ class Ensemble:
 
     def __init__(self, members: Sequence[Captioner]) -> None:
         self.members = tuple(members)
-        # How many memory and state tensors each member has.
         self._memories: list[int] = []
         self._states: list[int] = []
 

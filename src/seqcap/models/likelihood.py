@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# Rows of logits per chunk on a CPU: they fit into its cache with COCO's vocabulary.
-ROWS = 64
+ROWS = 64  # rows of logits per chunk on a CPU: they fit into its cache with COCO's vocabulary
 
 
 def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "none"] = "mean") -> Tensor:

@@ -1,11 +1,6 @@
-"""What objectives get and return, and what policy gradients share.
-
-A run names its captioner and its reward. An objective declares what else it needs:
-
-- files made by earlier stages: in `Objective.reads`, from which the pipeline derives the run's dependencies;
-- networks of its own: as sub-modules, with sizes from `Context`;
-- other learning rates for them, or weights that are kept: in `Objective.partners`.
-"""
+"""What objectives get and return, and what policy gradients share. Besides captioner and reward, an objective declares
+files of earlier stages in `Objective.reads` (the pipeline derives the run's dependencies from it), networks of its own
+as sub-modules, and in `Objective.partners` those that have another learning rate or whose weights are kept."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -77,14 +72,11 @@ class Batch:
 
 class Objective(nn.Module, ABC):
     """Maps captioner and batch to a scalar loss and a dict of numbers to log; `train_reward` is plotted.
-
     Its sub-modules learn at the captioner's learning rate unless `partners` says otherwise. Names in `reads`:
-
     - "embeddings": vectors of the task's words (`Context.embeddings`);
     - "listener": a folder with a retriever's weights, seed<k>.safetensors. If stage `mine` wrote the folder,
       seed<k>.mined.parquet lists similar images for each training image;
-    - "pretrained": a folder with weights of the objective's own networks.
-    """
+    - "pretrained": a folder with weights of the objective's own networks."""
 
     reads: ClassVar[tuple[str, ...]] = ()
     keeps_last: ClassVar[bool] = False  # keep the last epoch's weights, not those of the best epoch

@@ -33,7 +33,6 @@ from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.tasks.base import Inputs
 
 DISCRIMINATOR = "discriminator"
-# Classes of the discriminator.
 MACHINE, HUMAN = range(2)
 
 
@@ -78,8 +77,7 @@ class DiscriminatorObjective(ListenerObjective):
     the discriminator before the step."""
 
     config: DiscriminatorConfig
-    # Captions that get a reward, keys of `CANDIDATES`.
-    rewarded: ClassVar[tuple[str, ...]]
+    rewarded: ClassVar[tuple[str, ...]]  # captions that get a reward, keys of `CANDIDATES`
 
     def __init__(self, config: DiscriminatorConfig, context: Context) -> None:
         super().__init__(config, context)

@@ -78,7 +78,6 @@ def graph(params: Params, stages: Stages) -> dict[str, Any]:
 
 
 def _group(params: Params, name: str, runs: Any) -> dict[str, Any]:
-    """A group's task and what its runs read besides: the weights that they continue from, listeners, words."""
     reads = dict.fromkeys(path for run in runs for path in (run.start, *run.reads.values()) if path is not None)
     if len(reads) > SLOTS:
         what = f"the runs of groups.{name} read {', '.join(reads)}"

@@ -24,10 +24,8 @@ from seqcap.world.parallel import ParallelConfig
 PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
 SCALES = Path("scales")
-# A run's `start` if it does not continue from any weights.
-SCRATCH = "scratch"
-# Datasets that the pipeline makes itself.
-GENERATED = ("scenes", "clips")
+SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
+GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
 
 
 def _metric(value: str) -> str:
@@ -49,9 +47,6 @@ Name = Annotated[str, Field(max_length=100, pattern="^[a-z0-9_]+$")]
 Reward = Annotated[dict[Annotated[str, AfterValidator(_metric)], float], Field(min_length=1)]
 Seeds = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
-
-
-# --- params.yaml
 
 
 class World(Section):
@@ -189,9 +184,6 @@ class Shared(Section):
     report: ReportParams
 
 
-# --- papers/<paper>.yaml
-
-
 class RatingParams(Section):
     """A page for people who judge captions."""
 
@@ -313,9 +305,6 @@ class Params(Entries):
         return self.source(name).stem
 
 
-# --- Reading
-
-
 def read_params(root: Path = Path()) -> Params:
     """Reads and checks the parameter files of the project in `root`; an `InputError` names file, key and value."""
     files = {PARAMS: read_yaml(root / PARAMS)}
@@ -381,7 +370,6 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
 
 
 def _fill(value: Any, alpha: float) -> Any:
-    """Fills in `$alpha`."""
     if isinstance(value, dict):
         return {key: _fill(item, alpha) for key, item in value.items()}
     return alpha if value == "$alpha" else value

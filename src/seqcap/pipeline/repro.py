@@ -17,19 +17,14 @@ from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 
-# The first stage, which writes what the others depend on.
-CONFIGURE = "configure"
-# The last stage.
-REPORT = "report"
+CONFIGURE = "configure"  # the first stage, which writes what the others depend on
+REPORT = "report"  # the last stage
 
 
 def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = False) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
-
-    Args:
-        targets: the stages that are wanted; those that they depend on run, too. Empty: every stage.
-        dry: only `configure` runs, and the names of the stages that would run are printed.
-    """
+    `targets` run with the stages that they depend on; empty: every stage. `dry`: only `configure` runs, and the names
+    of the stages that would run are printed."""
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
 
@@ -143,7 +138,6 @@ def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[st
 
 @contextmanager
 def _dvc(folder: Path) -> Iterator[Any]:
-    """The DVC repository of a checkout; its errors become one line."""
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 

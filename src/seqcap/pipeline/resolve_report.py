@@ -117,6 +117,5 @@ def report_config(params: Params) -> ReportConfig:
 
 
 def _code(paper: str, stage: str, others: Sequence[str] = (), data: Sequence[str] = ()) -> dict[str, str]:
-    """The code of a paper's stage, the data files of the paper among it."""
     modules, files = papers.sources(paper, stage)
     return closure([*modules, *others], [f"{stage}.py"], [*files, *data])

@@ -21,8 +21,7 @@ from seqcap.pipeline.resolve_training import (
 from seqcap.pipeline.validation import find
 from seqcap.tasks import KINDS
 
-# Evaluation -> what its groups decode.
-Decoded = dict[str, list[DecodingRun]]
+Decoded = dict[str, list[DecodingRun]]  # evaluation -> what its groups decode
 
 
 def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeConfig:

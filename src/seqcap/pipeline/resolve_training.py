@@ -18,8 +18,7 @@ from seqcap.pipeline.resolve_data import data_root, fingerprint
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
 
-# The objective of pretraining; it uses no reward.
-LIKELIHOOD = "cross_entropy"
+LIKELIHOOD = "cross_entropy"  # the objective of pretraining; it uses no reward
 # What objectives and rewards may read, by the name that they declare it with. The listener is the run's `listener`.
 LISTENER = "listener"
 READS = {
@@ -27,9 +26,6 @@ READS = {
     "paraphrases": "artifacts/words/{task}/paraphrases.parquet",
     "pretrained": "artifacts/pretrain/{captioner}",
 }
-
-
-# --- Captioners
 
 
 def pretrain_config(params: Params, name: str) -> TrainConfig:
@@ -103,7 +99,6 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
         "architecture": captioner.architecture,
         "model": validated(config, captioner.model, PARAMS, f"captioners.{name}.model").model_dump(),
         "seeds": tuple(params.shared.seed + i for i in range(captioner.seeds)),
-        # One more than the words of a caption: EOS.
         "max_length": task.max_length + 1,
         "precision": params.shared.precision,
     }
@@ -119,7 +114,6 @@ def _count_seeds(params: Params, run: RunParams) -> int:
 
 
 def _start(params: Params, name: str) -> tuple[str | None, int]:
-    """The folder of the weights that a run continues from, and how many seeds it has; None: it starts from scratch."""
     run = params.runs[name]
     if run.start == SCRATCH or (run.start is None and run.captioner not in params.shared.pretrain):
         return None, 0
@@ -152,11 +146,7 @@ def reward_weights(params: Params, reward: str | None, task: str, source: Path, 
     return weights
 
 
-# --- What runs read
-
-
 def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str, str]:
-    """What a run's objective and reward read: the name that they declare it with -> its path."""
     run = params.runs[name]
     task = params.shared.captioners[run.captioner].task
     paths = {}
@@ -173,7 +163,6 @@ def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str,
 
 
 def _listener(params: Params, name: str) -> str:
-    """The folder of the listeners that a run reads, one for each of its seeds."""
     run, source, place = params.runs[name], params.source(name), f"runs.{name}.listener"
     task = params.shared.captioners[run.captioner].task
     folder = find_retriever(params, run.listener or "none", task, source, place, starts_runs=True)
@@ -214,9 +203,6 @@ def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:
         yield "seqcap.data.embeddings"
     if LISTENER in run.reads:
         yield retriever_module(params, run.reads[LISTENER])
-
-
-# --- Retrievers
 
 
 def retriever_config(params: Params, name: str) -> RetrieverConfig:
@@ -268,7 +254,6 @@ def mine_config(params: Params, name: str) -> MiningConfig:
 
 
 def _config_class(package: ModuleType, name: str, source: Path, what: str) -> type[BaseModel]:
-    """The settings of a module of `package`: a captioner, objective or retriever. `what` names the parameter."""
     try:
         return package.config_class(name)  # type: ignore[no-any-return]
     except ModuleNotFoundError as error:

@@ -29,8 +29,7 @@ from seqcap.tasks import ARTIFACTS
 # Files of the folder, and two alternatives for the tokenizer's.
 FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
-# Images per forward pass and per row group.
-CHUNK = 32
+CHUNK = 32  # images per forward pass and per row group
 
 
 class Config(Frozen):

@@ -15,7 +15,6 @@ from seqcap.retrieval import clip, dual_encoder
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import info_nce
 
-# Classes of the head.
 DAMAGED, INTACT = range(2)
 # Most words of a damaged n-gram, and most repetitions of it.
 MOST = 3

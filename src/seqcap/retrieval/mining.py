@@ -25,12 +25,10 @@ from seqcap.tasks import ARTIFACTS
 
 # One row per image and rank (from 1): the mined image, and the cosine between the image and its nearest caption.
 MINED = pa.schema([("item", pa.int64()), ("rank", pa.int64()), ("mined", pa.int64()), ("cosine", pa.float32())])
-# Scores in memory at once: 64 MB.
-SCORES = 1 << 24
+SCORES = 1 << 24  # scores in memory at once: 64 MB
 # Captions in the first search, times the neighbours: images have several captions, and some are the query's own.
 FIRST = 8
-# Decimals of cosines, so that order does not depend on rounding.
-DECIMALS = 6
+DECIMALS = 6  # decimals of cosines, so that order does not depend on rounding
 
 
 def mined_file(folder: Path, seed: int) -> Path:

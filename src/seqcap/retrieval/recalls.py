@@ -16,8 +16,7 @@ from seqcap.tasks import ARTIFACTS
 from seqcap.tasks.base import Inputs, Split
 
 KS = (1, 5, 10)
-# Direction -> R@1, R@5, R@10 (0 to 1) and median rank.
-Recalls = dict[str, dict[str, float]]
+Recalls = dict[str, dict[str, float]]  # direction -> R@1, R@5, R@10 (0 to 1) and median rank
 
 
 @torch.no_grad()

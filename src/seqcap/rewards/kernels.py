@@ -1,10 +1,8 @@
 """The compiled inner loops of the rewards: n-grams packed into 64-bit keys, counted and compared.
-
 An n-gram is one uint64, 16 bits per id. No scored id is 0 (PAD), so keys of different orders never collide, key 0 marks
 an empty slot, and sorted keys are grouped by order. All kernels are in this file because numba's on-disk cache checks
 only the file of the outermost function: after a change elsewhere it would run stale machine code.
-`tests/plain_rewards.py` holds the same computations as readable Python.
-"""
+`tests/plain_rewards.py` holds the same computations as readable Python."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
@@ -123,9 +121,6 @@ def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
                 filled += 1
         grams[image + 1] = filled
     return union[: grams[-1]].copy(), grams
-
-
-# ---- CIDEr-D -------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -252,9 +247,6 @@ def cider_d(
     return scores
 
 
-# ---- BLEU ----------------------------------------------------------------------------------------------------
-
-
 @kernel
 def raise_limits(keys: Keys, limits: Ints, other_keys: Keys, other_counts: Ints) -> None:
     """limits[i] = max(limits[i], count of keys[i] in another caption); both are sorted."""
@@ -358,9 +350,6 @@ def bleu_against(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked
             closest = closer(lengths[row], closest, captions[caption + 1] - captions[caption])
         bleu_row(mine, counts, limits, lengths[row], closest, statistics[row])
     return statistics
-
-
-# ---- ROUGE-L -------------------------------------------------------------------------------------------------
 
 
 @kernel

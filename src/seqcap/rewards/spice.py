@@ -18,8 +18,7 @@ from seqcap.spice.references import reference_graphs
 if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
 
-# The first ids, PAD, BOS, EOS and UNK, are not words.
-SPECIALS = 4
+SPECIALS = 4  # the first ids, PAD, BOS, EOS and UNK, are not words
 # Nouns without synonyms, so that "<unk>" never matches a rare word of a reference.
 UNKNOWN_SAID, UNKNOWN_MEANT = "unkword", "oovword"
 

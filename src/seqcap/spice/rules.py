@@ -1,18 +1,15 @@
 """Rules from a dependency parse to scene-graph tuples.
-
 They follow Schuster, Krishna, Chang, Fei-Fei and Manning, "Generating semantically precise scene graphs from textual
 descriptions" (VL 2015, section 3: quantifiers, pronouns, then patterns over the dependencies), with SPICE's changes
 (Anderson et al., ECCV 2016, section 3.1): numbers are attributes and plurals are not copied, every noun is an object,
-and a verb without an object is an attribute, as in their figure 1.
-"""
+and a verb without an object is an attribute, as in their figure 1."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from seqcap.spice.matching import Tuples
 
-# Part of the parser's version. Raise it when the rules change, so that old parses are not used.
-VERSION = 1
+VERSION = 1  # part of the parser's version. Raise it when the rules change, so that old parses are not used.
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -68,8 +65,6 @@ def tuples(tokens: Sequence[Token]) -> Tuples:
 
 
 class _Parse:
-    """The parse of one caption; it may have several roots."""
-
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
         self.children: list[list[int]] = [[] for _ in tokens]

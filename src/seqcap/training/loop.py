@@ -1,15 +1,8 @@
-"""The training loop for captioners with every objective, retrievers and encoders.
-
-    for each batch:
-        loss, logs = learner(batch)
-        loss.backward(); clip; optimizer step
-    validation scores before the first step and after every epoch; the weights of the best epoch are kept
-
-The initial weights are kept only if there is no epoch, so reported results are always the objective's own.
-
+"""The training loop for captioners with every objective, retrievers and encoders. It keeps the weights of the epoch
+with the best validation score; the initial weights only if there is no epoch, so reported results are always the
+objective's own.
 A run can be killed at any moment. Every minute and after every epoch it writes a checkpoint to scratch/: weights,
-Adam's moments, random generators, curves. The same command resumes it, to the bytes of an uninterrupted run.
-"""
+Adam's moments, random generators, curves. The same command resumes it, to the bytes of an uninterrupted run."""
 
 import math
 import sys
