@@ -26,8 +26,6 @@ class Frozen(BaseModel):
 
 
 class StageConfig(Frozen):
-    """One file of configs/."""
-
     code: Mapping[str, str]  # file of the package -> hash
 
     @classmethod

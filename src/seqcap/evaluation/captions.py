@@ -66,7 +66,6 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
             rows += best_rows(run, decoder, {name: values[places] for name, values in rewards.items()})
             at_best += len(references)
     if scenes is not None:
-        # As if they were samples.
         rows += truth_rows(DecodedRun("human", 0, {}), "sample", references, scenes)
     return pa.concat_tables(rows)
 
@@ -104,7 +103,6 @@ def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], r
     BLEU. Images' CIDEr is in `set_rows`."""
     chosen = range(len(next(iter(measured.values())).per_caption))[rows]
     images = run.captions[decoder]
-    # BLEU-1 to BLEU-4 share their counts.
     counts = {METRICS[metric].statistics: values.statistics for metric, values in measured.items()}
     for metric, values in measured.items():
         yield run.corpus(decoder, metric, values.corpus(chosen))

@@ -37,8 +37,6 @@ DISTRIBUTIONS: tuple[Distribution, ...] = ("multinomial", "gumbel")
 
 @dataclass(frozen=True)
 class Estimator:
-    """A way to estimate the gradient."""
-
     name: str  # `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`
     draws: int = 1  # captions of each image over which one estimate is the mean
     relaxation: Relaxation | None = None  # None: a score function

@@ -207,7 +207,6 @@ class Speakers:
         paths = {seed: Path(config.captioner) / f"seed{seed}.safetensors" for seed in seeds}
         loaded = {seed: models.load(path) for seed, path in paths.items()}
         self.captioners = {seed: captioner.to(self.device) for seed, (captioner, _) in loaded.items()}
-        # All seeds read the same features, which are in memory once.
         task = tasks.load(config.kind, config.task, type(self.captioners[seeds[0]]))
         for seed, (_, metadata) in loaded.items():
             task.check(paths[seed], metadata)

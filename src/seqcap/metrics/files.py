@@ -21,8 +21,7 @@ from seqcap.files.parquet import read_table
 from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.captions import Caption
 
-# Integers in COCO; other datasets use file names.
-ImageId = int | str
+ImageId = int | str  # integers in COCO; other datasets use file names
 Captions = dict[ImageId, list[Caption]]
 Named = Iterable[tuple[ImageId, Caption]]
 FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"

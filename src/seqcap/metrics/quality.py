@@ -30,8 +30,6 @@ FIRST_ID = 4  # smaller ids are special tokens
 
 @dataclass(frozen=True)
 class Measured:
-    """One metric of n captions."""
-
     per_caption: Floats  # [n]
     statistics: Floats  # [n, k] counts, whose sums over captions give corpus values
     aggregate: Callable[[Floats], Floats]  # sums [..., k] -> corpus values [...]

@@ -94,7 +94,6 @@ _ALL = (
     # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.
     Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),
     Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
-    # By a checker that knows generated scenes exactly.
     Metric("true_of_own", "true of the own scene", scale=100),
     Metric("alone", "true of the own scene alone", scale=100),
     Metric("bits", "bits of the choice that are settled", unit="bits"),
@@ -106,7 +105,6 @@ _ALL = (
     Metric("seq-rep-2", "seq-rep-2", "lower"),
 )
 METRICS = {metric.name: metric for metric in _ALL}
-# The metrics of `seqcap.metrics.quality`, and the same in the order of the quality tables.
 QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 QUALITY_TABLE = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
 SERVER = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE")

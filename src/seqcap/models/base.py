@@ -189,13 +189,10 @@ class Standardised(nn.Module):
             here = slice(start, start + 512)
             flat = features[..., here].double().flatten(0, -2)
             self.feature_mean[here] = flat.mean(0)
-            # A constant channel is not divided by zero.
             self.feature_scale[here] = 1 / flat.std(0).clamp(min=1e-3)
 
 
 class CaptionerConfig(Frozen):
-    """Settings of all captioners of images and clips."""
-
     hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
 
 

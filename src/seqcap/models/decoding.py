@@ -83,7 +83,6 @@ def complete(
     time = torch.arange(captions.shape[1], device=rows.device)
     whole[:, : len(time)] = captions[rows].masked_fill(time >= lengths[:, None], PAD)
     place = lengths[:, None] + torch.arange(found.tokens.shape[1], device=rows.device)
-    # This cuts off padding only.
     return whole.scatter(1, place, found.tokens)[:, :max_length]
 
 

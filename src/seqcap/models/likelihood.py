@@ -38,7 +38,6 @@ class _CrossEntropy(torch.autograd.Function):
         weight = weights[0][:, None]
         gradient = torch.empty_like(logits)
         for some in _parts(logits):
-            # The probabilities, minus 1 at the token itself.
             single = logits[some].float().sub_(normaliser[some]).exp_().mul_(weight[some])
             gradient[some] = single.scatter_add_(1, target[some], -weight[some])
         return gradient, None

@@ -29,8 +29,6 @@ class Reward(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """What an objective may use."""
-
     reward: Reward  # against the training references
     max_length: int  # tokens of a sampled caption, EOS included
     hidden: int  # size of the decoder's output
@@ -62,8 +60,6 @@ class Partner:
 
 @dataclass(frozen=True)
 class Batch:
-    """The data of one training step."""
-
     features: Tensor  # [b, *feature shape]
     images: NDArray[np.int64]  # rows among the training images, int64 [b]; on the CPU, where rewards need them
     captions: Tensor  # ids [b, references, time]; a missing reference is all PAD
@@ -147,7 +143,6 @@ def _draw(
     """Tokens and memory of the samples; rewards of samples and greedy captions [b, samples + greedy]."""
     b, each = len(batch.images), samples + greedy
     memory = captioner.encode(batch.features)
-    # The last row of each image is greedy.
     most_probable = torch.zeros(b, each, dtype=torch.bool, device=batch.features.device)
     most_probable[:, samples:] = True
     with torch.no_grad():

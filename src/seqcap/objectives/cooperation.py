@@ -36,8 +36,6 @@ class HingeConfig(Frozen):
 
 
 class ListenerConfig(Frozen):
-    """Settings of a listener that learns."""
-
     listener_pace: float = Field(1.0, gt=0, description="the listener's learning rate as a multiple of the captioner's")
 
 
@@ -133,7 +131,6 @@ def draw_candidates(
     b = len(batch.images)
     greedy = torch.ones(b, dtype=torch.bool, device=batch.features.device)
     if tokens is None:
-        # Both are drawn in one batch.
         doubled = tuple(torch.cat([part, part]) for part in memory)
         drawn = decoding.rollout(captioner, doubled, context.max_length, torch.cat([~greedy, greedy])).tokens
         tokens, best = drawn[:b], drawn[b:]

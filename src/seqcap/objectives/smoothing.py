@@ -145,7 +145,6 @@ def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float,
 
 def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
     """Draws distances [n, L] from distributions [n, longest + 1]: strata of the inverse CDF."""
-    # Double precision, for rare distances.
     cumulative = log_probs.exp().cumsum(1)
     strata = torch.arange(samples, dtype=torch.float64, device=log_probs.device) / samples
     uniform = (torch.rand(len(log_probs), 1, dtype=torch.float64, device=log_probs.device) + strata) % 1

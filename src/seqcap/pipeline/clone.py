@@ -81,7 +81,6 @@ def warn_of_uncommitted(experiment: Path) -> None:
     commit = _git("rev-parse", "--short", "HEAD").strip()
     paths = ["."]
     if experiment.resolve().is_relative_to(Path.cwd()):
-        # The experiment itself is read from the checkout.
         paths.append(f":(exclude,literal){experiment.resolve().relative_to(Path.cwd())}")
     changes = _git("--no-optional-locks", "status", "--porcelain", "--", *paths).splitlines()
     if not changes:

@@ -20,7 +20,6 @@ SLOTS = 4
 
 
 def write_graph(root: Path = Path()) -> None:
-    """Writes graph.yaml."""
     params = read_params(root)
     with atomic(root / GRAPH) as temporary:
         temporary.write_text(graph_text(params, resolve(params)), encoding="utf-8")
@@ -34,7 +33,6 @@ def check_graph(params: Params, stages: Stages, root: Path = Path()) -> None:
 
 
 def graph_text(params: Params, stages: Stages) -> str:
-    """The content of graph.yaml."""
     lines = ["graph:"]
     for kind, entries in graph(params, stages).items():
         if isinstance(entries, dict) and entries:

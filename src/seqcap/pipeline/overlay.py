@@ -8,7 +8,6 @@ from typing import Any
 
 from seqcap.errors import InputError
 
-# The sections of the parameter files whose entries have names.
 NAMED = (
     *("tasks", "features", "captioners", "pretrain", "retrievers", "mined", "rewards", "evaluations", "groups"),
     *("runs", "ensembles", "retrievals", "variances", "estimators"),

@@ -107,8 +107,6 @@ class Embeddings(Section):
 
 
 class Features(Section):
-    """Visual features of a task's images or clips."""
-
     backbone: str = Field(pattern="^((scenes|clips)_cnn|resnet(18|34|50|101|152)|mobilenet_v2|inception_v3)$")
     weights: str
     image_size: int = Field(ge=16, le=1024)
@@ -185,8 +183,6 @@ class Shared(Section):
 
 
 class RatingParams(Section):
-    """A page for people who judge captions."""
-
     judge: Name  # the retriever that says which images are similar
 
 
@@ -248,8 +244,6 @@ class RetrievalParams(Section):
 
 
 class VarianceParams(Section):
-    """The measurement of the policy gradient's variance."""
-
     captioner: Name
     reward: Name
     settings: dict[str, Any]

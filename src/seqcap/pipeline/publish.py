@@ -45,7 +45,6 @@ def _listing(folder: Path) -> list[str]:
     lines = []
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
-            # None was published.
             lines.append(f"link  {path.relative_to(folder)}")
         elif path.is_file() and path != folder / MARKER:
             lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}")

@@ -86,7 +86,6 @@ def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], 
 
 
 def paper_config(fields: dict[str, Any], stage: str) -> PaperConfig:
-    """Stage `tables` or `figures` of a paper."""
     return PaperConfig(**fields, code=_code(fields["paper"], stage))
 
 

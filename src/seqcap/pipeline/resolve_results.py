@@ -28,7 +28,6 @@ def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeCon
     """Stage `decode` of a group: its ensembles, or each of its runs with every seed."""
     evaluation = params.groups[group]
     runs = {run.name: run for run in trained.runs}
-    # Name -> run, and the seeds that decode together.
     teams = {
         name: (runs[one.run], _teams(params, name, runs)) for name, one in params.ensembles.items() if one.run in runs
     }

@@ -29,7 +29,6 @@ READS = {
 
 
 def pretrain_config(params: Params, name: str) -> TrainConfig:
-    """Stage `pretrain` of a captioner."""
     run = TrainingRun(
         **captioner_fields(params, name, PARAMS, f"pretrain.{name}"),
         name=name,
@@ -46,7 +45,6 @@ def pretrain_config(params: Params, name: str) -> TrainConfig:
 
 
 def train_config(params: Params, group: str) -> TrainConfig:
-    """Stage `train` of a group of runs."""
     runs = [training_run(params, name) for name, run in params.runs.items() if run.group == group]
     if not runs:
         raise InputError(params.source(group), f"groups.{group} has no run", "give it one, or remove it")
@@ -85,7 +83,6 @@ def weights_folder(params: Params, run: str) -> str:
 
 
 def captioner_fields(params: Params, name: str, source: Path, place: str) -> dict[str, Any]:
-    """What a run takes from its captioner."""
     captioner = find(params.shared.captioners, name, source, place)
     task = find(params.shared.tasks, captioner.task, PARAMS, f"captioners.{name}.task")
     what = f"captioners.{name}.architecture is {captioner.architecture!r}"
@@ -189,7 +186,6 @@ def find_retriever(params: Params, name: str, task: str, source: Path, place: st
 
 
 def retriever_module(params: Params, folder: str) -> str:
-    """The module of the retriever whose weights are in a folder."""
     return f"seqcap.retrieval.{params.shared.retrievers[Path(folder).name].architecture}"
 
 
@@ -206,7 +202,6 @@ def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:
 
 
 def retriever_config(params: Params, name: str) -> RetrieverConfig:
-    """Stage `retriever`."""
     retriever, place = params.shared.retrievers[name], f"retrievers.{name}"
     task = params.shared.tasks.get(retriever.task)
     if not isinstance(task, ImageTask):
@@ -238,7 +233,6 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
 
 
 def mine_config(params: Params, name: str) -> MiningConfig:
-    """Stage `mine` of a retriever."""
     retriever = find(params.shared.retrievers, name, PARAMS, f"mined.{name}")
     return MiningConfig(
         name=name,

@@ -26,15 +26,12 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
-# Files of the folder, and two alternatives for the tokenizer's.
 FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 CHUNK = 32  # images per forward pass and per row group
 
 
 class Config(Frozen):
-    """Paths, set by the stage."""
-
     folder: str = Field(description="CLIP's files")
     vocabulary: str = Field(description="file of the captions' vocabulary")
     images: str = Field(description="file of the images' embeddings")

@@ -16,8 +16,7 @@ from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import info_nce
 
 DAMAGED, INTACT = range(2)
-# Most words of a damaged n-gram, and most repetitions of it.
-MOST = 3
+MOST = 3  # most words of a damaged n-gram, and most repetitions of it
 Words = list[int]
 
 

@@ -102,7 +102,6 @@ def _others(
     row = np.concatenate(owners)
     cosine = np.repeat(cosines, [len(some) for some in owners])
     order = np.lexsort((row, -cosine))
-    # The first place of each image, in order.
     first = np.sort(np.unique(row[order], return_index=True)[1])
     row, cosine = row[order][first], cosine[order][first]
     other = ~copies(images[[query]], images[row])[0].numpy()

@@ -27,8 +27,7 @@ BITS = np.uint64(16)
 TWO_IDS = np.uint64(1 << 16)
 THREE_IDS = np.uint64(1 << 32)
 FOUR_IDS = np.uint64(1 << 48)
-# Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
 WORD = np.uint64(64)
 
 
@@ -78,7 +77,6 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
             key = EMPTY
             for offset in range(order):
                 key = (key << BITS) | np.uint64(tokens[start + offset])
-            # Insertion sort, since captions are short.
             place = distinct
             while place > first and keys[place - 1] > key:
                 place -= 1
@@ -198,7 +196,6 @@ def cider_d(
     norms: Floats,
     sigma: float,
 ) -> Floats:
-    """CIDEr-D of each hypothesis against its image's references; see `CiderD.score`."""
     _, captions, images, union, grams = cooked
     table, shift, idf = frequencies
     n, time = hypotheses.shape
@@ -370,7 +367,6 @@ def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
 
 @kernel
 def rouge_l(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked, beta: float) -> Floats:
-    """ROUGE-L of each hypothesis against its image's references; see `RougeL.score`."""
     tokens, captions, images = cooked.tokens, cooked.captions, cooked.images
     scores = np.zeros(len(hypotheses))
     longest = 0

@@ -19,14 +19,12 @@ BEAM = 40
 # matcher, matched content words and matched function words of both; chunks; matched words of both.
 STATISTICS = 23
 LENGTH, FUNCTION, MATCHED, CHUNKS, COVERED = 0, 2, 4, 20, 21
-# A token that matches nothing, not even itself: a word outside the vocabulary.
-UNKNOWN = -1
+UNKNOWN = -1  # a token that matches nothing, not even itself: a word outside the vocabulary
 FIRST_WORD = 4
 FORMS = 3
 HALF = np.uint64(32)
 ONE = np.uint64(1)
-# FNV-1a, 64 bits.
-FNV_BASIS = np.uint64(0xCBF29CE484222325)
+FNV_BASIS = np.uint64(0xCBF29CE484222325)  # FNV-1a, 64 bits
 FNV_PRIME = np.uint64(0x100000001B3)
 SPACE = 32
 

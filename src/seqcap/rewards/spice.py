@@ -57,7 +57,6 @@ class SpiceReward:
         )
 
     def _parsed(self, wanted: dict[bytes, npt.NDArray[np.int64]]) -> dict[bytes, Graph]:
-        """Graphs of the distinct hypotheses, which become the most recently used."""
         texts = {
             key: " ".join(self._words[id_] for id_ in ids.tolist())
             for key, ids in wanted.items()

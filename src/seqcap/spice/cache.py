@@ -13,9 +13,8 @@ from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 from seqcap.system.scratch import locked
 
-# Captions between two writes, about 20 seconds.
-FLUSH = 20_000
-SHOWN = 5_000
+FLUSH = 20_000  # captions between two writes, about 20 seconds
+SHOWN = 5_000  # captions from which on progress is shown
 ROWS = 50_000  # rows that become Python objects at once
 
 

@@ -132,7 +132,6 @@ def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
     return lemma
 
 
-# Parts of speech that inflect.
 _KINDS = {
     **dict.fromkeys(("NNS", "NNPS"), "noun"),
     **dict.fromkeys(("VBD", "VBG", "VBN", "VBP", "VBZ"), "verb"),

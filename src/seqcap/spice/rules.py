@@ -23,9 +23,7 @@ QUANTITIES = word_set(
 )
 # "in front of" and "to the left of" are relations; their nouns are not objects.
 PLACES = word_set("bottom center centre front left middle midst right top")
-# "next to", "close to".
 ADVERBS = word_set("across adjacent ahead along atop away close inside left near nearby next out outside right")
-# Nouns that a pronoun may refer to.
 MALE = word_set("batter boy brother catcher dad father gentleman groom guy he husband king male man son")
 FEMALE = word_set("bride daughter female girl grandmother lady mom mother queen she sister wife woman")
 PEOPLE = (

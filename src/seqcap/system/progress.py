@@ -39,7 +39,6 @@ class Lines(tqdm):  # type: ignore[type-arg]
         self.fp.flush()
 
     def close(self) -> None:
-        """Writes the last line."""
         if not self.disable:
             self.display()
             self.disable = True

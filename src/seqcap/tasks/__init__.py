@@ -20,8 +20,6 @@ ARTIFACTS = Path("artifacts")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of task."""
-
     unit: str  # name of an input, for people
     units: str
     caption: str  # name of an output, for people

@@ -115,8 +115,6 @@ class SentenceSplit(Split):
 
 
 class Reader(Task):
-    """Sentence pairs in words or subwords."""
-
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
         self.source_vocabulary = Vocabulary.read(folder / "data" / SOURCE_VOCABULARY)

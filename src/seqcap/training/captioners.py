@@ -52,7 +52,6 @@ def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) 
 
 
 def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
-    """Trains a run with one seed; see `loop.train`."""
     job = Job(run, seed)
     state = loop.train(job, kept)
     return Trained(state.curves, float(np.median(state.seconds)) * job.batches if state.seconds else None)

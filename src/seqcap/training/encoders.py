@@ -35,8 +35,7 @@ from seqcap.world.motion import FRAMES, sample_clip
 TRAIN, VAL = 271828, 271829
 TRAIN_PER_VAL = 12  # training images per validation image
 NOISE = 6  # noise of the pixels, as in `scenes.Config`
-# Images per call of a drawing process.
-CHUNK = 200
+CHUNK = 200  # images per call of a drawing process
 Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
 # Pixels, labels of the image, labels of each object, and the objects.
@@ -238,7 +237,6 @@ def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tens
     targets = objects.new_zeros(len(objects), height, width, objects.shape[2])
     for i in range(objects.shape[1]):
         cell = images, (middles[:, i, 0] * height).long(), (middles[:, i, 1] * width).long()
-        # Two objects may share a cell.
         targets[cell] = torch.maximum(targets[cell], objects[:, i])
     return targets
 

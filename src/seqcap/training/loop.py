@@ -62,7 +62,6 @@ class Job(ABC, Generic[L]):
         """Writes the kept weights, after the last step."""
 
     def score_start(self, state: State[L]) -> None:
-        """Records the scores before the first step."""
         value = self.validate(state)
         if self.steps == 0:
             state.keep(value)
@@ -101,7 +100,6 @@ def train(job: Job[L], kept: Path) -> State[L]:
 
 
 def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
-    """Trains to the end; the state then has the best epoch's weights."""
     label = f"{job.name} seed {job.seed}"
     if state.at > 0 and job.rank == 0:
         print(f"{label}: goes on from step {state.at}", file=sys.stderr, flush=True)
@@ -132,7 +130,6 @@ def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
 
 
 def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
-    """Takes one training step; returns the learner's logs."""
     job.set_rates(state.optimizer, state.at)
     state.learner.train()
     # Before the step, because the learner may count steps.
