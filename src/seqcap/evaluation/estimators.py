@@ -55,8 +55,7 @@ class Setup:
     max_length: int  # tokens of a caption, EOS included
 
     def embed(self, captions: Tensor) -> Tensor:
-        """Embeddings [draws, b, d] of captions grouped by image, ids [b * draws, time] or relaxed [b * draws, time,
-        V]."""
+        """Embeddings [draws, b, d] of captions by image, ids [b * draws, time] or relaxed [b * draws, time, V]."""
         embedded = self.listener.embed_captions(captions)
         return embedded.view(len(self.images), -1, embedded.shape[1]).transpose(0, 1)
 

@@ -67,8 +67,7 @@ class DecodedRun:
 
 
 def read_runs(config: EvaluationConfig) -> list[DecodedRun]:
-    """The captions of every run with every seed, in the configuration's order; InputError for missing or wrong
-    files."""
+    """The captions of every run and seed, in the configuration's order; InputError for missing or wrong files."""
     return [run for name, path in config.decoded.items() for run in _read_run(name, path)]
 
 

@@ -1,6 +1,5 @@
-"""Quality of captions against references, by the code that also rewards training, without Java. BLEU, ROUGE-L and CIDEr
-are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE is "SPICE (spaCy)": its parser is not the official one.
-Captions must be tokenized."""
+"""Quality of tokenized captions against references, by the code that also rewards training, without Java. BLEU, ROUGE-L
+and CIDEr are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE has another parser than the official one."""
 
 from __future__ import annotations
 

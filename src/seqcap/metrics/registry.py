@@ -143,8 +143,7 @@ _SPELLINGS = {"bleu": QUALITY[:4], "rouge": ("ROUGE_L",), "ciderd": ("CIDEr",)}
 
 
 def find_metrics(names: Iterable[str]) -> list[str]:
-    """Metrics of `QUALITY` by names in any case and spelling: `cider`, `BLEU-4`, `rouge`; `bleu` is all four.
-    InputError for an unknown name."""
+    """Metrics of `QUALITY` by names in any case and spelling (`BLEU-4`; `bleu` is all four); InputError for others."""
     known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in QUALITY} | _SPELLINGS
     found: list[str] = []
     for name in names:

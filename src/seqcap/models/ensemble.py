@@ -1,5 +1,4 @@
-"""Ensembles of captioners: the mean of their next-token distributions. Elbayad et al., ACL 2018, submit ensembles of
-five seeds to COCO's server (Table 2)."""
+"""Ensembles of captioners: their mean next-token distribution, as Elbayad et al., ACL 2018, submit to COCO."""
 
 import math
 from collections.abc import Sequence

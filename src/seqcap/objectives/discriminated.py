@@ -72,9 +72,8 @@ class Discriminator(nn.Module):
 
 
 class DiscriminatorObjective(ListenerObjective):
-    """An objective with a fixed retriever and a discriminator that learns. In the first `pretraining_steps` only the
-    discriminator learns, from captions of the initial captioner. Later both learn in every step, and the reward uses
-    the discriminator before the step."""
+    """An objective with a fixed retriever and a discriminator. In the first `pretraining_steps` only the discriminator
+    learns, from captions of the initial captioner; later both do. The reward uses the discriminator before the step."""
 
     config: DiscriminatorConfig
     rewarded: ClassVar[tuple[str, ...]]  # captions that get a reward, keys of `CANDIDATES`

@@ -77,8 +77,7 @@ class Model(Objective):
         return scored, {"train_loss": loss, **logs}
 
     def draw(self, batch: Batch, vocabulary_size: int) -> tuple[Sequences, Tensor, dict[str, float]]:
-        """Sequences around the n captions, their weights [n, L] (without effect for missing ones), and numbers to
-        log."""
+        """Sequences around the n captions, their weights [n, L] (no effect for missing ones), and numbers to log."""
         config = self.config
         present = (batch.captions != PAD).any(2).flatten()
         around = batch.captions, vocabulary_size, config.tau, config.samples, config.substitutes

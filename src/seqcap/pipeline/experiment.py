@@ -56,10 +56,9 @@ def run_experiment(
 
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
-    """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong. `changes` maps
-    params.yaml or a file of papers/ to what `overlay` lays over it. With an evaluation go its groups, and with a group
-    what its runs leave behind. A paper whose file is null takes no part. `source` is where the changes are from, for
-    messages."""
+    """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong. `changes`, from
+    file `source`, maps params.yaml or a file of papers/ to what `overlay` lays over it. With an evaluation go its
+    groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
     yaml = YAML()
     # What does not change is written as it was read.
     yaml.width = 1_000_000
@@ -104,8 +103,7 @@ def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
 
 
 def _drop_orphans(content: MutableMapping[str, Any], path: Path) -> None:
-    """Removes from a paper's file what a removed evaluation or group leaves behind, but for its runs: others may be
-    like them."""
+    """Removes what a removed evaluation or group leaves behind, but for its runs: others may be like them."""
     evaluations, groups, runs = (content.get(section, {}) for section in ("evaluations", "groups", "runs"))
     _keep(groups, lambda evaluation: evaluation in evaluations)
     _keep(content.get("retrievals", {}), lambda retrieval: retrieval["evaluation"] in evaluations)

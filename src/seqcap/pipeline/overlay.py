@@ -1,5 +1,4 @@
-"""Lays parameters over other parameters: what a scale or an experiment changes in a file, and what a run takes from
-those that it is `like`."""
+"""Lays parameters over others: changes by a scale or an experiment, and what a run takes from those it is `like`."""
 
 from collections.abc import Mapping, MutableMapping
 from copy import deepcopy

@@ -54,8 +54,7 @@ def _is_dvc(process: int) -> bool:
 
 
 def keep_records(folder: Path) -> None:
-    """Copies dvc.lock, or puts the copy back if dvc.lock has been cut off: DVC writes it in place, so that a kill or a
-    full disk would cost all records."""
+    """Copies dvc.lock, or puts the copy back if a kill or a full disk has cut off dvc.lock: DVC writes it in place."""
     records, kept = folder / "dvc.lock", folder / DVC / "seqcap-dvc.lock"
     with dvc_waits(folder):
         if not records.exists():

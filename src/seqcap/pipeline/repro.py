@@ -86,8 +86,7 @@ def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: in
 
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The part of a graph that is out of date, and what depends on it. DVC is asked once, which takes seconds: stage by
-    stage it takes minutes."""
+    """The part of a graph that is out of date, and what depends on it, in one call of DVC: many would take minutes."""
     with _dvc(folder) as repo:
         # Seen from another folder, names of stages have a path before them.
         changed = {name.rpartition(":")[2] for name in repo.status()}

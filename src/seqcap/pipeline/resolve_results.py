@@ -1,5 +1,4 @@
-"""From parameters to the configurations of the stages that decode, score and measure: decode, evaluate, retrieve,
-variance and estimators."""
+"""From parameters to the configurations of the stages that decode, score and measure."""
 
 from seqcap import rewards
 from seqcap.config.decoding import DecodeConfig, DecodingRun

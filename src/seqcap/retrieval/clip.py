@@ -38,8 +38,7 @@ class Config(Frozen):
 
 
 class Model(Retriever):
-    """CLIP's text tower and stored embeddings of images. InputError if transformers is not installed, or the folder
-    lacks a file or holds no CLIP."""
+    """CLIP's text tower and stored image embeddings. InputError if transformers or CLIP's files are missing or wrong."""
 
     config: Config
 
@@ -122,8 +121,7 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
 
 
 def read(folder: Path) -> tuple[Any, Any, Any]:
-    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor. Downloads nothing and reads no
-    pickle; errors as in `Model`."""
+    """transformers' CLIPModel, tokenizer and image processor, without downloads or pickles; errors as in `Model`."""
     for file in FILES:
         if not (folder / file).is_file():
             _wrong(folder, f"has no {file}")

@@ -1,5 +1,4 @@
-"""A text encoder with a head that tells people's captions from damaged ones (Cho et al., NAACL 2022, "Fine-grained
-image captioning with CLIP reward")."""
+"""A text encoder whose head tells people's captions from damaged ones (Cho et al., NAACL 2022)."""
 
 import copy
 from collections.abc import Callable
@@ -60,8 +59,7 @@ class ClipTextEncoder(nn.Module):
 
 
 class Grammar(nn.Module):
-    """A copy of the text encoder of a dual encoder or CLIP, with a head: Linear -> ReLU -> Linear, no biases.
-    InputError for other retrievers."""
+    """A copy of the text encoder of a dual encoder or CLIP (InputError for others), with a head of two linear layers."""
 
     def __init__(self, retriever: Retriever) -> None:
         super().__init__()

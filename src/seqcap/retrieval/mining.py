@@ -111,8 +111,7 @@ def _others(
 
 def read(path: Path, items: NDArray[np.int64], ranks: Sequence[int]) -> NDArray[np.int64]:
     """The mined images of these ranks, as rows of `items`, the ids of all training images: int64 [n, len(ranks)].
-    InputError if the file is missing or damaged, lacks an image or rank, or names the image itself or an unknown one.
-    """
+    InputError if the file is missing or damaged, lacks an image or rank, or names the same or an unknown image."""
     table = read_table(path, MINED)
     rows = {item: row for row, item in enumerate(items.tolist())}
     columns = {rank: column for column, rank in enumerate(ranks)}

@@ -35,8 +35,7 @@ def embed_captions(retriever: Retriever, captions: Tensor, device: torch.device)
 
 
 def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls:
-    """In both directions: each caption's image among all images, and the best of each image's captions among all
-    captions of other images."""
+    """Recalls in both directions; an image's best caption counts, among all captions of other images."""
     captions = split.captions(np.arange(len(split)))
     present = captions[:, :, 0] != PAD
     owners = present.nonzero()[:, 0].to(device)

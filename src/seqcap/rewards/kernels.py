@@ -94,8 +94,7 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
 
 @kernel
 def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
-    """The distinct n-grams of all captions of each image: union [grams], sorted within an image, and grams [images +
-    1], where each image's begin."""
+    """All distinct n-grams of each image's captions, sorted: [grams], and where each image's begin: [images + 1]."""
     grams = np.zeros(len(images), dtype=np.int64)
     union = np.empty(1 << 16, dtype=np.uint64)
     most = 0
