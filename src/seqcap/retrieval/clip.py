@@ -38,7 +38,7 @@ class Config(Frozen):
 
 
 class Model(Retriever):
-    """CLIP's text tower and stored image embeddings. InputError if transformers or CLIP's files are missing or wrong."""
+    """CLIP's text tower and stored image embeddings. InputError if transformers or a file is missing, or not a CLIP."""
 
     config: Config
 

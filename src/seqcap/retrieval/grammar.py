@@ -59,7 +59,7 @@ class ClipTextEncoder(nn.Module):
 
 
 class Grammar(nn.Module):
-    """A copy of the text encoder of a dual encoder or CLIP (InputError for others), with a head of two linear layers."""
+    """A copy of a dual encoder's or CLIP's text encoder (InputError for others), with a head of two layers."""
 
     def __init__(self, retriever: Retriever) -> None:
         super().__init__()
