@@ -3,8 +3,7 @@
 `configure` writes the files. A file holds all that its stage depends on. `code` maps the package's files that the stage
 runs to hashes: a changed file repeats the stages that run it, and no others. Labels of runs are only in the report's
 files, so that a new label repeats no training. Each kind of stage has a module of its own, so that a new field changes
-the code of that stage only.
-"""
+the code of that stage only."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,8 +16,7 @@ from seqcap.files.json_file import read_json, write_json
 from seqcap.files.writing import check_output
 
 CONFIGS = Path("configs")
-# The kinds of tasks (`seqcap.tasks.KINDS`).
-Kind = Literal["images", "clips", "sentences"]
+Kind = Literal["images", "clips", "sentences"]  # the kinds of tasks (`seqcap.tasks.KINDS`)
 # File -> size and modification time: DVC does not track files outside the project.
 Fingerprint = Mapping[str, tuple[int, int]]
 
@@ -28,8 +26,6 @@ class Frozen(BaseModel):
 
 
 class StageConfig(Frozen):
-    """One file of configs/."""
-
     code: Mapping[str, str]  # file of the package -> hash
 
     @classmethod

@@ -92,11 +92,9 @@ class WordsConfig(StageConfig):
 
 class Glove(Frozen):
     """How GloVe is trained.
-
     Elbayad et al. 2018 train on the captions, with window 15 and 300 dimensions. They do not print the rest: x_max, the
     learning rate and the epochs are Pennington et al.'s (who take 50 epochs below 300 dimensions), with corpora a
-    thousand times larger. With few captions, a smaller x_max gives more counts their full weight.
-    """
+    thousand times larger. With few captions, a smaller x_max gives more counts their full weight."""
 
     window: int = Field(15, ge=1, le=100)  # words to either side that count as context
     dimension: int = Field(300, ge=1, le=10_000)

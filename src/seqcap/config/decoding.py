@@ -21,6 +21,4 @@ class DecodingRun(Frozen):
 
 
 class DecodeConfig(StageConfig):
-    """Stage `decode`: the runs of a group, or its ensembles."""
-
     runs: tuple[DecodingRun, ...]

@@ -1,5 +1,4 @@
 """Scores of captions of images or clips: one row per caption, metric and run (metrics: `seqcap.metrics.registry`).
-
 - every caption: `CIDEr`, `precision_true`, `recall_true` and `all_true` (1 for a caption that says something and
   nothing false);
 - greedy captions and the best of the beam: the others of `registry.QUALITY`, `reward_<name>` for every reward of the
@@ -7,10 +6,8 @@
 - a decoder's set of captions of an image (rank null): `Div1`, `Div2`, `self-CIDEr` and `recall_true`;
 - the split (item null): all of `registry.QUALITY`, `mBleu1`-`mBleu4`, `Self-BLEU4`, `oracle` (CIDEr of each image's
   best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings` (percent).
-
 Each image also has its counts of BLEU and mBLEU (`Metric.statistics`). The true ones need scene graphs of all images.
-Human captions are run `human`, with the true ones only: against themselves other metrics mean nothing.
-"""
+Human captions are run `human`, with the true ones only: against themselves other metrics mean nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -34,8 +31,7 @@ from seqcap.world.scenes import read_worlds
 
 # Datasets with complete knowledge, and how the graphs of their scenes or clips are read.
 WORLDS: Mapping[str, Callable[[str], Scene]] = {"scenes": Scene.from_json, "clips": Clip.from_json}
-# Decoders whose best caption has every quality metric.
-BEST = ("greedy", "beam")
+BEST = ("greedy", "beam")  # decoders whose best caption has every quality metric
 
 
 def evaluate(config: EvaluationConfig) -> pa.Table:
@@ -70,7 +66,6 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
             rows += best_rows(run, decoder, {name: values[places] for name, values in rewards.items()})
             at_best += len(references)
     if scenes is not None:
-        # As if they were samples.
         rows += truth_rows(DecodedRun("human", 0, {}), "sample", references, scenes)
     return pa.concat_tables(rows)
 
@@ -108,7 +103,6 @@ def quality_rows(run: DecodedRun, decoder: str, measured: dict[str, Measured], r
     BLEU. Images' CIDEr is in `set_rows`."""
     chosen = range(len(next(iter(measured.values())).per_caption))[rows]
     images = run.captions[decoder]
-    # BLEU-1 to BLEU-4 share their counts.
     counts = {METRICS[metric].statistics: values.statistics for metric, values in measured.items()}
     for metric, values in measured.items():
         yield run.corpus(decoder, metric, values.corpus(chosen))

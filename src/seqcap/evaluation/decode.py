@@ -21,13 +21,11 @@ def decode_split(run: DecodingRun) -> list[dict[str, Any]]:
     """Greedy, beam and sampled captions of a split's images, or translations of its sentences: rows of
     `schemas.DECODED`, per item one greedy caption, the beam's best, and the samples if wanted. The split may be one of
     COCO's own (`COCO_SPLITS`). Seeds of a team decode together (`Ensemble`). InputError for malformed inputs, an empty
-    split, weights of another task, or captions without a probability.
-    """
+    split, weights of another task, or captions without a probability."""
     return [row for team in run.teams for row in _decode(run, team)]
 
 
 def _decode(run: DecodingRun, team: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    """The rows of seeds that decode together, with the seed of the first."""
     device = machine.one_thread_device()
     paths = [Path(run.weights) / f"seed{member}.safetensors" for member in team]
     captioner, metadata = Ensemble.load(paths, device)

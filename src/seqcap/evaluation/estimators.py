@@ -1,14 +1,10 @@
 """Noise and bias of gradients through a listener, on a fixed batch with a frozen captioner and listener.
-
 They estimate the gradient, on the captioner's parameters, of the discriminative term of Vered et al. (ICCV 2019):
-
     F = E mean_i hinge_i(y),  y_1 .. y_b drawn from the captioner,
-
 with the hinges of `seqcap.retrieval.losses`, both directions. The other items' captions are negatives, so a caption
 changes their hinges, too. The reference is unbiased: the score function, with what a caption adds to all of the batch's
 hinges as its reward. Straight-through and PSST differentiate the hinge of relaxed captions
-(`seqcap.models.relaxation`): less noise, but a bias. The paper argues with both and shows no numbers.
-"""
+(`seqcap.models.relaxation`): less noise, but a bias. The paper argues with both and shows no numbers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,8 +37,6 @@ DISTRIBUTIONS: tuple[Distribution, ...] = ("multinomial", "gumbel")
 
 @dataclass(frozen=True)
 class Estimator:
-    """A way to estimate the gradient."""
-
     name: str  # `REFERENCE`, `OWN_HINGE` or a distribution of `seqcap.models.relaxation`
     draws: int = 1  # captions of each image over which one estimate is the mean
     relaxation: Relaxation | None = None  # None: a score function
@@ -61,8 +55,7 @@ class Setup:
     max_length: int  # tokens of a caption, EOS included
 
     def embed(self, captions: Tensor) -> Tensor:
-        """Embeddings [draws, b, d] of captions grouped by image, ids [b * draws, time] or relaxed [b * draws, time,
-        V]."""
+        """Embeddings [draws, b, d] of captions by image, ids [b * draws, time] or relaxed [b * draws, time, V]."""
         embedded = self.listener.embed_captions(captions)
         return embedded.view(len(self.images), -1, embedded.shape[1]).transpose(0, 1)
 
@@ -152,12 +145,10 @@ def score_function(setup: Setup, estimator: Estimator) -> Tensor:
 
 def credit(drawn: Tensor, other: Tensor, margin: float) -> Tensor:
     """What each caption adds to the batch's hinges [draws, captions]: H(y) - H(y with another caption of its image).
-
     H is the sum of all items' hinges, both directions. Given the captions of the other images, the second term does not
     depend on the caption: it is a baseline, and gradients of score functions stay unbiased. (Anything else that does
     not depend on the caption, such as the hinges of the batch without it, would be in both terms.) `drawn` are cosines
-    [draws, images, captions] of drawn captions, caption i of image i, `other` [1, ...] of those that replace them.
-    """
+    [draws, images, captions] of drawn captions, caption i of image i, `other` [1, ...] of those that replace them."""
     same = torch.eye(drawn.shape[-1], dtype=torch.bool, device=drawn.device)
     fits, fits_other = drawn.diagonal(dim1=1, dim2=2), other.diagonal(dim1=1, dim2=2)
     rivals, rivals_other = drawn.masked_fill(same, -torch.inf), other.masked_fill(same, -torch.inf)

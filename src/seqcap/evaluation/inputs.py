@@ -15,10 +15,8 @@ from seqcap.files.schemas import DECODED, REFERENCES, SCORES
 from seqcap.tasks import ARTIFACTS
 
 Caption = list[str]
-# Item -> its captions, best first.
-Sets = dict[int, list[Caption]]
-# Rank of each caption, or of all of them; None: values of sets.
-Ranks = Sequence[int] | int | None
+Sets = dict[int, list[Caption]]  # item -> its captions, best first
+Ranks = Sequence[int] | int | None  # rank of each caption, or of all of them; None: values of sets
 
 
 @dataclass
@@ -69,8 +67,7 @@ class DecodedRun:
 
 
 def read_runs(config: EvaluationConfig) -> list[DecodedRun]:
-    """The captions of every run with every seed, in the configuration's order; InputError for missing or wrong
-    files."""
+    """The captions of every run and seed, in the configuration's order; InputError for missing or wrong files."""
     return [run for name, path in config.decoded.items() for run in _read_run(name, path)]
 
 

@@ -1,7 +1,5 @@
 """Scores how well captions tell their image from all others of the split.
-
 Each run has one caption per image, greedy or the best of a beam:
-
 - `own_rank`, `own_R@1`, `own_R@5`, `own_R@10`: the rank of the caption's image among all images of the split, and
   whether it is within K (0 or 1), by the run's own listener (Vered et al., ICCV 2019), or if the run trains none, by
   the listener that others start from;
@@ -13,13 +11,10 @@ Each run has one caption per image, greedy or the best of a beam:
 - `xe_log_prob`: the mean log p of a caption's tokens, EOS included, by the pretrained captioner of the run's seed,
   nats;
 - on scenes `true_of_own`, `alone`, `bits`, `literal_R@K` and `unparsed`, see `discriminability.Matcher.measures`.
-
 A language that only speaker and listener understand raises only the own scores: the gap to the others is its drift.
-
 People's captions are run `human`, decoder `sample`; their `xe_log_prob` is the mean over the runs' seeds. Run
 `human:<run>` has their scores by that run's own listener, `human:<folder>` by the initial listeners in a folder. Here
-`own_text_R@K` and `fixed_text_R@K` tell whether one of an image's captions is among the first K of all.
-"""
+`own_text_R@K` and `fixed_text_R@K` tell whether one of an image's captions is among the first K of all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,12 +43,9 @@ from seqcap.tasks.base import Inputs
 from seqcap.world.discriminability import Matcher
 from seqcap.world.scenes import read_scenes
 
-# Order of Self-BLEU's n-grams (Chaffin et al., 2024, by their code).
-SELF_BLEU = 5
-# Listeners in memory: the initial ones are used by every run that trains none.
-KEPT = 8
-# Metric -> its value for each caption.
-Measured = Mapping[str, Iterable[float]]
+SELF_BLEU = 5  # order of Self-BLEU's n-grams (Chaffin et al., 2024, by their code)
+KEPT = 8  # listeners in memory: the initial ones are used by every run that trains none
+Measured = Mapping[str, Iterable[float]]  # metric -> its value for each caption
 
 
 @dataclass(frozen=True)
@@ -215,7 +207,6 @@ class Speakers:
         paths = {seed: Path(config.captioner) / f"seed{seed}.safetensors" for seed in seeds}
         loaded = {seed: models.load(path) for seed, path in paths.items()}
         self.captioners = {seed: captioner.to(self.device) for seed, (captioner, _) in loaded.items()}
-        # All seeds read the same features, which are in memory once.
         task = tasks.load(config.kind, config.task, type(self.captioners[seeds[0]]))
         for seed, (_, metadata) in loaded.items():
             task.check(paths[seed], metadata)

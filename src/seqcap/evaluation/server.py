@@ -1,10 +1,8 @@
 """Beam captions scored as COCO's server does: against few and against many references.
-
 BLEU, METEOR, ROUGE-L, CIDEr and SPICE as in coco-caption (Chen et al., "Microsoft COCO Captions: data collection and
 evaluation server", 2015), SPICE with spaCy's parser. CIDEr's document frequencies are those of the references scored
 against: for c40 forty references per image, for c5 five. Unlike the others, SPICE falls with more references: its
-recall is of all that they say.
-"""
+recall is of all that they say."""
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +18,8 @@ from seqcap.rewards import PARSES
 def evaluate(config: EvaluationConfig) -> pa.Table:
     """Scores every seed of every run: rows of `schemas.SCORES` with metrics "<metric> c<number of references>", of the
     split and of each image's best caption, and each image's counts of BLEU.
-
     `config.references` are the numbers of references to score against (COCO: 5 and 40), the first of each image. A
-    number above that of some image has no rows. InputError for a malformed artifact, or a split without references.
-    """
+    number above that of some image has no rows. InputError for a malformed artifact, or a split without references."""
     references = read_references(config, config.split)
     runs = read_runs(config)
     best = [caption for run in runs for caption in first(run.captions["beam"])]

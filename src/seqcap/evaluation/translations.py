@@ -1,9 +1,7 @@
 """Scores of decoded translations: tokenised BLEU-4 by sacrebleu.
-
 Per run, seed and decoder (greedy, and the best of the beam), metric `BLEU` has one row of the corpus (item and rank
 null), and one of each sentence (rank 0) with its counts: matches and guesses of orders 1-4, its length and its
-reference's. Text is lower-cased and tokenised as in training, by the corpus or by Moses's rules.
-"""
+reference's. Text is lower-cased and tokenised as in training, by the corpus or by Moses's rules."""
 
 import numpy as np
 import numpy.typing as npt

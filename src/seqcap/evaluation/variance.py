@@ -23,12 +23,10 @@ from seqcap.training.optimizer import Adam
 
 def measure(config: VarianceConfig) -> list[dict[str, Any]]:
     """Draws independent policy gradients of a batch under every setting: rows of `schemas.VARIANCE`, one per replicate.
-
     The baseline is fitted first, with the policy frozen and the most rollouts, and is the same for all settings.
     `squared_mean` is the squared norm of the mean of all settings' gradients (they share their expectation), minus what
     noise adds to it. It takes `replicates` x parameters x 4 bytes of memory. InputError for malformed inputs, or a
-    gradient that is not finite.
-    """
+    gradient that is not finite."""
     device = machine.one_thread_device()
     captioner, task, training = read_start(config, config.kind, device)
     context = Context(

@@ -10,8 +10,7 @@ from seqcap.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Caption = Sequence[str]
-# (image id, tokens)
-ImageCaption = tuple[int, Caption]
+ImageCaption = tuple[int, Caption]  # (image id, tokens)
 References = Mapping[int, Sequence[Caption]]
 
 

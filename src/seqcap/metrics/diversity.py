@@ -16,8 +16,7 @@ from seqcap.rewards.bleu import multi_reference_statistics
 from seqcap.rewards.ciderd import CiderD, document_frequencies
 from seqcap.rewards.corpus import mutual_bleu_from_totals
 
-# Per image, its captions (samples, or ranks of a beam); their places are slots.
-Sets = Mapping[int, Sequence[Caption]]
+Sets = Mapping[int, Sequence[Caption]]  # per image, its captions (samples, or ranks of a beam); their places are slots
 # A caption with one of these as its last word was cut off (list of the field's self-critical code).
 BAD_ENDINGS = frozenset(["a", "an", "the", "with", "in", "on", "of", "at", "to", "for", "this", "his", "her", "that"])
 
@@ -52,19 +51,15 @@ def mutual_bleu(sets: Sets) -> MutualBleu:
 
 def self_cider(sets: Sets, references: References) -> Scores:
     """Self-CIDEr: how evenly an image's captions spread over the directions of their CIDEr kernel.
-
         -ln(sqrt(l_max) / sum sqrt(l)) / ln k
-
     with l the eigenvalues of the k x k matrix of CIDEr-D between an image's captions (/ 10). Identical captions have 0,
     captions with nothing in common 1. (Wang and Chan, CVPR 2019, section 3.3, with the square roots of their code.)
     Document frequencies are those of `references`. InputError if images have different numbers of captions, or fewer
-    than 2.
-    """
+    than 2."""
     coder = Coder()
     frequencies = document_frequencies(coder.cook(references.values()))
     image_ids, ids = _same_slots(sets, coder)
     b, k, time = ids.shape
-    # Every caption becomes the only reference of an image.
     lone = coder.cook([[tokens] for image_id in image_ids for tokens in sets[image_id]])
     against = np.arange(b * k).reshape(b, 1, k).repeat(k, axis=1)
     rows = ids.repeat(k, axis=1).reshape(-1, time)

@@ -1,10 +1,8 @@
 """Reads strangers' captions and references from the field's file formats.
-
 COCO: `{"annotations": [{"image_id": 1, "caption": "a dog"}]}`, or the bare list that the COCO server takes;
 coco-caption: `{"1": ["a dog"]}`; Karpathy: `{"images": [{"imgid": 1, "split": "test", "sentences": [{"raw": "A
 dog."}]}]}`; plain text (`.txt`) with one caption per line, the first for image 1; and this package's Parquet files. `-`
-is standard input, JSON or plain text.
-"""
+is standard input, JSON or plain text."""
 
 import os
 import re
@@ -23,8 +21,7 @@ from seqcap.files.parquet import read_table
 from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.captions import Caption
 
-# Integers in COCO; other datasets use file names.
-ImageId = int | str
+ImageId = int | str  # integers in COCO; other datasets use file names
 Captions = dict[ImageId, list[Caption]]
 Named = Iterable[tuple[ImageId, Caption]]
 FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"
@@ -106,7 +103,6 @@ def _readable(path: Path) -> Iterator[Path]:
 
 
 def _lines(path: Path) -> list[tuple[int, Caption]]:
-    """The number, from 1 on, and the tokens of each line of a text file."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -126,7 +122,6 @@ def _collected(captions: Named) -> Captions:
 def _json_captions(path: Path, value: Any) -> Named:
     """Captions in COCO's layouts, or in coco-caption's: image -> its captions, each a text or `{"caption": text}`."""
     if isinstance(value, dict) and value and "annotations" not in value:
-        # JSON keys are always strings.
         numbers = all(re.fullmatch(r"0|[1-9]\d{0,18}", key) for key in value)
         for key, captions in value.items():
             if not isinstance(captions, list) or not captions:

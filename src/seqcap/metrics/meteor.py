@@ -129,7 +129,6 @@ class Meteor:
         self._answers.put(None)
 
     def _fail(self, problem: str) -> NoReturn:
-        """Ends the process and raises with its first error message."""
         self._end()
         self._complaints.seek(0)
         lines = self._complaints.read(100_000).decode(errors="replace").splitlines()

@@ -30,10 +30,8 @@ from seqcap.spice.wordnet import INSTALL, meteor_file
 
 # One row per phrase, with the rows of its paraphrases, in METEOR's order.
 NUMBERED = pa.schema([("phrase", pa.string()), ("right", pa.list_(pa.int32()))])
-# Words of METEOR's longest phrases.
-LONGEST = 7
-# 2^26 bits, 8 MB: a million n-grams set one bit in 60.
-BITS = np.uint64(26)
+LONGEST = 7  # words of METEOR's longest phrases
+BITS = np.uint64(26)  # 2^26 bits, 8 MB: a million n-grams set one bit in 60
 
 
 def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None) -> Lexicon:

@@ -1,6 +1,5 @@
-"""Quality of captions against references, by the code that also rewards training, without Java. BLEU, ROUGE-L and CIDEr
-are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE is "SPICE (spaCy)": its parser is not the official one.
-Captions must be tokenized."""
+"""Quality of tokenized captions against references, by the code that also rewards training, without Java. BLEU, ROUGE-L
+and CIDEr are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE has another parser than the official one."""
 
 from __future__ import annotations
 
@@ -25,14 +24,11 @@ from seqcap.rewards.sequences import LARGEST_ID
 from seqcap.rewards.sequences import References as CookedReferences
 
 Ints = npt.NDArray[np.int64]
-# Smaller ids are special tokens.
-FIRST_ID = 4
+FIRST_ID = 4  # smaller ids are special tokens
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One metric of n captions."""
-
     per_caption: Floats  # [n]
     statistics: Floats  # [n, k] counts, whose sums over captions give corpus values
     aggregate: Callable[[Floats], Floats]  # sums [..., k] -> corpus values [...]
@@ -92,11 +88,9 @@ def measure(
     kept: Path | None = None,
 ) -> dict[str, Measured]:
     """Scores captions, any number per image and in any order; returns metric -> values, x1 scale, in their order.
-
     CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. Empty captions score 0.
     METEOR and SPICE are imported only if they are among the metrics; SPICE's parses and METEOR's numbered phrases stay
-    in folder `kept`. InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`.
-    """
+    in folder `kept`. InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`."""
     check_captions(references, captions)
     check_quality(metrics)
     coder = Coder()

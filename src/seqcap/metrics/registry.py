@@ -58,7 +58,6 @@ _ALL = (
     Metric("SPICE", "SPICE", scale=100, spacy=True),
     # The sum CIDEr + SPICE (Liu et al., ICCV 2017); others report half of it.
     Metric("SPIDEr", "SPIDEr", scale=100, spacy=True),
-    # For translations.
     Metric("BLEU", "BLEU", scale=100, level="corpus", statistics="BLEU"),
     Metric("precision_true", "true precision"),
     Metric("recall_true", "true recall"),
@@ -95,7 +94,6 @@ _ALL = (
     # NLTK's sentence BLEU of 5-grams, each caption against those of other images; Self-BLEU4 is over captions of a set.
     Metric("Self-BLEU", "Self-BLEU", "lower", scale=100),
     Metric("fixed_choice", "choice between two pictures (judge)", scale=100),
-    # By a checker that knows generated scenes exactly.
     Metric("true_of_own", "true of the own scene", scale=100),
     Metric("alone", "true of the own scene alone", scale=100),
     Metric("bits", "bits of the choice that are settled", unit="bits"),
@@ -107,10 +105,8 @@ _ALL = (
     Metric("seq-rep-2", "seq-rep-2", "lower"),
 )
 METRICS = {metric.name: metric for metric in _ALL}
-# The metrics of `seqcap.metrics.quality`, and the same in the order of the quality tables.
 QUALITY = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE", "SPIDEr")
 QUALITY_TABLE = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "METEOR", "CIDEr", "SPICE", "SPIDEr")
-# The metrics of COCO's server.
 SERVER = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "ROUGE_L", "CIDEr", "SPICE")
 # Diversity of a decoder's captions, and the quality of the best of them.
 DIVERSITY = (
@@ -147,8 +143,7 @@ _SPELLINGS = {"bleu": QUALITY[:4], "rouge": ("ROUGE_L",), "ciderd": ("CIDEr",)}
 
 
 def find_metrics(names: Iterable[str]) -> list[str]:
-    """Metrics of `QUALITY` by names in any case and spelling: `cider`, `BLEU-4`, `rouge`; `bleu` is all four.
-    InputError for an unknown name."""
+    """Metrics of `QUALITY` by names in any case and spelling (`BLEU-4`; `bleu` is all four); InputError for others."""
     known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in QUALITY} | _SPELLINGS
     found: list[str] = []
     for name in names:

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from seqcap.metrics.captions import Caption, joined_references
 
-# Only the first captions are compared: the cost grows with the square of their number.
-SELF_BLEU_CAPTIONS = 1000
-# NLTK's smoothing method 1: zero matches count as this many.
-EPSILON = 0.1
+SELF_BLEU_CAPTIONS = 1000  # only the first captions are compared: the cost grows with the square of their number
+EPSILON = 0.1  # NLTK's smoothing method 1: zero matches count as this many
 
 
 def self_bleus(sets: Mapping[int, Sequence[Caption]], order: int) -> list[tuple[int, float]]:

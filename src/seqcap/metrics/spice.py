@@ -17,7 +17,6 @@ def spice(references: References, captions: Sequence[ImageCaption], parser: Cach
     index = {image_id: place for place, image_id in enumerate(references)}
     graphs = reference_graphs([[" ".join(tokens) for tokens in texts] for texts in references.values()], parser)
     texts = [" ".join(tokens) for _, tokens in captions]
-    # Captions repeat, so each graph is built once.
     said = {text: build_graph(tuples) for text, tuples in parser.parse(texts).items()}
     pairs = zip(captions, texts, strict=True)
     return np.array([match(said[text], graphs(index[image_id])).f for (image_id, _), text in pairs], np.float64)

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, PAD
 
-# A logit this low has probability zero in float32 but is finite: 0 * log 0 gives 0, not NaN.
-IMPOSSIBLE = -1e4
+IMPOSSIBLE = -1e4  # a logit this low has probability zero in float32 but is finite: 0 * log 0 gives 0, not NaN
 # Memory (the encoded images) or the decoder's state: tensors whose first axis is the caption.
 Tensors = tuple[Tensor, ...]
 P = ParamSpec("P")
@@ -49,17 +48,13 @@ def in_precision(method: Callable[P, T]) -> Callable[P, T]:
 
 class Captioner(nn.Module, ABC):
     """A model of p(y|x), token by token, for captions of images or translations of sentences.
-
     `encode` draws one dropout mask per input and puts it into the memory. Captions must be sampled and scored with the
     same memory, that is, the same masks; otherwise policy gradients are biased.
-
     The training loop sets `dropout`, the rate on word embeddings and decoder outputs, and `precision`, float32 or
     bfloat16, of the factors of matrix products. With bfloat16, sums and weights stay float32; logits and outputs of
-    LSTMs are rounded. `vocabulary_size` V counts the special tokens.
-    """
+    LSTMs are rounded. `vocabulary_size` V counts the special tokens."""
 
-    # Kinds of tasks that the captioner can read, keys of `seqcap.tasks.KINDS`.
-    kinds: ClassVar[tuple[str, ...]]
+    kinds: ClassVar[tuple[str, ...]]  # kinds of tasks that the captioner can read, keys of `seqcap.tasks.KINDS`
     # `token_outputs` unrolls captions in this many groups of similar length: half of a whole batch would be padding.
     parts: ClassVar[int] = 1
     impossible: Tensor
@@ -194,13 +189,10 @@ class Standardised(nn.Module):
             here = slice(start, start + 512)
             flat = features[..., here].double().flatten(0, -2)
             self.feature_mean[here] = flat.mean(0)
-            # A constant channel is not divided by zero.
             self.feature_scale[here] = 1 / flat.std(0).clamp(min=1e-3)
 
 
 class CaptionerConfig(Frozen):
-    """Settings of all captioners of images and clips."""
-
     hidden: int = Field(gt=0, description="size of embeddings, image projection and decoder state")
 
 
@@ -208,8 +200,7 @@ class ImageCaptioner(Captioner, Standardised):
     """A captioner of images or clips, whose features have the form [..., channels]."""
 
     kinds = ("images", "clips")
-    # The feature file that the captioner reads: "pooled" or "grid".
-    features: ClassVar[str]
+    features: ClassVar[str]  # the feature file that the captioner reads: "pooled" or "grid"
 
     def __init__(self, config: CaptionerConfig, vocabulary_size: int, feature_shape: tuple[int, ...]) -> None:
         super().__init__(vocabulary_size, config.hidden, config.hidden)

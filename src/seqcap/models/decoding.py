@@ -83,7 +83,6 @@ def complete(
     time = torch.arange(captions.shape[1], device=rows.device)
     whole[:, : len(time)] = captions[rows].masked_fill(time >= lengths[:, None], PAD)
     place = lengths[:, None] + torch.arange(found.tokens.shape[1], device=rows.device)
-    # This cuts off padding only.
     return whole.scatter(1, place, found.tokens)[:, :max_length]
 
 
@@ -103,14 +102,11 @@ def sample(captioner: Decoder, memory: Tensors, max_length: int, samples: int) -
 @torch.no_grad()
 def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_repeat_ngram: int = 0) -> Captions:
     """The `width` best captions of a beam search by log p(y|x), without length normalisation.
-
     A hypothesis may end only if its end is among the best `width` continuations of the step; the best `width`
     unfinished ones fill the beam again. Without this rule the search finds the most probable caption of a captioner
     with few training images: "a girl". It stops when no unfinished hypothesis can enter the best `width` finished ones.
     A `width` above the number of captions makes it exhaustive. `no_repeat_ngram`: see `forbid_repeats`; 0: no limit.
-
-    Returns tokens [n, width, time] and log_prob [n, width], best first (-inf where fewer captions exist).
-    """
+    Returns tokens [n, width, time] and log_prob [n, width], best first (-inf where fewer captions exist)."""
     n, device = len(memory[0]), memory[0].device
     memory = repeat(memory, width)
     state = captioner.start(memory)
@@ -134,12 +130,10 @@ def beam(captioner: Decoder, memory: Tensors, max_length: int, width: int, no_re
         top, token = log_p.topk(k, dim=2)
         best, place = (live[:, :, None] + top).flatten(1).topk(min(2 * width, width * k), dim=1)
         ends = token.flatten(1).gather(1, place) == EOS
-        # Finished hypotheses.
         ended = prefix.gather(1, (place[:, :width] // k)[:, :, None].expand(-1, -1, max_length))
         ended[:, :, t] = EOS
         score = best[:, :width].masked_fill(~ends[:, :width], -torch.inf)
         done_score, done = _best(torch.cat([done_score, score], 1), torch.cat([done, ended], 1), width)
-        # Unfinished hypotheses.
         live, choice = best.masked_fill(ends, -torch.inf).topk(width, dim=1)
         choice = place.gather(1, choice)
         parent, inputs = choice // k, token.flatten(1).gather(1, choice)

@@ -1,5 +1,4 @@
-"""Ensembles of captioners: the mean of their next-token distributions. Elbayad et al., ACL 2018, submit ensembles of
-five seeds to COCO's server (Table 2)."""
+"""Ensembles of captioners: their mean next-token distribution, as Elbayad et al., ACL 2018, submit to COCO."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +21,6 @@ class Ensemble:
 
     def __init__(self, members: Sequence[Captioner]) -> None:
         self.members = tuple(members)
-        # How many memory and state tensors each member has.
         self._memories: list[int] = []
         self._states: list[int] = []
 

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# Rows of logits per chunk on a CPU: they fit into its cache with COCO's vocabulary.
-ROWS = 64
+ROWS = 64  # rows of logits per chunk on a CPU: they fit into its cache with COCO's vocabulary
 
 
 def cross_entropy(logits: Tensor, tokens: Tensor, reduction: Literal["mean", "none"] = "mean") -> Tensor:
@@ -39,7 +38,6 @@ class _CrossEntropy(torch.autograd.Function):
         weight = weights[0][:, None]
         gradient = torch.empty_like(logits)
         for some in _parts(logits):
-            # The probabilities, minus 1 at the token itself.
             single = logits[some].float().sub_(normaliser[some]).exp_().mul_(weight[some])
             gradient[some] = single.scatter_add_(1, target[some], -weight[some])
         return gradient, None

@@ -1,12 +1,9 @@
 """Rollouts with a gradient through the words (Vered et al., ICCV 2019, section 4).
-
 The listener and the captioner's next step read vectors over the vocabulary. At every step an index is drawn from p_t.
 With probability rho the vector is p_t itself, else the one-hot vector of the index with the gradient of p_t. This is
 partial-sampling straight-through, PSST; rho = 0 is plain straight-through.
-
 A caption ends where EOS is drawn, whichever vector the step passes on. The vector there is a constant one-hot EOS, and
-zero after it: a *relaxed caption* of `seqcap.retrieval`.
-"""
+zero after it: a *relaxed caption* of `seqcap.retrieval`."""
 
 import math
 from dataclasses import dataclass
@@ -58,7 +55,6 @@ def relaxed_rollout(captioner: Captioner, memory: Tensors, max_length: int, rela
         length = t + 1
         going = index != EOS
         if not bool(going.all()):
-            # Only unfinished rows go on, as in `decoding`.
             rows = going.nonzero().squeeze(1)
             alive, index, distribution = alive[rows], index[rows], distribution[rows]
             state, memory = select(state, rows), select(memory, rows)

@@ -13,8 +13,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from seqcap.models.base import CaptionerConfig, ImageCaptioner, Tensors
 
-# The wavelengths of position encodings go from 2 pi to 2 pi times this (Vaswani et al. 2017).
-LONGEST_WAVE = 10_000
+LONGEST_WAVE = 10_000  # the wavelengths of position encodings go from 2 pi to 2 pi times this (Vaswani et al. 2017)
 
 
 class Config(CaptionerConfig):
@@ -52,11 +51,9 @@ class Layer(nn.Module):
         self, x: Tensor, past: Tensor, allowed: Tensor, cells: Tensor, masks: Sequence[Tensor]
     ) -> tuple[Tensor, Tensor]:
         """Reads further words x [n, time, hidden]; returns x for the next layer, and `past` with these words.
-
         `past` and `cells` [n, 2, heads, ..., hidden / heads] are keys and values of earlier words and of the image's
         cells, `allowed` [n, 1, time, before + time] the words that each may attend to, `masks` [n, 1, hidden] the
-        dropout masks of the three parts.
-        """
+        dropout masks of the three parts."""
         query, read = split_heads(self.words(self.norms[0](x)), 3, self.heads).split_with_sizes((1, 2), dim=1)
         past = torch.cat([past, read], dim=3)
         x = torch.addcmul(x, masks[0], self.from_words(attend(query, past, allowed)))
@@ -67,17 +64,13 @@ class Layer(nn.Module):
 
 class Model(ImageCaptioner):
     """A Transformer encoder over the image's cells, and a decoder that caches keys and values.
-
     A word's input is its embedding times sqrt(hidden), plus sinusoids of its position (Vaswani et al. 2017, section
     3.4), so captions may have any length. Positions of cells are learnt.
-
     Dropout is on word embeddings, on the output of each part of a layer, and on the decoder's output. The decoder has
     one mask per image for all words (Gal & Ghahramani 2016): captions are scored under the masks that they were sampled
     under, and their lengths are unknown when the masks are drawn. The encoder runs once, with PyTorch's dropout.
-
     The state: bool [n, t], which of the t cached words belong to the caption (rows may differ, see `states`), and each
-    layer's keys and values [n, 2, heads, t, hidden / heads].
-    """
+    layer's keys and values [n, 2, heads, t, hidden / heads]."""
 
     features = "grid"
     parts = 2

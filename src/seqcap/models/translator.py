@@ -21,13 +21,10 @@ class Config(Frozen):
 
 class Model(Captioner):
     """A bidirectional LSTM reads the source, an LSTM with additive attention writes the target (appendix A.2):
-
         a_t = softmax_j(v . tanh(W s_{t-1} + U h_j)),  c_t = sum_j a_tj h_j
         s_t = LSTM([y_{t-1}; c_t], s_{t-1})
         o_t = maxout(R [s_t; y_{t-1}; c_t])
-
-    s_0 comes from the last states of both directions of the encoder; in the paper, from the backward one alone.
-    """
+    s_0 comes from the last states of both directions of the encoder; in the paper, from the backward one alone."""
 
     kinds = ("sentences",)
 

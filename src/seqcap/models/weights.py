@@ -76,8 +76,7 @@ class _SkipNormalInit(TorchFunctionMode):
 
 
 def _check_shapes(build: Callable[..., nn.Module], arguments: tuple[Any, ...], tensors: Mapping[str, Tensor]) -> None:
-    """Raises ValueError if shapes of the weights and of the model differ. Allocates nothing: the metadata may describe
-    a model that does not fit into memory."""
+    """Raises ValueError if shapes of weights and model differ. Allocates nothing: the model may not fit into memory."""
     # Later training depends on the state of the random generator.
     with torch.random.fork_rng(devices=[]), torch.device("meta"), _SkipNormalInit():
         expected = {name: tensor.shape for name, tensor in build(*arguments).state_dict().items()}

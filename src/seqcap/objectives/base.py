@@ -1,11 +1,6 @@
-"""What objectives get and return, and what policy gradients share.
-
-A run names its captioner and its reward. An objective declares what else it needs:
-
-- files made by earlier stages: in `Objective.reads`, from which the pipeline derives the run's dependencies;
-- networks of its own: as sub-modules, with sizes from `Context`;
-- other learning rates for them, or weights that are kept: in `Objective.partners`.
-"""
+"""What objectives get and return, and what policy gradients share. Besides captioner and reward, an objective declares
+files of earlier stages in `Objective.reads` (the pipeline derives the run's dependencies from it), networks of its own
+as sub-modules, and in `Objective.partners` those that have another learning rate or whose weights are kept."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -34,8 +29,6 @@ class Reward(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """What an objective may use."""
-
     reward: Reward  # against the training references
     max_length: int  # tokens of a sampled caption, EOS included
     hidden: int  # size of the decoder's output
@@ -67,8 +60,6 @@ class Partner:
 
 @dataclass(frozen=True)
 class Batch:
-    """The data of one training step."""
-
     features: Tensor  # [b, *feature shape]
     images: NDArray[np.int64]  # rows among the training images, int64 [b]; on the CPU, where rewards need them
     captions: Tensor  # ids [b, references, time]; a missing reference is all PAD
@@ -77,14 +68,11 @@ class Batch:
 
 class Objective(nn.Module, ABC):
     """Maps captioner and batch to a scalar loss and a dict of numbers to log; `train_reward` is plotted.
-
     Its sub-modules learn at the captioner's learning rate unless `partners` says otherwise. Names in `reads`:
-
     - "embeddings": vectors of the task's words (`Context.embeddings`);
     - "listener": a folder with a retriever's weights, seed<k>.safetensors. If stage `mine` wrote the folder,
       seed<k>.mined.parquet lists similar images for each training image;
-    - "pretrained": a folder with weights of the objective's own networks.
-    """
+    - "pretrained": a folder with weights of the objective's own networks."""
 
     reads: ClassVar[tuple[str, ...]] = ()
     keeps_last: ClassVar[bool] = False  # keep the last epoch's weights, not those of the best epoch
@@ -155,7 +143,6 @@ def _draw(
     """Tokens and memory of the samples; rewards of samples and greedy captions [b, samples + greedy]."""
     b, each = len(batch.images), samples + greedy
     memory = captioner.encode(batch.features)
-    # The last row of each image is greedy.
     most_probable = torch.zeros(b, each, dtype=torch.bool, device=batch.features.device)
     most_probable[:, samples:] = True
     with torch.no_grad():

@@ -1,16 +1,11 @@
 """Shared by objectives with a listener, a retriever that finds images by captions (Vered et al. 2019).
-
 The captioner is the speaker. Its loss has two terms, both means over images; w weighs the first:
-
     discriminative: the listener's hinge, both directions, against the hardest negatives of the batch (VSE++)
     reward:         -(CIDEr-D(y) - CIDEr-D(greedy)) log p(y), log p summed over the caption
-
 The authors sum the hinge over the batch and divide the other term by the batch's tokens (1,340), so its lambda is w /
 (w + tokens).
-
 A listener that learns gets the gradient of the hinge itself, without w. Negatives come from the process's own part of
-the batch, so several GPUs have fewer of them.
-"""
+the batch, so several GPUs have fewer of them."""
 
 from collections.abc import Mapping
 
@@ -41,8 +36,6 @@ class HingeConfig(Frozen):
 
 
 class ListenerConfig(Frozen):
-    """Settings of a listener that learns."""
-
     listener_pace: float = Field(1.0, gt=0, description="the listener's learning rate as a multiple of the captioner's")
 
 
@@ -106,11 +99,8 @@ class ListenerObjective(Objective):
         distractors: Tensor | None = None,
     ) -> tuple[Tensor, dict[str, float]]:
         """The speaker's loss with the hinge as a reward, and numbers to log. The loss is the mean over images of
-
             -(CIDEr-D(y) - CIDEr-D(greedy)) log p(y) + w (hinge(y) - hinge(baseline)) log p(y)
-
-        `baseline` captions [b, time] are each other's negatives; `distractors` are embeddings [m, d] of images.
-        """
+        `baseline` captions [b, time] are each other's negatives; `distractors` are embeddings [m, d] of images."""
         with torch.no_grad():
             images = self.embed_batch(batch)
             hinge = self.hinge(images, samples.tokens, config.margin, distractors)
@@ -141,7 +131,6 @@ def draw_candidates(
     b = len(batch.images)
     greedy = torch.ones(b, dtype=torch.bool, device=batch.features.device)
     if tokens is None:
-        # Both are drawn in one batch.
         doubled = tuple(torch.cat([part, part]) for part in memory)
         drawn = decoding.rollout(captioner, doubled, context.max_length, torch.cat([~greedy, greedy])).tokens
         tokens, best = drawn[:b], drawn[b:]

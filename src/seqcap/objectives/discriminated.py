@@ -33,7 +33,6 @@ from seqcap.retrieval.recalls import embed_captions, embed_images
 from seqcap.tasks.base import Inputs
 
 DISCRIMINATOR = "discriminator"
-# Classes of the discriminator.
 MACHINE, HUMAN = range(2)
 
 
@@ -73,13 +72,11 @@ class Discriminator(nn.Module):
 
 
 class DiscriminatorObjective(ListenerObjective):
-    """An objective with a fixed retriever and a discriminator that learns. In the first `pretraining_steps` only the
-    discriminator learns, from captions of the initial captioner. Later both learn in every step, and the reward uses
-    the discriminator before the step."""
+    """An objective with a fixed retriever and a discriminator. In the first `pretraining_steps` only the discriminator
+    learns, from captions of the initial captioner; later both do. The reward uses the discriminator before the step."""
 
     config: DiscriminatorConfig
-    # Captions that get a reward, keys of `CANDIDATES`.
-    rewarded: ClassVar[tuple[str, ...]]
+    rewarded: ClassVar[tuple[str, ...]]  # captions that get a reward, keys of `CANDIDATES`
 
     def __init__(self, config: DiscriminatorConfig, context: Context) -> None:
         super().__init__(config, context)

@@ -1,13 +1,9 @@
 """Rewards for distinctive captions by a fixed retriever, and the loss with them (Chaffin et al., 2024, "WTF-RL").
-
     loss = -[r(x_bs) log p(x_bs) + r(x_gt) log p(x_gt)], of one image                         (eq. 3)
-
 x_bs is the best caption of a beam, x_gs the greedy one, x_gt a reference. log p is the sum over tokens, EOS included;
 the loss is the mean over images. The released code divides each term by the padded width of its batch.
-
 There is no baseline: r may be negative, because it has negatives, and then a caption becomes less likely. No gradient
-flows through r. An epoch uses one random reference of each image; in the paper, every reference once.
-"""
+flows through r. An epoch uses one random reference of each image; in the paper, every reference once."""
 
 from dataclasses import dataclass
 
@@ -21,14 +17,10 @@ from seqcap.models.base import Captioner, Tensors
 from seqcap.objectives.base import Batch, Samples, sample_references, sequence_log_prob
 from seqcap.retrieval.contrast import contrast, copies
 
-# Width of the beam for x_bs.
-WIDTH = 5
-# The beam's hypotheses repeat no n-gram of this size; the greedy caption may (released code).
-NO_REPEAT = 3
-# Rows of `CaptionedBatch.captions`.
-BEAM, GREEDY, TRUTH = range(3)
-# Captions that have a reward, by their names in the logs.
-CANDIDATES = {"beam": BEAM, "truth": TRUTH}
+WIDTH = 5  # width of the beam for x_bs
+NO_REPEAT = 3  # the beam's hypotheses repeat no n-gram of this size; the greedy caption may (released code)
+BEAM, GREEDY, TRUTH = range(3)  # rows of `CaptionedBatch.captions`
+CANDIDATES = {"beam": BEAM, "truth": TRUTH}  # captions that have a reward, by their names in the logs
 
 
 @dataclass(frozen=True)

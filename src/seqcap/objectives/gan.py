@@ -20,13 +20,10 @@ class Config(ListenerConfig):
 
 class Model(ListenerObjective):
     """The generator's loss, -(r(y) - r(greedy)) log p(y), plus the evaluator's; both are means over images.
-
         r(I, S) = sigma(<f(I), h(S)>), with the listener's embeddings f and h
         evaluator: -log r(I, true) - alpha log(1 - r(I, generated)) - beta log(1 - r(I, another image's))
-
     Both learn in every step, from the same samples. The paper's generator also reads noise and is rewarded for prefixes
-    by rollouts. Ours varies by sampling and is rewarded for whole captions.
-    """
+    by rollouts. Ours varies by sampling and is rewarded for whole captions."""
 
     config: Config
 

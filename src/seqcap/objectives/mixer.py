@@ -24,12 +24,10 @@ class Config(Frozen):
 
 class Model(Objective):
     """Loss of a reference y with prefix M: -w sum_{t <= M} log p(y_t) - (1 - w) sum_{t > M} (r - b_t) log p(g_t).
-
     g continues y_1..y_M with random tokens, r is the reward of the whole caption, and b_t a linear baseline on the
     detached decoder output, fitted to r by squared error. Each step uses one random reference of each image. A
     reference of at most M tokens has plain cross-entropy as its loss. M starts at `max_length` - `shrink`, since
-    training starts from cross-entropy (M = `max_length`), and shrinks to 0, where w is 0.
-    """
+    training starts from cross-entropy (M = `max_length`), and shrinks to 0, where w is 0."""
 
     def __init__(self, config: Config, context: Context) -> None:
         super().__init__(config, context)

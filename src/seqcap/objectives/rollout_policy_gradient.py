@@ -26,14 +26,11 @@ class Config(Frozen):
 
 class Model(Objective):
     """Loss -sum_t (Q_t - B(s_t)) log p(g_t|s_t) + sum_t (Q_t - B(s_t))^2, mean over paths and images.
-
     g is a path sampled from the captioner, s_t its state before token t, and Q_t the mean reward of K random
     completions of g_1..g_t (for a finished caption, its reward). E[Q_t] = Q(s_t, g_t) for any K, and B(s_t) does not
     depend on g_t, so the expected gradient is exactly that of -E[reward] (section 3).
-
     B is a perceptron on the decoder's detached output, so fitting B does not change the captioner. Its last layer
-    starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1).
-    """
+    starts at zero: no baseline. In the first `baseline_steps` only B learns (algorithm 1)."""
 
     config: Config
 

@@ -28,8 +28,7 @@ from seqcap.retrieval.ranking import CHUNK
 from seqcap.tasks.base import Inputs
 
 GRAMMAR = "grammar"
-# Factors of the cosine in CLIP-S (Hessel et al., EMNLP 2021), and of CLIP-S in the reward.
-CLIP_S, WEIGHT = 2.5, 2.0
+CLIP_S, WEIGHT = 2.5, 2.0  # factors of the cosine in CLIP-S (Hessel et al., EMNLP 2021), and of CLIP-S in the reward
 
 
 class Config(Frozen):
@@ -41,12 +40,9 @@ class Config(Frozen):
 
 class Model(ListenerObjective):
     """Loss -r log p(x_bs), mean over images, with the reward of Cho et al.'s code,
-
         r = 2 [CLIP-S(x_bs) - CLIP-S(x_gs)] + g(x_bs) - g(x_gs),   CLIP-S = 2.5 max(cosine, 0)
-
     g is the probability that a caption is intact. Cosine and g come from a text encoder that is tuned together with its
-    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the retriever.
-    """
+    head on people's captions in the first `tuning_steps`, and then fixed. Images and measures use the retriever."""
 
     config: Config
 

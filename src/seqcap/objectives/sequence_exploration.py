@@ -23,21 +23,15 @@ class Config(Frozen):
 
 class Model(Objective):
     """The gradient of alpha E[Delta(y)] + (1 - alpha) E[d(y, y')] (eq. 8) by its surrogate (eq. 16).
-
     The loss is the mean over samples j and images of
-
         -alpha (Delta_j - b1) log p(y_j) - (1 - alpha) (2/s) sum_k (d_jk - b2) log p(y_j)
-
     Delta is CIDEr-D and b1 that of the greedy caption; b2 is the mean of all s x s distances.
-
     `estimator: paper` is equation 16 as printed. Because d_jj = 0 and because b2 contains the sample's own distances,
     its expected exploration term is (s - 1)(s - 2) / s^2 times the gradient of (1 - alpha) E[d]: .48 of it at s = 5.
     `estimator: leave_one_out` divides by s - 1 and takes b2 over the pairs without j, so it is unbiased.
-
     `distance: pairwise` is d = 2 - (BLEU-3 + BLEU-4), averaged over both directions, and 0 between identical captions;
     `distance: multi_reference` is the authors' later code: -(BLEU-3 + BLEU-4) / 2 of each sample against all others as
-    references, minus the mean over the samples, without the factor 2/s.
-    """
+    references, minus the mean over the samples, without the factor 2/s."""
 
     config: Config
 

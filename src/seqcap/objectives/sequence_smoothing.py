@@ -48,7 +48,6 @@ class Config(Frozen):
 
 class Model(Objective):
     """alpha E_{y ~ r(. | y*)}[-log p(y)] + (1 - alpha) -log p(y*) (eqs. 8-12), with L sequences per caption.
-
     `reward: hamming`: r is the distribution that sequences are drawn from, exp(-d / tau) (`smoothing.draw_sequences`);
     the loss is their plain mean. `reward: mixture`: r ~ exp(R / tau_r), R the run's reward against all references of
     the image. Sequences are drawn as before and weighted:
@@ -59,10 +58,8 @@ class Model(Objective):
       - `importance: literal`, eq. 11: exp(R / tau_r) / q over a caption's L samples, normalised to sum to one. It
         degenerates: from one distance to the next 1 / q grows by exp(1 / tau), 2.2e4 at tau .1, more than any reward
         can fall. The farthest sample takes all the weight, and weighted samples earn less than unweighted ones.
-
     `lazy` scores all samples under the ground truth's hidden states (eq. 19); else the captioner reads each sample. The
-    loss is the mean over the captions' tokens, EOS included, as in `cross_entropy`.
-    """
+    loss is the mean over the captions' tokens, EOS included, as in `cross_entropy`."""
 
     def forward(self, captioner: Captioner, batch: Batch) -> tuple[Tensor, dict[str, float]]:
         scored, logs = self.sequences(captioner, batch)
@@ -80,8 +77,7 @@ class Model(Objective):
         return scored, {"train_loss": loss, **logs}
 
     def draw(self, batch: Batch, vocabulary_size: int) -> tuple[Sequences, Tensor, dict[str, float]]:
-        """Sequences around the n captions, their weights [n, L] (without effect for missing ones), and numbers to
-        log."""
+        """Sequences around the n captions, their weights [n, L] (no effect for missing ones), and numbers to log."""
         config = self.config
         present = (batch.captions != PAD).any(2).flatten()
         around = batch.captions, vocabulary_size, config.tau, config.samples, config.substitutes

@@ -1,12 +1,8 @@
-"""Shared by the loss-smoothing objectives (Elbayad, Besacier & Verbeek, ACL 2018): targets around the ground truth.
-
-At token level, a distribution over tokens replaces a token (`TokenTargets`). At sequence level, sequences around the
-caption replace the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). The loss is the
-cross-entropy against the smoothed target, which is the paper's KL divergence plus the target's constant entropy.
-
+"""Targets around the ground truth for loss smoothing (Elbayad, Besacier & Verbeek, ACL 2018): distributions over tokens
+(`TokenTargets`), or sequences around the caption (`draw_sequences`, `draw_at_shared_distances`, `score_sequences`). The
+cross-entropy against the smoothed target is the paper's KL divergence plus the target's constant entropy.
 EOS is smoothed like any word. Otherwise all words would lose probability to it, and a beam would prefer short captions.
-PAD, BOS and <unk> are neither replaced nor substituted: an <unk> in a target would teach the captioner to write it.
-"""
+PAD, BOS and <unk> are neither replaced nor substituted: an <unk> in a target would teach the captioner to write it."""
 
 from __future__ import annotations
 
@@ -51,13 +47,10 @@ def score_ground_truth(captioner: Captioner, batch: Batch) -> tuple[Scored, Tens
 
 class TokenTargets(nn.Module):
     """Smoothed targets of tokens (eqs. 13, 14 and 16).
-
         r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau)
-
     e are the embeddings [V, d] of the context, f its frequencies [V]. r is normalised over the tokens that have an
     embedding: words and EOS. A token without embedding keeps its own hard target: PAD, BOS, <unk>, words that are not
-    in the embeddings file, and EOS if the file lacks it.
-    """
+    in the embeddings file, and EOS if the file lacks it."""
 
     embeddings: Tensor
     frequencies: Tensor
@@ -102,22 +95,16 @@ def draw_sequences(
     captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool
 ) -> tuple[Sequences, Tensor]:
     """Draws L sequences around each caption from a distribution of the Hamming distance d(y, y*) (algorithm 1).
-
     First d from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), then d of the caption's T places uniformly without replacement,
     then for each a substitute, uniformly among the other words of the pool. T counts words and EOS. V is the size of
     the caption's pool: the vocabulary, the batch's captions or the image's own references. A word has V - 1
     substitutes, EOS has V, because no word becomes EOS. So with Z = (1 + (V - 1) exp(-1 / tau))^T
-
         q(y | y*) = exp(-d(y, y*) / tau) / Z  *  ((V - 1) / V if EOS is substituted, else 1)
-
     which is the paper's exp(-d / tau) / Z except for that factor. <unk> and PAD are never substituted.
-
     The L distances of a caption are strata of one inverse CDF, at (u + l / L) mod 1 with a single uniform u: each has
     exactly the distribution p(d), and together they cover it evenly.
-
     Captions are ids [b, references, time], `vocabulary_size` counts special tokens. Returns the samples of n = b x
-    references captions, and log q(y | y*) of each, float64 [n, L].
-    """
+    references captions, and log q(y | y*) of each, float64 [n, L]."""
     substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
     time = captions.shape[1]
@@ -138,13 +125,11 @@ def draw_sequences(
 
 def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float, samples: int, pool: Pool) -> Sequences:
     """Draws sequences at one distance for the whole batch, as the authors' code does; arguments as in `draw_sequences`.
-
     Sample l of every caption has the same d, from p(d) ~ C(T, d) (V - 1)^d exp(-d / tau), with T the padded length of
     the batch and V the mean size of its captions' pools. d of the T places are drawn uniformly without replacement, and
     words and EOS there are substituted as in `draw_sequences`, so a short caption may lose fewer than d. Given d, all
     sequences of captions with one length and one pool size are equally likely, except for the factor (V - 1) / V of
-    EOS. So weights need no 1 / q. Samples of a missing caption are PAD.
-    """
+    EOS. So weights need no 1 / q. Samples of a missing caption are PAD."""
     substitutes = build_pools(captions, vocabulary_size, pool)
     captions = captions.flatten(0, 1)
     time, present = captions.shape[1], (captions != PAD).any(1)
@@ -160,7 +145,6 @@ def draw_at_shared_distances(captions: Tensor, vocabulary_size: int, tau: float,
 
 def draw_distances(log_probs: Tensor, samples: int) -> Tensor:
     """Draws distances [n, L] from distributions [n, longest + 1]: strata of the inverse CDF."""
-    # Double precision, for rare distances.
     cumulative = log_probs.exp().cumsum(1)
     strata = torch.arange(samples, dtype=torch.float64, device=log_probs.device) / samples
     uniform = (torch.rand(len(log_probs), 1, dtype=torch.float64, device=log_probs.device) + strata) % 1
@@ -244,11 +228,9 @@ def score_sequences(
     captioner: Captioner, memory: Tensors, captions: Tensor, sequences: Sequences, weights: Tensor, lazy: bool
 ) -> tuple[Scored, float]:
     """Scores captions [n, time] and the sequences drawn around them; weights [n, 1 + L] for all of them.
-
     `lazy` takes log p(y_t | y*_<t, x) for log p(y_t | y_<t, x) (eq. 19), which needs one pass over the ground truth.
     Then the result has 1 + L alternatives at each of the captions' m tokens; else one at each of the m (1 + L) tokens
-    of captions and samples. The second result is the captions' cross-entropy, without gradient.
-    """
+    of captions and samples. The second result is the captions' cross-entropy, without gradient."""
     valid = captions != PAD
     m = int(valid.sum())
     tokens = torch.cat([captions[:, None], sequences.tokens], 1).transpose(1, 2)[valid]

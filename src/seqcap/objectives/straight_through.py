@@ -20,11 +20,9 @@ from seqcap.objectives.cooperation import (
 
 class Config(HingeConfig, ListenerConfig):
     """Rows of Table 2: ST multinomial and ST Gumbel at rho 0, PSST at rho > 0, annealed Gumbel with `anneal_rate`.
-
     The paper prints rho = .25, its code passes on p_t with probability .75; either may be meant. In the code, only
     straight-through rows feed the index back without gradient: `feedback_grad`. Its temperature is 1 in the scripts, 8
-    in the README. The annealing rate is unknown.
-    """
+    in the README. The annealing rate is unknown."""
 
     distribution: Distribution = Field("multinomial", description="whose gradient is taken at a drawn word")
     rho: float = Field(0.25, ge=0, le=1, description="probability that a step's distribution itself is passed on")
@@ -35,12 +33,10 @@ class Config(HingeConfig, ListenerConfig):
 
 class Model(ListenerObjective):
     """Loss w mean_i hinge_i(v) - mean_i (CIDEr-D(y_i) - CIDEr-D(greedy_i)) log p(y_i).
-
     v are the captions that `seqcap.models.relaxation` passes on; the hinge's negatives have gradients, too. If rho > 0,
     y is a separate sample, because along v the captioner has read distributions. At rho = 0, y are the indices of v,
     scored again, so that no gradient flows through the fed-back words in the second term. The listener gets the
-    gradient of the hinge without w.
-    """
+    gradient of the hinge without w."""
 
     config: Config
 

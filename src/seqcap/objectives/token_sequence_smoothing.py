@@ -9,8 +9,6 @@ from seqcap.objectives.base import Batch, Context, Objective
 
 
 class Config(Frozen):
-    """The settings of `token_smoothing` and of `sequence_smoothing`."""
-
     token: token_smoothing.Config
     sequence: sequence_smoothing.Config
 

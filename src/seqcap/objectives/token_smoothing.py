@@ -11,11 +11,9 @@ from seqcap.objectives.smoothing import TokenTargets, score_ground_truth
 
 class Config(Frozen):
     """tau and beta belong to the printed equation, which has the plain cosine.
-
     The authors' code has (cos - 1) / 2 instead, and beta = tau. That equals the printed equation at twice their tau and
     beta: their "Tok" on COCO, tau .15 (with attention .13), is tau .3 (.26) here; their "Tok rfreq", tau .09, is tau =
-    beta = .18. Their alpha is .7 without attention, .3 with.
-    """
+    beta = .18. Their alpha is .7 without attention, .3 with."""
 
     tau: float = Field(0.3, gt=0, description="temperature of the similarities")
     beta: float = Field(0.0, ge=0, description="weight of the promotion of rare tokens")
@@ -24,11 +22,9 @@ class Config(Frozen):
 
 class Model(Objective):
     """alpha sum_t KL(r(. | y*_t) || p_t) + (1 - alpha) sum_t -log p_t(y*_t), up to a constant (eqs. 13, 14 and 16).
-
     r(y | y*) ~ exp((cos(e_y, e_y*) - beta min(f_y / f_y*, f_y* / f_y)) / tau), with e the embeddings of words and EOS
     and f their counts in the training captions. Mean over the captions' tokens, EOS included. <unk> and tokens without
-    embedding are not smoothed (`smoothing.TokenTargets`).
-    """
+    embedding are not smoothed (`smoothing.TokenTargets`)."""
 
     reads = ("embeddings",)
 

@@ -12,18 +12,15 @@ from seqcap.files.writing import atomic, beside, copy_file, leftovers
 
 # What an experiment changes in its clone: its parameters, and what the pipeline writes and git tracks.
 CHANGING = ("params.yaml", "papers", "graph.yaml", "dvc.lock", "reports")
-# How many uncommitted files a warning lists.
-LISTED = 20
+LISTED = 20  # how many uncommitted files a warning lists
 # With these variables git works on another repository than the one it is called for. Git's hooks set some of them.
 REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
 
 
 def update_clone(folder: Path) -> None:
     """Clones the current checkout into `folder`, at its last commit, or updates an earlier clone to that commit.
-
     It replaces what experiments change (`CHANGING`). An `InputError` if something else is at `folder`, or somebody has
-    worked in the clone.
-    """
+    worked in the clone."""
     for leftover in leftovers(folder, "tmp"):
         shutil.rmtree(leftover, ignore_errors=True)
     if not os.path.lexists(folder):
@@ -84,7 +81,6 @@ def warn_of_uncommitted(experiment: Path) -> None:
     commit = _git("rev-parse", "--short", "HEAD").strip()
     paths = ["."]
     if experiment.resolve().is_relative_to(Path.cwd()):
-        # The experiment itself is read from the checkout.
         paths.append(f":(exclude,literal){experiment.resolve().relative_to(Path.cwd())}")
     changes = _git("--no-optional-locks", "status", "--porcelain", "--", *paths).splitlines()
     if not changes:
@@ -96,7 +92,6 @@ def warn_of_uncommitted(experiment: Path) -> None:
 
 
 def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
-    """What a git command prints."""
     kept = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
     command = ["git", *map(str, arguments)]
     done = subprocess.run(command, env=kept, capture_output=True, encoding="utf-8", errors="replace", check=False)

@@ -1,9 +1,7 @@
 """Finds the files of the package that a piece of code runs: its own and those that it imports, directly or indirectly.
-
 Imports are read from the source, anywhere in a file, except those under `if TYPE_CHECKING`. Some modules import others
 by name at run time, as `seqcap.objectives` does: their callers list these. A test compares the result with the modules
-that the stages load. A module that reads data files names them in its folder: `DATA_FILES = "words/*.yaml"`.
-"""
+that the stages load. A module that reads data files names them in its folder: `DATA_FILES = "words/*.yaml"`."""
 
 from __future__ import annotations
 
@@ -17,20 +15,13 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-# The repository, two folders above src/seqcap. It also holds stages/.
-REPOSITORY = PACKAGE.parents[1]
-# Nodes that may begin with a docstring.
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+REPOSITORY = PACKAGE.parents[1]  # two folders above src/seqcap; it also holds stages/
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)  # nodes that may begin with a docstring
 
 
 def closure(modules: Iterable[str], scripts: Iterable[str] = (), data: Iterable[str] = ()) -> dict[str, str]:
-    """All files that some code runs: file -> a hash of it.
-
-    Args:
-        modules: full names of modules of the package.
-        scripts: names of files in stages/.
-        data: patterns of files in the package that the code reads.
-    """
+    """Maps each file that some code runs to a hash of it. `modules` are full names of modules of the package, `scripts`
+    files in stages/, `data` patterns of files in the package that the code reads."""
     found: set[Path] = set()
     ahead = [REPOSITORY / "stages" / script for script in scripts]
     for module in modules:
@@ -87,7 +78,6 @@ def _files(module: str) -> tuple[Path, ...]:
 
 @cache
 def _data_files(path: Path) -> tuple[Path, ...]:
-    """The data files that a module names."""
     found = re.search(r'^DATA_FILES = "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
     return tuple(path.parent.glob(found[1])) if found else ()
 

@@ -1,7 +1,5 @@
 """From parameters to one configuration per stage (`seqcap.config`), a file of configs/.
-
-Only the stage `configure` reads the parameter files. A change repeats the stages whose files of configs/ it changes.
-"""
+Only the stage `configure` reads the parameter files. A change repeats the stages whose files of configs/ it changes."""
 
 from pathlib import Path
 
@@ -60,7 +58,6 @@ def resolve(params: Params) -> Stages:
 
 
 def _train(params: Params) -> dict[str, TrainConfig]:
-    """Stage `train` of every group, after a check of what groups and evaluations name."""
     for name, evaluation in params.evaluations.items():
         find(params.shared.tasks, evaluation.task, params.source(name), f"evaluations.{name}.task")
         if name not in params.groups.values():

@@ -24,17 +24,10 @@ PARAMS = "params.yaml"
 def run_experiment(
     experiment: Path, root: Path | None, publish_to: Path, jobs: int, papers: Collection[str] = ()
 ) -> None:
-    """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out.
-
-    A second call resumes, with the code of what is then the last commit.
-
-    Args:
-        experiment: YAML file that maps files of parameters to what changes in them, see `apply_overlay`.
-        root: folder of the dataset of the one task that the experiment changes.
-        publish_to: a new or empty folder, or an earlier publication.
-        jobs: stages at a time.
-        papers: whose parts are made, and published beside those that were published earlier; empty: all.
-    """
+    """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out; a
+    second call resumes, with the code of what is then the last commit. `experiment` is a YAML file (`apply_overlay`),
+    `root` the folder of the dataset of the one task that it changes, `publish_to` a new or empty folder or an earlier
+    publication. `papers`: whose parts are made, and published beside those that were published earlier; empty: all."""
     changes = read_yaml(experiment)
     if root is not None:
         tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
@@ -63,14 +56,9 @@ def run_experiment(
 
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
-    """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong.
-
-    Args:
-        folder: the checkout.
-        changes: params.yaml or a file of papers/ -> what `overlay` lays over it. With an evaluation go its groups, and
-            with a group what its runs leave behind. A paper whose file is null takes no part.
-        source: where the changes are from, for messages.
-    """
+    """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong. `changes`, from
+    file `source`, maps params.yaml or a file of papers/ to what `overlay` lays over it. With an evaluation go its
+    groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
     yaml = YAML()
     # What does not change is written as it was read.
     yaml.width = 1_000_000
@@ -106,7 +94,6 @@ def _null(representer: Any, _: None) -> Any:
 
 
 def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
-    """The parameter file of that name in a checkout."""
     path = folder / str(name)
     known = re.fullmatch(r"params\.yaml|papers/[^/]+\.yaml", str(name))
     # A link would lead the change out of the checkout.
@@ -116,8 +103,7 @@ def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
 
 
 def _drop_orphans(content: MutableMapping[str, Any], path: Path) -> None:
-    """Removes from a paper's file what a removed evaluation or group leaves behind, but for its runs: others may be
-    like them."""
+    """Removes what a removed evaluation or group leaves behind, but for its runs: others may be like them."""
     evaluations, groups, runs = (content.get(section, {}) for section in ("evaluations", "groups", "runs"))
     _keep(groups, lambda evaluation: evaluation in evaluations)
     _keep(content.get("retrievals", {}), lambda retrieval: retrieval["evaluation"] in evaluations)

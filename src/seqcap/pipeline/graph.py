@@ -20,7 +20,6 @@ SLOTS = 4
 
 
 def write_graph(root: Path = Path()) -> None:
-    """Writes graph.yaml."""
     params = read_params(root)
     with atomic(root / GRAPH) as temporary:
         temporary.write_text(graph_text(params, resolve(params)), encoding="utf-8")
@@ -34,7 +33,6 @@ def check_graph(params: Params, stages: Stages, root: Path = Path()) -> None:
 
 
 def graph_text(params: Params, stages: Stages) -> str:
-    """The content of graph.yaml."""
     lines = ["graph:"]
     for kind, entries in graph(params, stages).items():
         if isinstance(entries, dict) and entries:
@@ -78,7 +76,6 @@ def graph(params: Params, stages: Stages) -> dict[str, Any]:
 
 
 def _group(params: Params, name: str, runs: Any) -> dict[str, Any]:
-    """A group's task and what its runs read besides: the weights that they continue from, listeners, words."""
     reads = dict.fromkeys(path for run in runs for path in (run.start, *run.reads.values()) if path is not None)
     if len(reads) > SLOTS:
         what = f"the runs of groups.{name} read {', '.join(reads)}"

@@ -1,5 +1,4 @@
-"""Lays parameters over other parameters: what a scale or an experiment changes in a file, and what a run takes from
-those that it is `like`."""
+"""Lays parameters over others: changes by a scale or an experiment, and what a run takes from those it is `like`."""
 
 from collections.abc import Mapping, MutableMapping
 from copy import deepcopy
@@ -8,7 +7,6 @@ from typing import Any
 
 from seqcap.errors import InputError
 
-# The sections of the parameter files whose entries have names.
 NAMED = (
     *("tasks", "features", "captioners", "pretrain", "retrievers", "mined", "rewards", "evaluations", "groups"),
     *("runs", "ensembles", "retrievals", "variances", "estimators"),
@@ -19,9 +17,7 @@ def overlay(
     values: MutableMapping[str, Any], changes: Mapping[str, Any], source: Path, place: tuple[str, ...] = ()
 ) -> None:
     """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`.
-
-    `values` is the content of a file, or the part of it at `place`; `source` holds the changes.
-    """
+    `values` is the content of a file, or the part of it at `place`; `source` holds the changes."""
     for key, change in changes.items():
         inner = (*place, str(key))
         if change is None and len(inner) == 2 and place[0] in NAMED:

@@ -24,10 +24,8 @@ from seqcap.world.parallel import ParallelConfig
 PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
 SCALES = Path("scales")
-# A run's `start` if it does not continue from any weights.
-SCRATCH = "scratch"
-# Datasets that the pipeline makes itself.
-GENERATED = ("scenes", "clips")
+SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
+GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
 
 
 def _metric(value: str) -> str:
@@ -49,9 +47,6 @@ Name = Annotated[str, Field(max_length=100, pattern="^[a-z0-9_]+$")]
 Reward = Annotated[dict[Annotated[str, AfterValidator(_metric)], float], Field(min_length=1)]
 Seeds = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
-
-
-# --- params.yaml
 
 
 class World(Section):
@@ -112,8 +107,6 @@ class Embeddings(Section):
 
 
 class Features(Section):
-    """Visual features of a task's images or clips."""
-
     backbone: str = Field(pattern="^((scenes|clips)_cnn|resnet(18|34|50|101|152)|mobilenet_v2|inception_v3)$")
     weights: str
     image_size: int = Field(ge=16, le=1024)
@@ -189,12 +182,7 @@ class Shared(Section):
     report: ReportParams
 
 
-# --- papers/<paper>.yaml
-
-
 class RatingParams(Section):
-    """A page for people who judge captions."""
-
     judge: Name  # the retriever that says which images are similar
 
 
@@ -256,8 +244,6 @@ class RetrievalParams(Section):
 
 
 class VarianceParams(Section):
-    """The measurement of the policy gradient's variance."""
-
     captioner: Name
     reward: Name
     settings: dict[str, Any]
@@ -311,9 +297,6 @@ class Params(Entries):
     def paper(self, name: str) -> str:
         """The paper that an entry belongs to."""
         return self.source(name).stem
-
-
-# --- Reading
 
 
 def read_params(root: Path = Path()) -> Params:
@@ -381,7 +364,6 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
 
 
 def _fill(value: Any, alpha: float) -> Any:
-    """Fills in `$alpha`."""
     if isinstance(value, dict):
         return {key: _fill(item, alpha) for key, item in value.items()}
     return alpha if value == "$alpha" else value

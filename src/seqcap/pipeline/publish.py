@@ -45,7 +45,6 @@ def _listing(folder: Path) -> list[str]:
     lines = []
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
-            # None was published.
             lines.append(f"link  {path.relative_to(folder)}")
         elif path.is_file() and path != folder / MARKER:
             lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}")
@@ -79,10 +78,8 @@ def join_parts(clone: Path, published: Path) -> None:
 
 def publish(clone: Path, target: Path, experiment: Path) -> None:
     """Copies the reports out of a clone, and replaces an earlier publication. A paper without a part of the report is
-    left out. The parts are copied, too: other papers may join them later (`join_parts`).
-
-    After a kill, the folder holds the earlier publication or the new one; or the next call puts the earlier one back.
-    """
+    left out. The parts are copied, too: others may join them later (`join_parts`). After a kill, the folder holds the
+    earlier or the new publication; or the next call puts the earlier one back."""
     reports = clone / "reports"
     check_publication(target, clone)
     place = target.resolve()

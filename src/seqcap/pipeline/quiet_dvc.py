@@ -1,8 +1,6 @@
 """`python -m seqcap.pipeline.quiet_dvc <arguments>`: `dvc <arguments>`, without its hints on git and on remote storage.
-
 After every stage `dvc repro` says how to track dvc.lock and how to push. It also parses all of dvc.lock and writes it
-anew, which takes most of a second. Here only the stage's own lines are written anew; the file has the same bytes.
-"""
+anew, which takes most of a second. Here only the stage's own lines are written anew; the file has the same bytes."""
 
 import logging
 import re

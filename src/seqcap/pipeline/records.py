@@ -14,8 +14,7 @@ from ruamel.yaml.error import YAMLError
 
 from seqcap.files.writing import copy_file
 
-# Where DVC has its locks.
-DVC = Path(".dvc/tmp")
+DVC = Path(".dvc/tmp")  # where DVC has its locks
 
 
 def wait_for_dvc(folder: Path) -> None:
@@ -35,7 +34,6 @@ def wait_for_dvc(folder: Path) -> None:
 
 
 def _working(rwlock: Path) -> dict[int, str]:
-    """The running processes that DVC's lock of paths names: id -> command."""
     try:
         content = json.loads(rwlock.read_text(encoding="utf-8"))
         holders = [*content.get("write", {}).values(), *chain(*content.get("read", {}).values())]
@@ -56,8 +54,7 @@ def _is_dvc(process: int) -> bool:
 
 
 def keep_records(folder: Path) -> None:
-    """Copies dvc.lock, or puts the copy back if dvc.lock has been cut off: DVC writes it in place, so that a kill or a
-    full disk would cost all records."""
+    """Copies dvc.lock, or puts the copy back if a kill or a full disk has cut off dvc.lock: DVC writes it in place."""
     records, kept = folder / "dvc.lock", folder / DVC / "seqcap-dvc.lock"
     with dvc_waits(folder):
         if not records.exists():
@@ -76,7 +73,6 @@ def keep_records(folder: Path) -> None:
 
 
 def _is_cut_off(records: Path) -> bool:
-    """Whether a dvc.lock ends in the middle of a line or of a stage."""
     from dvc.schema import COMPILED_LOCKFILE_SCHEMA
     from voluptuous import Invalid
 

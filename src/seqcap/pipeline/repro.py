@@ -17,19 +17,14 @@ from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
 
-# The first stage, which writes what the others depend on.
-CONFIGURE = "configure"
-# The last stage.
-REPORT = "report"
+CONFIGURE = "configure"  # the first stage, which writes what the others depend on
+REPORT = "report"  # the last stage
 
 
 def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = False) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
-
-    Args:
-        targets: the stages that are wanted; those that they depend on run, too. Empty: every stage.
-        dry: only `configure` runs, and the names of the stages that would run are printed.
-    """
+    `targets` run with the stages that they depend on; empty: every stage. `dry`: only `configure` runs, and the names
+    of the stages that would run are printed."""
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
 
@@ -91,8 +86,7 @@ def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: in
 
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The part of a graph that is out of date, and what depends on it. DVC is asked once, which takes seconds: stage by
-    stage it takes minutes."""
+    """The part of a graph that is out of date, and what depends on it, in one call of DVC: many would take minutes."""
     with _dvc(folder) as repo:
         # Seen from another folder, names of stages have a path before them.
         changed = {name.rpartition(":")[2] for name in repo.status()}
@@ -143,7 +137,6 @@ def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[st
 
 @contextmanager
 def _dvc(folder: Path) -> Iterator[Any]:
-    """The DVC repository of a checkout; its errors become one line."""
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 

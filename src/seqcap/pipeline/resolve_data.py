@@ -27,7 +27,6 @@ from seqcap.world.parallel import LANGUAGES
 
 
 def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceData:
-    """Stage `data` of a task."""
     task = find(params.shared.tasks, name, PARAMS, "the task")
     generated = task.dataset in GENERATED
     modules = [KINDS[task.kind].data]
@@ -60,7 +59,6 @@ def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceDat
 
 
 def data_root(params: Params, name: str) -> str:
-    """The folder that holds a task's dataset."""
     task = params.shared.tasks[name]
     if task.dataset in GENERATED:
         return f"artifacts/{name}/data"
@@ -70,7 +68,6 @@ def data_root(params: Params, name: str) -> str:
 
 
 def encoder_config(params: Params, name: str) -> EncoderConfig:
-    """Stage `encoder` of a task with images or clips."""
     features, task, place = params.shared.features[name], params.shared.tasks[name], f"features.{name}"
     clips = isinstance(task, ClipTask)
     if features.weights == "scenes" and task.dataset not in GENERATED:

@@ -86,7 +86,6 @@ def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], 
 
 
 def paper_config(fields: dict[str, Any], stage: str) -> PaperConfig:
-    """Stage `tables` or `figures` of a paper."""
     return PaperConfig(**fields, code=_code(fields["paper"], stage))
 
 
@@ -117,6 +116,5 @@ def report_config(params: Params) -> ReportConfig:
 
 
 def _code(paper: str, stage: str, others: Sequence[str] = (), data: Sequence[str] = ()) -> dict[str, str]:
-    """The code of a paper's stage, the data files of the paper among it."""
     modules, files = papers.sources(paper, stage)
     return closure([*modules, *others], [f"{stage}.py"], [*files, *data])

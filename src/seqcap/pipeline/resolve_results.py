@@ -1,5 +1,4 @@
-"""From parameters to the configurations of the stages that decode, score and measure: decode, evaluate, retrieve,
-variance and estimators."""
+"""From parameters to the configurations of the stages that decode, score and measure."""
 
 from seqcap import rewards
 from seqcap.config.decoding import DecodeConfig, DecodingRun
@@ -21,15 +20,13 @@ from seqcap.pipeline.resolve_training import (
 from seqcap.pipeline.validation import find
 from seqcap.tasks import KINDS
 
-# Evaluation -> what its groups decode.
-Decoded = dict[str, list[DecodingRun]]
+Decoded = dict[str, list[DecodingRun]]  # evaluation -> what its groups decode
 
 
 def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeConfig:
     """Stage `decode` of a group: its ensembles, or each of its runs with every seed."""
     evaluation = params.groups[group]
     runs = {run.name: run for run in trained.runs}
-    # Name -> run, and the seeds that decode together.
     teams = {
         name: (runs[one.run], _teams(params, name, runs)) for name, one in params.ensembles.items() if one.run in runs
     }

@@ -18,8 +18,7 @@ from seqcap.pipeline.resolve_data import data_root, fingerprint
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
 
-# The objective of pretraining; it uses no reward.
-LIKELIHOOD = "cross_entropy"
+LIKELIHOOD = "cross_entropy"  # the objective of pretraining; it uses no reward
 # What objectives and rewards may read, by the name that they declare it with. The listener is the run's `listener`.
 LISTENER = "listener"
 READS = {
@@ -29,11 +28,7 @@ READS = {
 }
 
 
-# --- Captioners
-
-
 def pretrain_config(params: Params, name: str) -> TrainConfig:
-    """Stage `pretrain` of a captioner."""
     run = TrainingRun(
         **captioner_fields(params, name, PARAMS, f"pretrain.{name}"),
         name=name,
@@ -50,7 +45,6 @@ def pretrain_config(params: Params, name: str) -> TrainConfig:
 
 
 def train_config(params: Params, group: str) -> TrainConfig:
-    """Stage `train` of a group of runs."""
     runs = [training_run(params, name) for name, run in params.runs.items() if run.group == group]
     if not runs:
         raise InputError(params.source(group), f"groups.{group} has no run", "give it one, or remove it")
@@ -89,7 +83,6 @@ def weights_folder(params: Params, run: str) -> str:
 
 
 def captioner_fields(params: Params, name: str, source: Path, place: str) -> dict[str, Any]:
-    """What a run takes from its captioner."""
     captioner = find(params.shared.captioners, name, source, place)
     task = find(params.shared.tasks, captioner.task, PARAMS, f"captioners.{name}.task")
     what = f"captioners.{name}.architecture is {captioner.architecture!r}"
@@ -103,7 +96,6 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
         "architecture": captioner.architecture,
         "model": validated(config, captioner.model, PARAMS, f"captioners.{name}.model").model_dump(),
         "seeds": tuple(params.shared.seed + i for i in range(captioner.seeds)),
-        # One more than the words of a caption: EOS.
         "max_length": task.max_length + 1,
         "precision": params.shared.precision,
     }
@@ -119,7 +111,6 @@ def _count_seeds(params: Params, run: RunParams) -> int:
 
 
 def _start(params: Params, name: str) -> tuple[str | None, int]:
-    """The folder of the weights that a run continues from, and how many seeds it has; None: it starts from scratch."""
     run = params.runs[name]
     if run.start == SCRATCH or (run.start is None and run.captioner not in params.shared.pretrain):
         return None, 0
@@ -152,11 +143,7 @@ def reward_weights(params: Params, reward: str | None, task: str, source: Path, 
     return weights
 
 
-# --- What runs read
-
-
 def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str, str]:
-    """What a run's objective and reward read: the name that they declare it with -> its path."""
     run = params.runs[name]
     task = params.shared.captioners[run.captioner].task
     paths = {}
@@ -173,7 +160,6 @@ def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str,
 
 
 def _listener(params: Params, name: str) -> str:
-    """The folder of the listeners that a run reads, one for each of its seeds."""
     run, source, place = params.runs[name], params.source(name), f"runs.{name}.listener"
     task = params.shared.captioners[run.captioner].task
     folder = find_retriever(params, run.listener or "none", task, source, place, starts_runs=True)
@@ -200,7 +186,6 @@ def find_retriever(params: Params, name: str, task: str, source: Path, place: st
 
 
 def retriever_module(params: Params, folder: str) -> str:
-    """The module of the retriever whose weights are in a folder."""
     return f"seqcap.retrieval.{params.shared.retrievers[Path(folder).name].architecture}"
 
 
@@ -216,11 +201,7 @@ def training_modules(params: Params, run: TrainingRun) -> Iterator[str]:
         yield retriever_module(params, run.reads[LISTENER])
 
 
-# --- Retrievers
-
-
 def retriever_config(params: Params, name: str) -> RetrieverConfig:
-    """Stage `retriever`."""
     retriever, place = params.shared.retrievers[name], f"retrievers.{name}"
     task = params.shared.tasks.get(retriever.task)
     if not isinstance(task, ImageTask):
@@ -252,7 +233,6 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
 
 
 def mine_config(params: Params, name: str) -> MiningConfig:
-    """Stage `mine` of a retriever."""
     retriever = find(params.shared.retrievers, name, PARAMS, f"mined.{name}")
     return MiningConfig(
         name=name,
@@ -268,7 +248,6 @@ def mine_config(params: Params, name: str) -> MiningConfig:
 
 
 def _config_class(package: ModuleType, name: str, source: Path, what: str) -> type[BaseModel]:
-    """The settings of a module of `package`: a captioner, objective or retriever. `what` names the parameter."""
     try:
         return package.config_class(name)  # type: ignore[no-any-return]
     except ModuleNotFoundError as error:

@@ -27,7 +27,6 @@ def trained_runs(runs: Mapping[str, Any], source: Path) -> Runs:
 
 
 def _inherit(runs: Mapping[str, Any], source: Path) -> Runs:
-    """Every run's values, over those of the runs that `like` names."""
     found: Runs = {}
 
     def look_up(name: str, below: tuple[str, ...]) -> dict[str, Any]:
@@ -66,7 +65,6 @@ def _expand_sweeps(runs: Runs, source: Path) -> Runs:
 
 
 def _sweep(name: str, run: Mapping[str, Any], source: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The runs that a run with a sweep stands for."""
     sweep = validated(Sweep, run["sweep"], source, f"runs.{name}.sweep")
     for value in sweep.values:
         number = f"{value:g}"

@@ -15,8 +15,7 @@ from seqcap.files.schemas import VOCABULARY
 from seqcap.tasks.base import Inputs
 from seqcap.tasks.images import Reader
 
-# File in a task's folder with one vector per image.
-POOLED = "features/pooled.parquet"
+POOLED = "features/pooled.parquet"  # file in a task's folder with one vector per image
 
 
 class RetrievalTask(Reader):

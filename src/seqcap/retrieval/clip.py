@@ -26,24 +26,19 @@ from seqcap.system import machine
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
 
-# Files of the folder, and two alternatives for the tokenizer's.
 FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
-# Images per forward pass and per row group.
-CHUNK = 32
+CHUNK = 32  # images per forward pass and per row group
 
 
 class Config(Frozen):
-    """Paths, set by the stage."""
-
     folder: str = Field(description="CLIP's files")
     vocabulary: str = Field(description="file of the captions' vocabulary")
     images: str = Field(description="file of the images' embeddings")
 
 
 class Model(Retriever):
-    """CLIP's text tower and stored embeddings of images. InputError if transformers is not installed, or the folder
-    lacks a file or holds no CLIP."""
+    """CLIP's text tower and stored image embeddings. InputError if transformers or a file is missing, or not a CLIP."""
 
     config: Config
 
@@ -126,8 +121,7 @@ def make(config: RetrieverConfig) -> list[dict[str, Any]]:
 
 
 def read(folder: Path) -> tuple[Any, Any, Any]:
-    """transformers' CLIPModel in evaluation mode, its tokenizer and its image processor. Downloads nothing and reads no
-    pickle; errors as in `Model`."""
+    """transformers' CLIPModel, tokenizer and image processor, without downloads or pickles; errors as in `Model`."""
     for file in FILES:
         if not (folder / file).is_file():
             _wrong(folder, f"has no {file}")

@@ -1,5 +1,4 @@
-"""A text encoder with a head that tells people's captions from damaged ones (Cho et al., NAACL 2022, "Fine-grained
-image captioning with CLIP reward")."""
+"""A text encoder whose head tells people's captions from damaged ones (Cho et al., NAACL 2022)."""
 
 import copy
 from collections.abc import Callable
@@ -15,10 +14,8 @@ from seqcap.retrieval import clip, dual_encoder
 from seqcap.retrieval.base import Retriever
 from seqcap.retrieval.losses import info_nce
 
-# Classes of the head.
 DAMAGED, INTACT = range(2)
-# Most words of a damaged n-gram, and most repetitions of it.
-MOST = 3
+MOST = 3  # most words of a damaged n-gram, and most repetitions of it
 Words = list[int]
 
 
@@ -62,8 +59,7 @@ class ClipTextEncoder(nn.Module):
 
 
 class Grammar(nn.Module):
-    """A copy of the text encoder of a dual encoder or CLIP, with a head: Linear -> ReLU -> Linear, no biases.
-    InputError for other retrievers."""
+    """A copy of a dual encoder's or CLIP's text encoder (InputError for others), with a head of two layers."""
 
     def __init__(self, retriever: Retriever) -> None:
         super().__init__()

@@ -8,12 +8,9 @@ from torch.nn import functional as F
 
 def hinges(images: Tensor, captions: Tensor, margin: float, distractors: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """VSE++'s loss: the hinge of the hardest negative (Faghri et al., BMVC 2018, eq. 6).
-
         [margin + max_{j != i} s(i, c_j) - s(i, c_i)]_+   and   [margin + max_{j != i} s(j, c_i) - s(i, c_i)]_+
-
     Images and captions are embeddings [n, d] of length 1, row by row; distractors [m, d] are further images, negatives
-    of captions. Equally hard negatives share the gradient. Returns image -> text [n], text -> image [n].
-    """
+    of captions. Equally hard negatives share the gradient. Returns image -> text [n], text -> image [n]."""
     scores = images @ captions.T
     own = scores.diagonal()
     others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)

@@ -25,12 +25,10 @@ from seqcap.tasks import ARTIFACTS
 
 # One row per image and rank (from 1): the mined image, and the cosine between the image and its nearest caption.
 MINED = pa.schema([("item", pa.int64()), ("rank", pa.int64()), ("mined", pa.int64()), ("cosine", pa.float32())])
-# Scores in memory at once: 64 MB.
-SCORES = 1 << 24
+SCORES = 1 << 24  # scores in memory at once: 64 MB
 # Captions in the first search, times the neighbours: images have several captions, and some are the query's own.
 FIRST = 8
-# Decimals of cosines, so that order does not depend on rounding.
-DECIMALS = 6
+DECIMALS = 6  # decimals of cosines, so that order does not depend on rounding
 
 
 def mined_file(folder: Path, seed: int) -> Path:
@@ -104,7 +102,6 @@ def _others(
     row = np.concatenate(owners)
     cosine = np.repeat(cosines, [len(some) for some in owners])
     order = np.lexsort((row, -cosine))
-    # The first place of each image, in order.
     first = np.sort(np.unique(row[order], return_index=True)[1])
     row, cosine = row[order][first], cosine[order][first]
     other = ~copies(images[[query]], images[row])[0].numpy()
@@ -114,8 +111,7 @@ def _others(
 
 def read(path: Path, items: NDArray[np.int64], ranks: Sequence[int]) -> NDArray[np.int64]:
     """The mined images of these ranks, as rows of `items`, the ids of all training images: int64 [n, len(ranks)].
-    InputError if the file is missing or damaged, lacks an image or rank, or names the image itself or an unknown one.
-    """
+    InputError if the file is missing or damaged, lacks an image or rank, or names the same or an unknown image."""
     table = read_table(path, MINED)
     rows = {item: row for row, item in enumerate(items.tolist())}
     columns = {rank: column for column, rank in enumerate(ranks)}

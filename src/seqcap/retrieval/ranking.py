@@ -4,10 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Queries per chunk: their scores against 25,000 targets take 50 MB.
-CHUNK = 500
-# Closer scores are ties: embeddings of one caption differ by rounding between batches.
-TIE = 1e-6
+CHUNK = 500  # queries per chunk: their scores against 25,000 targets take 50 MB
+TIE = 1e-6  # closer scores are ties: embeddings of one caption differ by rounding between batches
 
 
 def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = None) -> Tensor:
@@ -28,10 +26,8 @@ def ranks(queries: Tensor, targets: Tensor, own: Tensor, items: Tensor | None = 
 def shared_recall(queries: Tensor, targets: Tensor, k: int) -> Tensor:
     """The probability that a query's own target is among the first k if ties are in random order: float64 [n] on the
     CPU. Its mean is R@k. NaN scores count against the target. Queries and targets are embeddings [n, d], row by row.
-
     A captioner with one sentence for all N images has R@1 = 1/N in both directions. `ranks` gives it 1/N from
-    captions to images, but 0 from images to captions.
-    """
+    captions to images, but 0 from images to captions."""
     rows = torch.arange(len(targets), device=targets.device)
     found = []
     for some, of in zip(torch.split(queries, CHUNK), torch.split(rows, CHUNK), strict=True):

@@ -16,8 +16,7 @@ from seqcap.tasks import ARTIFACTS
 from seqcap.tasks.base import Inputs, Split
 
 KS = (1, 5, 10)
-# Direction -> R@1, R@5, R@10 (0 to 1) and median rank.
-Recalls = dict[str, dict[str, float]]
+Recalls = dict[str, dict[str, float]]  # direction -> R@1, R@5, R@10 (0 to 1) and median rank
 
 
 @torch.no_grad()
@@ -36,8 +35,7 @@ def embed_captions(retriever: Retriever, captions: Tensor, device: torch.device)
 
 
 def recalls(retriever: Retriever, split: Split, device: torch.device) -> Recalls:
-    """In both directions: each caption's image among all images, and the best of each image's captions among all
-    captions of other images."""
+    """Recalls in both directions; an image's best caption counts, among all captions of other images."""
     captions = split.captions(np.arange(len(split)))
     present = captions[:, :, 0] != PAD
     owners = present.nonzero()[:, 0].to(device)

@@ -2,8 +2,7 @@
 errors, files, data and spice.
 
 A reward metric is an entry of `MODULES`. Modules are found by name, so a run loads and depends on only its own metrics.
-`corpus` computes corpus metrics from summed counts, in plain NumPy.
-"""
+`corpus` computes corpus metrics from summed counts, in plain NumPy."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,12 +18,10 @@ MODULES = {
     "meteor": "seqcap.rewards.meteor",
     "spice": "seqcap.rewards.spice",
 }
-# What a metric reads besides the task's data: files in artifacts/words/<task>/.
-READS = {"meteor": "paraphrases"}
+READS = {"meteor": "paraphrases"}  # what a metric reads besides the task's data: files in artifacts/words/<task>/
 # SPICE's parses, shared by all runs on a machine. No result depends on the file.
 PARSES = Path("scratch/scene_graphs.parquet")
-# Metrics for English only.
-ENGLISH = ("meteor", "spice")
+ENGLISH = ("meteor", "spice")  # metrics for English only
 
 
 def modules(weights: Mapping[str, float]) -> Iterator[str]:

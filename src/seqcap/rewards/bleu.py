@@ -45,8 +45,7 @@ def pairwise_bleu(hypotheses: npt.ArrayLike) -> Floats:
 
 
 def multi_reference_bleu(hypotheses: npt.ArrayLike) -> Floats:
-    """BLEU-1..4 [b, s, 4] of each sample of an image against its other s - 1 samples, ids [b, s, time], s >= 2. EOS is
-    a token; errors as in `pairwise_bleu`."""
+    """BLEU-1..4 [b, s, 4] of each of an image's s >= 2 samples against the others; otherwise as `pairwise_bleu`."""
     return bleu_from_statistics(multi_reference_statistics(hypotheses, eos=True))
 
 

@@ -7,10 +7,8 @@ from seqcap.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 ORDERS = 4
-# Matches and guesses of orders 1-4, the length, the closest reference length.
-STATISTICS = 2 * ORDERS + 2
-# pycocoevalcap's smoothing of BLEU: for matches; for guesses and the reference length.
-TINY, SMALL = 1e-15, 1e-9
+STATISTICS = 2 * ORDERS + 2  # matches and guesses of orders 1-4, the length, the closest reference length
+TINY, SMALL = 1e-15, 1e-9  # pycocoevalcap's smoothing of BLEU: for matches; for guesses and the reference length
 
 
 def bleu_from_statistics(totals: Floats) -> Floats:

@@ -1,10 +1,8 @@
 """The compiled inner loops of the rewards: n-grams packed into 64-bit keys, counted and compared.
-
 An n-gram is one uint64, 16 bits per id. No scored id is 0 (PAD), so keys of different orders never collide, key 0 marks
 an empty slot, and sorted keys are grouped by order. All kernels are in this file because numba's on-disk cache checks
 only the file of the outermost function: after a change elsewhere it would run stale machine code.
-`tests/plain_rewards.py` holds the same computations as readable Python.
-"""
+`tests/plain_rewards.py` holds the same computations as readable Python."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
@@ -29,8 +27,7 @@ BITS = np.uint64(16)
 TWO_IDS = np.uint64(1 << 16)
 THREE_IDS = np.uint64(1 << 32)
 FOUR_IDS = np.uint64(1 << 48)
-# Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4)
 WORD = np.uint64(64)
 
 
@@ -80,7 +77,6 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
             key = EMPTY
             for offset in range(order):
                 key = (key << BITS) | np.uint64(tokens[start + offset])
-            # Insertion sort, since captions are short.
             place = distinct
             while place > first and keys[place - 1] > key:
                 place -= 1
@@ -98,8 +94,7 @@ def cook(tokens: Ints, keys: Keys, counts: Ints) -> int:
 
 @kernel
 def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
-    """The distinct n-grams of all captions of each image: union [grams], sorted within an image, and grams [images +
-    1], where each image's begin."""
+    """All distinct n-grams of each image's captions, sorted: [grams], and where each image's begin: [images + 1]."""
     grams = np.zeros(len(images), dtype=np.int64)
     union = np.empty(1 << 16, dtype=np.uint64)
     most = 0
@@ -123,9 +118,6 @@ def cook_union(tokens: Ints, captions: Ints, images: Ints) -> tuple[Keys, Ints]:
                 filled += 1
         grams[image + 1] = filled
     return union[: grams[-1]].copy(), grams
-
-
-# ---- CIDEr-D -------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -203,7 +195,6 @@ def cider_d(
     norms: Floats,
     sigma: float,
 ) -> Floats:
-    """CIDEr-D of each hypothesis against its image's references; see `CiderD.score`."""
     _, captions, images, union, grams = cooked
     table, shift, idf = frequencies
     n, time = hypotheses.shape
@@ -250,9 +241,6 @@ def cider_d(
             score += similarity * np.exp(-(delta**2) / (2 * sigma**2))
         scores[row] = 10.0 * score / (ORDERS * references)
     return scores
-
-
-# ---- BLEU ----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -360,9 +348,6 @@ def bleu_against(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked
     return statistics
 
 
-# ---- ROUGE-L -------------------------------------------------------------------------------------------------
-
-
 @kernel
 def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
     """Length of the longest common subsequence; `row` needs room for len(right) + 1 entries."""
@@ -381,7 +366,6 @@ def common_subsequence(left: Ints, right: Ints, row: Ints) -> int:
 
 @kernel
 def rouge_l(hypotheses: Ints, lengths: Ints, image_of: Ints, cooked: Cooked, beta: float) -> Floats:
-    """ROUGE-L of each hypothesis against its image's references; see `RougeL.score`."""
     tokens, captions, images = cooked.tokens, cooked.captions, cooked.images
     scores = np.zeros(len(hypotheses))
     longest = 0

@@ -19,14 +19,12 @@ BEAM = 40
 # matcher, matched content words and matched function words of both; chunks; matched words of both.
 STATISTICS = 23
 LENGTH, FUNCTION, MATCHED, CHUNKS, COVERED = 0, 2, 4, 20, 21
-# A token that matches nothing, not even itself: a word outside the vocabulary.
-UNKNOWN = -1
+UNKNOWN = -1  # a token that matches nothing, not even itself: a word outside the vocabulary
 FIRST_WORD = 4
 FORMS = 3
 HALF = np.uint64(32)
 ONE = np.uint64(1)
-# FNV-1a, 64 bits.
-FNV_BASIS = np.uint64(0xCBF29CE484222325)
+FNV_BASIS = np.uint64(0xCBF29CE484222325)  # FNV-1a, 64 bits
 FNV_PRIME = np.uint64(0x100000001B3)
 SPACE = 32
 
@@ -46,9 +44,6 @@ class Words(NamedTuple):
     pairs: Keys  # open-addressing table of keys of two phrases' nodes, smaller first
     ranks: Slots  # [capacity, 2] places in the paraphrase table as (smaller, larger), (larger, smaller); -1: none
     filter: Keys  # bits at the hashes of `pairs`: most look-ups end here, in a fast cache
-
-
-# ---- Words and phrases ---------------------------------------------------------------------------------------
 
 
 @kernel
@@ -212,9 +207,6 @@ def cook_synonyms(members: Slots, member_starts: Ints) -> Keys:
     return table
 
 
-# ---- Captions ------------------------------------------------------------------------------------------------
-
-
 @kernel
 def expand(ids: Any, words: Words, tokens: Slots) -> int:
     """Writes the tokens of a caption of word ids; returns their number. Ids without a word give UNKNOWN."""
@@ -278,9 +270,6 @@ def find_phrases(tokens: Slots, words: Words, found: Slots) -> tuple[Slots, int]
     return found, count
 
 
-# ---- Matches -------------------------------------------------------------------------------------------------
-
-
 @kernel
 def are_synonyms(left: int, right: int, words: Words) -> bool:
     key = pair_key(min(left, right), max(left, right))
@@ -312,16 +301,12 @@ def find_matches(
     ranks: Slots,
 ) -> int:
     """Finds all matches of hypothesis and reference (Denkowski and Lavie, WMT 2011, section 2.1); returns their number.
-
-    Args:
-        mine, theirs: [n, 3] phrases of both captions, from `find_phrases`.
-        matches: rows (start in the hypothesis, length there, length in the reference, matcher, rank).
-        first_match: [reference + 1], filled with where the matches of each reference position begin. Their order
-            decides between equally good alignments: matchers in turn, each by position in the hypothesis; then
-            paraphrases with the reference's phrase on the left of the table, by its length and the table's order;
-            then those with the hypothesis's phrase on the left, by its position and length.
-        ranks: [mine, theirs at one position, 2] scratch.
-    """
+    `mine` and `theirs` [n, 3] are the phrases of both, from `find_phrases`. Fills `matches` with rows (start in the
+    hypothesis, length there, length in the reference, matcher, rank), and `first_match` [reference + 1] with where the
+    matches of each reference position begin. Their order decides between equally good alignments: matchers in turn,
+    each by position in the hypothesis; then paraphrases with the reference's phrase on the left of the table, by its
+    length and the table's order; then those with the hypothesis's phrase on the left, by its position and length.
+    `ranks` [mine, theirs at one position, 2] is scratch."""
     count = 0
     begin = 0
     for position in range(len(reference)):
@@ -381,9 +366,6 @@ def add_match(matches: Slots, count: int, start: int, length: int, covered: int,
     return count + 1
 
 
-# ---- Alignment -----------------------------------------------------------------------------------------------
-
-
 @kernel
 def offer(costs: Ints, sources: Ints, count: int, cost: int, distance: int, path: int, match: int) -> int:
     """Inserts a candidate into a beam sorted by cost, then distance; equals keep their order. Returns its size."""
@@ -415,14 +397,11 @@ def align(
 ) -> tuple[int, int]:
     """Beam search for the alignment (Denkowski and Lavie, WMT 2011, section 2.1): most matched words, then fewest
     chunks, then smallest distance between the starts of matches.
-
     These criteria are those of METEOR 1.5's program: only exact matches count in full, others half, rounded down on
     each side (nothing for a single word); a match adds its distance to what follows from the same parent, not to
     itself; a chunk counts when it is closed; a match without a rival is always taken.
-
     `trail` has room for BEAM * reference_length + 1 rows, filled with (row before, match, position). Returns the last
-    row of the best alignment in `trail` (0: it is empty), and its number of chunks.
-    """
+    row of the best alignment in `trail` (0: it is empty), and its number of chunks."""
     rivals_here = np.zeros(hypothesis_length, dtype=np.int64)
     rivals_there = np.zeros(reference_length, dtype=np.int64)
     for position in range(reference_length):

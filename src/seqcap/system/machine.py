@@ -1,7 +1,5 @@
 """The device, the number of processes and the launcher, from artifacts/machine.json.
-
-torch is imported inside functions, so that other processes can start while it loads.
-"""
+torch is imported inside functions, so that other processes can start while it loads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Progress bars on a terminal; in a file or a pipe, a line every ten seconds:
 
-sll seed 1: 120/480 (25%), 12.10step/s, 00:30 left, 00:10 so far, val_cider=0.908
-"""
+sll seed 1: 120/480 (25%), 12.10step/s, 00:30 left, 00:10 so far, val_cider=0.908"""
 
 from __future__ import annotations
 
@@ -40,7 +39,6 @@ class Lines(tqdm):  # type: ignore[type-arg]
         self.fp.flush()
 
     def close(self) -> None:
-        """Writes the last line."""
         if not self.disable:
             self.display()
             self.disable = True

@@ -1,8 +1,6 @@
 """Checkpoints of stages, and locks that let one process at a time run a stage.
-
 A killed stage resumes from its checkpoints in scratch/<stage>@<name>. Those of a finished stage stay until DVC has
-recorded its outputs, because DVC removes the outputs if that fails; then `seqcap repro` deletes the folder.
-"""
+recorded its outputs, because DVC removes the outputs if that fails; then `seqcap repro` deletes the folder."""
 
 import fcntl
 import os
@@ -16,8 +14,7 @@ from seqcap.files.writing import unwritable
 SCRATCH = Path("scratch")
 # Lock files are never deleted: a process that waits for a deleted file would not exclude the next one.
 LOCKS = SCRATCH / "locks"
-# The files that stages write into their scratch folders.
-ENDINGS = (".lock", ".parquet", ".safetensors", ".tmp")
+ENDINGS = (".lock", ".parquet", ".safetensors", ".tmp")  # the files that stages write into their scratch folders
 
 
 def checkpoints(stage: str) -> Path:

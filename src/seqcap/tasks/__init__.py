@@ -2,8 +2,7 @@
 is below it.
 
 A task has images or clips with captions, or sentences with translations. A kind of task is one entry of `KINDS`, which
-names its modules; they are imported when they are needed.
-"""
+names its modules; they are imported when they are needed."""
 
 from __future__ import annotations
 
@@ -21,8 +20,6 @@ ARTIFACTS = Path("artifacts")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of task."""
-
     unit: str  # name of an input, for people
     units: str
     caption: str  # name of an output, for people

@@ -19,8 +19,7 @@ from seqcap.files.schemas import IMAGES, REFERENCES, in_split
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
-# Most bytes of features, in float32, to compute the standardisation from.
-FITTED_BYTES = 5 << 28
+FITTED_BYTES = 5 << 28  # most bytes of features, in float32, to compute the standardisation from
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from seqcap.files.schemas import PAIRS, SOURCE_VOCABULARY, SUBWORDS
 from seqcap.models.base import Captioner
 from seqcap.tasks.base import Ids, Inputs, Split, Task
 
-# Sentences are sorted by length within pools of so many batches.
-POOL = 50
+POOL = 50  # sentences are sorted by length within pools of so many batches
 
 
 @dataclass(frozen=True)
@@ -116,8 +115,6 @@ class SentenceSplit(Split):
 
 
 class Reader(Task):
-    """Sentence pairs in words or subwords."""
-
     def __init__(self, folder: Path, captioner: type[Captioner]) -> None:
         super().__init__(folder, captioner)
         self.source_vocabulary = Vocabulary.read(folder / "data" / SOURCE_VOCABULARY)

@@ -28,10 +28,8 @@ from seqcap.training.batches import Batches
 from seqcap.training.checkpoint import Learner, State, fingerprint
 from seqcap.training.optimizer import Adam
 
-# Name of the captioner's weights beside those of the objective's partners.
 CAPTIONER = "captioner"
-# Configuration fields that do not affect the weights.
-OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}
+OTHER_FIELDS = {"name", "paper", "captioner", "seeds", "weights"}  # configuration fields that do not affect the weights
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,6 @@ def train_all(runs: Sequence[TrainingRun], code: Mapping[str, str], kept: Path) 
 
 
 def train(run: TrainingRun, seed: int, kept: Path) -> Trained:
-    """Trains a run with one seed; see `loop.train`."""
     job = Job(run, seed)
     state = loop.train(job, kept)
     return Trained(state.curves, float(np.median(state.seconds)) * job.batches if state.seconds else None)

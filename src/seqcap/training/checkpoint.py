@@ -76,7 +76,6 @@ class State(Generic[L]):
         save_weights(path, tensors, {"at": self.at, "best_value": self.best_value, "curves": self.curves})
 
     def restore(self, path: Path, device: torch.device) -> None:
-        """Restores the state that `save` wrote."""
         tensors, metadata = load_weights(path)
         groups = _nested(tensors)
         self.learner.load_state_dict(groups["learner"])

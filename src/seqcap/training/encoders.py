@@ -1,9 +1,7 @@
 """Trains an encoder to recognise what is in an image or clip and where, on images or clips that it draws itself.
-
 Encoders of photographs are trained on ImageNet's classes in this way, and on boxes with attributes (Anderson et al.,
 "Bottom-up and top-down attention", CVPR 2018, section 3.1). Encoders of clips also learn what each object does, like
-encoders of videos on action classes.
-"""
+encoders of videos on action classes."""
 
 from __future__ import annotations
 
@@ -35,12 +33,9 @@ from seqcap.world.motion import FRAMES, sample_clip
 
 # Keep the random numbers of the encoder's images apart from those of tasks and of each other.
 TRAIN, VAL = 271828, 271829
-# Training images per validation image.
-TRAIN_PER_VAL = 12
-# Noise of the pixels, as in `scenes.Config`.
-NOISE = 6
-# Images per call of a drawing process.
-CHUNK = 200
+TRAIN_PER_VAL = 12  # training images per validation image
+NOISE = 6  # noise of the pixels, as in `scenes.Config`
+CHUNK = 200  # images per call of a drawing process
 Floats = npt.NDArray[np.float32]
 Drawn = tuple[npt.NDArray[np.uint8], Floats, Floats, Floats]
 # Pixels, labels of the image, labels of each object, and the objects.
@@ -83,12 +78,10 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
 
 class EncoderLearner(Learner):
     """An encoder with two binary cross-entropies, of images and of cells.
-
     A linear classifier predicts the image's labels from the pooled feature. In each cell of the map, the first channels
     predict the labels of the object whose middle is there, one channel per label: their maximum over cells tells
     whether some object has the label, their mean how many have it. The other channels are free. Both losses are sums
-    divided by the number of labels that hold: most do not. Batches are shifted by up to 1/32 of the side.
-    """
+    divided by the number of labels that hold: most do not. Batches are shifted by up to 1/32 of the side."""
 
     keeps_last = True
     order: Tensor  # of the images in this epoch, [steps, batch], for resuming within it
@@ -213,7 +206,6 @@ def _scene(scene_rng: np.random.Generator, noise_rng: np.random.Generator, side:
 
 
 def _pair(clip_rng: np.random.Generator, pair_rng: np.random.Generator, side: int, frames: int) -> Labelled:
-    """Two consecutive frames of a clip; objects are where the first frame has them."""
     clip, read = sample_clip(clip_rng), evenly(FRAMES, frames)
     first = int(pair_rng.integers(len(read) - 1))
     scenes = [clip.frame(number) for number in read[first : first + 2]]
@@ -245,7 +237,6 @@ def _per_cell(objects: Tensor, middles: Tensor, height: int, width: int) -> Tens
     targets = objects.new_zeros(len(objects), height, width, objects.shape[2])
     for i in range(objects.shape[1]):
         cell = images, (middles[:, i, 0] * height).long(), (middles[:, i, 1] * width).long()
-        # Two objects may share a cell.
         targets[cell] = torch.maximum(targets[cell], objects[:, i])
     return targets
 

@@ -1,15 +1,8 @@
-"""The training loop for captioners with every objective, retrievers and encoders.
-
-    for each batch:
-        loss, logs = learner(batch)
-        loss.backward(); clip; optimizer step
-    validation scores before the first step and after every epoch; the weights of the best epoch are kept
-
-The initial weights are kept only if there is no epoch, so reported results are always the objective's own.
-
+"""The training loop for captioners with every objective, retrievers and encoders. It keeps the weights of the epoch
+with the best validation score; the initial weights only if there is no epoch, so reported results are always the
+objective's own.
 A run can be killed at any moment. Every minute and after every epoch it writes a checkpoint to scratch/: weights,
-Adam's moments, random generators, curves. The same command resumes it, to the bytes of an uninterrupted run.
-"""
+Adam's moments, random generators, curves. The same command resumes it, to the bytes of an uninterrupted run."""
 
 import math
 import sys
@@ -69,7 +62,6 @@ class Job(ABC, Generic[L]):
         """Writes the kept weights, after the last step."""
 
     def score_start(self, state: State[L]) -> None:
-        """Records the scores before the first step."""
         value = self.validate(state)
         if self.steps == 0:
             state.keep(value)
@@ -108,7 +100,6 @@ def train(job: Job[L], kept: Path) -> State[L]:
 
 
 def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
-    """Trains to the end; the state then has the best epoch's weights."""
     label = f"{job.name} seed {job.seed}"
     if state.at > 0 and job.rank == 0:
         print(f"{label}: goes on from step {state.at}", file=sys.stderr, flush=True)
@@ -139,7 +130,6 @@ def learn(job: Job[L], state: State[L], checkpoint: Path) -> None:
 
 
 def update(job: Job[L], state: State[L], batch: Any) -> dict[str, float]:
-    """Takes one training step; returns the learner's logs."""
     job.set_rates(state.optimizer, state.at)
     state.learner.train()
     # Before the step, because the learner may count steps.

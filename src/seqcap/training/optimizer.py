@@ -14,5 +14,4 @@ class Adam(_TORCH):
     load_state_dict = inspect.unwrap(_TORCH.load_state_dict)
     state_dict = inspect.unwrap(_TORCH.state_dict)
     zero_grad = inspect.unwrap(_TORCH.zero_grad)
-    # This decorator also turns gradients off.
-    step = torch.no_grad()(inspect.unwrap(_TORCH.step))
+    step = torch.no_grad()(inspect.unwrap(_TORCH.step))  # this decorator also turns gradients off

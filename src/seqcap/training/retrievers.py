@@ -25,8 +25,7 @@ from seqcap.training.batches import Batches
 from seqcap.training.checkpoint import Learner, State, fingerprint
 from seqcap.training.optimizer import Adam
 
-# Configuration fields that do not affect the weights.
-OTHER_FIELDS = {"name", "seeds", "evaluate_on", "weights"}
+OTHER_FIELDS = {"name", "seeds", "evaluate_on", "weights"}  # configuration fields that do not affect the weights
 RETRIEVER = "retriever"
 Curves = list[dict[str, Any]]
 
@@ -44,7 +43,6 @@ def train(config: RetrieverConfig, seed: int, kept: Path) -> Curves:
 
 
 def checkpoint_folder(config: RetrieverConfig) -> Path:
-    """The folder of a retriever's checkpoints, named after all that the weights depend on."""
     settings = config.model_dump(mode="json", exclude=OTHER_FIELDS)
     return checkpoints(f"retriever@{config.name}") / fingerprint(settings, tasks.files(config.task))
 
