@@ -72,5 +72,5 @@ def test_the_same_configuration_measures_the_same(measured):
 
 def test_what_is_not_finite_is_not_measured(measured, monkeypatch):
     monkeypatch.setattr(variance, "flat_gradient", lambda *_: torch.tensor([1.0, torch.nan]))
-    with pytest.raises(InputError, match=r"seed1\.safetensors: its policy gradient with 1 rollouts is not finite"):
+    with pytest.raises(InputError, match=r"pretrained: its policy gradient with 1 rollouts is not finite"):
         measure(measured[0])
