@@ -12,6 +12,7 @@ from seqcap.data.vocabulary import Vocabulary, digest
 from seqcap.errors import InputError
 from seqcap.features.store import FeatureStore
 from seqcap.files.schemas import VOCABULARY
+from seqcap.models.base import Standardised
 from seqcap.tasks.base import Inputs
 from seqcap.tasks.images import Reader
 
@@ -76,3 +77,14 @@ class Retriever(nn.Module, ABC):
             "vocabulary": self.vocabulary,
             "feature_shape": list(self.feature_shape),
         }
+
+
+class TrainedRetriever(Retriever, Standardised):
+    """A retriever that is trained on people's captions (`seqcap.training.retrievers`) and reads pooled features."""
+
+    def features(self, task_folder: Path) -> Path:
+        return task_folder / POOLED
+
+    @abstractmethod
+    def loss(self, images: Tensor, captions: Tensor) -> tuple[Tensor, ...]:
+        """The loss terms [n] of each item, from embeddings [n, d] of images and of their captions."""

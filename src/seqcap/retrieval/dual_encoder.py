@@ -1,6 +1,5 @@
 """The dual encoder of VSE++ (Faghri et al., BMVC 2018), the listener of Vered et al. (ICCV 2019)."""
 
-from pathlib import Path
 from typing import Literal, Self
 
 import torch
@@ -10,8 +9,7 @@ from torch.nn import functional as F
 
 from seqcap.config import Frozen
 from seqcap.data.vocabulary import BOS, EOS, PAD
-from seqcap.models.base import Standardised
-from seqcap.retrieval.base import POOLED, Retriever
+from seqcap.retrieval.base import TrainedRetriever
 from seqcap.retrieval.losses import hinges, info_nce
 
 
@@ -25,7 +23,7 @@ class Config(Frozen):
     temperature: float = Field(0.07, gt=0, le=1, description="of InfoNCE")
 
 
-class Model(Retriever, Standardised):
+class Model(TrainedRetriever):
     """A linear map of the image's pooled feature, and a GRU's state after the caption's EOS. No dropout."""
 
     config: Config
@@ -43,9 +41,6 @@ class Model(Retriever, Standardised):
     def train(self, mode: bool = True) -> Self:
         """Stays in training mode, without effect here: in evaluation mode cuDNN has no gradient through a GRU."""
         return super().train()
-
-    def features(self, task_folder: Path) -> Path:
-        return task_folder / POOLED
 
     def embed_images(self, inputs: Tensor) -> Tensor:
         return F.normalize(self.image(self.standardise(inputs)), dim=1)

@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from seqcap import tasks
+from seqcap import retrieval, tasks
 from seqcap.config.retrieval import RetrieverConfig
 from seqcap.data.vocabulary import PAD, digest
+from seqcap.errors import InputError
 from seqcap.files.tensors import save_weights
 from seqcap.objectives.base import Batch
-from seqcap.retrieval.base import POOLED, RetrievalTask
-from seqcap.retrieval.dual_encoder import Config, Model
+from seqcap.retrieval.base import POOLED, RetrievalTask, TrainedRetriever
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system import machine
 from seqcap.system.scratch import checkpoints
@@ -48,7 +48,7 @@ def checkpoint_folder(config: RetrieverConfig) -> Path:
 
 
 class RetrieverLearner(Learner):
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: TrainedRetriever) -> None:
         super().__init__()
         self.model = model
 
@@ -79,7 +79,11 @@ class Job(loop.Job[RetrieverLearner]):
 
     def begin(self) -> State[RetrieverLearner]:
         torch.manual_seed(self.seed)
-        model = Model(Config(**self.config.model), len(self.task.vocabulary), self.task.feature_shape)
+        words, shape = len(self.task.vocabulary), self.task.feature_shape
+        model = retrieval.build(self.config.architecture, dict(self.config.model), words, shape)
+        if not isinstance(model, TrainedRetriever):
+            place = f"src/seqcap/retrieval/{self.config.architecture}.py"
+            raise InputError(place, "its Model is no TrainedRetriever", "derive it from seqcap.retrieval.base's")
         some = np.sort(np.random.default_rng(0).permutation(len(self.training))[:5000])
         model.vocabulary = digest(self.task.vocabulary)
         model.fit_standardisation(self.training.inputs.get(some))
