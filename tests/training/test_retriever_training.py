@@ -1,6 +1,7 @@
 """Training retrievers: they learn, the best epoch is kept, and a run is exact to repeat and to resume."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import children
 import numpy as np
@@ -15,6 +16,7 @@ from seqcap.data.vocabulary import EOS, PAD
 from seqcap.files.json_file import read_json, write_json
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import CURVES, REFERENCES
+from seqcap.retrieval import dual_encoder
 from seqcap.retrieval.recalls import recall_sum, recalls
 from seqcap.system.scratch import forget
 from seqcap.training import loop
@@ -43,6 +45,24 @@ def test_it_learns_and_the_best_epoch_is_kept(task, model):
     split = retriever.load_task(task / "artifacts/image").split("val", 6)
     assert recall_sum(recalls(retriever, split, CPU)) == max(sums[1:])
     assert not Path("scratch/retriever@listener").exists()
+
+
+def test_the_architecture_of_the_configuration_is_trained(task, monkeypatch):
+    class Own(dual_encoder.Model):
+        """Another architecture."""
+
+    monkeypatch.setattr(
+        retrieval, "find_module", lambda package, name: {"own": SimpleNamespace(Config=dict, Model=Own)}[name]
+    )
+    own = config().model_copy(update={"architecture": "own", "model": {"config": 1}})
+    monkeypatch.setattr(
+        Own,
+        "__init__",
+        lambda model, settings, *sizes: dual_encoder.Model.__init__(
+            model, dual_encoder.Config(embedding=4, hidden=4), *sizes
+        ),
+    )
+    assert type(Job(own, 1).begin().learner.model) is Own
 
 
 def test_an_epoch_that_is_not_the_best_is_not_kept(task):
