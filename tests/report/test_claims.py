@@ -326,6 +326,8 @@ def test_the_table_has_labels_and_reasons():
     assert re.fullmatch(r"\|  \|  \| Div-1 of 5 samples \| SLL 0.* \| [0-3]/3, 12 \|  \|  \|", lines[3])
     assert lines[4:] == [
         "",
+        "What makes a comparison the primary one; then, where a claim does not hold, what explains it:",
+        "",
         "- C1: W. E.",
         "- Not run, for want of their variants: 2 of 4 comparisons (C1, C2).",
     ]

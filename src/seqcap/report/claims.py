@@ -277,6 +277,8 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
             words.append(f"- {first.claim.id}: {' '.join(filter(None, (first.claim.why, first.explained)))}")
     shared = [f"- {', '.join(ids)}: {reason}." for reason, ids in reasons.items()]
     lines = [*markdown_table(matrix), ""] if len(matrix) > 1 else []
+    if words:
+        lines += ["What makes a comparison the primary one; then, where a claim does not hold, what explains it:", ""]
     if absent:
         ids = ", ".join(dict.fromkeys(absent))
         shared.append(f"- Not run, for want of their variants: {len(absent)} of {len(results)} comparisons ({ids}).")
