@@ -12,8 +12,8 @@ from pydantic import BeforeValidator
 
 from seqcap.config import Frozen
 from seqcap.report.claims import Claim
+from seqcap.report.metrics import Measured
 from seqcap.report.paper import Captions, Paper, read_yaml
-from seqcap.report.tables import Measure
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 
@@ -47,9 +47,9 @@ class Entry(Frozen):
 
 
 class ClaimsFile(Frozen):
-    """claims.yaml. `metrics`: name -> decoder, metric and captions of each run's numbers in reports/metrics.json."""
+    """claims.yaml."""
 
-    metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}  # in reports/metrics.json
+    metrics: Mapping[str, Measured] = {}  # the paper's few numbers in reports/metrics.json
     claims: tuple[Entry, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
     stand_ins: tuple[tuple[str, str], ...] = ()  # what the paper has and what stands for it here, apart from the data
@@ -63,9 +63,6 @@ class ClaimsFile(Frozen):
 
     def remark(self, key: str, /, **values: Any) -> str:
         return self.remarks[key].format(**values)
-
-    def measures(self) -> dict[str, Measure]:
-        return {name: Measure(*parts) for name, parts in self.metrics.items()}
 
     def build(self, paper: Paper) -> list[Claim]:
         return [claim for entry in self.claims for claim in self._build(entry, paper)]
