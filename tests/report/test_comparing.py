@@ -86,9 +86,14 @@ def test_an_experiment_is_found_by_its_name(sle, tmp_path, monkeypatch):
         assert Path.cwd() == root
     with scored("quick"):
         assert compare("xe", "sll").startswith("XE against SLL: ")
-        with pytest.raises(InputError, match=r"experiments/quick\.yaml: .* `papers/sle\.yaml: \{comparisons: \[\[xe, sll"):
+        with pytest.raises(
+            InputError, match=r"experiments/quick\.yaml: .* `papers/sle\.yaml: \{comparisons: \[\[xe, sll"
+        ):
             keep("xe", "sll")
-    with pytest.raises(InputError, match="runs/quik: there is no such experiment here, but quick; run it"), scored("quik"):
+    with (
+        pytest.raises(InputError, match="runs/quik: there is no such experiment here, but quick; run it"),
+        scored("quik"),
+    ):
         pass
 
 

@@ -3,11 +3,12 @@ is written into the checkout: what `configure` would write is compared with what
 
 import hashlib
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import Any
 
 from seqcap.errors import InputError, one_line_errors
@@ -19,6 +20,7 @@ from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params
 from seqcap.pipeline.repro import CONFIGURE, open_dvc, part_of
 
 NAMED = 3  # how many changed fields of a configuration are named
+LISTED = 30  # how many stages with one cause are named
 ELSE = "its code, or parameters in a commit since its last run"
 
 
@@ -39,11 +41,18 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
             follow.append(name)
     rest = [name for name in order if name not in changed and name not in follow]
     cached, gone = ([name for name in rest if lost[name] == kind] for kind in ("in the cache", "gone"))
-    lines = [f"changed: {_count(changed)}", *(f"  {name}: {changed[name]}" for name in order if name in changed)]
-    lines += [f"follow from these: {_count(follow)}", *(f"  {name}" for name in follow)] if follow else []
+    lines = [f"changed: {_count(changed)}"]
+    for words in dict.fromkeys(changed.values()):
+        lines += _listed(f"{words}:", [name for name in order if changed.get(name) == words])
+    lines += [f"follow from these: {_count(follow)}", *_listed("", follow)] if follow else []
     if cached or gone:
         lines.append(f"absent here: {len(cached)} would be taken from DVC's cache, {len(gone)} would run")
     return [*lines, f"up to date: {len(rest) - len(cached) - len(gone)} of {_count(order)}"]
+
+
+def _listed(words: str, stages: Sequence[str]) -> list[str]:
+    more = f" and {len(stages) - LISTED} more" if len(stages) > LISTED else ""
+    return wrap(f"{words} {', '.join(stages[:LISTED])}{more}", 100, initial_indent="  ", subsequent_indent="    ")
 
 
 def _count(stages: Collection[str]) -> str:
