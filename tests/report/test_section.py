@@ -8,7 +8,6 @@ import pytest
 
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import claims, section
-from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.comparison import compared, matrix
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table

@@ -32,8 +32,8 @@ def run_experiment(
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out; a
     second call resumes, with the code of what is then the last commit. `experiment` is a YAML file (`apply_overlay`),
     `root` the folder of the dataset of the one task that it changes, `publish_to` a new or empty folder or an earlier
-    publication. `papers`: whose parts are made, and published beside those that were published earlier; empty: all. What it runs
-    must be committed, unless it is `allow_dirty`."""
+    publication. `papers`: whose parts are made, and published beside those that were published earlier; empty: all.
+    `allow_dirty`: it may run without uncommitted changes (`check_committed`)."""
     changes = read_yaml(experiment)
     if root is not None:
         tasks = (changes.get(PARAMS) or {}).get("tasks") or {}

@@ -115,7 +115,7 @@ def sections(papers: Collection[str]) -> list[str]:
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
-    with openopen_dvc(folder) as repo:
+    with open_dvc(folder) as repo:
         return part_of(repo, targets)
 
 
