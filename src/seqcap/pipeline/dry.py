@@ -1,5 +1,5 @@
-"""`seqcap repro --dry`: which stages an edit would repeat, and which are merely absent here. It runs nothing, and writes
-nothing into the checkout: what `configure` would write is compared with what dvc.lock says of the last run."""
+"""`seqcap repro --dry`: which stages an edit would repeat, and which are merely absent here. It runs and writes
+nothing: what `configure` would write is compared with what dvc.lock says of the last run."""
 
 import hashlib
 import sys

@@ -16,7 +16,7 @@ NAMED = (
 def overlay(
     values: MutableMapping[str, Any], changes: Mapping[str, Any], source: Path, place: tuple[str, ...] = ()
 ) -> None:
-    """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`, and a new
+    """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`, another
     `architecture` keeps nothing of `model`. `values` is the content of a file, or the part of it at `place`; `source`
     holds the changes."""
     if "model" in values and changes.get("architecture", values.get("architecture")) != values.get("architecture"):
