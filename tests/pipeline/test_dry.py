@@ -10,6 +10,7 @@ import pytest
 from dvc.repo import Repo
 from parameter_files import ROOT, ParameterFiles
 from pipeline_files import commit, git
+from small_checkout import run
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
@@ -89,6 +90,7 @@ def test_an_untouched_clone_has_changed_nothing(clone):
         f"absent here: 1 would be taken from DVC's cache, {stages - 1} would run",
         f"up to date: 0 of {stages} stages",
     ]
+    assert run(clone, "seqcap", "repro", "--dry") == (0, "".join(f"{line}\n" for line in dry_run()))
     assert all_files(clone) == before
     # Only what one paper needs.
     assert "of 173" not in dry_run(["section@sle"])[-1]
