@@ -7,7 +7,6 @@ from seqcap.metrics.registry import METRICS, Metric
 from seqcap.report.claims import Claim, Result, run_claims
 from seqcap.report.inputs import Count, Run
 from seqcap.report.paper import Captions
-from seqcap.report.statistics import Missing
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
 
 _JUDGED = {HOLDS: "better", FAILS: "worse"}
@@ -34,8 +33,8 @@ def compared(run: Run, left: str, right: str) -> list[Result]:
 def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
     """Who is compared, on how much; or on how little, which bears no verdict."""
     labels = " against ".join(run.by_name[name].label for name in (left, right))
-    items, seeds = _size(run, results)
-    if _enough(run, results):
+    items, seeds = results[0].items, Count(results[0].seeds)
+    if _enough(results):
         return f"{labels}: {seeds} training seeds, {items:,} test items"
     here = f"{items:,} items, {seeds.word} seed{'' if seeds == 1 else 's'}"
     return f"{labels}: no verdict: {here}; it takes {LEAST_ITEMS} items and {Count(LEAST_SEEDS).word} seeds"
@@ -46,19 +45,11 @@ def matrix(run: Run, left: str, right: str, results: Sequence[Result]) -> list[l
     one. The first is the header."""
     header = ["", left, right, "difference [95%]", "q", ""]
     rows = [header, *([result.claim.what(run), *_cells(result)] for result in results)]
-    return rows if _enough(run, results) else [row[:4] for row in rows]
+    return rows if _enough(results) else [row[:4] for row in rows]
 
 
-def _size(run: Run, results: Sequence[Result]) -> tuple[int, Count]:
-    """How many test items and seeds the runs have in common."""
-    claim = results[0].claim
-    samples = run.paired(claim.names, claim.decoder, claim.metric, claim.captions)
-    return 0 if isinstance(samples, Missing) else len(samples[0].items), Count(results[0].seeds)
-
-
-def _enough(run: Run, results: Sequence[Result]) -> bool:
-    items, seeds = _size(run, results)
-    return items >= LEAST_ITEMS and seeds >= LEAST_SEEDS
+def _enough(results: Sequence[Result]) -> bool:
+    return results[0].items >= LEAST_ITEMS and results[0].seeds >= LEAST_SEEDS
 
 
 def _captions(metric: Metric, decoder: str) -> Captions | None:

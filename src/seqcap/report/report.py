@@ -1,7 +1,6 @@
 """The report that people review, put together from the papers' sections. Light: all numbers are there already."""
 
 import csv
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,16 @@ from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS
 from seqcap.report.curves import HEADER
 from seqcap.report.markdown import markdown_table
-from seqcap.report.verdicts import COLUMNS, COUNTED, READING, in_words
+from seqcap.report.verdicts import COLUMNS, COUNTED, READING
 
 Summaries = Mapping[str, Mapping[str, Any]]  # paper -> its `section.summary`
-# Paper, claim, left, right, number of the comparison among those with the same four, and their total.
-Key = tuple[str, str, str, str, int, int]
-Records = Mapping[Key, Mapping[str, str]]  # comparison -> its line of claims.csv
+Records = Mapping[tuple[str, ...], Mapping[str, str]]  # comparison -> its line of claims.csv
+# What tells comparisons apart.
+_KEY = ("paper", "claim", "metric", "decoder", "left", "right", "base")
 
 
 def write_report(config: ReportConfig) -> None:
-    """Writes report.md, claims.csv, claims.md, curves.csv and metrics.json. Papers without a section are named."""
+    """Writes report.md, claims.csv, curves.csv and metrics.json. Papers without a section are named."""
     made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
     if not made:
         raise InputError(SECTIONS, "has no paper's section", "run `dvc repro` to make them")
@@ -30,15 +29,18 @@ def write_report(config: ReportConfig) -> None:
     absent = [paper for paper in config.papers if paper not in made]
     parts = [_head(papers, absent, config.scale), _side_by_side(papers, config.beside), _features(config.pictures)]
     _write("report.md", "\n".join([*filter(None, parts), *sections]))
-    _write("claims.md", _claims(papers))
     with writing.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(record for paper in papers.values() for record in paper["records"])
+        writer.writerows(record for paper in papers.values() for record in _records(paper))
     curves = [line for paper in made for line in _read(paper, "curves.csv").splitlines()[1:]]
     _write("curves.csv", "\n".join([HEADER, *curves, ""]))
     metrics = {paper: json_file.read_json(SECTIONS / paper / "metrics.json") for paper in made}
     json_file.write_json(REPORTS / "metrics.json", metrics)
+
+
+def _records(paper: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [record for claim in paper["claims"] for record in claim["records"]]
 
 
 def _read(paper: str, name: str) -> str:
@@ -52,7 +54,7 @@ def _write(name: str, text: str) -> None:
 
 def _head(papers: Summaries, absent: Sequence[str], scale: str) -> str:
     names = dict.fromkeys(name for paper in papers.values() for name in paper["datasets"])
-    matrix = [["paper", "variants", "comparisons", *COUNTED.values()]]
+    matrix = [["paper", "variants", "claims", *COUNTED.values()]]
     for paper in papers.values():
         verdicts = [paper["verdicts"][verdict] for verdict in COUNTED]
         matrix.append([paper["label"], *map(str, (paper["variants"], sum(verdicts), *verdicts))])
@@ -100,12 +102,14 @@ def _side_by_side(papers: Summaries, files: Mapping[str, str]) -> str:
         else:
             published[name] = found
     for paper in papers.values():
-        records = paper["records"]
-        keys = _keys(records)
+        records = _records(paper)
+        keys = [_key(record) for record in records]
         there = [name for name, found in published.items() if any(_difference(found.get(key)) for key in keys)]
         matrix = [["claim", "metric", "left - right", "paper", ", ".join(paper["datasets"]), *there]]
-        for key, record, printed in zip(keys, records, paper["printed"], strict=True):
-            row = [record["claim"], record["metric"], f"{record['left']} - {record['right']}", printed]
+        for key, record in zip(keys, records, strict=True):
+            first = record["kind"] == "primary"
+            claim = f"{record['claim']}: {record['sentence']}" if first else ""
+            row = [claim, record["what"], f"{record['left']} - {record['right']}", record["paper_difference"]]
             others = [_difference(published[name].get(key)) for name in there]
             matrix.append([*row, _difference(record) or record["verdict"], *others])
         lines += [f"**{paper['label']}**", "", *markdown_table(matrix), ""]
@@ -119,22 +123,11 @@ def _read_claims(path: Path) -> Records | str:
         reader = csv.DictReader(file)
         if reader.fieldnames != COLUMNS:
             return f"`{path}` has other columns than reports have now; its experiment has to run again"
-        records = list(reader)
-    return dict(zip(_keys(records), records, strict=True))
+        return {_key(record): record for record in reader}
 
 
-def _keys(records: Sequence[Mapping[str, str]]) -> list[Key]:
-    """The comparison that each line of claims.csv holds, independent of the words for its metric. A claim compares two
-    sides in several metrics, always in one order; files with different numbers of them share no line."""
-    groups = [
-        (record["paper"], record["claim"].partition(":")[0], record["left"], record["right"]) for record in records
-    ]
-    totals, seen = Counter(groups), Counter[tuple[str, ...]]()
-    keys = []
-    for group in groups:
-        seen[group] += 1
-        keys.append((*group, seen[group], totals[group]))
-    return keys
+def _key(record: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(record[column] for column in _KEY)
 
 
 def _difference(record: Mapping[str, str] | None) -> str:
@@ -142,7 +135,7 @@ def _difference(record: Mapping[str, str] | None) -> str:
         return ""
     numbers = (record[column] for column in ("difference", "low", "high"))
     difference, low, high = (number if number.startswith("-") else f"+{number}" for number in numbers)
-    return f"{difference} [{low}, {high}] {record['verdict']}"
+    return f"{difference} [{low}, {high}] {record['verdict']}".rstrip()
 
 
 def _features(tasks: Sequence[str]) -> str:
@@ -159,11 +152,3 @@ def _features(tasks: Sequence[str]) -> str:
         return ""
     reading = "A captioner cannot say what its features do not hold. Linear probes, fitted on train, measured on test."
     return "\n".join(["## What the features hold", "", reading, "", *lines])
-
-
-def _claims(papers: Summaries) -> str:
-    lines = ["# Claims", ""]
-    for paper in papers.values():
-        lines += [f"**{paper['label']}** on {', '.join(paper['datasets'])}: {in_words(paper['verdicts'])}.", ""]
-        lines += [*paper["table"], ""]
-    return "\n".join([*lines, *READING, ""])
