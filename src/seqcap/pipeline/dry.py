@@ -34,20 +34,20 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
         causes = {stage.name: list(_causes(stage, configs)) for stage in stages}
         lost = {stage.name: _lost(stage) for stage in stages}
         changed = {name: _explained(found, configs) for name, found in causes.items() if found}
-    order = [name for name in TopologicalSorter(graph).static_order() if name in causes]
-    follow: list[str] = []
-    for name in order:
-        if name not in changed and graph[name] & {*changed, *follow}:
-            follow.append(name)
-    rest = [name for name in order if name not in changed and name not in follow]
+    repeated = set(changed)
+    for name in TopologicalSorter(graph).static_order():
+        if graph[name] & repeated:
+            repeated.add(name)
+    follow = [name for name in causes if name in repeated and name not in changed]
+    rest = [name for name in causes if name not in repeated]
     cached, gone = ([name for name in rest if lost[name] == kind] for kind in ("in the cache", "gone"))
     lines = [f"changed: {_count(changed)}"]
     for words in dict.fromkeys(changed.values()):
-        lines += _listed(f"{words}:", [name for name in order if changed.get(name) == words])
+        lines += _listed(f"{words}:", [name for name, its in changed.items() if its == words])
     lines += [f"follow from these: {_count(follow)}", *_listed("", follow)] if follow else []
     if cached or gone:
         lines.append(f"absent here: {len(cached)} would be taken from DVC's cache, {len(gone)} would run")
-    return [*lines, f"up to date: {len(rest) - len(cached) - len(gone)} of {_count(order)}"]
+    return [*lines, f"up to date: {len(rest) - len(cached) - len(gone)} of {_count(causes)}"]
 
 
 def _listed(words: str, stages: Sequence[str]) -> list[str]:
