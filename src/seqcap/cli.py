@@ -51,13 +51,7 @@ def add_repro(commands: Any) -> None:
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
 
     def call(
-        jobs: int,
-        papers: list[str],
-        dry: bool,
-        experiment: Path | None,
-        root: Path | None,
-        publish: Path | None,
-        allow_dirty: bool,
+        jobs: int, papers: list[str], dry: bool, experiment: Path | None, publish: Path | None, **options: Any
     ) -> None:
         from seqcap.pipeline.experiment import run_experiment
         from seqcap.pipeline.repro import check_checkout, repro, run_python, sections
@@ -73,7 +67,7 @@ def add_repro(commands: Any) -> None:
         elif publish is None:
             command.error("--experiment needs --publish")
         else:
-            run_experiment(experiment, root, publish, jobs, papers, allow_dirty)
+            run_experiment(experiment, publish_to=publish, jobs=jobs, papers=papers, **options)
 
     command.set_defaults(call=call)
 
