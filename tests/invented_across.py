@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
 
 from seqcap.config.report import ReportedRun

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
 from seqcap.report.figures import MUTED
@@ -53,7 +54,7 @@ def name_points(axis: Axes, points: Sequence[Point]) -> None:
     for number in np.argsort(-crowd, kind="stable").tolist():
         point, place = points[number], places[number]
         text = axis.text(0, 0, point.name, color=point.colour, fontsize=_SIZE, ha="center", va="center")
-        text.set_in_layout(False)
+        text.set(in_layout=False, path_effects=[withStroke(linewidth=2, foreground="white")])
         size = text.get_window_extent().size
         boxes = [(_overlaps(box, taken, inside), distance, box) for distance, box in _around(place, size)]
         _, distance, box = min(boxes, key=lambda found: found[:2])

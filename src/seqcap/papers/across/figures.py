@@ -10,7 +10,7 @@ from seqcap.report.inputs import Run
 from seqcap.report.scatter import Point, draw_points, name_points
 
 _COLOURS = {
-    "all": draw.BLACK,
+    "baseline": draw.BLACK,
     "smoothing": draw.ORANGE,
     "SLE": draw.BLUE,
     "SPIDEr": draw.GREEN,

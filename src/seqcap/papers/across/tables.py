@@ -30,7 +30,8 @@ class Overview(Table):
 
     def markdown(self) -> str:
         lines = [dict(zip(self.columns, cell.record(), strict=True)) for cell in self.cells]
-        return "\n".join([f"## {self.title}", "", self.reading, "", *overview.overview(lines), ""])
+        data = "; ".join(dict.fromkeys(f"Data: {cell.data}." for cell in self.cells))
+        return "\n".join([f"## {self.title}", "", self.reading, "", *overview.overview(lines), "", data, ""])
 
 
 def objectives(run: Run) -> Made:
