@@ -1,8 +1,8 @@
 """Which of many systems are on a Pareto front, and whether two measures rank them alike."""
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from seqcap.report.statistics import RESAMPLES, Floats, interval
 from seqcap.report.tables import Estimate
@@ -28,7 +28,7 @@ def rank_correlation(x: Floats, y: Floats) -> Estimate:
     drawn = np.random.default_rng(0).integers(count, size=(RESAMPLES, count))
     # First all systems as they are.
     places = np.concatenate([np.arange(count)[None], drawn])
-    rho = _correlation(*(rankdata(values[known][places], axis=1) for values in (x, y)))
+    rho = _correlation(*(pd.DataFrame(values[known][places]).rank(axis=1).to_numpy() for values in (x, y)))
     if np.isnan(rho[0]):
         return Estimate(None, remarks=("a measure is the same for all systems",))
     return Estimate(float(rho[0]), *interval(rho[1:]), n=f"{count} objectives")
