@@ -141,7 +141,7 @@ def _people_score(measure: Measure) -> Score:
 def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
     own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))
     gap = shown(difference(own, judge), _units(run, IMAGE))
-    cell = Cell.of("own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
+    cell = Cell.of(run, "own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
     return [*_own(run, "", row, sides), replace(cell, direction="")]
 
 
@@ -171,7 +171,7 @@ def points(run: Run) -> list[Cell]:
                 row = "–" if weight is None else f"w {weight:g}, lambda {printed_lambda(run, name):.2g}"
                 for column, measure in columns.items():
                     ours = measure.of(run, name)
-                    cells.append(Cell.of(measure.metric, block, row, column, ours, run.stand_in(task)))
+                    cells.append(Cell.of(run, measure.metric, block, row, column, ours, run.stand_in(task)))
     return cells
 
 
@@ -192,7 +192,7 @@ def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -
     for column, side in sides.items():
         metric = side.measure.metric
         ours = shown(side.drawn(run), _units(run, IMAGE), registry.find(metric).note)
-        cells.append(Cell.of(metric, block, row, column, ours, run.stand_in(IMAGE)))
+        cells.append(Cell.of(run, metric, block, row, column, ours, run.stand_in(IMAGE)))
     return cells
 
 

@@ -40,7 +40,7 @@ def retrieval(run: Run) -> Made:
     data = run.stand_in(run.config.pictures)
     people = {column: _people_score(of) for column, of in columns.items()}
     cells += [
-        Cell.of(of.measure.metric, "", HUMAN_LABEL, column, of.measure.of(run, of.name), data)
+        Cell.of(run, of.measure.metric, "", HUMAN_LABEL, column, of.measure.of(run, of.name), data)
         for column, of in people.items()
     ]
     cells += _gaps(run, HUMAN_LABEL, people)
@@ -58,7 +58,7 @@ def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
     for column in ("T2I R@10", "I2T R@10"):
         paid, judged = (scores[f"{column}, {who}"].drawn(run) for who in ("reward's", "judge's"))
         ours = shown(difference(paid, judged), units)
-        cell = Cell.of(measure(run, column).metric, "", row, f"{column}, reward's - judge's", ours, data)
+        cell = Cell.of(run, measure(run, column).metric, "", row, f"{column}, reward's - judge's", ours, data)
         cells.append(replace(cell, direction=""))
     return cells
 
