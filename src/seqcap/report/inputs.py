@@ -387,13 +387,25 @@ class Run:
         return f"a beam of {self.beam(evaluation)}" if there else "a beam"
 
     def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
-        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`
-        and `{captioners}`, and `more`, a text's own.
+        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`,
+        `{captioners}` and `{n}`, and `more`, a text's own.
         """
         captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
         there = evaluation if evaluation in self.config.evaluations else ""
         known = {"a_beam": self.a_beam(evaluation), "several": self.several(there), "captioners": captioners}
+        known["n"] = self.sizes if "{n}" in text else ""
         return text.format(beam=self.beam(there), samples=self.samples(there), **known, **more)
+
+    @property
+    def sizes(self) -> str:
+        """ "2,000 test images, 800 test clips, 3 training seeds": what its numbers are of, if nothing else is said."""
+        firsts = {entry.evaluation: entry for entry in reversed(self.trained)}
+        items = dict.fromkeys(
+            f"{self.scores.items(entry.name):,} {self.evaluation(entry.evaluation).split} {self.kind(entry.task).units}"
+            for entry in reversed(firsts.values())
+        )
+        seeds = max(len(entry.seeds) for entry in self.trained)
+        return f"{', '.join(items)}, {seeds} training seed{'s' if seeds > 1 else ''}"
 
 
 def read_curves(weights: str | Path) -> pd.DataFrame:
