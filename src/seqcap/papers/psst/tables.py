@@ -21,7 +21,7 @@ from seqcap.papers.psst.rows import (
 )
 from seqcap.report.claims import Side
 from seqcap.report.inputs import HUMAN, Run
-from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Make, Measure
+from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Make, Measure, records_beside
 from seqcap.report.tradeoff import Reading, Score, difference, level, shown
 
 
@@ -70,14 +70,16 @@ def figure3f(run: Run) -> Made:
 
 
 def _at_point(run: Run, table: str) -> list[Cell]:
-    place, columns, paper = PLACES[table], COLUMNS[table], run.paper
+    place, paper = PLACES[table], run.paper
+    beside = paper.tables[f"psst_{table}"].beside if run.knows_facts_of(place.task) else {}
+    columns = {**COLUMNS[table], **{name: Measure("greedy", *of) for name, of in beside.items()}}
 
     def ours(row: str, measure: Measure, method: str = "") -> Estimate:
         drawn = side_of(run, table, row, measure, method).drawn(run)
         return shown(drawn, _units(run, place.task), registry.find(measure.metric).note)
 
     cells = []
-    for printed in paper.published.records(table):
+    for printed in records_beside(run, table, beside):
         measure = columns[printed["column"]]
         value = ours(printed["row"], measure)
         cells.append(Cell.beside(printed, measure.metric, value, run.stand_in(place.task)))
@@ -98,6 +100,8 @@ def _at_point(run: Run, table: str) -> list[Cell]:
 def side_of(run: Run, table: str, row: str, measure: Measure, method: str = "") -> Side:
     """The source of a row's (or a method's) number in a table whose rows are read at an operating point."""
     place = PLACES[table]
+    if row in (PEOPLE_OURS, PEOPLE_THEIRS) and not measure.metric.startswith("own_"):
+        return Score(HUMAN, heard(measure))
     if row == PEOPLE_THEIRS:
         return Score(GROUND_TRUTH, heard(measure))
     if row == PEOPLE_OURS:

@@ -162,7 +162,8 @@ def curves(run: Run) -> Figure:
     for row, captioner in zip(axes, run.captioners, strict=True):
         entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         for axis, quantity in zip(row, quantities, strict=True):
-            shown = curves[curves["quantity"] == quantity].assign(value=lambda of: 100 * of["value"])
+            shown = curves[curves["quantity"] == quantity]
+            shown = shown.assign(value=100 * shown["value"])
             draw.plot_curves(axis, shown, entries, _colours(run))
             draw.plot_start(axis, shown, entries, "XE")
             axis.set_title(QUANTITIES[quantity], loc="left")

@@ -94,8 +94,8 @@ def _firsts(run: Run, name: str, metric: str) -> pd.Series[float] | None:
 
 def most_hacked(run: Run, count: int) -> list[int]:
     """Images that the retriever that pays finds better by the caption of RL, alpha 1, than by people's first caption,
-    although the checker finds it false; where nobody checks, although the judge finds them no better by it. Of the first
-    training seed; the image that gains most ranks comes first, of equal gains the smaller number."""
+    although the checker finds it false; where nobody checks, although the judge finds them no better by it. Of the
+    first training seed; the image that gains most ranks comes first, of equal gains the smaller number."""
     paid, paid_people = (_firsts(run, name, "own_rank") for name in (ALONE, PEOPLE))
     if ALONE not in run.by_name or paid is None or paid_people is None:
         return []

@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 
-from seqcap.papers.wtfrl.ablations import ablations
+from seqcap.papers.wtfrl.ablations import ablations, in_words
 from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, measure, runs_of_table
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import HUMAN_LABEL, Cell, Made, Measure, measured_cells
 from seqcap.report.tradeoff import Score, difference, shown
 
+TRUE = "true of its scene, %"
 _EXACT = {
+    TRUE: Measure("beam", "true_of_own"),
     "T2I R@10, literal": Measure("beam", "literal_R@10"),
-    "true of its scene, %": Measure("beam", "true_of_own"),
     "of it alone, %": Measure("beam", "alone"),
     "bits": Measure("beam", "bits"),
 }
@@ -68,11 +69,19 @@ def changes(run: Run) -> Made:
         return Made([], f"Not measured: variant {WTF_RL} is not part of this run.")
     columns = _recalls(run, "T2I R@10", "I2T R@10")
     columns |= {column: measure(run, column) for column in ("CIDEr", "Self-BLEU")}
-    cells = []
-    for block, rows in ablations(run).items():
+    columns |= {TRUE: _EXACT[TRUE]} if run.knows_facts else {}
+    blocks = ablations(run)
+    if not blocks:
+        return Made([], "This run has no ablations.")
+    # All of the same seeds, WTF-RL too.
+    seeds = min(len(entry.seeds) for rows in blocks.values() for entry in rows.values())
+    run = run.of_first_seeds({entry.name: seeds for entry in run.trained})
+    base = run.by_name[WTF_RL]
+    cells = [cell.remarked(in_words(base)) for cell in measured_cells(run, "as it is", base, columns)]
+    for block, rows in blocks.items():
         for row, entry in rows.items():
             cells += [replace(cell, row=row) for cell in measured_cells(run, block, entry, columns)]
-    return Made(cells, "" if cells else "This run has no ablations.")
+    return Made(cells)
 
 
 TABLES = {"wtfrl_retrieval": retrieval, "wtfrl_ablations": changes}
