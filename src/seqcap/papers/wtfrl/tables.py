@@ -17,8 +17,10 @@ _EXACT = {
 }
 _LANGUAGE = {"log p of a word": Measure("beam", "xe_log_prob"), "words": Measure("beam", "words")}
 _EXACT_READING = (
-    "A literal listener believes every word: it takes the scenes that a caption is true of, in any order. Bits: "
-    "how much of the choice among all scenes of the split a caption settles, 0 if it is not true of its own. "
+    "True of its scene: what a checker says, which no retriever knows: captions that are found more often than "
+    "people's own, although fewer of them are true, hack the reward. A literal listener believes every word: it takes "
+    "the scenes that a caption is true of, in any order. Bits: how much of the choice among all scenes of the split a "
+    "caption settles, 0 if it is not true of its own. "
 )
 
 
