@@ -13,6 +13,7 @@ from PIL import Image
 from seqcap.files import json_file
 from seqcap.report import figures
 from seqcap.report.paper import FigureText
+from seqcap.report.tables import Estimate
 
 
 @pytest.mark.parametrize("paper", ["sle", "smoothing", "spider"])
@@ -93,6 +94,25 @@ def test_a_run_that_was_not_trained_is_only_in_the_dashed_line(sle):
     lines = drawn(sle, "xe", "sll").axes[0].get_lines()
     assert [line.get_label() for line in lines if not line.get_label().startswith("_")] == ["SLL", "XE (step 0)"]
     assert lines[-1].get_ydata()[0] == pytest.approx(0.72)
+
+
+def test_one_seed_is_hollow():
+    axis = Figure().subplots()
+    points = {0.0: Estimate(0.2, 0.1, 0.3, seeds=1), 1.0: Estimate(0.4, 0.3, 0.5, seeds=3)}
+    figures.plot_estimates(axis, points, 100, color=figures.BLUE, marker="s", label="ours")
+    (hollow,) = [line for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
+    assert hollow.get_label() == figures.HOLLOW
+    assert hollow.get_xydata().tolist() == [[0, 20]]
+    figure = axis.figure
+    figures.legend(figure, [axis], ncols=2)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours", figures.HOLLOW]
+
+
+def test_files_are_small(sle):
+    run = sle.write()
+    vars(run.paper)["figures"] = {name: run.paper.figures[name] for name in ("sle_alpha", "sle_curves", "sle_fig4")}
+    figures.write_figures(run)
+    assert all(path.stat().st_size < 150_000 for path in Path("reports/sle/figures").glob("*.png"))
 
 
 def test_dashed_curves_are_those_that_are_named(sle):
