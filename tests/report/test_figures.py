@@ -72,9 +72,9 @@ def test_images_are_chosen_by_rule():
 def test_long_curves_are_averaged():
     curve = pd.DataFrame({"step": range(1001), "value": np.arange(1001.0)})
     binned = figures.binned(curve)
-    assert len(binned) == 101
+    assert len(binned) == 61
     assert binned["step"].iloc[0] == 0
-    assert binned["value"].iloc[1] == pytest.approx(np.mean(range(1, 11)))
+    assert binned["value"].iloc[1] == pytest.approx(np.mean(range(1, 17)))
     assert len(figures.binned(curve.head(50))) == 50
 
 

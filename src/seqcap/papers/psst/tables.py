@@ -71,7 +71,8 @@ def figure3f(run: Run) -> Made:
 
 def _at_point(run: Run, table: str) -> list[Cell]:
     place, paper = PLACES[table], run.paper
-    beside = paper.tables[f"psst_{table}"].beside if run.knows_facts_of(place.task) else {}
+    exact = place.task in run.config.tasks and run.knows_facts_of(place.task)
+    beside = paper.tables[f"psst_{table}"].beside if exact else {}
     columns = {**COLUMNS[table], **{name: Measure("greedy", *of) for name, of in beside.items()}}
 
     def ours(row: str, measure: Measure, method: str = "") -> Estimate:

@@ -50,8 +50,8 @@ def figure1(run: Run) -> Figure:
     images = run.images.set_index("item").loc[chosen].reset_index() if chosen else drawn
     people = read_captions(run.config.pictures)
     there = [name for name in _EXAMPLES if name == HUMAN or name in run.by_name]
-    checked = ", what the checker says" if run.knows_facts else ""
-    heading = f"{words}ranks by the reward's retriever and the judge{checked}: caption"
+    checked = ", true or false" if run.knows_facts else ""
+    heading = f"{words}rank by what pays, by the judge{checked}: caption"
 
     def captions(item: int) -> dict[str, draw.Line]:
         lines = {name: draw.beam_caption(run, name, item) for name in there if name != HUMAN}
