@@ -166,13 +166,13 @@ class Table:
         self, rows: Grid, numbers: Mapping[tuple[str, str], str], fewer: Collection[tuple[str, str]]
     ) -> list[list[str]]:
         """The header and a line per row; `numbers` of items and seeds have a column unless they are empty."""
-        with_paper = any(cell.printed for cell in self.cells)
+        in_print = {cell.column for cell in self.cells if cell.printed}
         with_block = len({cell.block for cell in self.cells}) > 1
         directions = {cell.column: cell.direction for cell in self.cells}
         header = ["block", "row"] if with_block else ["row"]
         for column, direction in directions.items():
             name = f"{column} {_ARROWS[direction]}".rstrip()
-            header += [f"{name} paper", f"{name} ours"] if with_paper else [name]
+            header += [f"{name} paper", f"{name} ours"] if column in in_print else [name]
         matrix = [[*header, "n"] if numbers else header]
         for key, cells in rows.items():
             block, row = key
@@ -180,7 +180,7 @@ class Table:
             line.append(f"{row} °" if key in fewer else row)
             for column in directions:
                 cell = cells[column]
-                line += ([cell.printed or "–"] if with_paper else []) + [cell.short()]
+                line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
             matrix.append([*line, numbers.get(key, "–")] if numbers else line)
         return matrix
 
