@@ -140,12 +140,12 @@ def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ())
     words = textwrap.fill(f"Not part of this run: {', '.join(left_out)}." if left_out else "", 100)
     below = Line(words, GREY)
     height = sum(row.height for row in rows) + 0.1 + (below.lines * _LINE if words else 0.0)
-    figure = Figure(figsize=(2.2 + sum(inches), height))
+    figure = Figure(figsize=(2.3 + sum(inches), height))
     top = height - 0.05
     _text(figure, 0.1, 0.05 + below.lines * _LINE, below)
     for row in rows:
         _draw_image(figure, 0.1, top, row, run)
-        left = 1.95
+        left = 2.1
         for heading, column, width in zip(row.headings, row.columns, inches, strict=True):
             _text(figure, left, top - 0.12, heading)
             y = top - 0.12 - 1.35 * _LINE

@@ -271,7 +271,7 @@ class Run:
     def on_common_seeds(self) -> Run:
         """The same where numbers that stand side by side are of the same training seeds: of each run the first so many
         as most runs of its task with several seeds have. Ensembles keep theirs."""
-        numbers = defaultdict(list)
+        numbers: dict[str, list[int]] = defaultdict(list)
         for entry in self.trained:
             numbers[entry.task].append(len(entry.seeds))
         usual = {task: min(multimode([n for n in found if n > 1] or [1])) for task, found in numbers.items()}

@@ -342,8 +342,8 @@ def over_seeds(run: Run, name: str, decoder: str, metric: str, by_seed: pd.Serie
     if by_seed is None:
         return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
     seeds, units = len(by_seed), run.kind(run.by_name[name].task).units
-    ends = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
-    return Estimate(float(by_seed.mean()), *ends, sizes(run.scores.items(name), units, seeds), seeds=seeds)
+    low, high = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
+    return Estimate(float(by_seed.mean()), low, high, sizes(run.scores.items(name), units, seeds), seeds=seeds)
 
 
 @dataclass(frozen=True)
@@ -394,11 +394,11 @@ def published_cells(
 
 def records_beside(run: Run, table: str, beside: Columns) -> list[dict[str, Any]]:
     """The records of a published table, and after each row's those of columns in per cent that it does not print."""
-    records = []
+    records: list[dict[str, Any]] = []
+    more = {"printed": "", "value": math.nan, "scale": "percent"}
+    names = {name: registry.find(metric).direction for name, (metric, _) in beside.items()}
     for _, row in groupby(run.paper.published.records(table), key=itemgetter("block", "row")):
         printed = list(row)
-        more = {"printed": "", "value": math.nan, "scale": "percent"}
-        names = {name: registry.find(metric).direction for name, (metric, _) in beside.items()}
         records += [*printed, *(printed[-1] | more | {"column": name, "direction": way} for name, way in names.items())]
     return records
 
