@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -108,11 +109,25 @@ def test_one_seed_is_hollow():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours", figures.HOLLOW]
 
 
-def test_files_are_small(sle):
-    run = sle.write()
-    vars(run.paper)["figures"] = {name: run.paper.figures[name] for name in ("sle_alpha", "sle_curves", "sle_fig4")}
+def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
+    run, colours = sle.write(), (figures.RED, figures.ORANGE, figures.PINK, figures.BLUE)
+
+    def one(run: object) -> Figure:
+        figure = Figure()
+        axis = figure.subplots()
+        axis.imshow(np.random.default_rng(0).random((64, 64, 3)))
+        for place, colour in enumerate(colours):
+            axis.plot(place, place, "s", color=colour)
+        return figure
+
+    run = replace(run, paper=replace(run.paper, find=lambda part: SimpleNamespace(FIGURES={"one": one})))
+    vars(run.paper)["figures"] = {"one": FigureText(title="Figure 1", caption="Its caption.")}
     figures.write_figures(run)
-    assert all(path.stat().st_size < 150_000 for path in Path("reports/sle/figures").glob("*.png"))
+    with Image.open("reports/sle/figures/one.png") as image:
+        assert image.mode == "P"
+        pixels = np.asarray(image.convert("RGB"), dtype=float).reshape(-1, 3)
+    for colour in colours:
+        assert np.abs(pixels - 255 * np.array(to_rgb(colour))).max(axis=1).min() < 12, colour
 
 
 def test_dashed_curves_are_those_that_are_named(sle):
