@@ -263,7 +263,7 @@ def test_curves_are_a_row_per_part_and_a_column_per_family(smoothing: SmoothingR
     run = smoothing.write()
     panels = figures.curves(run).axes
     assert len(panels) == 2 * 5
-    assert [axis.get_title("left") for axis in panels[:2]] == ["token level", "Seq, Hamming (dashed: lazy)"]
+    assert [axis.get_title("left") for axis in panels[:2]] == ["token level", "Seq, Hamming"]
     thick = [[line for line in panel.get_lines() if line.get_linewidth() == 2] for panel in panels]
     # MLE in each. Without attention: three of tokens, three full and three lazy of each reward, three of each Tok-Seq.
     assert [len(lines) for lines in thick] == [4, 7, 7, 4, 4, 3, 3, 2, 2, 2]

@@ -79,8 +79,8 @@ def _gains_panel(axis: Axes, part: Part) -> None:
 
 _FAMILIES = (
     "token level",
-    "Seq, Hamming (dashed: lazy)",
-    "Seq, CIDEr or BLEU-4 (dashed: lazy)",
+    "Seq, Hamming",
+    "Seq, CIDEr or BLEU-4",
     "Tok-Seq, Hamming",
     "Tok-Seq, CIDEr or BLEU-4",
 )
@@ -117,7 +117,8 @@ def curves(run: Run) -> Figure | str:
     looks |= {"Tok rfreq": draw.lighter(draw.OLIVE, 0.5)}
     looks |= {f"substitutes from {pool}": draw.lighter(draw.GREY, pale) for pool, pale in _PALE.items()}
     handles = [Line2D([], [], color=colour, linewidth=2, label=label) for label, colour in looks.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=7, frameon=False)
+    handles.append(Line2D([], [], color=draw.GREY, linewidth=2, linestyle="--", label="lazy"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=8, frameon=False)
     return figure
 
 
