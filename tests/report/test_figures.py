@@ -115,7 +115,6 @@ def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
     def one(run: object) -> Figure:
         figure = Figure()
         axis = figure.subplots()
-        axis.imshow(np.random.default_rng(0).random((64, 64, 3)))
         for place, colour in enumerate(colours):
             axis.plot(place, place, "s", color=colour)
         return figure
