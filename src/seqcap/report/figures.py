@@ -84,7 +84,8 @@ def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
 
 def lighter(colour: str, share: float) -> str:
     """A colour, by a share on the way to white."""
-    return to_hex([part + share * (1 - part) for part in to_rgb(colour)])
+    red, green, blue = (part + share * (1 - part) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
 
 def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -273,7 +274,7 @@ def hollow(
     """Hollow markers at some points, on top of what is there: those of one training seed."""
     if points:
         x, y = zip(*points, strict=True)
-        look = {"color": colour, "marker": marker, "markerfacecolor": "white", "markersize": size}
+        look: dict[str, Any] = {"color": colour, "marker": marker, "markerfacecolor": "white", "markersize": size}
         axis.plot(x, y, linestyle="", zorder=4, label=HOLLOW, **look)
 
 

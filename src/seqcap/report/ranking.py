@@ -13,9 +13,9 @@ FEWEST = 4  # with fewer systems a rank correlation says nothing
 def pareto_front(values: Floats) -> NDArray[np.bool_]:
     """Which systems are on the front, from values [systems, measures], where more is better: no other is as good in all
     measures and better in one. A system that lacks a value (NaN) is not on it."""
-    as_good = (values[None] >= values[:, None]).all(2)
-    better = (values[None] > values[:, None]).any(2)
-    front: NDArray[np.bool_] = ~(as_good & better).any(1) & ~np.isnan(values).any(1)
+    as_good = np.all(values[None] >= values[:, None], axis=2)
+    better = np.any(values[None] > values[:, None], axis=2)
+    front: NDArray[np.bool_] = ~np.any(as_good & better, axis=1) & ~np.isnan(values).any(axis=1)
     return front
 
 

@@ -55,12 +55,12 @@ def name_points(axis: Axes, points: Sequence[Point]) -> None:
         point, place = points[number], places[number]
         text = axis.text(0, 0, point.name, color=point.colour, fontsize=_SIZE, ha="center", va="center")
         text.set(in_layout=False, path_effects=[withStroke(linewidth=2, foreground="white")])
-        size = text.get_window_extent().size
+        size = np.array(text.get_window_extent().size)
         boxes = [(_overlaps(box, taken, inside), distance, box) for distance, box in _around(place, size)]
         _, distance, box = min(boxes, key=lambda found: found[:2])
         taken.append(box)
         centre, start, end = axis.transData.inverted().transform(
-            [(box.min + box.max) / 2, place, np.clip(place, box.min, box.max)]
+            [(np.array(box.min) + np.array(box.max)) / 2, place, np.clip(place, box.min, box.max)]
         )
         text.set_position(centre)
         if distance > _LEADER:

@@ -1,5 +1,7 @@
 """Loss smoothing's example captions, gains over MLE beside the published ones, and learning curves."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -64,7 +66,11 @@ def _gains_panel(axis: Axes, part: Part) -> None:
         if cell.ours.value is not None:
             alone = cell.ours.seeds == 1
             (value,), errors = draw.spans([cell.ours], 100)
-            look = {"color": colour, "elinewidth": 0.6 if alone else 1.4, "alpha": 0.6 if alone else 1.0}
+            look: dict[str, Any] = {
+                "color": colour,
+                "elinewidth": 0.6 if alone else 1.4,
+                "alpha": 0.6 if alone else 1.0,
+            }
             axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", markersize=5, **look)
             draw.hollow(axis, [(float(value), place - 0.16)] * alone, colour, "o", 5)
     axis.axvline(0, color=draw.BLACK, linewidth=0.8)

@@ -141,9 +141,9 @@ def tradeoff(run: Run) -> Figure:
     for name, row in row_of.items():
         if row in run.paper.facts.ours["table1"]:
             continue
-        x, y = (run.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL))
+        printed = [run.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL)]
         colour, marker = _STYLES[name]
-        paper.plot(x, y, color=colour, marker=marker, linestyle="", label=row)
+        paper.plot(*printed, color=colour, marker=marker, linestyle="", label=row)
     paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
     for axis in (paid, judged, *others):
         axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
