@@ -1,0 +1,63 @@
+"""A table of many systems, as markdown from the lines of its CSV file. Light: it needs no other part of the report, so
+that a page can add columns of its own."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from seqcap.report.markdown import markdown_table
+
+# Of a line: one system in one column. `pareto`: whether the system is on a front (FRONT) of this column and the first.
+COLUMNS = [
+    *("paper", "row", "run", "objective", "column", "direction"),
+    *("ours", "ours_low", "ours_high", "n", "pareto"),
+]
+FRONT = "front"
+READING = (
+    "±: half of the 95% bootstrap interval over training seeds and test images ({n}). Bold: the best of a column. ◆: on "
+    "the Pareto front of this column and the first: no other row is better in one and as good in the other."
+)
+Lines = Sequence[Mapping[str, str]]
+_MARK = " ◆"
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def overview(lines: Lines, more: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
+    """The markdown of lines with `COLUMNS`. `more`: heading -> run -> text, further columns."""
+    more = more or {}
+    columns = {line["column"]: line["direction"] for line in lines if line["ours"]}
+    best = {column: _best(lines, column) for column, direction in columns.items() if direction}
+    cells = {(line["run"], line["column"]): _text(line, best.get(line["column"])) for line in lines}
+    arrows = {"higher": " ↑", "lower": " ↓"}
+    matrix = [["", "", *(f"{name}{arrows.get(of, '')}" for name, of in columns.items()), *more]]
+    for run, (paper, row) in {line["run"]: (line["paper"], line["row"]) for line in lines}.items():
+        ours = [cells[run, column] for column in columns]
+        matrix.append([paper, row, *ours, *(texts.get(run, "–") for texts in more.values())])
+    counts = "; ".join(dict.fromkeys(line["n"] for line in lines if line["n"]))
+    return [*markdown_table(matrix), "", READING.format(n=counts)]
+
+
+def _numbers(lines: Lines, column: str) -> Iterator[float]:
+    """The numbers of a column as the table shows them."""
+    yield from (round(float(line["ours"]), 1) for line in lines if line["column"] == column and line["ours"])
+
+
+def _best(lines: Lines, column: str) -> float:
+    lower = any(line["column"] == column and line["direction"] == "lower" for line in lines)
+    return (min if lower else max)(_numbers(lines, column))
+
+
+def _text(line: Mapping[str, str], best: float | None) -> str:
+    if not line["ours"]:
+        return "–"
+    value = float(line["ours"])
+    text = f"{value:.1f}"
+    if best is not None and round(value, 1) == best:
+        text = f"__{text}__"
+    if line["ours_low"]:
+        text += f" ±{(float(line['ours_high']) - float(line['ours_low'])) / 2:.1f}"
+    return text + (_MARK if line["pareto"] == FRONT else "")
