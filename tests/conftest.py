@@ -25,6 +25,7 @@ from seqcap.metrics.meteor import Meteor
 if TYPE_CHECKING:
     # Imported where they are used: spaCy alone takes 3 seconds, and most of the suite needs none of them.
     import pyarrow as pa
+    from selenium.webdriver import Chrome
     from xdist.remote import Producer
 
     from seqcap.spice.cache import CachedParser
@@ -226,3 +227,24 @@ def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         return Done(status, *capfd.readouterr())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Chrome]:
+    """Chromium without a window."""
+    pytest.importorskip("selenium", reason="needs selenium, which drives a browser")
+    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in programs:
+        pytest.skip("needs Chromium: Debian's packages chromium and chromium-driver")
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = programs[0]
+    # The sandbox does not start for root, nor in most containers; the pages are our own.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(programs[1]))
+    yield driver
+    driver.quit()

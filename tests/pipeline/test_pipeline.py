@@ -177,7 +177,7 @@ EDITS = {
         source("models/relaxation.py"),
         of("train", "psst_multinomial") | of("estimators", "psst_estimators"),
     ),
-    "the raters' page": (source("rating/page.js"), of("rating", "psst")),
+    "the raters' page": (source("rating/web/page.js"), of("rating", "psst")),
     "a captioner": (
         source("models/attention.py"),
         of("pretrain", "attention") | of("train", *ATTENTIVE) | of("decode", *ATTENTIVE),

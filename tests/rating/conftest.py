@@ -1,11 +1,10 @@
-"""A small kit: a page with its key, on images of scenes; and a browser."""
+"""A small kit: a page with its key, on images of scenes."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +12,6 @@ from small_kit import IMAGES, Kit, accuracy_items, naturalness_items
 
 from seqcap.rating.page import write_page
 from seqcap.world.graph import Scene, sample
-
-if TYPE_CHECKING:
-    from selenium.webdriver import Chrome
 
 
 @pytest.fixture(scope="session")
@@ -48,24 +44,3 @@ def answer_file(kit: Kit, tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Chrome]:
-    """Chromium without a window."""
-    pytest.importorskip("selenium", reason="needs selenium, which drives a browser")
-    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in programs:
-        pytest.skip("needs Chromium: Debian's packages chromium and chromium-driver")
-    from selenium.webdriver import Chrome, ChromeOptions
-    from selenium.webdriver.chrome.service import Service
-
-    options = ChromeOptions()
-    options.binary_location = programs[0]
-    # The sandbox does not start for root, nor in most containers; the page is our own.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = Chrome(options=options, service=Service(programs[1]))
-    yield driver
-    driver.quit()

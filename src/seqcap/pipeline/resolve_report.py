@@ -112,8 +112,7 @@ def section_config(params: Params, fields: dict[str, Any]) -> SectionConfig:
 def rating_config(params: Params, fields: dict[str, Any], wanted: RatingParams) -> RatingConfig:
     name = fields["paper"]
     judge = find_retriever(params, wanted.judge, fields["pictures"], params.source(name), "rating.judge")
-    page = [f"rating/*.{kind}" for kind in ("css", "html", "js")]
-    code = _code(name, "rating", [retriever_module(params, judge)], page)
+    code = _code(name, "rating", [retriever_module(params, judge)])
     return RatingConfig(**fields, judge=judge, code=code)
 
 
@@ -149,6 +148,6 @@ def _trained(params: Params, configs: Mapping[str, TrainConfig]) -> dict[str, Tr
     }
 
 
-def _code(paper: str, stage: str, others: Sequence[str] = (), data: Sequence[str] = ()) -> dict[str, str]:
+def _code(paper: str, stage: str, others: Sequence[str] = ()) -> dict[str, str]:
     modules, files = papers.sources(paper, stage)
-    return closure([*modules, *others], [f"{stage}.py"], [*files, *data])
+    return closure([*modules, *others], [f"{stage}.py"], files)

@@ -1,33 +1,34 @@
 """Writes the page that raters judge captions on, and the key to its questions.
 
-The page is one HTML file that needs no network and allows itself none: template.html, page.css, page.js, the questions
-as JSON, and the images as data URIs. The scenes are drawn for the page, larger than the captioner's images and without
-their noise, so no photograph can get in. Every rater meets the questions, and the two sides of each, in an order drawn
-from a hash of the rater's name.
+The page is one HTML file that needs no network and allows itself none: it holds the questions as JSON and the images as
+data URIs. The scenes are drawn for the page, larger than the captioner's images and without their noise, so no
+photograph can get in. Every rater meets the questions, and the two sides of each, in an order drawn from a hash of the
+rater's name.
 """
 
 import base64
 import hashlib
-import html
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
 from seqcap.rating import KEY_FILE
 from seqcap.rating.key import Entry, Key, Task
+from seqcap.report.standalone import render
 from seqcap.world.drawing import draw
 from seqcap.world.graph import Scene
 
+# Part of the code of every module that imports this one (`pipeline.code`).
+DATA_FILES = "web/*"
 _SIZE = 320  # pixels of an image's side: as large as the page shows it on a desktop
 
 
@@ -125,27 +126,9 @@ def _content(questions: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _page(kit: str, content: Mapping[str, Any], title: str) -> str:
-    files = resources.files("seqcap.rating")
-    template, style, script = (
-        files.joinpath(name).read_text(encoding="utf-8") for name in ("template.html", "page.css", "page.js")
-    )
-    # Only this style, this script and images within the page may run or load.
-    policy = f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     # Inside a script element only "<" can end it.
     questions = json.dumps({"kit": kit, **content}, ensure_ascii=False).replace("<", "\\u003c")
-    parts = {
-        "policy": f"{policy}; base-uri 'none'; form-action 'none'",
-        "title": html.escape(title),
-        "style": style,
-        "questions": questions,
-        "script": script,
-    }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
-
-
-def _digest(source: str) -> str:
-    """The name of an inline script or style in a content security policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode("ascii")
+    return render(Path(__file__).parent / "web", title=title, questions=Markup(questions))
 
 
 def _hash(value: Any) -> str:

@@ -1,0 +1,196 @@
+"""report.html: the pages as one file, read as text and opened in Chromium without a network."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from seqcap.report import html
+from seqcap.report.html import write_html
+
+HOSTILE = (
+    '<img src=x onerror="document.title=1"> <script>x</script> <sup onclick=x>y</sup> </section> <a href=x>z</a> &lt;'
+)
+PAGES = {
+    "report": f"""# Findings & <limits>
+
+[SLE](sle/report.md), [D1a](sle/report.md#d1a), [the second](sle/report.md#tables-1), [sums](#sums), [data](claims.csv).
+
+![gain of SLL](sle/figures/gains.png)
+
+## Sums
+
+| objective | CIDEr | q | seeds |
+|---|---:|---|---|
+| SLL | 82.6 [81.0, 84.1] | <.001 | 3/3 |
+| {HOSTILE} | 9.5 (one seed) | .04 | 1/1 |
+| PSST | **101.0** [99.0, 103.0]<sup>b</sup> | .9 |  |
+| MLE | – | – | 3/3 |
+
+{HOSTILE}
+
+![{HOSTILE}](../secret.png) ![far](https://example.org/x.png) [evil](javascript:alert(1))
+""",
+    "sle": """# SLE: exploration
+
+[all](../report.md), [sums](../report.md#sums), [csv](tables/a.csv), [paper](https://arxiv.org/abs/2003.03749)
+
+![gain](figures/gains.png)
+
+## Tables
+
+<details>
+<summary>What ran & <b></summary>
+
+<a id="d1a"></a>D1a: *kept*.
+
+## Tables
+
+</details>
+""",
+}
+
+
+class Parts(HTMLParser):
+    """The elements of a file, in order, and which were open at the end or closed too often."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.open, self.ids = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        self.ids += [value for key, value in attributes if key == "id"]
+        if tag not in ("meta", "img", "br", "hr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def of(self, tag, attribute):
+        return [attributes[attribute] for name, attributes in self.found if name == tag and attribute in attributes]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("outside") / "reports"
+    (folder / "sle/figures").mkdir(parents=True)
+    picture = Image.fromarray(np.random.default_rng(1).integers(0, 255, (40, 60, 4), dtype=np.uint8))
+    for path in (folder / "sle/figures/gains.png", folder.parent / "secret.png"):
+        picture.save(path)
+    write_html(PAGES, folder, folder / "report.html")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text(folder):
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_links_lead_to_a_place_in_the_file_or_beside_it(text):
+    parts = Parts(text)
+    links = parts.of("a", "href")
+    assert len(set(parts.ids)) == len(parts.ids)
+    assert {link[1:] for link in links if link.startswith("#")} <= set(parts.ids)
+    assert {"#sle", "#sle/d1a", "#sle/tables-1", "#report", "#report/sums"} <= set(links)
+    assert [link for link in links if not link.startswith("#")] == [
+        *("claims.csv", "sle/tables/a.csv", "https://arxiv.org/abs/2003.03749")
+    ]
+
+
+def test_pictures_are_in_the_file(text):
+    parts = Parts(text)
+    assert [source[:23] for source in parts.of("img", "src")] == ["data:image/webp;base64,"] * 2
+    assert parts.of("img", "alt") == ["gain of SLL", "gain"]
+    assert set(parts.of("img", "width")) == {"60"}
+    # What is not a picture of the report is named, not shown.
+    assert "[far]" in text
+
+
+def test_what_is_not_ours_is_text(text):
+    parts = Parts(text)
+    assert parts.open == []
+    known = "html head meta title style body a nav details summary ul li main section script"
+    assert {tag for tag, _ in parts.found} <= set(
+        f"{known} h1 h2 p img div table thead tbody tr th td strong sup em".split()
+    )
+    assert [len(parts.of("script", name)) for name in ("src", "onclick")] == [0, 0]
+    assert text.count("<script>") == 1
+    assert text.count("<sup>") == 1
+    assert text.count("&lt;img src=x onerror=") == 3
+    assert "<summary>What ran &amp; &lt;b&gt;</summary>" in text
+    assert "<title>Findings &amp; &lt;limits&gt;</title>" in text
+
+
+def test_columns_of_numbers_are_marked(text):
+    headers = re.findall(r'<th scope="col"( class="number")?>(.*?)</th>', text)
+    assert headers == [("", "objective"), *((' class="number"', name) for name in ("CIDEr", "q", "seeds"))]
+
+
+def test_the_same_pages_give_the_same_bytes(folder, text, tmp_path):
+    write_html(PAGES, folder, tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
+
+
+def test_a_large_file_has_pictures_of_fewer_colours(folder, text, tmp_path, monkeypatch):
+    monkeypatch.setattr(html, "LARGEST", len(text) - 1)
+    write_html(PAGES, folder, tmp_path / "small.html")
+    small = (tmp_path / "small.html").read_text(encoding="utf-8")
+    assert len(small) < len(text)
+    assert len(small.split("data:image")) == 3
+
+
+def test_in_a_browser(browser, folder):
+    """Every link of the navigation leads to what it names, tables sort, and nothing fails or is asked of a network."""
+    from selenium.webdriver.common.by import By
+
+    def column():
+        return browser.execute_script(
+            "return [...document.querySelectorAll('tbody tr')].map((row) => row.cells[1].textContent.slice(0, 3))"
+        )
+
+    def top(name):
+        return browser.execute_script("return document.getElementById(arguments[0]).getBoundingClientRect().top", name)
+
+    browser.get_log("browser")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 1280, "height": 300, "deviceScaleFactor": 1, "mobile": False}
+    )
+    browser.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        browser.get((folder / "report.html").as_uri())
+        links = browser.find_elements(By.CSS_SELECTOR, "nav a")
+        assert len(links) == 2 + 3
+        for link in links:
+            browser.execute_script("document.querySelectorAll('nav details').forEach((part) => { part.open = true })")
+            link.click()
+            name = link.get_attribute("hash")[1:]
+            assert -1 <= top(name) < 300
+            heading = browser.execute_script(
+                "const found = document.getElementById(arguments[0]);"
+                "return (found.querySelector('h1') ?? found).textContent",
+                name,
+            )
+            assert heading == link.get_attribute("textContent")
+        header = browser.find_element(By.XPATH, "//th/button[.='CIDEr']")
+        order = ["101", "82.", "9.5", "–"]
+        for expected, said in ((order, "descending"), ([*order[2::-1], "–"], "ascending"), (order, "descending")):
+            header.click()
+            assert column() == expected
+            assert header.find_element(By.XPATH, "..").get_attribute("aria-sort") == said
+        browser.find_element(By.XPATH, "//th/button[.='q']").click()
+        assert column() == ["101", "9.5", "82.", "–"]
+        assert browser.execute_script(
+            "return [...document.images].every((image) => image.complete && image.naturalWidth === 60)"
+        )
+        assert browser.title == "Findings & <limits>"
+        assert browser.execute_script("return performance.getEntriesByType('resource')") == []
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.get_log("browser") == []
+    finally:
+        browser.execute_cdp_cmd("Network.disable", {})
