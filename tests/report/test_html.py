@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from PIL import Image
 from seqcap.report import html
 from seqcap.report.html import write_html
 
+ROOT = Path(__file__).parents[2]
 HOSTILE = (
     '<img src=x onerror="document.title=1"> <script>x</script> <sup onclick=x>y</sup> </section> <a href=x>z</a> &lt;'
 )
@@ -126,6 +128,7 @@ def test_what_is_not_ours_is_text(text):
 
 
 def test_columns_of_numbers_are_marked(text):
+    assert "82.6 [81.0,\u00a084.1]" in text
     headers = re.findall(r'<th scope="col"( class="number")?>(.*?)</th>', text)
     assert headers == [("", "objective"), *((' class="number"', name) for name in ("CIDEr", "q", "seeds"))]
 
@@ -141,6 +144,21 @@ def test_a_large_file_has_pictures_of_fewer_colours(folder, text, tmp_path, monk
     small = (tmp_path / "small.html").read_text(encoding="utf-8")
     assert len(small) < len(text)
     assert len(small.split("data:image")) == 3
+
+
+def test_the_committed_pages_fit_into_a_file_without_a_dead_link(tmp_path):
+    folder = ROOT / "reports"
+    files = {path.stem: folder / path.stem / "report.md" for path in sorted((ROOT / "papers").glob("*.yaml"))}
+    files = {"report": folder / "report.md"} | {name: file for name, file in files.items() if file.is_file()}
+    write_html({name: file.read_text() for name, file in files.items()}, folder, tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size <= html.LARGEST
+    parts = Parts((tmp_path / "report.html").read_text())
+    links = set(parts.of("a", "href"))
+    assert {link[1:] for link in links if link.startswith("#")} <= set(parts.ids)
+    beside = {link for link in links if not link.startswith(("#", "https:"))}
+    assert [link for link in beside if not (folder / link.partition("#")[0]).exists()] == []
+    pictures = sum(file.read_text().count("![") for file in files.values())
+    assert len(parts.of("img", "src")) == pictures > 20
 
 
 def test_in_a_browser(browser, folder):

@@ -52,7 +52,7 @@ def write_html(pages: Mapping[str, str], folder: Path, target: Path) -> None:
     `folder`/<name>; each is called report.md. Links between them stay within the file; links to other files are
     relative to `folder`, where `target` belongs, too. Pictures in `folder` are embedded; of others the words remain.
     """
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
     markdown.block.ruler.before("paragraph", "tag", _block_tag, {"alt": ["paragraph"]})
     markdown.inline.ruler.before("autolink", "tag", _inline_tag)
     # A wide table scrolls, by keys as well.
@@ -144,6 +144,9 @@ def _mark_numbers(tokens: Sequence[Token]) -> None:
             # Alignment would be a style, which the file's policy forbids.
             token.attrs = {"scope": "col"} if token.type == "th_open" else {}
             columns.setdefault(column, []).append((token, _text(inline)))
+            for child in inline.children or ():
+                # A line does not break within an interval.
+                child.content = re.sub(r"(?<=\d), (?=[-+−\d])", ",\u00a0", child.content)
             column += 1
         elif token.type == "table_close":
             for cells in columns.values():
