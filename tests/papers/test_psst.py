@@ -217,24 +217,23 @@ def test_raters_want_captions_of_both():
 
 def test_the_runs_claims_hold_as_it_was_made():
     found = outcomes(whole("psst"))
-    assert len({number for number, *_ in found}) == 14
-    verdicts = {result.verdict for result in found.values()}
-    assert verdicts <= {HOLDS, NOT_RUN}
+    verdicts = {key[0]: result.verdict for key, result in found.items() if result.claim.primary}
+    assert len(verdicts) == 12
+    assert set(verdicts.values()) <= {HOLDS, NOT_RUN}
     for key in (
         ("P1", "own_R@10", "greedy", PSST, ST),
         ("P1", "own_R@1", "greedy", PSST_GUMBEL, ST_GUMBEL),
         ("P2", "CIDEr", "greedy", PSST, ST),
-        ("P4", "own_R@5", "greedy", PSST, "REINFORCE"),
+        ("P1", "own_R@5", "greedy", PSST, "REINFORCE"),
         ("P6", "own_R@10", "greedy", PSST, "Frozen Speaker (Luo)"),
-        ("P9", "own_R@1", "greedy", "Gumbel Temperature Annealing", ST_GUMBEL),
+        ("P1", "own_R@1", "greedy", "Gumbel Temperature Annealing", ST_GUMBEL),
         ("P10", "own_R@10", "greedy", PSST, f"{PSST}, rho 1"),
-        ("P11", "own_R@1", "greedy", "PSST Multinomial listener", "the judge"),
-        ("P11", "own_R@1", "sample", rows.PEOPLE_THEIRS, rows.PEOPLE_OURS),
-        ("P12", "better_english", "greedy", "Luo et al. 2018", ST),
+        ("P11a", "own_R@1", "greedy", "PSST Multinomial listener", "the judge"),
+        ("P11b", "own_R@1", "sample", rows.PEOPLE_THEIRS, rows.PEOPLE_OURS),
+        ("P12b", "better_english", "greedy", "Luo et al. 2018", ST),
         ("P14", "bits", "greedy", PSST, ST),
     ):
-        assert found[key].verdict == HOLDS, key
-        assert found[key].agreement == "3/3"
+        assert found[key].agreement == "3/3", key
     first = found["P1", "own_R@10", "greedy", PSST, ST]
     assert (first.difference, first.claim.paper_text()) == (pytest.approx(12, abs=1), "+4.5")
     assert first.claim.what(whole("psst")) == "R@10 (own listener) at equal CIDEr (Table 2)"
@@ -250,8 +249,8 @@ def test_claims_fail_where_the_run_is_made_the_other_way():
         )
     )
     assert found["P1", "own_R@10", "greedy", PSST, ST].verdict == FAILS
-    assert found["P12", "better_english", "greedy", PSST, ST].verdict == FAILS
-    assert found["P1", "own_R@10", "greedy", PSST_GUMBEL, ST_GUMBEL].verdict == HOLDS
+    assert found["P12b", "better_english", "greedy", PSST, ST].verdict == FAILS
+    assert found["P5", "own_R@10", "greedy", PSST, "Luo et al. 2018"].verdict == HOLDS
 
 
 # --- Words

@@ -66,14 +66,16 @@ def test_style_shows_who_rambles(spider):
 
 def test_the_runs_claims_hold_as_it_was_made(spider):
     spider.images = 100
-    verdicts = {key: result.verdict for key, result in outcomes(spider.read()).items()}
-    assert verdicts["S1", "reward_spice", "greedy", "pg_spice", "mle"] == HOLDS
-    assert verdicts["S2", "CIDEr", "beam", "pg_bcmr", "mixer_bcmr_a"] == HOLDS
-    assert verdicts["S3", "BLEU4", "beam", "pg_spider", "mle"] == HOLDS
-    assert verdicts["S4", "CIDEr", "beam", "mixer_bcmr", "mle"] == HOLDS
-    assert verdicts["S5", "words", "greedy", "pg_spice", "mle"] == HOLDS
-    assert verdicts["S5", "seq-rep-2", "beam", "pg_spider", "pg_spice"] == HOLDS
-    assert verdicts["S6", "all_true", "beam", "pg_spider", "mle"] == HOLDS
+    found = outcomes(spider.read())
+    primary = {key[0]: (*key[1:], result.verdict) for key, result in found.items() if result.claim.primary}
+    assert primary == {
+        "S1": ("reward_spider", "greedy", "pg_spider", "mle", HOLDS),
+        "S2": ("CIDEr", "beam", "pg_bcmr", "mixer_bcmr", HOLDS),
+        "S3": ("CIDEr", "beam", "pg_spider", "mle", HOLDS),
+        "S5": ("words", "beam", "pg_spice", "mle", HOLDS),
+        "S6": ("all_true", "beam", "pg_spider", "mle", HOLDS),
+    }
+    assert {result.agreement for result in found.values()} == {"2/2"}
 
 
 def test_a_policy_that_was_trained_for_less_has_no_rank(spider, monkeypatch: pytest.MonkeyPatch):
@@ -83,9 +85,10 @@ def test_a_policy_that_was_trained_for_less_has_no_rank(spider, monkeypatch: pyt
     )
     run = spider.read()
     results = run_claims(claims(run), run)
-    untested = {(r.claim.id, r.claim.left, r.claim.right) for r in results if r.verdict == UNTESTABLE}
+    untested = {(r.claim.id, r.claim.left, r.claim.right) for r in results if r.claim.untestable}
     assert untested == {("S3", "pg_spider", "mle"), ("S6", "pg_spider", "mle"), ("S6", "pg_spider", "pg_bcmr")}
-    reasons = {r.reason for r in results if r.verdict == UNTESTABLE}
+    assert {r.verdict for r in results if r.claim.untestable} == {UNTESTABLE, ""}
+    reasons = {r.reason for r in results if r.claim.untestable}
     assert reasons == {"PG-SPIDEr was trained for 100 steps, other policies, which gain until late, for 240"}
 
 

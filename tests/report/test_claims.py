@@ -1,5 +1,6 @@
 """Verdicts in every branch, and what is written of them."""
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -107,7 +108,23 @@ def test_one_seed_is_an_estimate_and_no_verdict():
     assert result.difference == pytest.approx(0.2)
     assert (result.low, result.high) == pytest.approx((0.2, 0.2))
     assert (result.p_value, result.q_value, result.detectable) == (None, None, None)
-    assert "over test items only" in result.reason
+    assert (result.items, result.reason) == (8, "")
+
+
+def test_a_detail_has_a_difference_and_its_interval_alone():
+    """However sure it is, it does not change what the primary comparison's p becomes among others."""
+    rows = [*system("a", [level + 0.2 for level in HARD]), *system("b", HARD)]
+    claim = Claim("C0", "a is more than b", "Div2", "sample", "set", "a", "b", +1, explained="why")
+    run, detail = of(rows, "a", "b"), replace(claim, primary=False)
+    first, second, gone = claims.run_claims([claim, detail, replace(detail, left="nobody")], run)
+    assert (first.verdict, first.q_value, first.explained) == (HOLDS, first.p_value, "")
+    assert (second.verdict, second.p_value, second.q_value, second.detectable) == ("", None, None, None)
+    assert (second.difference, second.low, second.high) == (first.difference, first.low, first.high)
+    assert gone.verdict == NOT_RUN
+    untested = claims.run_claims([replace(detail, untestable="nothing is left to choose")], run)[0]
+    assert (untested.verdict, untested.reason) == ("", "nothing is left to choose")
+    against = claims.run_claims([replace(claim, direction=-1)], run)[0]
+    assert (against.verdict, against.explained) == (FAILS, "why")
 
 
 def test_a_claim_that_cannot_be_tested_shows_its_numbers():
@@ -285,10 +302,12 @@ def test_a_record_is_in_the_printed_scale():
     claim = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, printed)
     record = run_claim(claim, run).record(run)
     assert float(record["difference"]) == pytest.approx(40, abs=2)
-    words = ("sle", "C1: SLL beats XE", "CIDEr of 5 samples", "sll", "xe", "3/3", HOLDS)
-    assert (
-        tuple(record[column] for column in ("paper", "claim", "metric", "left", "right", "seeds", "verdict")) == words
-    )
+    known = {"paper": "sle", "claim": "C1", "kind": "primary", "sentence": "SLL beats XE", "metric": "CIDEr"}
+    known |= {"what": "CIDEr of 5 samples", "decoder": "sample", "left": "sll", "right": "xe", "base": ""}
+    known |= {"claimed": "+1", "paper_difference": "40.4", "seeds": "3/3", "items": "12", "verdict": HOLDS}
+    assert known.items() <= record.items()
+    sides = [float(record[column]) for column in ("ours_left", "ours_right", "difference")]
+    assert sides[0] - sides[1] == pytest.approx(sides[2], abs=0.011)
     gone = run_claim(replace(claim, left="nobody"), run).record(run)
     assert list(gone) == verdicts.COLUMNS
     assert (gone["difference"], gone["q_value"], gone["seeds"], gone["verdict"]) == ("", "", "", NOT_RUN)
@@ -298,9 +317,24 @@ def test_a_record_is_in_the_printed_scale():
 
 def test_the_table_has_labels_and_reasons():
     run = SleRun(names=["sll", "xe"]).read()
-    claim = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1)
+    claim = Claim("C1", "SLL loses to XE", "CIDEr", "sample", "every", "sll", "xe", -1, why="W.", explained="E.")
+    detail = replace(claim, metric="Div1", captions="set", primary=False)
     gone = Claim("C2", "SLL beats XE", "mBleu4", "sample", "set", "sll", "nobody", +1)
-    text = "\n".join(claims.claims_table(run, claims.run_claims([claim, gone], run)))
-    assert "| SLL 109." in text
-    assert "| XE 69." in text
-    assert "Not run, for want of their variants: 1 of 2 (C2)." in text
+    lines = claims.claims_table(run, claims.run_claims([claim, detail, replace(detail, left="nobody"), gone], run))
+    numbers = r"SLL 109.* \| XE 69.* \| 0/3, 12 \| <.001 \| does not hold"
+    assert re.fullmatch(rf"\| C1 \| SLL loses to XE \| CIDEr of 5 samples \| {numbers} \|", lines[2])
+    assert re.fullmatch(r"\|  \|  \| Div-1 of 5 samples \| SLL 0.* \| [0-3]/3, 12 \|  \|  \|", lines[3])
+    assert lines[4:] == [
+        "",
+        "What makes a comparison the primary one; then, where a claim does not hold, what explains it:",
+        "",
+        "- C1: W. E.",
+        "- Not run, for want of their variants: 2 of 4 comparisons (C1, C2).",
+    ]
+
+
+def test_a_reason_that_claims_share_stands_once():
+    run = SleRun(names=["sll", "xe"]).read()
+    first = Claim("C1", "SLL beats XE", "CIDEr", "sample", "every", "sll", "xe", +1, untestable="both are new")
+    results = claims.run_claims([first, replace(first, id="C2"), replace(first, id="C3", untestable="")], run)
+    assert claims.claims_table(run, results)[-1] == "- C1, C2: both are new."

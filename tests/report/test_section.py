@@ -80,7 +80,10 @@ def test_what_the_report_says_of_a_paper(sle):
     said = section.summary(run, results)
     generated = ["scenes", "clips"]
     assert (said["label"], said["datasets"], said["levels"], said["variants"]) == ("SLE", generated, generated, 13)
-    assert sum(said["verdicts"].values()) == len(said["records"]) == len(results)
+    assert sum(said["verdicts"].values()) == len(said["claims"]) < len(results)
+    assert sum(len(claim["records"]) for claim in said["claims"]) == len(results)
+    assert said["finding"]["claim"] in [claim["id"] for claim in said["claims"]]
+    assert all(claim["why"] and claim["records"][0]["kind"] == "primary" for claim in said["claims"])
     numbers = section.metrics(run, ClaimsFile.read(run.paper).measures(), results)
     assert numbers["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
     assert set(numbers["sll"]) == {"CIDEr_samples", "CIDEr_beam", "Div1", "Div2", "mBleu4"}
@@ -119,13 +122,13 @@ def test_a_finding_says_how_sure_it_is(sle):
     """What is not significant says what could have been found; one seed and what cannot be tested say so."""
     sle.names = ["sll", "sll_me", "sll_sle_att", "sll_att"]
     run = sle.read()
-    same = claims.Claim("C0", "A beats B", "Div1", "sample", "set", "sll", "sll_me", +1, headline=True)
+    same = claims.Claim("C0", "A beats B", "Div1", "sample", "set", "sll", "sll_me", +1)
     lone = replace(same, id="C1", left="sll_sle_att", right="sll_att")
     untested = replace(same, id="C2", untestable="both say the same")
     gone = replace(same, id="C3", left="nobody")
     results = claims.run_claims([same, lone, untested, gone], run)
     lines = section._findings(run, results, [])
-    assert "of 4 comparisons, 1 are not significant, 1 have one seed, 1 cannot be tested, 1 were not run" in lines[2]
+    assert "of 4 claims, 1 are not significant, 1 have one seed, 1 cannot be tested, 1 were not run" in lines[2]
     found = [line for line in lines if line.startswith("- ")]
     assert len(found) == 3
     assert re.search(r"not significant \(could have found 0\.\d{4}\)\.\*\* .* q = 1\.000, .* in 0/3 seeds\.$", found[0])

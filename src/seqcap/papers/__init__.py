@@ -5,9 +5,10 @@
   cells. Tables of `published` cells need no function.
 - `figures.yaml` and `figures.py`: title and caption of each figure; `FIGURES`, file name -> function that draws it.
   Nothing else imports it, nor matplotlib.
-- `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`) and, where a paper needs code, `claims.py`: `claims(run)`;
-  `stand_ins(run)`, pairs of a thing in the paper and its stand-in here, apart from the data; `remarks(run,
-  results)`, paragraphs after the findings, from this run's numbers and texts of claims.yaml.
+- `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`): the main finding, and the claims, each a sentence of the paper
+  with its comparisons, the primary one first, and why it is that one. Where a paper needs code, `claims.py`:
+  `claims(run)`; `stand_ins(run)`, pairs of a thing in the paper and its stand-in here, apart from the data;
+  `remarks(run, results)`, paragraphs after the findings, from this run's numbers and texts of claims.yaml.
 - `rows.py`, where rows depend on the run: `rows(run)`.
 - `rating.py`, where people judged captions: `questions(run, similar)`, the questions of `seqcap.rating`.
 """

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Protocol
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
-from seqcap.report.markdown import letters, markdown_table
+from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions
 from seqcap.report.published import Printed
 from seqcap.report.statistics import Drawn, Floats, Missing
@@ -40,10 +41,10 @@ class Made:
 
 @dataclass(frozen=True)
 class Claim:
-    """One comparison that a paper makes: left is higher (direction +1) or lower (-1) than right."""
+    """One comparison of a claim: left is higher (direction +1) or lower (-1) than right."""
 
-    id: str
-    text: str
+    id: str  # of the claim; its comparisons share it
+    text: str  # the paper's sentence
     metric: str
     decoder: str
     captions: Captions
@@ -54,8 +55,10 @@ class Claim:
     base: str | None = None  # if given: left differs from `base` by more than right does
     untestable: str = ""  # why this run cannot test it, whatever its numbers are
     made: Made | None = None
-    headline: bool = False  # whether the findings repeat it
     phrase: str = ""  # what is compared, where the metric's label says too little
+    primary: bool = True  # whether it decides the claim; else it is a detail of one
+    why: str = ""  # why it is the primary one
+    explained: str = ""  # why the claim does not hold, or what was tried
 
     @property
     def names(self) -> list[str]:
@@ -105,13 +108,13 @@ class Claim:
     def paper_difference(self) -> float | None:
         return float(_difference(np.array(self.printed.values))) if self.printed else None
 
-    def paper_text(self) -> str:
-        return f"{self.paper_difference():+.{self.printed.decimals}f}" if self.printed else ""
+    def paper_text(self, sign: str = "+") -> str:
+        return f"{self.paper_difference():{sign}.{self.printed.decimals}f}" if self.printed else ""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A claim's outcome, with numbers in the printed scale."""
+    """A comparison's outcome, with numbers in the printed scale. A detail has no verdict, p, q or `detectable`."""
 
     claim: Claim
     verdict: str
@@ -126,6 +129,7 @@ class Result:
     agreeing: int = 0  # seeds whose difference has the claimed sign
     opposed: int = 0  # seeds with the opposite sign
     seeds: int = 0
+    items: int = 0  # test items
     reason: str = ""  # why there is no verdict, or what a reader must know of the numbers
     absent: bool = False  # something of it is not part of this run
 
@@ -145,13 +149,25 @@ class Result:
     def agreement(self) -> str:
         return f"{self.agreeing}/{self.seeds}" if self.seeds else ""
 
+    @property
+    def explained(self) -> str:
+        return self.claim.explained if self.verdict in (FAILS, UNSURE) else ""
+
     def record(self, run: Run) -> dict[str, str]:
+        """Its line of claims.csv."""
         claim = self.claim
-        named = [run.paper.name, f"{claim.id}: {claim.words(run)}", claim.what(run), *claim.sides()]
-        numbers = [self.number(value) for value in (self.difference, self.low, self.high)]
+        named = [run.paper.name, claim.id, "primary" if claim.primary else "detail", claim.words(run), claim.what(run)]
+        named += [claim.metric, claim.decoder, claim.left, claim.right, claim.base or "", f"{claim.direction:+d}"]
+        numbers = [claim.paper_text(sign="")]
+        numbers += [self.number(value) for value in (self.left, self.right, self.difference, self.low, self.high)]
         tested = ["" if value is None else f"{value:.4f}" for value in (self.p_value, self.q_value)]
-        tested.append(self.number(self.detectable))
-        return dict(zip(COLUMNS, [*named, *numbers, *tested, self.agreement, self.verdict], strict=True))
+        tested += [self.number(self.detectable), self.agreement, str(self.items or "")]
+        return dict(zip(COLUMNS, [*named, *numbers, *tested, self.verdict, self.reason], strict=True))
+
+
+def by_claim(results: Sequence[Result]) -> list[list[Result]]:
+    """The comparisons of each claim, the primary one first."""
+    return [list(of) for _, of in groupby(results, key=lambda result: result.claim.id)]
 
 
 def _difference(values: Floats) -> Floats:
@@ -203,7 +219,7 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
     seeds, (low, high) = len(common), statistics.interval(resampled)
     found = Result(
         claim=claim,
-        verdict=UNSURE,
+        verdict=UNSURE if claim.primary else "",
         left=float(sides[0]) * scale,
         right=float(sides[1]) * scale,
         difference=difference * scale,
@@ -212,23 +228,20 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
         agreeing=statistics.seeds_agreeing(differences, claim.direction),
         opposed=statistics.seeds_agreeing(differences, -claim.direction),
         seeds=seeds,
+        items=min(side.items for side in drawn),
         reason="; ".join(dict.fromkeys(remark for side in drawn for remark in side.remarks)),
     )
-    if claim.untestable:
+    if claim.untestable or not claim.primary:
         return found
     if seeds == 1:
-        alone = "one training seed: the interval is over test items only"
-        return replace(found, verdict=ONE_SEED, reason="; ".join(filter(None, (alone, found.reason))))
+        return replace(found, verdict=ONE_SEED)
     detectable = statistics.detectable(resampled) * scale
     return replace(found, p_value=statistics.p_value(resampled), detectable=detectable)
 
 
 def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
-    results = [measure(claim, run) for claim in claims]
-    results = [
-        replace(result, verdict=UNTESTABLE, reason=result.claim.untestable) if result.claim.untestable else result
-        for result in results
-    ]
+    """The outcomes, with q and a verdict for primary comparisons."""
+    results = [_untestable(measure(claim, run)) for claim in claims]
     tested = [place for place, result in enumerate(results) if result.p_value is not None]
     q_values = statistics.q_values([results[place].p_value or 0.0 for place in tested])
     for place, q in zip(tested, q_values, strict=True):
@@ -237,35 +250,53 @@ def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
     return results
 
 
+def _untestable(result: Result) -> Result:
+    claim = result.claim
+    if not claim.untestable:
+        return result
+    return replace(result, verdict=UNTESTABLE if claim.primary else result.verdict, reason=claim.untestable)
+
+
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
-    """Markdown lines: every comparison with both sides, the difference and verdict; those without runs are one line."""
+    """Markdown lines: each claim's sentence with its primary comparison, below it the details; then, in words, why that
+    comparison is the primary one and what explains the outcome. What has no runs is one line."""
     labels = {name: entry.label for name, entry in run.by_name.items()}
-    matrix = [["", "claim", "metric", "left", "right", "difference [95%]", "p", "q", "seeds", "paper", "verdict"]]
-    reasons: dict[str, str] = {}
-    absent = [result for result in results if result.absent]
-    for result in results:
-        if result.absent:
+    header = ["", "claim", "compared", "left", "right", "difference [95%]", "paper", "seeds, items", "q", "verdict"]
+    matrix, words, reasons, absent = [header], list[str](), dict[str, dict[str, None]](), list[str]()
+    for comparisons in by_claim(results):
+        absent += [result.claim.id for result in comparisons if result.absent]
+        if all(result.absent for result in comparisons):
             continue
-        claim = result.claim
-        left, right = claim.sides(labels)
-        verdict = result.judgement
-        if result.reason:
-            verdict += f" ({reasons.setdefault(result.reason, letters(len(reasons)))})"
-        row = [claim.id, claim.words(run), claim.what(run)]
-        if result.difference is None:
-            row += [left, right, "–", "–", "–", "–"]
-        else:
-            row += [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}"]
-            row += [result.span, _p_text(result.p_value), _p_text(result.q_value), result.agreement]
-        matrix.append([*row, claim.paper_text() or "–", verdict])
-    lines = markdown_table(matrix) if len(matrix) > 1 else []
+        first = comparisons[0]
+        for result in comparisons:
+            if result is first or not result.absent:
+                matrix.append(_row(run, result, labels))
+                if result.reason:
+                    reasons.setdefault(result.reason, {})[first.claim.id] = None
+        if first.claim.why:
+            words.append(f"- {first.claim.id}: {' '.join(filter(None, (first.claim.why, first.explained)))}")
+    shared = [f"- {', '.join(ids)}: {reason}." for reason, ids in reasons.items()]
+    lines = [*markdown_table(matrix), ""] if len(matrix) > 1 else []
+    if words:
+        lines += ["What makes a comparison the primary one; then, where a claim does not hold, what explains it:", ""]
     if absent:
-        numbers = ", ".join(dict.fromkeys(result.claim.id for result in absent))
-        lines += ["", f"Not run, for want of their variants: {len(absent)} of {len(results)} ({numbers})."]
-    return [*lines, "", *(f"- ({mark}) {reason}" for reason, mark in reasons.items())] if reasons else lines
+        ids = ", ".join(dict.fromkeys(absent))
+        shared.append(f"- Not run, for want of their variants: {len(absent)} of {len(results)} comparisons ({ids}).")
+    return [*lines, *words, *shared]
 
 
-def _p_text(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return "<.001" if p < 0.001 else f"{p:.3f}"
+def _row(run: Run, result: Result, labels: dict[str, str]) -> list[str]:
+    claim = result.claim
+    left, right = claim.sides(labels)
+    row = [f'<a id="{claim.id.lower()}"></a>{claim.id}', claim.words(run)] if claim.primary else ["", ""]
+    if result.difference is None:
+        return [*row, claim.what(run), left, right, "–", claim.paper_text() or "–", "–", "–", result.verdict]
+    numbers = [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}", result.span]
+    numbers += [claim.paper_text() or "–", f"{result.agreement}, {result.items:,}", _q_text(result.q_value)]
+    return [*row, claim.what(run), *numbers, result.judgement]
+
+
+def _q_text(q: float | None) -> str:
+    if q is None:
+        return ""
+    return "<.001" if q < 0.001 else f"{q:.3f}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -21,8 +22,6 @@ Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isi
 class Entry(Frozen):
     """Comparisons of one claim that differ in block, metric, decoder or run alone, in this order."""
 
-    id: str
-    text: str
     left: Names  # runs, or in a paper with code of its own what that code reads
     right: Names  # the same
     base: str | None = None  # if given: left differs from `base` by more than right does
@@ -33,24 +32,36 @@ class Entry(Frozen):
     metrics: Mapping[str, int] = {}  # in place of columns: metric -> the claimed sign
     decoders: Names = ("beam",)
     captions: Captions = "best"
-    headline: bool | tuple[str, ...] = False  # whether the findings repeat it, or in which columns
-    headline_decoders: Names = ()  # narrow `headline` down
 
     def each(self) -> Iterator[tuple[str, str, str, str, str]]:
         """Block, column or metric, decoder, left and right of each comparison."""
         return product(self.blocks, self.columns or self.metrics, self.decoders, self.left, self.right)
 
-    def is_headline(self, column: str, decoder: str = "") -> bool:
-        if self.headline_decoders and decoder not in self.headline_decoders:
-            return False
-        return self.headline if isinstance(self.headline, bool) else column in self.headline
+
+class Stated(Frozen):
+    """A claim, one sentence of the paper. Its first comparison is the primary one, which decides it; the others are
+    details. What the sentence names decides which one is primary, never our numbers."""
+
+    id: str
+    sentence: str
+    why: str  # what in the paper makes the first comparison the primary one
+    explained: str = ""  # why the claim does not hold, or what was tried; shown only where it does not
+    comparisons: tuple[Entry, ...]
+
+
+class Finding(Frozen):
+    """What the paper claims above all, and the claim whose number stands for it."""
+
+    sentence: str
+    claim: str
 
 
 class ClaimsFile(Frozen):
     """claims.yaml. `metrics`: name -> decoder, metric and captions of each run's numbers in reports/metrics.json."""
 
     metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}  # in reports/metrics.json
-    claims: tuple[Entry, ...] = ()
+    finding: Finding
+    claims: tuple[Stated, ...]
     words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
     stand_ins: tuple[tuple[str, str], ...] = ()  # what the paper has and what stands for it here, apart from the data
     remarks: Mapping[str, str] = {}  # texts that the paper's claims.py fills in, by its own keys
@@ -68,9 +79,18 @@ class ClaimsFile(Frozen):
         return {name: Measure(*parts) for name, parts in self.metrics.items()}
 
     def build(self, paper: Paper) -> list[Claim]:
-        return [claim for entry in self.claims for claim in self._build(entry, paper)]
+        return self.made(lambda stated, entry: self._build(stated, entry, paper))
 
-    def _build(self, entry: Entry, paper: Paper) -> Iterator[Claim]:
+    def made(self, make: Callable[[Stated, Entry], Iterable[Claim]]) -> list[Claim]:
+        """The comparisons of all claims, as `make` gives them for a claim and an entry of it."""
+        found: list[Claim] = []
+        for stated in self.claims:
+            first, *details = (claim for entry in stated.comparisons for claim in make(stated, entry))
+            found.append(replace(first, why=stated.why, explained=stated.explained))
+            found += [replace(detail, primary=False) for detail in details]
+        return found
+
+    def _build(self, stated: Stated, entry: Entry, paper: Paper) -> Iterator[Claim]:
         where = entry.columns_of or entry.table
         for _, column, decoder, left, right in entry.each():
             metric, captions = paper.facts.columns[where][column] if entry.columns else (column, entry.captions)
@@ -81,8 +101,8 @@ class ClaimsFile(Frozen):
                 printed = paper.published.printed(entry.table, column, *rows)
             signs = entry.columns or entry.metrics
             yield Claim(
-                entry.id,
-                entry.text,
+                stated.id,
+                stated.sentence,
                 metric,
                 decoder,
                 captions,
@@ -91,7 +111,6 @@ class ClaimsFile(Frozen):
                 signs[column] if isinstance(signs, Mapping) else printed.sign if printed else 1,
                 printed,
                 entry.base,
-                headline=entry.is_headline(column, decoder),
                 phrase=self.words.get(where, {}).get(column, ""),
             )
 

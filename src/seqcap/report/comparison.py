@@ -30,11 +30,8 @@ def compared(run: Run, left: str, right: str) -> list[Result]:
 
 
 def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
-    first = results[0].claim
-    sample = run.scores.sample(left, first.decoder, first.metric, first.captions)
-    items = 0 if sample is None else len(sample.items)
     labels = " against ".join(run.by_name[name].label for name in (left, right))
-    return f"{labels}: {results[0].seeds} training seeds, {items:,} test items"
+    return f"{labels}: {results[0].seeds} training seeds, {results[0].items:,} test items"
 
 
 def matrix(run: Run, left: str, right: str, results: Sequence[Result]) -> list[list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS, published
-from seqcap.report.claims import Claim, Result, claims_table, run_claims
+from seqcap.report.claims import Claim, Result, by_claim, claims_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.curves import HEADER, curve_lines
@@ -92,6 +92,8 @@ def _folded(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
+    """How many claims have each verdict; details have none."""
+    results = [result for result in results if result.claim.primary]
     return {verdict: sum(result.verdict == verdict for result in results) for verdict in COUNTED}
 
 
@@ -101,20 +103,29 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
         "label": run.paper.label,
+        "title": run.paper.facts.title,
         "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
         "levels": others,
         "variants": len(run.trained),
         "verdicts": counts(results),
-        "records": [result.record(run) for result in results],
-        "printed": [result.claim.paper_text() for result in results],
-        "table": claims_table(run, results),
+        "finding": ClaimsFile.read(run.paper).finding.model_dump(),
+        "claims": [
+            {
+                "id": first.claim.id,
+                "sentence": first.claim.words(run),
+                "why": first.claim.why,
+                "explained": first.explained,
+                "records": [result.record(run) for result in (first, *details)],
+            }
+            for first, *details in by_claim(results)
+        ],
     }
 
 
 def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]) -> dict[str, Any]:
     """Numbers for `dvc metrics diff`: the main columns of each run that are there, and how many claims hold."""
     found = counts(results)
-    claims = {"hold": found[HOLDS], "run": len(results) - found[NOT_RUN], "total": len(results)}
+    claims = {"hold": found[HOLDS], "run": sum(found.values()) - found[NOT_RUN], "total": sum(found.values())}
     numbers: dict[str, Any] = {"claims": claims}
     for entry in run.trained:
         by_seed = {

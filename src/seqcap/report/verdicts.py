@@ -1,15 +1,16 @@
 """Verdicts on claims, and the words for them. Light: the report's last stage needs no more of claims.
 
-Verdicts, for a claim "left is higher (or lower) than right":
+A claim is one sentence of a paper. Its primary comparison decides it; its details have no verdict. Verdicts, for a
+primary comparison "left is higher (or lower) than right":
 
 - **holds**: the difference has the claimed sign, q < .05, and the majority of the training seeds agree. q is the
-  p-value of the two-level bootstrap (`seqcap.report.statistics`) after Benjamini and Hochberg, over all comparisons
-  of the paper that were tested.
+  p-value of the two-level bootstrap (`seqcap.report.statistics`) after Benjamini and Hochberg, over all primary
+  comparisons of the paper that were tested.
 - **does not hold**: the same, with the opposite sign.
 - **not significant**: neither.
 - **one seed**: a single training seed on one side, which says nothing of other training runs: an estimate, no test.
 - **cannot be tested**: on this data the claim says nothing; the reason is given.
-- **not run**: a number is missing; the reason is given.
+- **not run**: a number is missing; the reason is given. Details say this, too.
 """
 
 from collections.abc import Mapping
@@ -34,30 +35,31 @@ _IN_WORDS = {
     NOT_RUN: "{} were not run",
 }
 
-# Columns of claims.csv.
+# Columns of claims.csv: a line per comparison, of each claim the primary one first.
 COLUMNS = [
-    *("paper", "claim", "metric", "left", "right", "difference", "low", "high"),
-    *("p_value", "q_value", "detectable", "seeds", "verdict"),
+    *("paper", "claim", "kind", "sentence", "what", "metric", "decoder", "left", "right", "base", "claimed"),
+    *("paper_difference", "ours_left", "ours_right", "difference", "low", "high"),
+    *("p_value", "q_value", "detectable", "seeds", "items", "verdict", "reason"),
 ]
 
 READING = [
-    "Intervals and p come from a bootstrap that draws training seeds and test items with replacement, the same for "
-    "both sides: they speak of other training runs and other test items. q is p after Benjamini and Hochberg, over all "
-    "comparisons of the paper that were tested.",
+    "A claim is one sentence of the paper. Its primary comparison decides it, chosen by what the sentence names; other "
+    "comparisons are details without a verdict. Intervals and p come from a bootstrap that draws training seeds and "
+    "test items with replacement, the same for both sides. q is p after Benjamini and Hochberg, over the paper's "
+    "primary comparisons.",
     "",
     "- *holds*: the difference has the claimed sign, q < .05, and most seeds agree; *does not hold*: the same with the "
     "opposite sign.",
     "- *not significant*: neither. The difference that the run could have found, four times in five, stands beside it.",
-    "- *one seed*: an estimate; its interval is over test items only and says nothing of other training runs.",
+    "- *one seed*: an estimate; with one seed an interval is over test items only.",
     "- *cannot be tested*, *not run*: the reason is given.",
     "",
-    "*seeds*: in how many training seeds the difference has the claimed sign. *paper*: the published difference, in "
-    "whose scale all numbers are. With few seeds the true uncertainty about training is somewhat larger than the "
-    "intervals say.",
+    "*seeds*: in how many of them the difference has the claimed sign. *paper*: the published difference, in whose "
+    "scale all numbers are. With few seeds the uncertainty about training is somewhat larger than the intervals say.",
 ]
 
 
 def in_words(counts: Mapping[str, int]) -> str:
     each = ", ".join(words.format(counts[verdict]) for verdict, words in _IN_WORDS.items() if counts[verdict])
     total = sum(counts.values())
-    return f"of {total} comparison{'s' if total != 1 else ''}, {each or 'none has a verdict'}"
+    return f"of {total} claim{'s' if total != 1 else ''}, {each or 'none has a verdict'}"

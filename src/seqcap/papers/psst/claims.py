@@ -12,7 +12,7 @@ from seqcap.rating import KEY_FILE, PAGE, kit_folder
 from seqcap.rating.key import read_key
 from seqcap.report import REPORTS
 from seqcap.report.claims import Claim, Made, Result, Side
-from seqcap.report.claims_file import ClaimsFile, Entry
+from seqcap.report.claims_file import ClaimsFile, Entry, Stated
 from seqcap.report.inputs import Run
 from seqcap.report.published import Printed
 from seqcap.report.statistics import Drawn
@@ -22,15 +22,13 @@ from seqcap.report.tradeoff import Curve, Reading, difference, shown
 
 def claims(run: Run) -> list[Claim]:
     ways = {"P10": _rho_claims, "P11": _listener_claims, "P12": _rater_claims, "P14": _judge_claims}
-    found: list[Claim] = []
-    for entry in ClaimsFile.read(run.paper).claims:
-        found += ways.get(entry.id, _table_claims)(run, entry)
-    return found
+    return ClaimsFile.read(run.paper).made(
+        lambda stated, entry: ways.get(stated.id.rstrip("ab"), _table_claims)(run, stated, entry)
+    )
 
 
 def _claim(
-    entry: Entry,
-    column: str,
+    stated: Stated,
     measure: Measure,
     sides: tuple[Side, Side],
     of: str,
@@ -40,15 +38,14 @@ def _claim(
 ) -> Claim:
     left, right = names
     where, made = (measure.metric, measure.decoder, measure.captions), Made(sides, of)
-    headline = entry.is_headline(column)
-    return Claim(entry.id, entry.text, *where, left, right, direction, printed, made=made, headline=headline)
+    return Claim(stated.id, stated.sentence, *where, left, right, direction, printed, made=made)
 
 
 def _labels(run: Run, *names: str) -> list[str]:
     return [methods(run.paper)[name].label for name in names]
 
 
-def _table_claims(run: Run, entry: Entry) -> Iterator[Claim]:
+def _table_claims(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
     table, place = entry.table, PLACES[entry.table]
     for _, column, _, left, right in entry.each():
         measure, rows = COLUMNS[table][column], [row_of(run.paper, method, table) for method in (left, right)]
@@ -56,10 +53,10 @@ def _table_claims(run: Run, entry: Entry) -> Iterator[Claim]:
         of = f"at equal {registry.find(place.metric).label} ({place.name})"
         sides = (side_of(run, table, rows[0], measure), side_of(run, table, rows[1], measure))
         names = _labels(run, left, right)
-        yield _claim(entry, column, measure, sides, of, names, direction=printed.sign, printed=printed)
+        yield _claim(stated, measure, sides, of, names, direction=printed.sign, printed=printed)
 
 
-def _rho_claims(run: Run, entry: Entry) -> Iterator[Claim]:
+def _rho_claims(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
     """Figure 3f: the printed rho of a distribution against an end."""
     place, curves = PLACES["fig3f"], by_rho(run)
     point = place.point(run)
@@ -69,10 +66,10 @@ def _rho_claims(run: Run, entry: Entry) -> Iterator[Claim]:
         measure, rhos = RECALL[column], curves[name]
         inner = Reading(rhos.get(RHO, Curve(label)), measure, point)
         outer = Reading(rhos.get(float(end), Curve(other)), measure, point)
-        yield _claim(entry, column, measure, (inner, outer), f"at equal CIDEr ({place.name})", (label, other))
+        yield _claim(stated, measure, (inner, outer), f"at equal CIDEr ({place.name})", (label, other))
 
 
-def _listener_claims(run: Run, entry: Entry) -> Iterator[Claim]:
+def _listener_claims(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
     place = PLACES["table3"]
     for _, column, _, left, _ in entry.each():
         measure = RECALL[column]
@@ -81,36 +78,36 @@ def _listener_claims(run: Run, entry: Entry) -> Iterator[Claim]:
             own, fixed = (Reading(curve(run, PSST), of, place.point(run)) for of in (measure, judged))
             names = (f"{_labels(run, PSST)[0]} listener", "the judge")
             of = f"against the judge's, at equal CIDEr ({place.name})"
-            yield _claim(entry, column, measure, (own, fixed), of, names)
+            yield _claim(stated, measure, (own, fixed), of, names)
         else:
             rows = (PEOPLE_THEIRS, PEOPLE_OURS)
             sides = (side_of(run, "table3", rows[0], measure), side_of(run, "table3", rows[1], measure))
             printed = run.paper.published.printed("table3", column, *rows)
             of = f"of people's captions ({place.name})"
-            yield _claim(entry, column, heard(measure), sides, of, rows, printed=printed)
+            yield _claim(stated, heard(measure), sides, of, rows, printed=printed)
 
 
-def _rater_claims(run: Run, entry: Entry) -> Iterator[Claim]:
+def _rater_claims(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
     """Table 5, with automatic raters in place of people."""
     for _, column, _, left, right in entry.each():
         rows = [row_of(run.paper, method, "table5") for method in (left, right)]
         printed, names = run.paper.published.printed("table5", column, *rows), _labels(run, left, right)
         if isinstance(entry.columns, tuple):
             sides: tuple[Side, Side] = (accuracy(run, rows[0]), accuracy(run, rows[1]))
-            yield _claim(entry, column, CHOICE, sides, "at equal CIDEr (Table 5)", names, printed=printed)
+            yield _claim(stated, CHOICE, sides, "at equal CIDEr (Table 5)", names, printed=printed)
         else:
             sides, measure, direction = better_english(run, rows[0]), Measure("greedy", ENGLISH), entry.columns[column]
             of = "at equal recall (Table 5)"
-            yield _claim(entry, column, measure, sides, of, names, direction=direction, printed=printed)
+            yield _claim(stated, measure, sides, of, names, direction=direction, printed=printed)
 
 
-def _judge_claims(run: Run, entry: Entry) -> Iterator[Claim]:
+def _judge_claims(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
     """P1 by measures that no run was trained for."""
     place = PLACES["table2"]
     for _, metric, _, left, right in entry.each():
         measure, names = Measure("greedy", metric), _labels(run, left, right)
         sides = (side_of(run, "table2", names[0], measure), side_of(run, "table2", names[1], measure))
-        yield _claim(entry, metric, measure, sides, f"at equal CIDEr ({place.name})", names)
+        yield _claim(stated, measure, sides, f"at equal CIDEr ({place.name})", names)
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:

@@ -31,9 +31,9 @@ def _regime(run: Run) -> list[str]:
     known = [f"{label} {behind:.1f}" for label, behind in others.items() if behind is not None]
     words += f" ({', '.join(known)})" if known else ""
     words += (
-        ", so that C4 is tested where the paper tested it."
+        ", so that C4b is tested where the paper tested it."
         if ours <= _AT_PLATEAU
-        else f", more than {_AT_PLATEAU}: C4 is tested on a policy with more to lose than the paper's."
+        else f", more than {_AT_PLATEAU}: C4b is tested on a policy with more to lose than the paper's."
     )
     return [words + _late_gains(run)]
 
@@ -87,12 +87,7 @@ def _price(run: Run) -> list[str]:
 
 def _spread(run: Run, results: Sequence[Result]) -> list[str]:
     """Where exploration costs CIDEr of samples: the part due to spread, and the part due to a worse mode."""
-    explored = (
-        result
-        for result in results
-        if (result.claim.id, result.claim.decoder, result.claim.left) == ("C4", "sample", SLE)
-    )
-    claim = next(explored, None)
+    claim = next((result for result in results if result.claim.id == "C4b"), None)
     if claim is None or claim.verdict in (HOLDS, NOT_RUN) or (claim.difference or 0.0) >= 0:
         return []
     rows = {}

@@ -1,10 +1,12 @@
 """Loss smoothing's claims, and what this run says beyond tests of differences."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from seqcap.metrics import registry
 from seqcap.papers.smoothing.rows import ENSEMBLE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts, read_rows
 from seqcap.report.claims import Claim, Result
-from seqcap.report.claims_file import ClaimsFile, Entry
+from seqcap.report.claims_file import ClaimsFile, Entry, Stated
 from seqcap.report.inputs import SCENES, Run
 
 _MOST = 0.5  # a pool of more than this share of the vocabulary is no restriction
@@ -13,26 +15,25 @@ _BEST = "tok_seq_cider_refs"  # the loss that the paper recommends
 
 
 def claims(run: Run) -> list[Claim]:
-    return [claim for entry in ClaimsFile.read(run.paper).claims for claim in _build(run, entry)]
+    return ClaimsFile.read(run.paper).made(lambda stated, entry: _build(run, stated, entry))
 
 
-def _build(run: Run, entry: Entry) -> Iterator[Claim]:
+def _build(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
     known = parts(run)
     for block, column, _, left, right in entry.each():
         metric = run.paper.facts.columns[entry.table][column][0] if entry.table else column
         if block:
             part = known[block]
-            text, untestable = f"{entry.text}, {part.facts.name}", _same_words(part, left) if entry.id == "L4" else ""
+            phrase = f"{registry.find(metric).label} of the best beam {{caption}}, {part.facts.name}"
+            untestable = _same_words(part, left) if stated.id == "L4" else ""
             names, rows = (part.name_of(left), part.name_of(right)), (part.losses[left].row, part.losses[right].row)
         else:
-            text, untestable, names = entry.text, "", (entry_name(run, left), entry_name(run, right))
+            phrase, untestable, names = "", "", (entry_name(run, left), entry_name(run, right))
             rows = (read_rows(run.paper).entries[left], read_rows(run.paper).entries[right])
         where = part.facts.block if block else None
         printed = run.paper.published.printed(entry.table, column, *rows, block=where) if entry.table else None
-        headline = entry.is_headline(column)
-        yield Claim(
-            entry.id, text, metric, "beam", "best", *names, +1, printed, untestable=untestable, headline=headline
-        )
+        claim = Claim(stated.id, stated.sentence, metric, "beam", "best", *names, +1, printed)
+        yield replace(claim, untestable=untestable, phrase=phrase)
 
 
 def _same_words(part: Part, loss: str) -> str:
@@ -74,7 +75,7 @@ def _captioners(run: Run, table: str) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    found = [_most(run), _lazy(run), _with_attention(run), _as_printed(run), _policy_gradient(run), _determined(run)]
+    found = [_most(run), _lazy(run), _as_printed(run), _policy_gradient(run), _determined(run)]
     return [remark for remark in found if remark]
 
 
@@ -122,21 +123,6 @@ def _lazy(run: Run) -> str:
             f"{sum(low <= 0 <= high for low, high in spans)} (in print {min(printed):+.2f} to {max(printed):+.2f})"
         )
     return ClaimsFile.read(run.paper).remark("lazy", found="; ".join(found)) if found else ""
-
-
-def _with_attention(run: Run) -> str:
-    part, counts, losses = parts(run)["with_attention"], [], set()
-    for claim, pairs in read_rows(run.paper).counted.items():
-        levels = [[part.level(loss) for loss in pair] for pair in pairs]
-        ahead = [left > right for left, right in levels if left is not None and right is not None]
-        losses |= {loss for pair in pairs for loss in pair}
-        if ahead:
-            counts.append(f"{sum(ahead)} of {len(ahead)} comparisons for {claim}")
-    if not counts:
-        return ""
-    seeds = [len(entry.seeds) for loss, entry in part.runs.items() if loss in losses]
-    values = {"name": part.facts.name, "metric": part.facts.metric, "single": seeds.count(1), "rows": len(seeds)}
-    return ClaimsFile.read(run.paper).remark("attention", counts=" and ".join(counts), **values)
 
 
 def _as_printed(run: Run) -> str:

@@ -48,7 +48,6 @@ class RowsFile(Frozen):
     losses: Mapping[str, Mapping[str, Loss]]
     parts: Mapping[str, PartFacts]
     entries: Mapping[str, str]
-    counted: Mapping[str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
