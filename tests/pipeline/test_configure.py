@@ -138,7 +138,11 @@ def test_a_judge_may_be_a_users_clip(files, tmp_path):
             | reported("sle"),
         ),
         (f"{SLE}:runs.sll_att.reward", "spider", {"train/sle_sll_att", "evaluate/sle_image", *reported("sle")}),
-        ("rewards.spider.spice", 0.5, {"train/spider_pg_spider", "evaluate/spider_image"}),
+        (
+            "rewards.spider.spice",
+            0.5,
+            {"train/spider_pg_spider", "train/across_rollouts", "evaluate/spider_image", "evaluate/across_image"},
+        ),
         (
             f"{SPIDER}:runs.rollouts.training",
             {"epochs": 1},
@@ -198,7 +202,7 @@ def test_a_paper_that_is_left_out_is_not_run(files):
     gone = {name for name in before if "spider" in name}
     assert set(before) - set(after) == gone
     assert changed(before, after) == {*gone, "report"}
-    assert after["report"]["papers"] == ["psst", "sle", "smoothing", "wtfrl"]
+    assert after["report"]["papers"] == ["across", "psst", "sle", "smoothing", "wtfrl"]
 
 
 # --- What is wrong

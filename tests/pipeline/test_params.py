@@ -161,7 +161,7 @@ def test_a_scale_of_ones_own(files):
 
 def test_a_scale_passes_over_what_an_experiment_left_out(files):
     files["scale"] = "paper"
-    for name in ("spider", "psst", "wtfrl"):
+    for name in ("across", "spider", "psst", "wtfrl"):
         files.content(f"papers/{name}.yaml").clear()
     del files["captioners.attention"]
     del files[f"{SLE}:runs.attention"]

@@ -145,9 +145,10 @@ def paper(name: str) -> set[str]:
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
 EXPLORING = (*SLE, "sle_clip_policies")
-TOLD_APART = ("psst_image", "wtfrl_image")
+TOLD_APART = ("across_image", "psst_image", "wtfrl_image")
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
 OF_CAPTIONS = (
+    "across_image",
     "sle_image",
     "sle_clip",
     "spider_image",
@@ -175,7 +176,7 @@ EDITS = {
     ),
     "how captions are passed on": (
         source("models/relaxation.py"),
-        of("train", "psst_multinomial") | of("estimators", "psst_estimators"),
+        of("train", "psst_multinomial", "across_likelihood") | of("estimators", "psst_estimators"),
     ),
     "the raters' page": (source("rating/web/page.js"), of("rating", "psst")),
     "a captioner": (
@@ -259,7 +260,7 @@ def test_the_stages_of_some_papers():
     papers = stage_graph(ROOT, sections(["sle", "spider"]))
     assert {"section@sle", "tables@sle", "section@spider", "pretrain@lstm"} <= set(papers)
     assert not [name for name in papers if "smoothing" in name or name == "report"]
-    with pytest.raises(InputError, match="no section 'sel'; allowed: psst, sle, "):
+    with pytest.raises(InputError, match="no section 'sel'; allowed: across, psst, sle, "):
         stage_graph(ROOT, sections(["sel"]))
 
 

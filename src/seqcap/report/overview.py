@@ -14,8 +14,9 @@ COLUMNS = [
 ]
 FRONT = "front"
 READING = (
-    "±: half of the 95% bootstrap interval over training seeds and test images ({n}). Bold: the best of a column. ◆: on "
-    "the Pareto front of this column and the first: no other row is better in one and as good in the other."
+    "±: half of the 95% bootstrap interval over training seeds and test images ({n}); rows share both, so a difference "
+    "is surer than its two intervals look. Bold: the best of a column. "
+    "◆: on the Pareto front of this column and the first: no other row is better in one and as good in the other."
 )
 Lines = Sequence[Mapping[str, str]]
 _MARK = " ◆"
@@ -58,6 +59,6 @@ def _text(line: Mapping[str, str], best: float | None) -> str:
     text = f"{value:.1f}"
     if best is not None and round(value, 1) == best:
         text = f"__{text}__"
-    if line["ours_low"]:
+    if line["ours_low"] and line["direction"]:
         text += f" ±{(float(line['ours_high']) - float(line['ours_low'])) / 2:.1f}"
     return text + (_MARK if line["pareto"] == FRONT else "")

@@ -99,7 +99,7 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
     """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
-    tasks = dict.fromkeys(entry.task for entry in run.runs)
+    tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
         "label": run.paper.label,
@@ -108,7 +108,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
         "levels": others,
         "variants": len(run.trained),
         "verdicts": counts(results),
-        "finding": ClaimsFile.read(run.paper).finding.model_dump(),
+        "finding": finding and finding.model_dump(),
         "claims": [
             {
                 "id": first.claim.id,

@@ -10,7 +10,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -110,8 +110,9 @@ class Cell:
 class Table:
     title: str
     reading: str
-    cells: list[Cell]
+    cells: Sequence[Cell]
     brackets: str = ""
+    columns: ClassVar[Sequence[str]] = COLUMNS  # of its CSV file
 
     def write(self, name: str, folder: Path) -> None:
         with (
@@ -119,10 +120,10 @@ class Table:
             path.open("w", newline="", encoding="utf-8") as file,
         ):
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(COLUMNS)
+            writer.writerow(self.columns)
             writer.writerows(cell.record() for cell in self.cells)
             if not self.cells:
-                writer.writerow([""] * (len(COLUMNS) - 1) + [self.reading])
+                writer.writerow([""] * (len(self.columns) - 1) + [self.reading])
         with writing.atomic(folder / f"{name}.md") as path:
             path.write_text(self.markdown(), encoding="utf-8")
 
@@ -172,11 +173,13 @@ def _counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """What a table's function gives beyond cells: `reading` replaces the table's own, `words` fill its placeholders."""
+    """What a table's function gives beyond cells: `reading` replaces the table's own, `words` fill its placeholders,
+    `layout` is how it is written."""
 
-    cells: list[Cell]
+    cells: Sequence[Cell]
     reading: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
+    layout: type[Table] = Table
 
 
 Make = Callable[[Run], list[Cell] | Made]  # how a table is made
@@ -194,7 +197,7 @@ def make_table(run: Run, name: str) -> Table:
     made = functions[name](run) if name in functions else published_table(run, text)
     made = made if isinstance(made, Made) else Made(made)
     reading = made.reading or run.fill(text.reading, text.evaluation, **made.words)
-    return Table(run.fill(text.title), reading, made.cells, text.brackets)
+    return made.layout(run.fill(text.title), reading, made.cells, text.brackets)
 
 
 def published_table(run: Run, text: TableText) -> list[Cell]:

@@ -1,0 +1,1 @@
+"""Every paper's objectives on one captioner: no paper, but made like one."""

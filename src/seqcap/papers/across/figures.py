@@ -1,0 +1,62 @@
+"""Quality against diversity, distinctiveness and truth: a point per objective, a colour per paper."""
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from seqcap.config.report import ReportedRun
+from seqcap.papers.across.measures import AGAINST, CIDER, COLUMNS, OTHERS, papers
+from seqcap.report import figures as draw
+from seqcap.report.inputs import Run
+from seqcap.report.scatter import Point, draw_points, name_points
+
+_COLOURS = {
+    "baseline": draw.BLACK,
+    "smoothing": draw.ORANGE,
+    "SLE": draw.BLUE,
+    "SPIDEr": draw.GREEN,
+    "PSST": draw.RED,
+    "WTF-RL": draw.PINK,
+    OTHERS: draw.GREY,
+}
+
+
+def tradeoffs(run: Run) -> Figure | str:
+    found = {name: _points(run, name) for name in AGAINST}
+    panels = {name: points for name, points in found.items() if points}
+    if not panels:
+        return "Nothing was measured."
+    figure = Figure(figsize=(4.8 * len(panels), 5.2), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    for axis, (name, points) in zip(axes, panels.items(), strict=True):
+        draw_points(axis, points)
+        axis.set_xlabel(f"{name}, x100")
+    axes[0].set_ylabel(f"{CIDER}, x100")
+    handles = [Line2D([], [], color=_COLOURS[paper], marker="o", linestyle="", label=paper) for paper in papers(run)]
+    handles.append(Line2D([], [], color=draw.MUTED, linestyle="--", label="Pareto front"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+    figure.draw_without_rendering()
+    for axis, points in zip(axes, panels.values(), strict=True):
+        name_points(axis, points)
+    return figure
+
+
+def _points(run: Run, name: str) -> list[Point]:
+    found = []
+    for paper, entries in papers(run).items():
+        for entry in entries:
+            x, y = (_span(run, entry, column) for column in (name, CIDER))
+            if x is not None and y is not None:
+                found.append(Point(entry.label, _COLOURS[paper], x, y, hollow=len(entry.seeds) == 1))
+    return found
+
+
+def _span(run: Run, entry: ReportedRun, column: str) -> tuple[float, float, float] | None:
+    """Value and interval, x100."""
+    ours = COLUMNS[column].of(run, entry.name)
+    if ours.value is None:
+        return None
+    low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
+    return 100 * ours.value, 100 * low, 100 * high
+
+
+FIGURES = {"across": tradeoffs}

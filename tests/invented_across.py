@@ -1,0 +1,69 @@
+"""An invented run of all objectives on one captioner, with the runs of papers/across.yaml."""
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from invented_runs import PaperRun, Rows, Table, counts_of, rng_of
+
+from seqcap.config.report import ReportedRun
+from seqcap.pipeline.configure import resolve
+from seqcap.pipeline.params import read_params
+
+ROOT = Path(__file__).parents[1]
+
+
+@cache
+def entries() -> dict[str, ReportedRun]:
+    config = resolve(read_params(ROOT))["section"]["across"]
+    return {entry.name: entry for entry in config.runs}
+
+
+@dataclass
+class AcrossRun(PaperRun):
+    """Run after run quality grows and diversity falls; captions are the more often true the better they are, but the
+    judge finds those of the middle best."""
+
+    paper = "across"
+
+    names: list[str] = field(default_factory=lambda: list(entries()))
+
+    def entry(self, name: str) -> ReportedRun:
+        return entries()[name].model_copy(update={"seeds": self.seeds, "decoded": f"artifacts/across/{name}.parquet"})
+
+    def quality(self, name: str) -> float:
+        """From 0 to 1."""
+        return list(entries()).index(name) / (len(entries()) - 1)
+
+    def levels(self, name: str) -> dict[tuple[str, str, bool], float]:
+        """Decoder, metric and whether it is of a set -> its level."""
+        good = self.quality(name)
+        return {
+            ("beam", "CIDEr", False): 0.6 + 0.2 * good,
+            ("sample", "CIDEr", False): 0.3 + 0.4 * good,
+            ("beam", "fixed_R@10", False): 0.4 + 1.2 * good * (1 - good),
+            ("beam", "own_R@10", False): 0.4 + 0.3 * good,
+            ("beam", "all_true", False): 0.5 + 0.3 * good,
+            ("beam", "words", False): 9.0,
+            ("beam", "Self-BLEU", False): 0.5 + 0.4 * good,
+            ("sample", "Div1", True): 0.6 - 0.3 * good,
+            ("sample", "Div2", True): 0.8 - 0.4 * good,
+            ("sample", "recall_true", True): 0.5 - 0.1 * good,
+        }
+
+    def scores(self, evaluation: str) -> Rows:
+        table = Table(self.missing)
+        for entry in self.entries():
+            for seed in entry.seeds:
+                noise = rng_of(seed, entry.name).normal(0, 0.01, self.images)
+                for (decoder, metric, of_set), level in self.levels(entry.name).items():
+                    for item, more in enumerate(noise):
+                        rank = None if of_set else 0
+                        table.add(entry.name, seed, item, decoder, rank, metric, level + float(more))
+                keys = {"variant": entry.name, "seed": seed, "decoder": "sample"}
+                table.rows += counts_of(keys, "mBleu1-4", 0.2 + 0.5 * self.quality(entry.name) + noise, self.samples)
+        return table.rows
+
+    def curves(self, name: str) -> Rows:
+        keys = {"variant": name, "images": 0, "quantity": "val_cider"}
+        return [keys | {"seed": seed, "step": 0, "value": 0.6} for seed in self.entry(name).seeds]
