@@ -14,6 +14,7 @@ from seqcap.report.statistics import Missing
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
 
 PAPER = papers.load("psst")
+TRUE = "true of its scene, %"
 PSST, ST, PSST_GUMBEL, ST_GUMBEL = "PSST Multinomial", "ST Multinomial", "PSST Gumbel Softmax", "ST Gumbel Softmax"
 
 
@@ -115,6 +116,12 @@ def test_table2_reads_the_curves():
     assert cells["Luo et al. 2018", "R@10"] == pytest.approx(40, abs=2)
     notes = lines(whole("psst"), "psst_table2").set_index("row")["note"]
     assert notes["G-GAN (CIDEr=0.795)"].str.contains("a single run, at its own CIDEr 1.2").all()
+
+
+def test_truth_stands_beside_recall():
+    cells = numbers(whole("psst"), "psst_table3")
+    assert cells[rows.PEOPLE_OURS, TRUE] == cells[rows.PEOPLE_THEIRS, TRUE] == 100
+    assert numbers(whole("psst"), "psst_table2")[PSST, TRUE] == numbers(whole("psst"), "psst_drift")[PSST, TRUE]
 
 
 def test_rows_of_ours_follow_those_like_them():
@@ -275,12 +282,12 @@ def test_a_curve_and_markers_for_every_method():
     figure = figures.figure3(whole("psst"))
     panels = figure.axes
     assert [axis.get_xlabel() for axis in panels[:5]] == [
-        f"{name} x100 (greedy)" for name in ("BLEU-4", "CIDEr", "METEOR", "ROUGE-L", "SPICE")
+        f"{name} x1 (greedy)" for name in ("BLEU-4", "CIDEr", "METEOR", "ROUGE-L", "SPICE")
     ]
     lines_of = [line for line in panels[2].get_lines() if line.get_marker() in ("None", "")]
     assert len(lines_of) == len(figures._STYLES)
     psst = lines_of[list(figures._STYLES).index("multinomial")]
-    assert np.asarray(psst.get_xdata(), dtype=float) == pytest.approx([25.4, 23.4, 21.4], abs=0.3)
+    assert np.asarray(psst.get_xdata(), dtype=float) == pytest.approx([0.254, 0.234, 0.214], abs=0.003)
     assert np.asarray(psst.get_ydata(), dtype=float) == pytest.approx([66, 76, 86], abs=1)
     (weights,) = (axis.get_legend() for axis in panels if axis.get_legend())
     assert [text.get_text() for text in weights.get_texts()][1] == "w 2: lambda 0.0015 or 0.67"

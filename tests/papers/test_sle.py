@@ -191,7 +191,7 @@ def test_cross_entropy_is_a_dashed_line_at_its_level(sle):
     axis = figure.axes[0]
     dashed = [line for line in axis.get_lines() if line.get_linestyle() == "--"]
     assert len(dashed) == 1
-    assert dashed[0].get_ydata()[0] == pytest.approx(0.72)
+    assert dashed[0].get_ydata()[0] == pytest.approx(72)
     assert [line.get_label() for line in axis.get_lines() if not line.get_label().startswith("_")] == [
         "SLL",
         "SLL-ME",
@@ -255,6 +255,7 @@ def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
     assert y == pytest.approx([*levels, LEVELS["sll_sle"]["Div2"], LEVELS["sll"]["Div2"]], abs=0.03)
     marks = [line for line in div2.get_lines() if line.get_marker() == "_" and len(line.get_xdata()) == 3]
     assert len(marks) == 2 * 5
+    assert not [line for line in div2.get_lines() if line.get_markerfacecolor() == "white"]
     upright = next(line for line in div2.get_lines() if line.get_linestyle() == "-.")
     assert upright.get_xdata()[0] == 0.75
     xe = next(line for line in div2.get_lines() if line.get_linestyle() == ":")

@@ -14,6 +14,7 @@ from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.papers.smoothing import claims, figures, rows
 from seqcap.report.claims import run_claims
+from seqcap.report.figures import HOLLOW
 from seqcap.report.inputs import Run
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS, NOT_RUN
@@ -224,16 +225,34 @@ def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
     smoothing.names = ["lstm_mle", "attention_mle", "attention_seq_cider_refs", "attention_tok_seq_cider_refs"]
     run = smoothing.write()
     shown = texts(figures.figure1(run))
-    assert shown.count("with attention, best caption of a beam of 3, seed 1") == 5
+    assert shown.count("with attention, best caption of a beam of 3, seed 1") == 1
     assert shown.count("Tok-Seq") == 5
-    assert shown.count("variant Tok | Glove sim, with attention is not part of this run") == 5
+    assert shown.count("Not part of this run: Tok.") == 1
     beam = run.decoded["attention_mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
     assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
     # Without attention there are all four.
     smoothing.names += ["lstm_tok", "lstm_seq_cider_refs", "lstm_tok_seq_cider_refs"]
     shown = texts(figures.figure1(smoothing.write()))
-    assert shown.count("without attention, best caption of a beam of 3, seed 1") == 5
-    assert not any("not part of this run" in text for text in shown)
+    assert shown.count("without attention, best caption of a beam of 3, seed 1") == 1
+    assert not any("Not part of this run" in text for text in shown)
+
+
+def test_a_gain_of_one_seed_is_hollow_and_of_the_same_seed(smoothing: SmoothingRun):
+    """MLE has three seeds, one loss has one: its gain is over MLE of that seed, and marked in table and figure."""
+    smoothing.seeds, entry = (1, 2, 3), smoothing.entry
+    smoothing.entry = lambda name: entry(name).model_copy(update={"seeds": (1,)} if name == "lstm_entropy" else {})
+    scores = smoothing.scores
+    smoothing.scores = lambda of: [row for row in scores(of) if row["variant"] != "lstm_entropy" or row["seed"] == 1]
+    run = smoothing.read()
+    made = lines(run, "smoothing_gains").set_index(["block", "row"]).loc[("CIDEr, without attention", "MLE + gammaH")]
+    ours, base = (run.scores.by_seed(f"lstm_{loss}", "beam", "CIDEr")[1] for loss in ("entropy", "mle"))
+    assert float(made["ours"]) == pytest.approx(100 * (ours - base), abs=0.006)
+    assert "| MLE + gammaH ° |" in make_table(run, "smoothing_gains").markdown()
+    figure = figures.gains(run)
+    hollow = [line for axis in figure.axes for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
+    assert len(hollow) == 1
+    assert hollow[0].get_xdata()[0] == pytest.approx(float(made["ours"]), abs=0.006)
+    assert [text.get_text() for text in figure.legends[0].get_texts()][-1] == HOLLOW
 
 
 def test_curves_are_a_row_per_part_and_a_column_per_family(smoothing: SmoothingRun):
@@ -241,14 +260,14 @@ def test_curves_are_a_row_per_part_and_a_column_per_family(smoothing: SmoothingR
     run = smoothing.write()
     panels = figures.curves(run).axes
     assert len(panels) == 2 * 5
-    assert [axis.get_title("left") for axis in panels[:2]] == ["token level", "Seq, Hamming (dashed: lazy)"]
+    assert [axis.get_title("left") for axis in panels[:2]] == ["token level", "Seq, Hamming"]
     thick = [[line for line in panel.get_lines() if line.get_linewidth() == 2] for panel in panels]
     # MLE in each. Without attention: three of tokens, three full and three lazy of each reward, three of each Tok-Seq.
     assert [len(lines) for lines in thick] == [4, 7, 7, 4, 4, 3, 3, 2, 2, 2]
     assert [line.get_linestyle() for line in thick[1]] == ["-"] * 4 + ["--"] * 3
     # What all losses learn first is cut off, so that their ends can be told apart.
     values = run.curves.query("quantity == 'val_cider'")
-    bottom, top = panels[0].get_ylim()
+    bottom, top = (end / 100 for end in panels[0].get_ylim())
     assert values["value"].min() < bottom < values.query("step >= 80")["value"].min()
     assert top > values["value"].max()
 

@@ -11,6 +11,7 @@ from seqcap.papers.wtfrl.ablations import ablations
 from seqcap.papers.wtfrl.claims import remarks
 from seqcap.papers.wtfrl.figures import most_hacked
 from seqcap.report.claims_file import ClaimsFile
+from seqcap.report.figures import HOLLOW
 from seqcap.report.inputs import Run
 from seqcap.report.tables import make_table
 from seqcap.report.verdicts import HOLDS
@@ -44,11 +45,12 @@ def test_rows_that_are_ours_follow_those_like_them_and_say_so():
     assert rows[rows.index("TF") + 1] == "TF, as many steps more"
     assert rows[rows.index("RL") + 1] == "RL, alpha 1"
     mine = made["row"].isin(OURS)
-    assert mine.sum() == 2 * 12
+    assert mine.sum() == 2 * 13
     assert (made.loc[mine, "paper"] == "").all()
     assert made.loc[mine, "note"].str.contains("not in the paper's table").all()
     assert not made.loc[~mine, "note"].str.contains("not in the paper's table").any()
     cells = made.set_index(["row", "column"])["ours"].astype(float)
+    assert set(cells[:, "true of its scene, %"]) == {60.0}
     assert cells["RL, alpha 1", "T2I R@10"] == pytest.approx(cells["RL", "T2I R@10"] + 100 * HACKED, abs=0.1)
 
 
@@ -86,35 +88,39 @@ def test_people_are_heard_by_both_retrievers():
 def test_ablations_are_found_by_their_settings():
     found = ablations(whole("wtfrl"))
     assert {what: [entry.name for entry in rows.values()] for what, rows in found.items()} == {
-        "alpha": ["wtf_rl_alpha_50", "wtf_rl", "wtf_rl_alpha_1"],
-        "tau": ["wtf_rl", "wtf_rl_tau_5"],
-        "mined images": ["wtf_rl", "wtf_rl_unmined"],
-        "co-training": ["wtf_rl", "wtf_rl_alone_discriminator"],
+        "alpha": ["wtf_rl_alpha_50", "wtf_rl_alpha_1"],
+        "tau": ["wtf_rl_tau_5"],
+        "mined images": ["wtf_rl_unmined"],
+        "co-training": ["wtf_rl_alone_discriminator"],
     }
-    assert list(found["alpha"]) == ["alpha 0.5", "alpha 0.94 (WTF-RL)", "alpha 1"]
-    assert list(found["mined images"]) == ["mined images of rank 4 and 5 (WTF-RL)", "no mined images"]
-    assert list(found["tau"])[1] == "tau 0.05"
+    assert list(found["alpha"]) == ["alpha 0.5", "alpha 1"]
+    assert list(found["mined images"]) == ["no mined images"]
+    assert list(found["tau"]) == ["tau 0.05"]
 
 
 def test_several_changes_and_none_are_not_lost(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(CHANGES, "wtf_rl_tau_5", {"temperature": 0.05, "alpha": 0.5})
-    monkeypatch.setitem(CHANGES, "wtf_rl_unmined", {})
+    monkeypatch.setitem(CHANGES, "wtf_rl_unmined", {})  # WTF-RL itself: no row of its own
     monkeypatch.setitem(CHANGES, "wtf_rl_alpha_1", {"alpha": 0.5})
     found = ablations(WtfrlRun().read())
-    assert list(found["alpha, tau"]) == ["alpha 0.5, tau 0.05", "alpha 0.94, tau 0.01 (WTF-RL)"]
-    assert [entry.name for entry in found["the same settings"].values()] == ["wtf_rl", "wtf_rl_unmined"]
+    assert list(found) == ["alpha", "alpha, tau", "co-training"]
+    assert list(found["alpha, tau"]) == ["alpha 0.5, tau 0.05"]
     # Two alike have a row each.
-    assert list(found["alpha"]) == ["alpha 0.5", "alpha 0.5, wtf_rl_alpha_50", "alpha 0.94 (WTF-RL)"]
+    assert list(found["alpha"]) == ["alpha 0.5", "alpha 0.5, wtf_rl_alpha_50"]
 
 
-def test_ablations_are_beside_wtf_rl_and_marked():
+def test_ablations_are_below_wtf_rl_of_the_same_seed():
     made = lines(whole("wtfrl"), "wtfrl_ablations").set_index(["block", "row", "column"])
-    assert len(made) == 9 * 6
-    assert float(made.loc[("alpha", "alpha 0.94 (WTF-RL)", "CIDEr"), "ours"]) == pytest.approx(86.22, abs=1)
+    assert len(made) == 6 * 7
+    reference = made.loc[("as it is", "WTF-RL", "CIDEr")]
+    first = whole("wtfrl").scores.by_seed("wtf_rl", "beam", "CIDEr")[1]
+    assert float(reference["ours"]) == pytest.approx(100 * first, abs=0.006)
+    assert reference["note"].endswith("alpha 0.94, tau 0.01, mined images of rank 4 and 5, the discriminator learns on")
     assert float(made.loc[("tau", "tau 0.05", "T2I R@10, reward's"), "ours"]) == pytest.approx(73.68 - 5, abs=1)
-    alone = made["note"].str.contains("one training seed: the interval is over test images alone")
-    own = made.index.get_level_values("row").str.contains("WTF-RL")
-    assert alone.tolist() == (~own).tolist()
+    assert set(made["n"]) == {"20 images x 1 seed", "10 images x 1 seed"}  # the latter of Self-BLEU
+    text = make_table(whole("wtfrl"), "wtfrl_ablations").markdown()
+    assert text.count("- One training seed: the interval is over test images alone.") == 1
+    assert sum(line.startswith("| as it is | WTF-RL |") for line in text.splitlines()) == 1
 
 
 def test_without_wtf_rl_there_is_nothing_to_change():
@@ -200,7 +206,7 @@ def test_print_tells_among_how_many_images_recall_is():
 
 
 def hacked() -> dict[tuple[str, str, int], float]:
-    """Ranks in which image 7 is hacked most and 4 next; 11 gains more, but the judge confirms it."""
+    """Ranks in which image 7 is hacked most and 4 next; 11 gains more, but its caption is true."""
     found: dict[tuple[str, str, int], float] = {}
     for item, people, paid, judged in (
         (7, 90.0, 2.0, 9.0),
@@ -211,18 +217,23 @@ def hacked() -> dict[tuple[str, str, int], float]:
         found["human:reward", "own_rank", item] = people
         found["rl_alone", "own_rank", item] = paid
         found["rl_alone", "fixed_rank", item] = judged
+        found["rl_alone", "true_of_own", item] = float(item == 11)
     return found
 
 
 def test_the_rule_picks_the_image_that_it_says():
     made = WtfrlRun(set_to=hacked())
     run = made.read()
-    # People's first captions have rank 6 by the judge. Of equal gains the smaller number is first.
+    # Of equal gains the smaller number is first.
     assert most_hacked(run, 3) == [7, 4, 14]
     assert most_hacked(run, 1) == [7]
+    # Where nobody checks, the judge says no: people's first captions have rank 6 by it.
+    made.dataset = "flickr8k"
+    made.set_to = {key: value for key, value in made.set_to.items() if key[1] != "true_of_own"}
+    assert most_hacked(made.read(), 3) == [7, 4, 14]
     made.set_to["rl_alone", "fixed_rank", 7] = 5.0
     assert most_hacked(made.read(), 2) == [4, 14]
-    assert "gains most ranks" in PAPER.figures["wtfrl_fig1"].caption
+    assert "gain most ranks" in PAPER.figures["wtfrl_fig1"].caption
 
 
 def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
@@ -231,9 +242,9 @@ def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
     shown = texts(figures.figure1(read))
     pictures = [text.replace("\n", " ") for text in shown if text.startswith("scenes, test")]
     assert pictures == ["scenes, test image 7", "scenes, test image 4"]
-    assert sum(text.startswith("90, 6: a a a") for text in shown) == 1
+    assert sum(text.startswith("90, 6, true: a a a") for text in shown) == 1
     beam = read.decoded["rl_alone"].query("decoder == 'beam' and seed == 1 and item == 7 and rank == 0")["text"].item()
-    assert any(text.replace("\n    ", " ") == f"2, 9: {beam}" for text in shown)
+    assert any(text.replace("\n    ", " ") == f"2, 9, false: {beam}" for text in shown)
     assert sum(text.strip() == "reward hacking" for text in shown) == 4
     assert "two dogs wearing a christmas hat laying on a porch" in shown
     assert not any("drawn at random" in text for text in shown)
@@ -242,20 +253,25 @@ def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
 def test_without_a_hacked_run_images_are_drawn(wtfrl):
     wtfrl.names = list(FEW)
     shown = texts(figures.figure1(wtfrl.write()))
-    assert sum(text.startswith("drawn at random, not by the rule; rank") for text in shown) == 2
-    assert shown.count("variant rl_alone is not part of this run") == 2
+    assert sum(text.startswith("drawn at random, not by the rule; rank") for text in shown) == 1
+    assert shown.count("Not part of this run: reward hacking.") == 1
     assert "a group of elephants standing behind a wire fence" in shown
 
 
 # --- Other figures
 
 
-def test_recall_against_cider_is_by_both_and_as_printed():
+def test_recall_against_cider_and_truth_is_by_both_and_as_printed():
     figure = figures.tradeoff(whole("wtfrl"))
-    paid, judged, paper = figure.axes
-    for axis in (paid, judged):
+    paid, judged, truth, paper = figure.axes
+    for axis, people in ((paid, []), (judged, []), (truth, ["human captions"])):
         labels = [container.get_label() for container in axis.containers]
-        assert labels == ["ablations of WTF-RL"] * len(CHANGES) + list(LABELS.values())
+        assert labels == ["ablations of WTF-RL"] * len(CHANGES) + list(LABELS.values()) + people
+        hollow = [line for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
+        assert len(hollow) == len(CHANGES)
+    x, y = (np.asarray(values, dtype=float).item() for values in truth.containers[-1].lines[0].get_data())
+    assert (x, y) == (pytest.approx(100), pytest.approx(50, abs=1))
+    assert len(figures.tradeoff(few(dataset="flickr8k")).axes) == 3
     drawn = {container.get_label(): container.lines[0] for container in paid.containers}
     x, y = (np.asarray(values, dtype=float).item() for values in drawn["RL"].get_data())
     assert (x, y) == (pytest.approx(76.06, abs=1), pytest.approx(75.3, abs=1))
@@ -265,4 +281,5 @@ def test_recall_against_cider_is_by_both_and_as_printed():
     assert len(points) == 7
     assert [float(value[0]) for value in points["SCST - Grammar"]] == [41.24, 71.1]
     (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {"ablations of WTF-RL", *LABELS.values()}
+    shown = {text.get_text() for text in legend.get_texts()}
+    assert shown == {"ablations of WTF-RL", *LABELS.values(), "human captions", HOLLOW}

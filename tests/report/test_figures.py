@@ -7,12 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
 
 from seqcap.files import json_file
 from seqcap.report import figures
 from seqcap.report.paper import FigureText
+from seqcap.report.tables import Estimate
 
 
 @pytest.mark.parametrize("paper", ["sle", "smoothing", "spider"])
@@ -71,9 +73,9 @@ def test_images_are_chosen_by_rule():
 def test_long_curves_are_averaged():
     curve = pd.DataFrame({"step": range(1001), "value": np.arange(1001.0)})
     binned = figures.binned(curve)
-    assert len(binned) == 101
+    assert len(binned) == 61
     assert binned["step"].iloc[0] == 0
-    assert binned["value"].iloc[1] == pytest.approx(np.mean(range(1, 11)))
+    assert binned["value"].iloc[1] == pytest.approx(np.mean(range(1, 17)))
     assert len(figures.binned(curve.head(50))) == 50
 
 
@@ -93,6 +95,39 @@ def test_a_run_that_was_not_trained_is_only_in_the_dashed_line(sle):
     lines = drawn(sle, "xe", "sll").axes[0].get_lines()
     assert [line.get_label() for line in lines if not line.get_label().startswith("_")] == ["SLL", "XE (step 0)"]
     assert lines[-1].get_ydata()[0] == pytest.approx(0.72)
+
+
+def test_one_seed_is_hollow():
+    axis = Figure().subplots()
+    points = {0.0: Estimate(0.2, 0.1, 0.3, seeds=1), 1.0: Estimate(0.4, 0.3, 0.5, seeds=3)}
+    figures.plot_estimates(axis, points, 100, color=figures.BLUE, marker="s", label="ours")
+    (hollow,) = [line for line in axis.get_lines() if line.get_markerfacecolor() == "white"]
+    assert hollow.get_label() == figures.HOLLOW
+    assert hollow.get_xydata().tolist() == [[0, 20]]
+    figure = axis.figure
+    figures.legend(figure, [axis], ncols=2)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours", figures.HOLLOW]
+
+
+def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
+    run, colours = sle.write(), (figures.RED, figures.ORANGE, figures.PINK, figures.BLUE)
+
+    def one(run: object) -> Figure:
+        figure = Figure()
+        axis = figure.subplots()
+        axis.imshow(np.random.default_rng(0).random((64, 64, 3)))
+        for place, colour in enumerate(colours):
+            axis.plot(place, place, "s", color=colour)
+        return figure
+
+    run = replace(run, paper=replace(run.paper, find=lambda part: SimpleNamespace(FIGURES={"one": one})))
+    vars(run.paper)["figures"] = {"one": FigureText(title="Figure 1", caption="Its caption.")}
+    figures.write_figures(run)
+    with Image.open("reports/sle/figures/one.png") as image:
+        assert image.mode == "P"
+        pixels = np.asarray(image.convert("RGB"), dtype=float).reshape(-1, 3)
+    for colour in colours:
+        assert np.abs(pixels - 255 * np.array(to_rgb(colour))).max(axis=1).min() < 12, colour
 
 
 def test_dashed_curves_are_those_that_are_named(sle):

@@ -31,7 +31,7 @@ def test_every_number_has_an_interval_and_every_gap_a_reason(paper: str, request
         assert (bounded["ours_low"].astype(float) <= bounded["ours"].astype(float)).all()
         assert (bounded["ours_high"].astype(float) >= bounded["ours"].astype(float)).all()
         unbounded = full[full["ours_low"] == ""]
-        assert unbounded["n"].isin(["1 seed"]).all()
+        assert unbounded["n"].str.endswith(" x 1 seed").all()
 
 
 def test_a_run_that_the_paper_lacks_stands_below_those_like_it(sle, monkeypatch: pytest.MonkeyPatch):
@@ -112,11 +112,11 @@ def test_a_corpus_metric_that_has_no_items_has_a_range_of_seeds(sle):
     sle.names = ["sll"]
     made = tables.Measure("sample", "vocabulary", "set").of(sle.read(), "sll")
     assert (made.value, made.low, made.high) == pytest.approx((0.502, 0.501, 0.503))
-    assert (made.n, made.remarks) == ("3 seeds", (f"[ ]: {tables.SEEDS}",))
+    assert (made.n, made.remarks) == ("12 images x 3 seeds", (f"[ ]: {tables.SEEDS}",))
     assert "range over seeds" in tables.SEEDS
     sle.seeds = (2,)
     lone = tables.Measure("sample", "vocabulary", "set").of(sle.read(), "sll")
-    assert (lone.low, lone.n, lone.remarks) == (None, "1 seed", ("one seed: no range",))
+    assert (lone.low, lone.n, lone.remarks) == (None, "12 images x 1 seed", ("one seed: no range",))
 
 
 def test_quality_spans_the_seeds(sle):
@@ -131,11 +131,64 @@ def test_quality_spans_the_seeds(sle):
 
 def test_markdown_shows_paper_and_ours(sle):
     text = tables.make_table(sle.read(), "sle_table2").markdown()
-    row = next(line for line in text.splitlines() if "| SLL-SLE\\* |" in line)
+    row = next(line for line in text.splitlines() if "| SLL-SLE\\* ° |" in line)
     assert "119.6" in row
     assert "[" in row
-    assert "- (a) another system's published number; not re-run" in text
+    assert "Top-Down-XE; Top-Down-SLL: another system's published number; not re-run." in text
     assert "nan" not in text.lower()
+
+
+def test_rows_stand_with_as_many_seeds_as_most_have(sle):
+    """Five seeds of SLL beside three of the others are the first three; one with attention is marked."""
+    entry = sle.entry
+    sle.entry = lambda name: entry(name).model_copy(update={"seeds": (1, 2, 3, 4, 5)} if name == "sll" else {})
+    run = sle.read()
+    made = lines(run, "sle_table2").set_index(["row", "column"]).loc[("SLL", "CIDEr")]
+    assert made["n"] == "12 images x 3 seeds"
+    every = run.scores.by_seed("sll", "beam", "CIDEr") * 100
+    assert len(every) == 5
+    assert float(made["ours"]) == pytest.approx(every[:3].mean(), abs=0.006)
+    assert abs(float(made["ours"]) - every.mean()) > 0.006
+    text = tables.make_table(run, "sle_table2").markdown()
+    assert text.count("Of runs with more than 3 training seeds the first 3 count") == 1
+    assert "| SLL-SLE |" in text
+    assert text.count("°: fewer training seeds than other rows") == 1
+    assert "one training seed" not in text
+    # Clips have three seeds each.
+    assert "training seeds the first" not in tables.make_table(run, "sle_table3").markdown()
+    assert run.on_common_seeds().by_name["sll"].seeds == (1, 2, 3)
+
+
+def cell(row: str, column: str, *remarks: str, value: float | None = 1.0, seeds: int = 3) -> tables.Cell:
+    n = "" if value is None else tables.sizes(9, "images", seeds)
+    return tables.Cell(
+        "", row, column, "", "", tables.Estimate(value, None, None, n, remarks, seeds=seeds), 1, 2, "here"
+    )
+
+
+def notes(*cells: tables.Cell) -> list[str]:
+    text = tables.Table("A table", "How to read it.", list(cells)).markdown()
+    return [line for line in text.splitlines() if line.startswith("- ")]
+
+
+def test_notes_are_said_once_of_what_they_are_of():
+    whole = [cell(row, column, "of all") for row in "ab" for column in "xy"]
+    assert notes(*whole) == ["- Of all."]
+    assert notes(cell("a*", "x", "r"), cell("a*", "y", "r"), cell("b", "x"), cell("b", "y")) == ["- a\\*: r."]
+    assert notes(cell("a", "x", "r"), cell("a", "y"), cell("b", "x", "r"), cell("b", "y")) == ["- x: r."]
+    assert notes(cell("a", "x", "r"), cell("a", "y"), cell("b", "x"), cell("b", "y", "r")) == ["- a, x; b, y: r."]
+    # A reason why there is no number is of its rows, even where all without one have it; it may begin with their name.
+    assert notes(cell("a", "x"), cell("b", "x", "not run", value=None)) == ["- b: not run."]
+    assert notes(cell("a", "x"), cell("b", "x", "b does not get there", value=None)) == ["- B does not get there."]
+
+
+def test_what_all_numbers_are_of_stands_once():
+    same = tables.Table("A table", "", [cell("a", "x"), cell("b", "x")]).markdown()
+    assert "| row | x |" in same
+    assert "Ours: 9 images x 3 seeds." in same
+    apart = tables.Table("A table", "", [cell("a", "x"), cell("b", "x", seeds=1)]).markdown()
+    assert "| row | x | n |" in apart
+    assert "| b ° | 1.0 | 9 images x 1 seed |" in apart
 
 
 def pair(**changes: object) -> list[dict[str, object]]:

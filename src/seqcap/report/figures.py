@@ -1,5 +1,6 @@
 """What the papers' figures share: style, captions beside images, curves; PNG files with reproducible bytes."""
 
+import io
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
+from PIL import Image
 
 from seqcap.config.report import ReportedRun
 from seqcap.data.frames import ClipSource
@@ -27,20 +31,26 @@ from seqcap.tasks import ARTIFACTS
 # Okabe and Ito's colours, told apart with any colour vision.
 BLACK, BLUE, ORANGE, RED = "#000000", "#0072B2", "#E69F00", "#D55E00"
 GREEN, PINK, SKY, YELLOW = "#009E73", "#CC79A7", "#56B4E9", "#F0E442"
+MUTED, GREY, OLIVE = "#8a8a8a", "#555555", "#8F7700"
 _SPARE_COLOURS = (GREEN, PINK, SKY, YELLOW)
-MUTED, GREY = "#8a8a8a", "#555555"
+# In all papers alike: maximum likelihood, from which they start, the paper's own method, and people.
+BASELINE, METHOD, PEOPLE = BLACK, RED, GREY
 
-_STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10, "figure.dpi": 110}
+HOLLOW = "hollow: one training seed (bar: over test items alone)"
+
+_STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10}
+_DPI, _COLOURS = 105, 256  # of a file, to which a palette is a quarter of the size
 _LINE = 0.185  # inches from one line of a caption to the next
 _CHARACTER = 0.072  # inches of caption text, on average
 _LONG_REFERENCE = 10
 # Frames of a clip that are shown, in so many rows and columns.
 _FRAMES = 2, 3
-_CURVE_POINTS = 100
+_CURVE_POINTS = 60
 
 
 def write_figures(run: Run) -> None:
     """Writes <name>.png of every figure, and figures.json. A function with nothing to draw returns a sentence."""
+    run = run.on_common_seeds()
     folder, functions = REPORTS / run.paper.name / "figures", run.paper.functions("figures")
     words = {}
     with matplotlib.style.context(["default", _STYLE]):
@@ -57,8 +67,12 @@ def write_figures(run: Run) -> None:
 
 def _save(figure: Figure, path: Path) -> None:
     FigureCanvasAgg(figure)
-    with writing.atomic(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=110, metadata={"Software": None})
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=_DPI)
+    with writing.atomic(path) as temporary, Image.open(drawn) as image:
+        # Octrees keep colours that few pixels have.
+        few = image.convert("RGB").quantize(_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        few.save(temporary, format="PNG", optimize=True)
 
 
 def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
@@ -66,6 +80,11 @@ def palette(names: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
     spare = [colour for colour in _SPARE_COLOURS if colour not in known.values()]
     others = sorted(set(names) - set(known))
     return dict(known) | {name: spare[i % len(spare)] for i, name in enumerate(others)}
+
+
+def lighter(colour: str, share: float) -> str:
+    """A colour, by a share on the way to white."""
+    return to_hex([part + share * (1 - part) for part in to_rgb(colour)])
 
 
 def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -111,17 +130,22 @@ class Row:
     @property
     def height(self) -> float:
         lines = max(sum(line.lines for line in column) for column in self.columns)
-        return max(lines * _LINE + 0.5, 1.55)
+        return max(lines * _LINE + 0.5, 1.55 if self.file else 0.9)
 
 
-def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Figure:
-    """A row per image: the image, or its file name where it may not be shown, and columns of `widths` characters."""
-    inches = [_CHARACTER * width for width in widths]
-    figure = Figure(figsize=(2.2 + sum(inches), sum(row.height for row in rows) + 0.1))
-    top = figure.get_figheight() - 0.05
+def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ()) -> Figure:
+    """A row per image: the image, or its file name where it may not be shown, and columns as wide as their text; below,
+    the systems that are `left_out` because this run does not have them."""
+    inches = [_CHARACTER * (2 + max(map(_width, lines))) for lines in zip(*map(_columns, rows), strict=True)]
+    words = textwrap.fill(f"Not part of this run: {', '.join(left_out)}." if left_out else "", 100)
+    below = Line(words, GREY)
+    height = sum(row.height for row in rows) + 0.1 + (below.lines * _LINE if words else 0.0)
+    figure = Figure(figsize=(2.3 + sum(inches), height))
+    top = height - 0.05
+    _text(figure, 0.1, 0.05 + below.lines * _LINE, below)
     for row in rows:
         _draw_image(figure, 0.1, top, row, run)
-        left = 1.95
+        left = 2.1
         for heading, column, width in zip(row.headings, row.columns, inches, strict=True):
             _text(figure, left, top - 0.12, heading)
             y = top - 0.12 - 1.35 * _LINE
@@ -133,13 +157,16 @@ def captions_figure(run: Run, rows: Sequence[Row], widths: Sequence[int]) -> Fig
     return figure
 
 
-def absent(name: str) -> Line:
-    return Line(f"variant {name} is not part of this run", MUTED)
+def _columns(row: Row) -> list[list[Line]]:
+    return [[heading, *lines] for heading, lines in zip(row.headings, row.columns, strict=True)]
+
+
+def _width(lines: Sequence[Line]) -> float:
+    """The characters of the widest line; bold ones are wider."""
+    return max(len(part) * (1.15 if line.bold else 1.0) for line in lines for part in line.text.split("\n"))
 
 
 def beam_caption(run: Run, name: str, item: int) -> Line:
-    if name not in run.by_name:
-        return absent(name)
     return Line(captions_of(run, name, item, "beam")[0] or "(empty)")
 
 
@@ -169,10 +196,11 @@ def example_rows(
     width: int,
     task: str = "",
 ) -> list[Row]:
-    """A row per image (or clip of `task`), as `systems_row`; `captions` gives each system's caption of an item."""
+    """A row per image (or clip of `task`), as `systems_row`; `captions` gives each system's caption of an item. The
+    heading stands over the first."""
     return [
-        systems_row(image_name(run, item, task), file, heading, captions(item), colours, width, task)
-        for item, file in zip(images["item"].tolist(), images["file"].tolist(), strict=True)
+        systems_row(image_name(run, item, task), file, heading * (not place), captions(item), colours, width, task)
+        for place, (item, file) in enumerate(zip(images["item"].tolist(), images["file"].tolist(), strict=True))
     ]
 
 
@@ -231,15 +259,29 @@ def spans(estimates: Iterable[Estimate], scale: float) -> tuple[Floats, Floats]:
 
 
 def plot_estimates(axis: Axes, points: Mapping[float, Estimate], scale: float, **look: Any) -> None:
-    """A line through values with error bars, by their places on the x axis."""
+    """A line through values with error bars, by their places on the x axis; those of one training seed are hollow."""
     known = {x: ours for x, ours in points.items() if ours.value is not None}
     if known:
         axis.errorbar(list(known), *spans(known.values(), scale), **look)
+        alone = [(x, ours.value * scale) for x, ours in known.items() if ours.value is not None and ours.seeds == 1]
+        hollow(axis, alone, look["color"], look["marker"], look.get("markersize"))
+
+
+def hollow(
+    axis: Axes, points: Sequence[tuple[float, float]], colour: str, marker: str, size: float | None = None
+) -> None:
+    """Hollow markers at some points, on top of what is there: those of one training seed."""
+    if points:
+        x, y = zip(*points, strict=True)
+        look = {"color": colour, "marker": marker, "markerfacecolor": "white", "markersize": size}
+        axis.plot(x, y, linestyle="", zorder=4, label=HOLLOW, **look)
 
 
 def legend(figure: Figure, axes: Iterable[Axes], ncols: int) -> None:
-    """One legend below the figure, with every label of some axes once."""
+    """One legend below the figure, with every label of some axes once; what hollow means comes last."""
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    if handles.pop(HOLLOW, None):
+        handles[HOLLOW] = Line2D([], [], color=GREY, marker="o", markerfacecolor="white", linestyle="")
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=ncols, frameon=False)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
+from statistics import multimode
 from typing import Any
 
 import numpy as np
@@ -101,6 +104,13 @@ class Scores:
         self._columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
         self._names = set(variants)
         self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
+        self._seeds: Mapping[str, Sequence[int]] = {}  # name -> its seeds that count; all of other names
+
+    def of_seeds(self, seeds: Mapping[str, Sequence[int]]) -> Scores:
+        """The same scores, but of some names those with given seeds alone."""
+        less = copy.copy(self)
+        less._seeds, less._cached = seeds, {}
+        return less
 
     @classmethod
     def read(cls, files: Sequence[str]) -> Scores:
@@ -178,7 +188,8 @@ class Scores:
         if rows is None:
             return None
         places = self._order[rows]
-        return _Group(*(self._columns[field.name][places] for field in fields(_Group)))
+        group = _Group(*(self._columns[field.name][places] for field in fields(_Group)))
+        return group.only(np.isin(group.seed, self._seeds[name])) if name in self._seeds else group
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
         group = self._group(name, decoder, metric)
@@ -195,6 +206,12 @@ class Scores:
             return corpus
         sample = self.sample(name, decoder, metric, captions)
         return None if sample is None else pd.Series(sample.by_seed, pd.Index(sample.seeds, name="seed"))
+
+    def items(self, name: str) -> int:
+        """Of how many items a name has scores."""
+        places = [self._order[rows] for (variant, *_), rows in self._rows.items() if variant == name]
+        items = pd.unique(self._columns["item"][np.concatenate(places)]) if places else np.zeros(0)
+        return int((items >= 0).sum())
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
         if name not in self._names:
@@ -222,11 +239,12 @@ class Decoded(dict[str, pd.DataFrame]):
 
     def __init__(self, runs: Iterable[ReportedRun]) -> None:
         super().__init__()
-        self._files = {run.name: run.decoded for run in runs}
+        self._runs = {run.name: run for run in runs}
 
     def __missing__(self, name: str) -> pd.DataFrame:
-        table = parquet.read_table(self._files[name], schemas.DECODED)
-        self[name] = _frame(table.drop_columns(["tokens"]))
+        run = self._runs[name]
+        frame = _frame(parquet.read_table(run.decoded, schemas.DECODED).drop_columns(["tokens"]))
+        self[name] = frame[frame["seed"].isin(run.seeds)]
         return self[name]
 
 
@@ -250,6 +268,23 @@ class Run:
         """All that was scored, in the order of the parameters; ensembles come last."""
         return self.config.runs
 
+    def on_common_seeds(self) -> Run:
+        """The same where numbers that stand side by side are of the same training seeds: of each run the first so many
+        as most runs of its task with several seeds have. Ensembles keep theirs."""
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for entry in self.trained:
+            numbers[entry.task].append(len(entry.seeds))
+        usual = {task: min(multimode([n for n in found if n > 1] or [1])) for task, found in numbers.items()}
+        return self.of_first_seeds({entry.name: usual[entry.task] for entry in self.trained})
+
+    def of_first_seeds(self, numbers: Mapping[str, int]) -> Run:
+        """The same with at most so many training seeds of some runs."""
+        runs = tuple(run.model_copy(update={"seeds": run.seeds[: numbers.get(run.name)]}) for run in self.runs)
+        if runs == self.runs:
+            return self
+        config = self.config.model_copy(update={"runs": runs})
+        return replace(self, config=config, scores=self.scores.of_seeds({run.name: run.seeds for run in runs}))
+
     @cached_property
     def by_name(self) -> dict[str, ReportedRun]:
         return {run.name: run for run in self.runs}
@@ -270,7 +305,8 @@ class Run:
     @cached_property
     def curves(self) -> pd.DataFrame:
         """Learning curves of `trained`, columns of `schemas.CURVES`."""
-        return pd.concat([read_curves(run.weights) for run in self.trained], ignore_index=True)
+        found = [(read_curves(run.weights), run.seeds) for run in self.trained]
+        return pd.concat([frame[frame["seed"].isin(seeds)] for frame, seeds in found], ignore_index=True)
 
     @cached_property
     def steps(self) -> dict[str, int]:
@@ -351,13 +387,25 @@ class Run:
         return f"a beam of {self.beam(evaluation)}" if there else "a beam"
 
     def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
-        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`
-        and `{captioners}`, and `more`, a text's own.
+        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`,
+        `{captioners}` and `{n}`, and `more`, a text's own.
         """
         captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
         there = evaluation if evaluation in self.config.evaluations else ""
         known = {"a_beam": self.a_beam(evaluation), "several": self.several(there), "captioners": captioners}
+        known["n"] = self.sizes if "{n}" in text else ""
         return text.format(beam=self.beam(there), samples=self.samples(there), **known, **more)
+
+    @property
+    def sizes(self) -> str:
+        """ "2,000 test images, 800 test clips, 3 training seeds": what its numbers are of, if nothing else is said."""
+        firsts = {entry.evaluation: entry for entry in reversed(self.trained)}
+        items = dict.fromkeys(
+            f"{self.scores.items(entry.name):,} {self.evaluation(entry.evaluation).split} {self.kind(entry.task).units}"
+            for entry in reversed(firsts.values())
+        )
+        seeds = max(len(entry.seeds) for entry in self.trained)
+        return f"{', '.join(items)}, {seeds} training seed{'s' if seeds > 1 else ''}"
 
 
 def read_curves(weights: str | Path) -> pd.DataFrame:

@@ -38,6 +38,9 @@ class TableText(Frozen):
     task: str = ""  # whose data stand for the paper's; "": the first of the paper's
     evaluation: str = ""  # whose numbers of captions are filled in; "": that of the first run
     notes: Mapping[str, str] = {}  # printed row -> what is said of it
+    # Columns that the paper does not print -> metric and captions. Those that nothing was measured of are left out.
+    beside: Mapping[str, tuple[str, Captions]] = {}
+    details: bool = False  # whether readers have to open it
 
 
 class FigureText(Frozen):
@@ -45,6 +48,7 @@ class FigureText(Frozen):
 
     title: str
     caption: str
+    details: bool = False  # whether readers have to open it
 
 
 class Facts(Frozen):

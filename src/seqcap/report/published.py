@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pandas as pd
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
+from seqcap.metrics import registry
 
 # Name of a printed scale -> factor from our metrics to it.
 SCALES = {"x100": 100.0, "x1": 1.0, "ratio": 1.0, "percent": 100.0}
@@ -75,6 +76,21 @@ class Published:
 
     def printed(self, table: str, column: str, *rows: str, block: str | None = None) -> Printed:
         return Printed(tuple(self.cell(table, row, column, block) for row in rows))
+
+    @cached_property
+    def quality(self) -> float:
+        """The factor from our metrics of quality to the scale that the paper prints: CIDEr's; 100 where it has none."""
+        for path in sorted(self.folder.glob("table*.csv")):
+            cells = _read_table(path)
+            for scale in cells.loc[cells["column"].str.startswith("CIDEr"), "scale"]:
+                return SCALES[scale]
+        return 100.0
+
+    def scale(self, metric: str) -> float:
+        """The factor from a metric to the scale of the paper's tables and figures, ours of that paper too."""
+        known = registry.find(metric)
+        of_quality = metric.partition(" ")[0] in (*registry.QUALITY, "BLEU", "oracle")
+        return self.quality if of_quality else known.scale
 
     def text_claims(self) -> dict[str, dict[str, str]]:
         """Numbers in the running text, by place; `value` and `column` may hold several, separated by slashes."""

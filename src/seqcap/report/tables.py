@@ -7,8 +7,11 @@ the value and its interval.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +22,7 @@ from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Run
-from seqcap.report.markdown import letters, markdown_table
+from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
 from seqcap.report.statistics import Missing, Sample
 
@@ -28,6 +31,12 @@ COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "
 # Which way a column is better, as an arrow; none where neither is.
 _ARROWS = {"higher": "↑", "lower": "↓", "": ""}
 SEEDS = "the range over seeds (lowest and highest), no interval"
+ONE_SEED = "one training seed: the interval is over test"
+_NO_NUMBER = "the paper reports no number"
+_FEWER = (
+    "°: fewer training seeds than other rows (column n), a direction and no comparison; with one, [ ] is over test "
+    "items alone."
+)
 HUMAN_LABEL = "human captions"
 
 
@@ -41,6 +50,7 @@ class Estimate:
     n: str = ""
     remarks: tuple[str, ...] = ()
     absent: bool = False
+    seeds: int = 0  # training seeds; 0: it depends on none, or on ensembles
 
     def signed(self, scale: float, decimals: int) -> str:
         """A difference with its interval, if it has one; nothing without a value."""
@@ -64,11 +74,12 @@ class Cell:
     data: str
 
     @classmethod
-    def of(cls, metric: str, block: str, row: str, column: str, ours: Estimate, data: str, printed: str = "") -> Cell:
-        """A cell in the scale of our own tables, as the registry describes the metric."""
-        known = registry.find(metric)
-        decimals = known.digits(known.scale)
-        return cls(block, row, column, known.direction, printed, ours, known.scale, decimals, data)
+    def of(
+        cls, run: Run, metric: str, block: str, row: str, column: str, ours: Estimate, data: str, printed: str = ""
+    ) -> Cell:
+        """A cell of a table that is ours, in the paper's scale."""
+        known, scale = registry.find(metric), run.paper.published.scale(metric)
+        return cls(block, row, column, known.direction, printed, ours, scale, known.digits(scale), data)
 
     @classmethod
     def beside(cls, printed: Mapping[str, Any], metric: str, ours: Estimate, data: str) -> Cell:
@@ -78,7 +89,7 @@ class Cell:
         )
         scale = published.SCALES[str(printed["scale"])]
         cell = cls(block, row, column, direction, number, ours, scale, registry.find(metric).digits(scale), data)
-        return cell if number else cell.remarked("the paper reports no number")
+        return cell if number else cell.remarked(_NO_NUMBER)
 
     @property
     def note(self) -> str:
@@ -112,6 +123,7 @@ class Table:
     reading: str
     cells: Sequence[Cell]
     brackets: str = ""
+    seeds: str = ""  # of which training seeds rows are that have more
     columns: ClassVar[Sequence[str]] = COLUMNS  # of its CSV file
 
     def write(self, name: str, folder: Path) -> None:
@@ -128,47 +140,100 @@ class Table:
             path.write_text(self.markdown(), encoding="utf-8")
 
     def markdown(self) -> str:
-        """Rows by columns; remarks become lettered notes below the matrix. Rows that were not run are one line."""
+        """Rows by columns, and below them what is said of all, of some rows, columns or cells."""
         lines = [f"## {self.title}", "", self.reading, ""]
         if not self.cells:
             return "\n".join(lines)
-        columns = list(dict.fromkeys(cell.column for cell in self.cells))
-        directions = {cell.column: cell.direction for cell in self.cells}
-        with_paper = any(cell.printed for cell in self.cells)
-        with_block = len({cell.block for cell in self.cells}) > 1
-        header = ["block", "row"] if with_block else ["row"]
-        for column in columns:
-            name = f"{column} {_ARROWS[directions[column]]}".rstrip()
-            header += ([f"{name} paper"] if with_paper else []) + [f"{name} ours"]
-        matrix = [[*header, "n"]]
-        notes: dict[str, str] = {}
         rows: dict[tuple[str, str], dict[str, Cell]] = {}
         for cell in self.cells:
             rows.setdefault((cell.block, cell.row), {})[cell.column] = cell
-        absent = [key for key, cells in rows.items() if all(cell.ours.absent for cell in cells.values())]
-        for (block, row), cells in rows.items():
-            if (block, row) in absent:
-                continue
-            line = [block, row] if with_block else [row]
-            for column in columns:
-                cell = cells[column]
-                marks = [notes.setdefault(remark, letters(len(notes))) for remark in cell.ours.remarks]
-                mark = f" ({','.join(marks)})" if marks else ""
-                line += ([cell.printed or "–"] if with_paper else []) + [cell.short() + mark]
-            # Metrics that have no items have fewer (seeds only): their remark says so.
-            matrix.append([*line, max((cell.ours.n for cell in cells.values()), key=len) or "–"])
-        lines += markdown_table(matrix) if len(matrix) > 1 else []
-        if absent:
-            lines += ["", f"{_counted(len(absent), 'row')} not part of this run."]
+        there = {key: row for key, row in rows.items() if not all(cell.ours.absent for cell in row.values())}
+        shown = [cell for row in there.values() for cell in row.values()]
+        numbers = {key: n for key, row in there.items() if (n := max((cell.ours.n for cell in row.values()), key=len))}
+        one = next(iter(numbers.values())) if len(set(numbers.values())) == 1 else ""
+        fewer = self._fewer(shown)
+        if there:
+            lines += [*markdown_table(self._matrix(there, {} if one else numbers, fewer)), ""]
+        if len(rows) > len(there):
+            lines += [f"{_counted(len(rows) - len(there), 'row')} not part of this run.", ""]
         data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
-        brackets = f"[ ]: {self.brackets}. " if any(cell.ours.low is not None for cell in self.cells) else ""
-        lines += ["", f"{brackets}–: no number. Data: {data}.", ""]
-        lines += [f"- ({mark}) {remark}" for remark, mark in notes.items()]
-        return "\n".join(lines) + "\n"
+        bounded = any(cell.ours.low is not None for cell in self.cells)
+        said = [f"Ours: {one}." if one else "", f"[ ]: {self.brackets}." if bounded else "", "–: no number."]
+        said += [f"Data: {data}.", self.seeds, _FEWER if fewer else ""]
+        lines += [" ".join(filter(None, said)), "", *_notes(shown, without=fewer)]
+        return "\n".join(lines).rstrip("\n") + "\n"
+
+    def _matrix(
+        self, rows: Grid, numbers: Mapping[tuple[str, str], str], fewer: Collection[tuple[str, str]]
+    ) -> list[list[str]]:
+        """The header and a line per row; `numbers` of items and seeds have a column unless they are empty."""
+        in_print = {cell.column for cell in self.cells if cell.printed}
+        with_block = len({cell.block for cell in self.cells}) > 1
+        directions = {cell.column: cell.direction for cell in self.cells}
+        header = ["block", "row"] if with_block else ["row"]
+        for column, direction in directions.items():
+            name = f"{column} {_ARROWS[direction]}".rstrip()
+            header += [f"{name} paper", f"{name} ours"] if column in in_print else [name]
+        matrix = [[*header, "n"] if numbers else header]
+        for key, cells in rows.items():
+            block, row = key
+            line = [block] if with_block else []
+            line.append(f"{row} °" if key in fewer else row)
+            for column in directions:
+                cell = cells[column]
+                line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
+            matrix.append([*line, numbers.get(key, "–")] if numbers else line)
+        return matrix
+
+    @staticmethod
+    def _fewer(cells: Sequence[Cell]) -> set[tuple[str, str]]:
+        """The rows with fewer training seeds than others on the same data."""
+        most: dict[str, int] = {}
+        for cell in cells:
+            most[cell.data] = max(cell.ours.seeds, most.get(cell.data, 0))
+        return {(cell.block, cell.row) for cell in cells if 0 < cell.ours.seeds < most[cell.data]}
 
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what} is" if number == 1 else f"{number} {what}s are"
+
+
+def _notes(cells: Sequence[Cell], without: Collection[tuple[str, str]]) -> list[str]:
+    """A line per remark: by itself if it is of every number, else after the rows, columns or cells that it is of. What
+    the mark of rows `without` enough seeds says is left out, and what a dash in the paper's column says."""
+    of: dict[str, list[Cell]] = {}
+    for cell in cells:
+        for remark in cell.ours.remarks:
+            if remark != _NO_NUMBER and not (remark.startswith(ONE_SEED) and (cell.block, cell.row) in without):
+                of.setdefault(remark, []).append(cell)
+    lines = []
+    for remark, those in of.items():
+        names = _names(those, cells).replace("*", "\\*")
+        apart = names and not remark.startswith(names)
+        lines.append(f"- {names}: {remark}." if apart else f"- {remark[0].upper()}{remark[1:]}.")
+    return lines
+
+
+def _names(those: Sequence[Cell], cells: Sequence[Cell]) -> str:
+    """What some cells are called: nothing if they are all with a number, else whole rows, whole columns, or cells."""
+    chosen = set(map(id, those))
+    full = all(cell.ours.value is not None for cell in those)
+    alike = [cell for cell in cells if (cell.ours.value is not None) == full]
+    if full and len(chosen) == len(alike):
+        return ""
+    blocks: dict[str, set[str]] = {}
+    for cell in cells:
+        blocks.setdefault(cell.row, set()).add(cell.block)
+    rows = [cell.row if len(blocks[cell.row]) == 1 else f"{cell.block}: {cell.row}" for cell in alike]
+    columns = [cell.column for cell in alike]
+    inside = [id(cell) in chosen for cell in alike]
+    for names in (rows, columns):
+        outside = {name for name, is_in in zip(names, inside, strict=True) if not is_in}
+        found = dict.fromkeys(name for name, is_in in zip(names, inside, strict=True) if is_in)
+        if not outside & set(found):
+            return "; ".join(found)
+    pairs = (f"{row}, {column}" for row, column, is_in in zip(rows, columns, inside, strict=True) if is_in)
+    return "; ".join(pairs)
 
 
 @dataclass(frozen=True)
@@ -183,6 +248,7 @@ class Made:
 
 
 Make = Callable[[Run], list[Cell] | Made]  # how a table is made
+Grid = Mapping[tuple[str, str], Mapping[str, Cell]]  # block and row -> column -> cell
 
 
 def write_tables(run: Run) -> None:
@@ -193,16 +259,32 @@ def write_tables(run: Run) -> None:
 
 
 def make_table(run: Run, name: str) -> Table:
+    whole, run = run, run.on_common_seeds()
     text, functions = run.paper.tables[name], run.paper.functions("tables")
     made = functions[name](run) if name in functions else published_table(run, text)
     made = made if isinstance(made, Made) else Made(made)
     reading = made.reading or run.fill(text.reading, text.evaluation, **made.words)
-    return made.layout(run.fill(text.title), reading, made.cells, text.brackets)
+    seeds = _seeds(whole, run, made.cells)
+    return made.layout(run.fill(text.title), reading, made.cells, text.brackets, seeds)
+
+
+def _seeds(whole: Run, run: Run, cells: Sequence[Cell]) -> str:
+    """A sentence on which training seeds count, for a table on data where a run has more."""
+    shown = {cell.data for cell in cells}
+    pairs = zip(whole.runs, run.runs, strict=True)
+    numbers = {len(less.seeds) for more, less in pairs if less != more and run.stand_in(less.task) in shown}
+    if not numbers:
+        return ""
+    first = " or ".join(map(str, sorted(numbers)))
+    return (
+        f"Of runs with more than {first} training seeds the first {first} count, so that rows can be compared; claims "
+        "use all that both sides have."
+    )
 
 
 def published_table(run: Run, text: TableText) -> list[Cell]:
     data = run.stand_in(text.task) if text.task else ""
-    cells = published_cells(run, text.published, data=data)
+    cells = published_cells(run, text.published, data=data, beside=text.beside)
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
 
 
@@ -215,7 +297,7 @@ def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions)
     if sample is not None:
         return _over_both(run, name, metric, [sample], remarks)
     by_seed = None if captions == "every" else run.scores.corpus(name, decoder, metric)
-    found = over_seeds(by_seed, missing(run, name, decoder, metric))
+    found = over_seeds(run, name, decoder, metric, by_seed)
     if by_seed is None:
         return found
     words = "one seed: no range" if len(by_seed) == 1 else f"[ ]: {SEEDS}"
@@ -231,7 +313,8 @@ def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Ca
 
 
 def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], remarks: tuple[str, ...] = ()) -> Estimate:
-    kind = run.kind(run.by_name[name].task if name in run.by_name else run.config.pictures)
+    entry = run.by_name.get(name)
+    kind = run.kind(entry.task if entry else run.config.pictures)
     same = statistics.paired(samples)
     if same is None:
         return Estimate(None, remarks=(f"{metric} is undefined for every test {kind.unit}",))
@@ -240,28 +323,31 @@ def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], rema
     for other in others:
         value, resampled = value - other.by_seed.mean(), resampled - other.resampled
     low, high = statistics.interval(resampled)
-    n, seeds = f"{int(first.counted.any(axis=1).sum())} {kind.units}", len(first.seeds)
+    items, seeds = int(first.counted.any(axis=1).sum()), len(first.seeds)
     if name == HUMAN:
-        return Estimate(float(value), low, high, n, remarks)
-    if seeds == 1:
-        remarks = (*remarks, f"one training seed: the interval is over test {kind.units} alone")
-    return Estimate(float(value), low, high, f"{n} x {seeds} seed{'s' if seeds > 1 else ''}", remarks)
+        return Estimate(float(value), low, high, f"{items} {kind.units}", remarks)
+    if entry and entry.members > 1:
+        return Estimate(float(value), low, high, sizes(items, kind.units, seeds, "ensemble"), remarks)
+    remarks = (*remarks, f"{ONE_SEED} {kind.units} alone") if seeds == 1 else remarks
+    return Estimate(float(value), low, high, sizes(items, kind.units, seeds), remarks, seeds=seeds)
 
 
-def missing(run: Run, name: str, decoder: str, metric: str) -> Estimate:
-    return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
+def sizes(items: int, units: str, seeds: int, of: str = "seed") -> str:
+    """ "2000 images x 3 seeds": what a number is of."""
+    return f"{items} {units} x {seeds} {of}{'s' if seeds > 1 else ''}"
 
 
 def absent_run(name: str) -> Estimate:
     return Estimate(None, remarks=(f"variant {name} is not part of this run",), absent=True)
 
 
-def over_seeds(by_seed: pd.Series[float] | None, otherwise: Estimate) -> Estimate:
+def over_seeds(run: Run, name: str, decoder: str, metric: str, by_seed: pd.Series[float] | None) -> Estimate:
+    """A run's mean over seeds with their range, if there are several; else the reason why there is no number."""
     if by_seed is None:
-        return otherwise
-    if len(by_seed) == 1:
-        return Estimate(float(by_seed.iloc[0]), n="1 seed")
-    return Estimate(float(by_seed.mean()), float(by_seed.min()), float(by_seed.max()), f"{len(by_seed)} seeds")
+        return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
+    seeds, units = len(by_seed), run.kind(run.by_name[name].task).units
+    low, high = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
+    return Estimate(float(by_seed.mean()), low, high, sizes(run.scores.items(name), units, seeds), seeds=seeds)
 
 
 @dataclass(frozen=True)
@@ -275,18 +361,22 @@ class Measure:
 
 
 def published_cells(
-    run: Run, table: str, rows: Mapping[str, Rows] | None = None, columns: Columns | None = None, data: str = ""
+    run: Run,
+    table: str,
+    rows: Mapping[str, Rows] | None = None,
+    data: str = "",
+    beside: Columns | None = None,
 ) -> list[Cell]:
     """Every cell of a published table, in its order, with our number beside it; then what only we have. `rows` (of all
-    tables) and `columns` default to paper.yaml's; `data` stands for the first of the paper's tasks."""
+    tables) default to paper.yaml's; `data` stands for the first of the paper's tasks; `beside` are columns of ours."""
     facts = run.paper.facts
     rows = facts.rows if rows is None else rows
     found: Mapping[Any, tuple[str, str]] = rows[table]
-    columns = facts.columns[table] if columns is None else columns
+    columns = {**facts.columns[table], **(beside or {})}
     data = data or run.stand_in(next(iter(facts.published_on)))
     cells: list[Cell] = []
     sources: list[tuple[str, str] | None] = []
-    for printed in run.paper.published.records(table):
+    for printed in records_beside(run, table, beside or {}):
         block, row, column = (str(printed[key]) for key in ("block", "row", "column"))
         metric, captions = columns[column]
         source = next((found[label] for label in (row, (block, row), (column, row)) if label in found), None)
@@ -301,7 +391,20 @@ def published_cells(
     in_print = {name for others in rows.values() for name, _ in others.values()}
     ours_alone = [entry for entry in run.trained if entry.row and entry.name not in in_print]
     cells += [cell for entry in ours_alone for cell in _row_of_ours(run, entry, cells, sources, columns)]
-    return _with_unpublished(run, cells, found, columns, facts.ours.get(table, {}))
+    made = _with_unpublished(run, cells, found, columns, facts.ours.get(table, {}))
+    measured = {cell.column for cell in made if cell.printed or cell.ours.value is not None}
+    return [cell for cell in made if cell.column in measured or cell.column in facts.columns[table]]
+
+
+def records_beside(run: Run, table: str, beside: Columns) -> list[dict[str, Any]]:
+    """The records of a published table, and after each row's those of columns in per cent that it does not print."""
+    records: list[dict[str, Any]] = []
+    more = {"printed": "", "value": math.nan, "scale": "percent"}
+    names = {name: registry.find(metric).direction for name, (metric, _) in beside.items()}
+    for _, row in groupby(run.paper.published.records(table), key=itemgetter("block", "row")):
+        printed = list(row)
+        records += [*printed, *(printed[-1] | more | {"column": name, "direction": way} for name, way in names.items())]
+    return records
 
 
 def _row_of_ours(
@@ -353,7 +456,7 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
     name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
     data = run.stand_in(entry.task if entry else run.config.pictures)
     return [
-        Cell.of(measure.metric, block, label, column, measure.of(run, name), data)
+        Cell.of(run, measure.metric, block, label, column, measure.of(run, name), data)
         for column, measure in columns.items()
     ]
 
@@ -373,9 +476,9 @@ def quality_cells(run: Run) -> list[Cell]:
             block, data = f"{entry.captioner}, {decoder}", run.stand_in(entry.task)
             for metric in registry.QUALITY_TABLE:
                 by_seed = run.scores.by_seed(entry.name, decoder, metric)
-                ours = over_seeds(by_seed, missing(run, entry.name, decoder, metric))
+                ours = over_seeds(run, entry.name, decoder, metric, by_seed)
                 note = registry.find(metric).note
                 if note and by_seed is not None:
                     ours = replace(ours, remarks=(note,))
-                cells.append(Cell.of(metric, block, entry.label, metric, ours, data))
+                cells.append(Cell.of(run, metric, block, entry.label, metric, ours, data))
     return cells

@@ -18,7 +18,7 @@ from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.statistics import Drawn, Floats, Missing, Sample
-from seqcap.report.tables import Estimate, Measure
+from seqcap.report.tables import ONE_SEED, Estimate, Measure, sizes
 
 _SOME = 0.05  # a share of resamples without a value that a reader must know of
 # Of a curve's range, this share at either end is no place to compare: another sample might not get there.
@@ -228,11 +228,10 @@ def shown(drawn: Drawn | Missing, units: str, note: str = "") -> Estimate:
     if isinstance(drawn, Missing):
         return Estimate(None, remarks=(drawn.reason,), absent=drawn.absent)
     seeds, remarks = len(drawn.by_seed), tuple(filter(None, (note, *drawn.remarks)))
-    n = f"{drawn.items} {units}"
     if seeds == 1:
-        remarks = (*remarks, f"one training seed: the interval is over test {units} alone")
-    n += f" x {seeds} seed{'s' if seeds > 1 else ''}" if seeds else ""
-    return Estimate(drawn.value, *statistics.interval(drawn.resampled), n, remarks)
+        remarks = (*remarks, f"{ONE_SEED} {units} alone")
+    n = sizes(drawn.items, units, seeds) if seeds else f"{drawn.items} {units}"
+    return Estimate(drawn.value, *statistics.interval(drawn.resampled), n, remarks, seeds=seeds)
 
 
 def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:

@@ -1,6 +1,6 @@
 """PSST's figures 3a to 3f and 4, variance and bias of its estimator, and learning curves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from matplotlib.axes import Axes
@@ -29,21 +29,21 @@ from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, neares
 
 # Method -> colour and line of its curve. PSST's are solid, straight-through's dashed.
 _STYLES: Mapping[str, tuple[str, Literal["-", "--", ":"]]] = {
-    "mle": (draw.BLACK, "-"),
+    "mle": (draw.BASELINE, "-"),
     "g_gan": (draw.MUTED, "-"),
     "luo": (draw.ORANGE, "-"),
-    "sr_pl": ("#8F7700", "-"),
-    "frozen_mle": (draw.BLACK, ":"),
+    "sr_pl": (draw.OLIVE, "-"),
+    "frozen_mle": (draw.BASELINE, ":"),
     "frozen_luo": (draw.ORANGE, ":"),
     "reinforce": (draw.SKY, "-"),
-    "annealed": (draw.PINK, "--"),
+    "annealed": (draw.GREY, "--"),
     "st_gumbel": (draw.GREEN, "--"),
-    ST: (draw.RED, "--"),
+    ST: (draw.PINK, "--"),
     "gumbel": (draw.GREEN, "-"),
-    PSST: (draw.RED, "-"),
+    PSST: (draw.METHOD, "-"),
     PSST_75: (draw.BLUE, "-"),
 }
-_MARKERS = "osD^vPX*<>hd"
+_MARKERS = "sD^vPX*<>hd"  # a circle: a method with a single run
 _RECALL = RECALL["R@10"]
 
 
@@ -58,15 +58,17 @@ def figure3(run: Run) -> Figure:
     for letter, metric, axis in zip("abcde", order, panels, strict=False):
         for method, line in shown_curves.items():
             _plot(axis, run, line, _STYLES[method], LANGUAGE[metric], markers)
-        known = registry.find(metric)
-        axis.set(xlabel=f"{known.label} x{known.scale:g} (greedy)", ylabel="R@10, own listener, %")
+        scale = run.paper.published.scale(metric)
+        axis.set(xlabel=f"{registry.find(metric).label} x{scale:g} (greedy)", ylabel="R@10, own listener, %")
         axis.set_title(letter, loc="left")
     point = PLACES["table2"].point(run)
     if point is not None:
-        panels[1].axvline(point.value * registry.find("CIDEr").scale, color=draw.MUTED, linewidth=1, linestyle="-.")
+        panels[1].axvline(
+            point.value * run.paper.published.scale("CIDEr"), color=draw.MUTED, linewidth=1, linestyle="-."
+        )
     _marker_legend(panels[-1], run, shown_curves, markers)
     lines = [
-        Line2D([], [], color=_STYLES[one][0], linestyle=_STYLES[one][1], marker="." if len(line.runs) == 1 else "")
+        Line2D([], [], color=_STYLES[one][0], linestyle=_STYLES[one][1], marker="o" if len(line.runs) == 1 else "")
         for one, line in shown_curves.items()
     ]
     labels = [line.label for line in shown_curves.values()]
@@ -78,18 +80,17 @@ def _plot(
     axis: Axes, run: Run, line: Curve, look: tuple[str, str], measure: Measure, markers: Mapping[float, str]
 ) -> None:
     colour, style = look
+    scale = run.paper.published.scale(measure.metric)
     points = [(level(run, name, measure), level(run, name, _RECALL)) for name in line.runs]
     known = [
-        (x * registry.find(measure.metric).scale, y * 100, weight)
-        for (x, y), weight in zip(points, line.weights, strict=True)
+        (x * scale, y * 100, "o" if weight is None else markers[weight], len(run.by_name[name].seeds) == 1)
+        for (x, y), weight, name in zip(points, line.weights, line.runs, strict=True)
         if x is not None and y is not None
     ]
-    if not known:
-        return
-    x, y, weights = zip(*known, strict=True)
-    axis.plot(x, y, color=colour, linestyle=style, linewidth=1.3, zorder=2)
-    for one, other, weight in zip(x, y, weights, strict=True):
-        axis.plot(one, other, color=colour, marker="." if weight is None else markers[weight], markersize=5, zorder=3)
+    axis.plot([x for x, *_ in known], [y for _, y, *_ in known], color=colour, linestyle=style, linewidth=1.3, zorder=2)
+    for x, y, marker, alone in known:
+        fill = "white" if alone else colour
+        axis.plot(x, y, color=colour, marker=marker, markerfacecolor=fill, markersize=4.5, zorder=3)
 
 
 def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]) -> None:
@@ -105,6 +106,10 @@ def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], mark
         lambdas = sorted({f"{printed_lambda(run, name):.2g}" for name in names}, key=float)
         handles.append(Line2D([], [], color=draw.GREY, marker=marker, linestyle=""))
         labels.append(f"w {weight:g}: lambda {' or '.join(lambdas)}")
+    handles += [
+        Line2D([], [], color=draw.GREY, marker="o", markerfacecolor=fill, linestyle="") for fill in ("0.33", "w")
+    ]
+    labels += ["a single run, at a w of its own or none", "hollow, of any shape: one training seed"]
     axis.legend(handles, labels, loc="center", frameon=False, title="marker: the weight of recall")
 
 
@@ -114,9 +119,10 @@ def figure3f(run: Run) -> Figure | str:
     lines = {name: rhos for name, rhos in by_rho(run).items() if rhos}
     if point is None or not lines:
         return "This run has no curves of several rho."
-    figure = Figure(figsize=(6.2, 3.9), layout="constrained")
+    figure = Figure(figsize=(6.2, 4.4), layout="constrained")
     axis = figure.subplots()
     styles = {"Multinomial": (_STYLES[PSST][0], "o"), "Gumbel Softmax": (_STYLES["gumbel"][0], "s")}
+    fed_back = {"Multinomial": ST, "Gumbel Softmax": "st_gumbel"}
     for place, (name, rhos) in enumerate(lines.items()):
         colour, marker = styles[name]
         shift = 0.008 * (2 * place - 1)
@@ -124,14 +130,15 @@ def figure3f(run: Run) -> Figure | str:
         look = {"color": colour, "marker": marker, "capsize": 3}
         recalls = {rho + shift: _recall(run, line, point) for rho, line in rhos.items()}
         draw.plot_estimates(axis, recalls, 100, **look, linestyle="-", label=label)
-        printed_st = curve(run, ST if name == "Multinomial" else "st_gumbel")
+        printed_st = curve(run, fed_back[name])
         if printed_st.runs and printed_st not in rhos.values():
             words = f"ST {name}, index fed back"
-            recalls = {shift: _recall(run, printed_st, point)}
-            draw.plot_estimates(axis, recalls, 100, **look, markerfacecolor="white", linestyle="", label=words)
+            recalls = {3 * shift: _recall(run, printed_st, point)}
+            other = look | {"color": _STYLES[fed_back[name]][0], "marker": "X"}
+            draw.plot_estimates(axis, recalls, 100, **other, linestyle="", label=words)
     axis.set(xlabel="rho: probability that a step passes its distribution on", ylabel="R@10, own listener, %")
     axis.set_title(f"at {point.words()}", loc="left")
-    axis.legend(frameon=False)
+    draw.legend(figure, [axis], ncols=2)
     return figure
 
 
@@ -149,13 +156,14 @@ def estimators(run: Run) -> Figure | str:
     labels = {name: method.label for name, method in methods(run.paper).items()}
     for quality, axis in panels.items():
         for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
-            colour, label = _STYLES[psst][0], f"{labels[st]}{NO_FEEDBACK}"
-            look = {"color": colour, "marker": marker, "capsize": 3}
+            label = f"{labels[st]}{NO_FEEDBACK}"
+            look = {"color": _STYLES[psst][0], "marker": marker, "capsize": 3}
             rhos = qualities_by_rho(found, distribution)
             points = {rho + shift: _estimate(value, quality) for rho, value in rhos.items()}
             draw.plot_estimates(axis, points, 1, **look, label=labels[psst])
             fed_back = {3 * shift: _estimate(found[distribution, 0.0, False], quality)}
-            draw.plot_estimates(axis, fed_back, 1, **look, markerfacecolor="white", label=label)
+            other = look | {"color": _STYLES[st][0], "marker": "X"}
+            draw.plot_estimates(axis, fed_back, 1, **other, linestyle="", label=label)
         for key, label, colour in _SCORE_FUNCTIONS:
             level = getattr(found[key], quality)
             if key != EXACT or quality in ("variance", "step"):
@@ -212,31 +220,33 @@ def figure4c(run: Run) -> Figure:
     return _examples(run, "4c", _at(run, "table2"), first=6)
 
 
-def _at(run: Run, place: str) -> dict[str, str | None]:
+def _at(run: Run, place: str) -> dict[str, str]:
+    """Label -> run of three methods at an operating point; "" of a method that has none."""
     point = PLACES[place].point(run)
     lines = [curve(run, method) for method in ("reinforce", ST, PSST)]
-    return {line.label: nearest(run, line, point) for line in lines}
+    return {line.label: nearest(run, line, point) or "" for line in lines}
 
 
-_NAME_WIDTH, _CAPTION_WIDTH = 22, 84
+_CAPTION_WIDTH = 84
 
 
-def _examples(run: Run, number: str, names: Mapping[str, str | None], first: int) -> Figure:
+def _examples(run: Run, number: str, names: Mapping[str, str], first: int) -> Figure:
     """Three images with a caption, rank and CIDEr of each system, then the paper's; `first` images are skipped."""
-    colours = dict(zip(names, (draw.BLUE, draw.GREEN, draw.RED), strict=False))
+    there = {label: name for label, name in names.items() if name}
+    of_method = {line.label: _STYLES[method][0] for method, line in curves(run).items() if method in _STYLES}
+    colours = {label: of_method.get(label, _STYLES[PSST][0]) for label in names}
     images = draw.choose_images(run.images, first + 3).tail(3)
     heading = "rank of the own picture, CIDEr x1: greedy caption, first seed"
 
     def captions(item: int) -> dict[str, draw.Line]:
-        return {label: _caption(run, name, item) for label, name in names.items()}
+        return {label: _caption(run, name, item) for label, name in there.items()}
 
     rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
-    return draw.captions_figure(run, [*rows, _printed(run, number)], [_NAME_WIDTH, _CAPTION_WIDTH])
+    printed = _printed(run, number, list(colours.values()))
+    return draw.captions_figure(run, [*rows, printed], [label for label in names if label not in there])
 
 
-def _caption(run: Run, name: str | None, item: int) -> draw.Line:
-    if name is None:
-        return draw.Line("not part of this run", draw.MUTED)
+def _caption(run: Run, name: str, item: int) -> draw.Line:
     seed = run.by_name[name].seeds[0]
     numbers = []
     for metric, form in (("own_rank", "{:.0f}"), ("CIDEr", "{:.1f}")):
@@ -246,10 +256,11 @@ def _caption(run: Run, name: str | None, item: int) -> draw.Line:
     return draw.Line(f"{', '.join(numbers)}: {draw.captions_of(run, name, item, 'greedy')[0] or '(empty)'}")
 
 
-def _printed(run: Run, number: str) -> draw.Row:
+def _printed(run: Run, number: str, shades: Sequence[str]) -> draw.Row:
     cells = run.paper.published.table("fig4")
     cells = cells[cells["table"] == f"fig{number}"]
-    colours = dict(zip(dict.fromkeys(cells["row"]), (draw.BLUE, draw.GREEN, draw.RED), strict=True))
+    rows = list(dict.fromkeys(cells["row"]))
+    colours = dict(zip(rows, shades, strict=False)) if len(shades) == len(rows) else dict.fromkeys(rows, shades[0])
     lines = {}
     images = {f"img{n}": f"image {n}" for n in (1, 2, 3)}
     for row in colours:
@@ -275,19 +286,21 @@ def learning(run: Run) -> Figure:
     figure = Figure(figsize=(10.4, 4.6), layout="constrained")
     panels = figure.subplots(1, 2)
     for axis, (quantity, title) in zip(panels, _QUANTITIES.items(), strict=True):
+        scale = run.paper.published.scale("CIDEr") if quantity == "val_cider" else 100
         mine = run.curves[run.curves["quantity"] == quantity]
+        mine = mine.assign(value=scale * mine["value"])
         draw.plot_curves(axis, mine, entries.values(), colours, dashed)
         # A frozen speaker of Luo et al. starts from another run.
         draw.plot_start(axis, mine, [entry for method, entry in entries.items() if method != "frozen_luo"], "MLE")
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    draw.legend(figure, panels, ncols=4)
     return figure
 
 
 _QUANTITIES = {
-    "val_cider": "validation CIDEr, greedy captions",
-    "val_R@10": "validation R@10, own listener (0 to 1)",
+    "val_cider": "validation CIDEr x1, greedy captions",
+    "val_R@10": "validation R@10, own listener, %",
 }
 
 FIGURES = {

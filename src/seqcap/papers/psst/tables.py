@@ -21,7 +21,7 @@ from seqcap.papers.psst.rows import (
 )
 from seqcap.report.claims import Side
 from seqcap.report.inputs import HUMAN, Run
-from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Make, Measure
+from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Make, Measure, records_beside
 from seqcap.report.tradeoff import Reading, Score, difference, level, shown
 
 
@@ -70,14 +70,17 @@ def figure3f(run: Run) -> Made:
 
 
 def _at_point(run: Run, table: str) -> list[Cell]:
-    place, columns, paper = PLACES[table], COLUMNS[table], run.paper
+    place, paper = PLACES[table], run.paper
+    exact = place.task in run.config.tasks and run.knows_facts_of(place.task)
+    beside = paper.tables[f"psst_{table}"].beside if exact else {}
+    columns = {**COLUMNS[table], **{name: Measure("greedy", *of) for name, of in beside.items()}}
 
     def ours(row: str, measure: Measure, method: str = "") -> Estimate:
         drawn = side_of(run, table, row, measure, method).drawn(run)
         return shown(drawn, _units(run, place.task), registry.find(measure.metric).note)
 
     cells = []
-    for printed in paper.published.records(table):
+    for printed in records_beside(run, table, beside):
         measure = columns[printed["column"]]
         value = ours(printed["row"], measure)
         cells.append(Cell.beside(printed, measure.metric, value, run.stand_in(place.task)))
@@ -98,6 +101,8 @@ def _at_point(run: Run, table: str) -> list[Cell]:
 def side_of(run: Run, table: str, row: str, measure: Measure, method: str = "") -> Side:
     """The source of a row's (or a method's) number in a table whose rows are read at an operating point."""
     place = PLACES[table]
+    if row in (PEOPLE_OURS, PEOPLE_THEIRS) and not measure.metric.startswith("own_"):
+        return Score(HUMAN, heard(measure))
     if row == PEOPLE_THEIRS:
         return Score(GROUND_TRUTH, heard(measure))
     if row == PEOPLE_OURS:
@@ -141,7 +146,7 @@ def _people_score(measure: Measure) -> Score:
 def _with_gap(run: Run, row: str, sides: Mapping[str, Reading | Score]) -> list[Cell]:
     own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))
     gap = shown(difference(own, judge), _units(run, IMAGE))
-    cell = Cell.of("own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
+    cell = Cell.of(run, "own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))
     return [*_own(run, "", row, sides), replace(cell, direction="")]
 
 
@@ -171,7 +176,7 @@ def points(run: Run) -> list[Cell]:
                 row = "–" if weight is None else f"w {weight:g}, lambda {printed_lambda(run, name):.2g}"
                 for column, measure in columns.items():
                     ours = measure.of(run, name)
-                    cells.append(Cell.of(measure.metric, block, row, column, ours, run.stand_in(task)))
+                    cells.append(Cell.of(run, measure.metric, block, row, column, ours, run.stand_in(task)))
     return cells
 
 
@@ -192,7 +197,7 @@ def _own(run: Run, block: str, row: str, sides: Mapping[str, Reading | Score]) -
     for column, side in sides.items():
         metric = side.measure.metric
         ours = shown(side.drawn(run), _units(run, IMAGE), registry.find(metric).note)
-        cells.append(Cell.of(metric, block, row, column, ours, run.stand_in(IMAGE)))
+        cells.append(Cell.of(run, metric, block, row, column, ours, run.stand_in(IMAGE)))
     return cells
 
 

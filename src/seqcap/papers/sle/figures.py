@@ -16,12 +16,12 @@ from seqcap.report.inputs import Run, read_captions, read_images
 from seqcap.report.tables import Measure
 
 # Runs of one objective share a colour and a marker, with attention and without, of images and of clips.
-_COLOURS = {"xe": draw.BLACK, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.RED, MULTI: draw.PINK}
+_COLOURS = {"xe": draw.BASELINE, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.METHOD, MULTI: draw.PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 
 QUANTITIES = {
-    "train_reward": "reward of training samples (CIDEr-D)",
-    "val_cider": "validation CIDEr, greedy captions",
+    "train_reward": "reward of training samples (CIDEr-D x100)",
+    "val_cider": "validation CIDEr x100, greedy captions",
 }
 
 
@@ -46,37 +46,36 @@ def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
     return lines
 
 
-def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure:
+def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure | str:
     """A row per image, a column of random samples per system; `first` images are skipped."""
-    width = {1: 58, 2: 44}.get(len(shown), 34)
+    there = {name: system for name, system in shown.items() if name in run.by_name}
+    if not there:
+        return f"Not part of this run: {', '.join(shown.values())}."
+    width = {1: 58, 2: 44}.get(len(there), 34)
     rows = []
     for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
         headings, columns = [], []
-        for name, system in shown.items():
-            if name in run.by_name:
-                heading = f"{system}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
-                columns.append(_numbered(draw.captions_of(run, name, int(image["item"]), "sample"), width))
-            else:
-                heading, line = system, draw.absent(name)
-                columns.append([draw.Line(textwrap.fill(line.text, width), line.colour)])
+        for name, system in there.items():
+            heading = f"{system}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
+            columns.append(_numbered(draw.captions_of(run, name, int(image["item"]), "sample"), width))
             headings.append(draw.Line(heading, _COLOURS[name], bold=True))
         rows.append(draw.Row(draw.image_name(run, image["item"]), str(image["file"]), headings, columns))
-    keys = list(shown.values()) if len(shown) > 1 else ["captions"]
+    keys = list(there.values()) if len(shown) > 1 else ["captions"]
     printed = [_numbered(run.paper.published.example_captions(f"fig{number}", key), width) for key in keys]
-    headings = [draw.Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in shown.items()]
+    headings = [draw.Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in there.items()]
     rows.append(draw.Row(f"the paper's Figure {number}", None, headings, printed))
-    return draw.captions_figure(run, rows, [width] * len(shown))
+    return draw.captions_figure(run, rows, [system for name, system in shown.items() if name not in there])
 
 
-def figure1(run: Run) -> Figure:
+def figure1(run: Run) -> Figure | str:
     return _samples_figure(run, {"sll": "SLL"}, count=1, number=1)
 
 
-def figure2(run: Run) -> Figure:
+def figure2(run: Run) -> Figure | str:
     return _samples_figure(run, {"xe": "XE", "sll": "SLL"}, count=1, number=2, first=1)
 
 
-def figure4(run: Run) -> Figure:
+def figure4(run: Run) -> Figure | str:
     return _samples_figure(run, {"xe": "XE", "sll": "SLL", "sll_sle": "SLL-SLE"}, count=3, number=4, first=2)
 
 
@@ -90,7 +89,7 @@ def clips(run: Run) -> Figure | str:
         return "This run captions no clips."
     images, people = read_images(task, run.split(task)), read_captions(task)
     colours = _colours(run)
-    shades = {"a person": draw.GREY} | {entry.label: colours[entry.name] for entry in run.trained}
+    shades = {"a person": draw.PEOPLE} | {entry.label: colours[entry.name] for entry in run.trained}
 
     def captions(item: int) -> dict[str, draw.Line]:
         said = {entry.label: draw.beam_caption(run, entry.name, item) for entry in run.trained if entry.task == task}
@@ -98,7 +97,7 @@ def clips(run: Run) -> Figure | str:
 
     chosen = draw.choose_images(images, _CLIPS)
     rows = draw.example_rows(run, chosen, captions, "best beam captions", shades, _CLIP_WIDTH, task)
-    return draw.captions_figure(run, rows, [20, _CLIP_WIDTH])
+    return draw.captions_figure(run, rows)
 
 
 def figure3(run: Run) -> Figure:
@@ -109,8 +108,8 @@ def figure3(run: Run) -> Figure:
         entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         _beam_panel(left, run, entries)
         _samples_panel(right, run, entries)
-        left.set_title(f"{captioner}: probability of the k best beam captions", loc="left")
-        right.set_title(f"{captioner}: surprisal of random samples", loc="left")
+        left.set_title(f"captioner {captioner}: probability of the k best beam captions", loc="left")
+        right.set_title(f"captioner {captioner}: surprisal of random samples", loc="left")
     return figure
 
 
@@ -158,18 +157,19 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
 def curves(run: Run) -> Figure:
     curves = run.curves
     quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
-    figure = Figure(figsize=(3.9 * max(len(quantities), 2), 0.4 + 3.2 * len(run.captioners)), layout="constrained")
+    figure = Figure(figsize=(3.4 * max(len(quantities), 2) + 1.9, 2.6 * len(run.captioners)), layout="constrained")
     axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
     for row, captioner in zip(axes, run.captioners, strict=True):
         entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         for axis, quantity in zip(row, quantities, strict=True):
             shown = curves[curves["quantity"] == quantity]
+            shown = shown.assign(value=100 * shown["value"])
             draw.plot_curves(axis, shown, entries, _colours(run))
             draw.plot_start(axis, shown, entries, "XE")
             axis.set_title(QUANTITIES[quantity], loc="left")
             axis.set_xlabel("training step (0: before any)")
-        row[0].set_ylabel(captioner)
-        row[0].legend(frameon=False, fontsize=8)
+        row[0].set_ylabel(f"captioner {captioner}")
+        row[-1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
@@ -191,7 +191,7 @@ def tradeoff(run: Run) -> Figure:
         ours.scatter(
             div2.mean(axis=0),
             cider.mean(axis=0) * 100,
-            color="none" if attention else colour,
+            color=to_rgba(colour, alpha=0.25) if attention else colour,
             edgecolors=colour,
             marker=_marker(entry),
             s=42,
@@ -243,7 +243,7 @@ def alpha(run: Run) -> Figure | str:
     axes[0].set_title("CIDEr x100 (dashed: best beam caption)", loc="left")
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    draw.legend(figure, axes, ncols=3)
     return figure
 
 

@@ -10,7 +10,6 @@ from seqcap.report.tables import (
     Made,
     Measure,
     measured_cells,
-    missing,
     no_truth,
     over_seeds,
     published_cells,
@@ -69,8 +68,8 @@ def diversity(run: Run) -> list[Cell]:
         for entry in run.trained:
             for metric in registry.DIVERSITY:
                 by_seed = run.scores.corpus(entry.name, decoder, metric)
-                ours = over_seeds(by_seed, missing(run, entry.name, decoder, metric))
-                cells.append(Cell.of(metric, block, entry.label, metric, ours, run.stand_in(entry.task)))
+                ours = over_seeds(run, entry.name, decoder, metric, by_seed)
+                cells.append(Cell.of(run, metric, block, entry.label, metric, ours, run.stand_in(entry.task)))
     return cells
 
 

@@ -12,13 +12,14 @@ from seqcap.papers.smoothing.rows import MLE, Loss, Part, parts
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 
-OLIVE = "#8F7700"
-
-
+# Level of smoothing: none, tokens, sequences or both -> colour.
+_KINDS = {"": draw.MUTED, "tok": draw.OLIVE, "seq": draw.BLUE, "tok-seq": draw.METHOD}
 # Loss -> its name in the figure.
 _EXAMPLES = {MLE: "MLE", "tok": "Tok", "seq_cider_refs": "Seq", "tok_seq_cider_refs": "Tok-Seq"}
-_EXAMPLE_COLOURS = {"MLE": draw.BLACK, "Tok": OLIVE, "Seq": draw.BLUE, "Tok-Seq": draw.RED}
-_NAME_WIDTH, _CAPTION_WIDTH = 14, 88
+_EXAMPLE_COLOURS = {"MLE": draw.BASELINE} | {
+    label: _KINDS[level] for label, level in (("Tok", "tok"), ("Seq", "seq"), ("Tok-Seq", "tok-seq"))
+}
+_CAPTION_WIDTH = 88
 
 
 def figure1(run: Run) -> Figure | str:
@@ -29,33 +30,28 @@ def figure1(run: Run) -> Figure | str:
     whole = [part for part in blocks if set(_EXAMPLES) <= set(part.runs)]
     part = (whole or blocks)[-1]
     seed = min(entry.seeds[0] for entry in part.runs.values())
+    there = {loss: label for loss, label in _EXAMPLES.items() if loss in part.runs}
     heading = f"{part.facts.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
 
     def captions(item: int) -> dict[str, draw.Line]:
-        return {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in _EXAMPLES.items()}
+        return {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in there.items()}
 
     images = draw.choose_images(run.images, 5)
     rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
-    return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
-
-
-# Level of smoothing: none, tokens, sequences or both -> colour.
-_KINDS = {"": draw.GREY, "tok": OLIVE, "seq": draw.BLUE, "tok-seq": draw.RED}
+    return draw.captions_figure(run, rows, [label for loss, label in _EXAMPLES.items() if loss not in there])
 
 
 def gains(run: Run) -> Figure:
-    """A panel per captioner and per translation task: ours with intervals, the paper's hollow."""
+    """A panel per captioner and per translation task: ours with intervals, of one seed hollow, and the paper's."""
     shown = list(parts(run).values())
     heights = [max(len(part.printed) for part in shown[row : row + 2]) for row in (0, 2)]
     figure = Figure(figsize=(11.0, 9.8), layout="constrained")
     axes = figure.subplots(2, 2, height_ratios=heights, sharex="row", sharey="row")
     for axis, part in zip(axes.flat, shown, strict=True):
         _gains_panel(axis, part)
-    handles = [
-        Line2D([], [], color=draw.GREY, marker="o", label="ours, 95% interval"),
-        Line2D([], [], color=draw.GREY, marker="D", markerfacecolor="white", linestyle="", label="the paper's"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    axes[0, 0].errorbar([], [], xerr=[], color=draw.GREY, fmt="o", label="ours, 95% interval over seeds and test items")
+    axes[0, 0].plot([], [], "x", color=draw.GREY, label="the paper's")
+    draw.legend(figure, axes.flat, ncols=3)
     return figure
 
 
@@ -64,10 +60,13 @@ def _gains_panel(axis: Axes, part: Part) -> None:
     cells = list(gains.values())
     for place, (loss, cell) in enumerate(gains.items()):
         colour = _KINDS[part.losses[loss].level]
-        axis.plot(float(cell.printed), place + 0.16, "D", color=colour, markerfacecolor="white", markersize=5)
+        axis.plot(float(cell.printed), place + 0.16, "x", color=colour, markersize=5)
         if cell.ours.value is not None:
-            value, errors = draw.spans([cell.ours], 100)
-            axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", color=colour, markersize=5, elinewidth=1.2)
+            alone = cell.ours.seeds == 1
+            (value,), errors = draw.spans([cell.ours], 100)
+            look = {"color": colour, "elinewidth": 0.6 if alone else 1.4, "alpha": 0.6 if alone else 1.0}
+            axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", markersize=5, **look)
+            draw.hollow(axis, [(float(value), place - 0.16)] * alone, colour, "o", 5)
     axis.axvline(0, color=draw.BLACK, linewidth=0.8)
     axis.set_yticks(range(len(cells)), [cell.row for cell in cells])
     axis.set_ylim(len(cells) - 0.4, -0.6)
@@ -80,21 +79,13 @@ def _gains_panel(axis: Axes, part: Part) -> None:
 
 _FAMILIES = (
     "token level",
-    "Seq, Hamming (dashed: lazy)",
-    "Seq, CIDEr or BLEU-4 (dashed: lazy)",
+    "Seq, Hamming",
+    "Seq, CIDEr or BLEU-4",
     "Tok-Seq, Hamming",
     "Tok-Seq, CIDEr or BLEU-4",
 )
-# By the source of substitutes; of losses without substitutes by the loss.
-_COLOURS = {
-    "MLE": draw.BLACK,
-    "MLE + gammaH": draw.MUTED,
-    "Tok": draw.SKY,
-    "Tok rfreq": draw.PINK,
-    "substitutes from V": draw.ORANGE,
-    "substitutes from Vbatch": draw.BLUE,
-    "substitutes from Vrefs": draw.GREEN,
-}
+# Source of substitutes -> how pale its colour is.
+_PALE = {"Vrefs": 0.0, "Vbatch": 0.4, "V": 0.7}
 
 
 def _family(loss: Loss) -> str:
@@ -103,10 +94,10 @@ def _family(loss: Loss) -> str:
     return _FAMILIES[1 + 2 * (loss.level == "tok-seq") + (loss.reward != "hamming")]
 
 
-def _label(name: str, loss: Loss) -> str:
-    if loss.pool:
-        return f"substitutes from {loss.pool}"
-    return {"tok": "Tok", "tok_rfreq": "Tok rfreq"}.get(name, loss.row)
+def _colour(name: str, loss: Loss) -> str:
+    """That of the level of smoothing, paler the larger the pool of substitutes is; Tok rfreq's is paler than Tok's."""
+    pale = _PALE[loss.pool] if loss.pool else 0.5 * (name == "tok_rfreq")
+    return draw.BASELINE if name == MLE else draw.lighter(_KINDS[loss.level], pale)
 
 
 def curves(run: Run) -> Figure | str:
@@ -114,7 +105,7 @@ def curves(run: Run) -> Figure | str:
     there = [part for part in parts(run).values() if part.runs]
     if not there:
         return "This run has none of the paper's losses."
-    figure = Figure(figsize=(3.1 * len(_FAMILIES), 0.6 + 2.7 * len(there)), layout="constrained")
+    figure = Figure(figsize=(2.6 * len(_FAMILIES), 0.6 + 2.2 * len(there)), layout="constrained")
     axes = figure.subplots(len(there), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, there, strict=True):
         _curves_row(row, run, part)
@@ -122,8 +113,12 @@ def curves(run: Run) -> Figure | str:
         axis.set_title(heading, loc="left")
     for axis in axes[-1]:
         axis.set_xlabel("training step (0: before any)")
-    handles = [Line2D([], [], color=colour, linewidth=2, label=label) for label, colour in _COLOURS.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=7, frameon=False)
+    looks = {"MLE": draw.BASELINE, "MLE + gammaH": draw.MUTED, "Tok": draw.OLIVE}
+    looks |= {"Tok rfreq": draw.lighter(draw.OLIVE, 0.5)}
+    looks |= {f"substitutes from {pool}": draw.lighter(draw.GREY, pale) for pool, pale in _PALE.items()}
+    handles = [Line2D([], [], color=colour, linewidth=2, label=label) for label, colour in looks.items()]
+    handles.append(Line2D([], [], color=draw.GREY, linewidth=2, linestyle="--", label="lazy"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=8, frameon=False)
     return figure
 
 
@@ -131,14 +126,15 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
     quantity = registry.find(part.facts.metric).curve
     names = [entry.name for entry in part.runs.values()]
     shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
-    colours = {entry.name: _COLOURS[_label(loss, part.losses[loss])] for loss, entry in part.runs.items()}
+    shown = shown.assign(value=100 * shown["value"])
+    colours = {entry.name: _colour(loss, part.losses[loss]) for loss, entry in part.runs.items()}
     dashed = [entry.name for loss, entry in part.runs.items() if part.losses[loss].lazy]
     for axis, family in zip(axes, _FAMILIES, strict=True):
         mine = [entry for loss, entry in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
         draw.plot_curves(axis, shown, mine, colours, dashed)
     bottom, top = _late(shown)
     axes[0].set_ylim(bottom, top)
-    axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric}, greedy")
+    axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
 
 
 def _late(curves: pd.DataFrame) -> tuple[float, float]:

@@ -94,7 +94,7 @@ class Part:
         ours = gain(self.run, self.name_of(loss), self.name_of(base), "beam", metric)
         printed = f"{self.printed[loss] - self.printed[base]:.2f}"
         data = self.run.stand_in(self.facts.task)
-        return Cell.of(metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
+        return Cell.of(self.run, metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
 
     def gains(self) -> dict[str, Cell]:
         return {loss: self.gain(loss) for loss in self.losses if loss != MLE}

@@ -13,13 +13,13 @@ from seqcap.report.statistics import Floats
 from seqcap.report.tables import HUMAN_LABEL, Estimate, Measure
 
 _COLOURS = {
-    "mle": draw.BLACK,
+    "mle": draw.BASELINE,
     "pg_bleu4": draw.SKY,
     "pg_cider": draw.BLUE,
-    "mixer_bcmr": "#8F7700",
+    "mixer_bcmr": draw.OLIVE,
     "mixer_bcmr_a": draw.ORANGE,
-    "pg_bcmr": draw.RED,
-    "pg_spider": draw.GREEN,
+    "pg_bcmr": draw.GREEN,
+    "pg_spider": draw.METHOD,
     "pg_spice": draw.PINK,
 }
 
@@ -34,7 +34,7 @@ _EXAMPLES = {
 }
 _JUDGED = {"pg_spider": "PG-SPIDEr", "pg_bcmr": "PG-BCMR", "mle": "MLE"}
 
-_NAME_WIDTH, _CAPTION_WIDTH = 17, 92
+_CAPTION_WIDTH = 92
 
 
 def table2(run: Run) -> Figure:
@@ -42,16 +42,17 @@ def table2(run: Run) -> Figure:
     colours = {system: _COLOURS[name] for name, system in _EXAMPLES.items()}
     images, seed = draw.choose_images(run.images, 4), min(entry.seeds[0] for entry in run.trained)
     heading = f"best caption of {run.a_beam()}, seed {seed}"
+    there = {name: system for name, system in _EXAMPLES.items() if name in run.by_name}
 
     def captions(item: int) -> dict[str, draw.Line]:
-        return {system: draw.beam_caption(run, name, item) for name, system in _EXAMPLES.items()}
+        return {system: draw.beam_caption(run, name, item) for name, system in there.items()}
 
     rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
     for number, printed in enumerate(run.paper.published.examples("table2").values(), start=1):
         lines = {system: draw.Line(printed[system]) for system in _EXAMPLES.values()}
-        title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)"
+        title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)" * (number == 1)
         rows.append(draw.systems_row(title, None, heading, lines, colours, _CAPTION_WIDTH))
-    return draw.captions_figure(run, rows, [_NAME_WIDTH, _CAPTION_WIDTH])
+    return draw.captions_figure(run, rows, [system for name, system in _EXAMPLES.items() if name not in there])
 
 
 def figure3(run: Run) -> Figure:
@@ -82,7 +83,8 @@ def figure3(run: Run) -> Figure:
     values, errors = draw.spans(found, 100)
     values[[ours.value is None for ours in found]] = np.nan
     labels = [HUMAN_LABEL if name == HUMAN else run.by_name[name].label for name in names]
-    _bars(right, places, names, [label.replace(" ", "\n") for label in labels], values, errors)
+    alone = [ours.seeds == 1 for ours in found]
+    _bars(right, places, names, [label.replace(" ", "\n") for label in labels], values, errors, alone)
     right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
     return figure
 
@@ -94,8 +96,9 @@ def _bars(
     labels: Sequence[str],
     values: Sequence[float] | Floats,
     errors: Floats | None = None,
+    hollow: Sequence[bool] = (),
 ) -> None:
-    colours = draw.palette(names, _COLOURS | {HUMAN: draw.MUTED})
+    colours = draw.palette(names, _COLOURS | {HUMAN: draw.PEOPLE})
     bars = axis.bar(
         places,
         values,
@@ -105,6 +108,9 @@ def _bars(
         yerr=errors,
         error_kw={"ecolor": draw.BLACK, "elinewidth": 1, "capsize": 3},
     )
+    for bar, name, of_one_seed in zip(bars, names, hollow, strict=False):
+        if of_one_seed:
+            bar.set(facecolor="white", edgecolor=colours[name])
     axis.bar_label(bars, fmt="%.1f", padding=3)
     for place, value in zip(places, values, strict=True):
         if np.isnan(value):
@@ -146,7 +152,7 @@ def curves(run: Run) -> Figure:
     columns = 3
     lines = -(-(1 + len(rewards)) // columns)
     colours = draw.palette(run.by_name, _COLOURS)
-    figure = Figure(figsize=(4.0 * columns, 3.3 * lines), layout="constrained")
+    figure = Figure(figsize=(3.6 * columns, 2.8 * lines), layout="constrained")
     first, *others = figure.subplots(lines, columns, squeeze=False).flat
     cider = curves[curves["quantity"] == "val_cider"]
     draw.plot_curves(first, cider, run.trained, colours)
@@ -171,7 +177,7 @@ def curves(run: Run) -> Figure:
         axis.set_xlabel("training step (0: before any)")
     for axis in others[len(rewards) :]:
         axis.set_axis_off()
-    figure.legend(*first.get_legend_handles_labels(), loc="outside lower center", ncols=8, frameon=False)
+    draw.legend(figure, [first], ncols=8)
     return figure
 
 

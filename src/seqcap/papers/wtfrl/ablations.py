@@ -1,6 +1,6 @@
 """WTF-RL with one setting changed, found by the settings of runs, not by their names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from seqcap.config.report import ReportedRun
@@ -11,40 +11,46 @@ from seqcap.report.inputs import Run
 _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images", "co_training": "co-training"}
 
 
+# What may differ between two runs that are the same.
+_NAMELESS = {"name", "label", "row", "seeds", "evaluation", "weights", "decoded"}
+
+
 def ablations(run: Run) -> dict[str, dict[str, ReportedRun]]:
-    """Names of the changed settings -> value in words -> run; numbers ascend. WTF-RL is in each block; without it there
-    are none. A run with several changes is under all of their names."""
+    """Names of the changed settings -> value in words -> run; numbers ascend. Without WTF-RL there are none. A run with
+    several changes is under all of their names."""
     found: dict[tuple[str, ...], list[ReportedRun]] = {}
     for entry in changed(run):
         base = run.by_name[WTF_RL]
         keys = tuple(key for key in base.settings if entry.settings.get(key) != base.settings[key])
-        found.setdefault(keys, [base]).append(entry)
+        found.setdefault(keys, []).append(entry)
     blocks = {}
     for keys, entries in found.items():
         ordered = sorted(entries, key=lambda entry: [_place(entry.settings.get(key)) for key in keys])
         rows: dict[str, ReportedRun] = {}
         for entry in ordered:
-            row = _row(entry, keys)
+            row = in_words(entry, keys) or entry.label
             rows[f"{row}, {entry.name}" if row in rows else row] = entry
         blocks[", ".join(_NAMES.get(key, key) for key in keys) or "the same settings"] = rows
     return blocks
 
 
 def changed(run: Run) -> list[ReportedRun]:
-    """The runs of WTF-RL's objective that are not WTF-RL."""
+    """The runs of WTF-RL's objective that differ from WTF-RL."""
     if WTF_RL not in run.by_name:
         return []
-    objective = run.by_name[WTF_RL].objective
-    return [entry for entry in run.trained if entry.objective == objective and entry.name != WTF_RL]
+    base = run.by_name[WTF_RL]
+    same = base.model_dump(exclude=_NAMELESS)
+    others = [entry for entry in run.trained if entry.objective == base.objective]
+    return [entry for entry in others if entry.model_dump(exclude=_NAMELESS) != same]
+
+
+def in_words(entry: ReportedRun, keys: Iterable[str] = tuple(_NAMES)) -> str:
+    """Some settings of a run, those that it has."""
+    return ", ".join(_words(key, entry.settings) for key in keys if key in entry.settings)
 
 
 def _place(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-
-
-def _row(entry: ReportedRun, keys: tuple[str, ...]) -> str:
-    words = ", ".join(_words(key, entry.settings) for key in keys)
-    return f"{words} ({entry.label})" if words and entry.name == WTF_RL else words or entry.label
 
 
 def _words(key: str, settings: Mapping[str, Any]) -> str:

@@ -8,21 +8,20 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqcap.metrics import registry
 from seqcap.papers.wtfrl.ablations import changed
 from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run, read_captions
-from seqcap.report.tables import Measure
+from seqcap.report.tables import HUMAN_LABEL, Measure
 
 # Run -> its colour and marker.
 _STYLES = {
-    TF: (draw.BLACK, "o"),
+    TF: (draw.BASELINE, "o"),
     LONGER: (draw.GREY, "o"),
     WTF: (draw.BLUE, "s"),
-    WTF_RL: (draw.RED, "D"),
+    WTF_RL: (draw.METHOD, "D"),
     RL: (draw.ORANGE, "^"),
-    ALONE: ("#8F7700", "v"),
+    ALONE: (draw.OLIVE, "v"),
     "rl_unidirectional": (draw.PINK, "<"),
     "scst_discriminator": (draw.GREEN, "P"),
     "scst_grammar": (draw.SKY, "X"),
@@ -35,11 +34,11 @@ _EXAMPLES = {
     WTF_RL: ("WTF-RL", "WTF-RL"),
 }
 _EXAMPLE_COLOURS = {
-    "generic ground truth": draw.BLACK,
+    "generic ground truth": draw.PEOPLE,
     "reward hacking": _STYLES[ALONE][0],
     "WTF-RL": _STYLES[WTF_RL][0],
 }
-_NAME_WIDTH, _CAPTION_WIDTH = 23, 84
+_CAPTION_WIDTH = 84
 
 
 def figure1(run: Run) -> Figure:
@@ -50,24 +49,28 @@ def figure1(run: Run) -> Figure:
     drawn = draw.choose_images(run.images, len(printed))
     images = run.images.set_index("item").loc[chosen].reset_index() if chosen else drawn
     people = read_captions(run.config.pictures)
-    heading = f"{words}ranks by the reward's retriever and the judge: caption"
+    there = [name for name in _EXAMPLES if name == HUMAN or name in run.by_name]
+    checked = ", true or false" if run.knows_facts else ""
+    heading = f"{words}rank by what pays, by the judge{checked}: caption"
 
     def captions(item: int) -> dict[str, draw.Line]:
-        lines = {name: draw.beam_caption(run, name, item) for name in _EXAMPLES if name != HUMAN}
+        lines = {name: draw.beam_caption(run, name, item) for name in there if name != HUMAN}
         lines[HUMAN] = draw.Line(people[item])
-        return {label: _ranked(run, name, item, lines[name]) for name, (_, label) in _EXAMPLES.items()}
+        return {_EXAMPLES[name][1]: _ranked(run, name, item, lines[name]) for name in there}
 
     rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
-    return draw.captions_figure(run, [*rows, *_as_printed(printed)], [_NAME_WIDTH, _CAPTION_WIDTH])
+    left_out = [label for name, (_, label) in _EXAMPLES.items() if name not in there]
+    return draw.captions_figure(run, [*rows, *_as_printed(printed)], left_out)
 
 
 def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
-    if name != HUMAN and name not in run.by_name:
-        return caption
     numbers = []
     for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
-        ranks = _first_ranks(run, who, metric)
+        ranks = _firsts(run, who, metric)
         numbers.append("–" if ranks is None else f"{ranks[item]:.0f}")
+    true = _firsts(run, name, "true_of_own")
+    if true is not None:
+        numbers.append("true" if true[item] else "false")
     return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
 
 
@@ -75,50 +78,66 @@ def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
     rows = []
     for number, captions in enumerate(printed.values(), start=1):
         lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
-        heading = "as printed in the paper (COCO)"
+        heading = "as printed in the paper (COCO)" * (number == 1)
         # A longer title would run into the words below it.
         title = f"Figure 1, image {number}"
         rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
     return rows
 
 
-def _first_ranks(run: Run, name: str, metric: str) -> pd.Series[float] | None:
-    """Item -> the image's rank by a run's best caption, first seed, or by people's first; None if not measured."""
+def _firsts(run: Run, name: str, metric: str) -> pd.Series[float] | None:
+    """Item -> the metric of a run's best caption, first seed, or of people's first; None if it was not measured."""
     decoder = "sample" if name.startswith(HUMAN) else "beam"
     scores = run.scores.per_item(name, decoder, metric, "best")
     return None if scores is None else scores[scores.columns[0]]
 
 
 def most_hacked(run: Run, count: int) -> list[int]:
-    """Images where only the retriever that pays finds the caption of RL, alpha 1, better than people's first caption;
-    the judge ranks the image no better by it. Of the first training seed; the image that gains most ranks comes first,
-    of equal gains the smaller number."""
-    paid, paid_people = (_first_ranks(run, name, "own_rank") for name in (ALONE, PEOPLE))
-    judged, judged_people = (_first_ranks(run, name, "fixed_rank") for name in (ALONE, HUMAN))
-    if ALONE not in run.by_name or paid is None or paid_people is None or judged is None or judged_people is None:
+    """Images that the retriever that pays finds better by the caption of RL, alpha 1, than by people's first caption,
+    although the checker finds it false; where nobody checks, although the judge finds them no better by it. Of the
+    first training seed; the image that gains most ranks comes first, of equal gains the smaller number."""
+    paid, paid_people = (_firsts(run, name, "own_rank") for name in (ALONE, PEOPLE))
+    if ALONE not in run.by_name or paid is None or paid_people is None:
         return []
     gained = (paid_people - paid).rename("gained")
-    hacked = gained[(gained > 0) & (judged >= judged_people)]
-    ordered = hacked.reset_index().sort_values(["gained", "item"], ascending=[False, True])
+    true, judged, people = (
+        _firsts(run, ALONE, "true_of_own"),
+        *(_firsts(run, of, "fixed_rank") for of in (ALONE, HUMAN)),
+    )
+    if true is not None:
+        doubted = true == 0
+    elif judged is not None and people is not None:
+        doubted = judged >= people
+    else:
+        return []
+    ordered = gained[(gained > 0) & doubted].reset_index().sort_values(["gained", "item"], ascending=[False, True])
     return [int(item) for item in ordered["item"].head(count)]
 
 
 _RECALL, _CIDER = "T2I R@10", "CIDEr"
+_TRUE = Measure("beam", "true_of_own")
 
 
 def tradeoff(run: Run) -> Figure:
-    """Recall against CIDEr, by the retriever that pays, by the judge, and in print."""
-    figure = Figure(figsize=(12.0, 4.4), layout="constrained")
-    paid, judged, paper = figure.subplots(1, 3)
-    task = run.config.pictures
-    row_of = rows_by_run(run.paper)
-    for axis, who, columns in ((paid, "the reward's retriever", "table1"), (judged, "the judge", "judge")):
-        of = measure(run, _RECALL, columns)
+    """Recall against CIDEr, by the retriever that pays, by the judge and in print; and against the share of true
+    captions, where it is known."""
+    exact = run.knows_facts
+    figure = Figure(figsize=(9.2, 8.2) if exact else (12.0, 4.4), layout="constrained")
+    paid, judged, *others = figure.subplots(2, 2).flat if exact else figure.subplots(1, 3)
+    paper, task, row_of = others[-1], run.config.pictures, rows_by_run(run.paper)
+    by_pay, by_judge = (measure(run, _RECALL, columns) for columns in ("table1", "judge"))
+    quality = measure(run, _CIDER)
+    panels = [(paid, quality, by_pay, "the reward's retriever"), (judged, quality, by_judge, "the judge")]
+    panels += [(others[0], _TRUE, by_judge, "the judge, and how many are true")] * exact
+    for axis, x, y, who in panels:
         for entry in changed(run):
-            _point(axis, run, entry.name, of, draw.MUTED, ".", "ablations of WTF-RL")
+            _point(axis, run, entry.name, (x, y), draw.MUTED, ".", "ablations of WTF-RL")
         for entry in runs_of_table(run):
-            _point(axis, run, entry.name, of, *_STYLES[entry.name], row_of[entry.name])
+            _point(axis, run, entry.name, (x, y), *_STYLES[entry.name], row_of[entry.name])
         axis.set_title(f"ours, {run.dataset(task)} {run.split(task)}: by {who}", loc="left")
+    if exact:
+        people = [Measure("sample", of.metric, "every") for of in (_TRUE, by_judge)]
+        _point(others[0], run, HUMAN, (people[0], people[1]), draw.PEOPLE, "*", HUMAN_LABEL)
     for name, row in row_of.items():
         if row in run.paper.facts.ours["table1"]:
             continue
@@ -126,29 +145,35 @@ def tradeoff(run: Run) -> Figure:
         colour, marker = _STYLES[name]
         paper.plot(x, y, color=colour, marker=marker, linestyle="", label=row)
     paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
-    for axis in (paid, judged, paper):
+    for axis in (paid, judged, *others):
         axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
         axis.margins(0.12)
+    if exact:
+        others[0].set_xlabel("best beam captions that are true of their scene, %")
     # A run may lack rows of the paper, and the paper lacks rows of ours.
-    draw.legend(figure, (paper, paid), ncols=5)
+    draw.legend(figure, (paper, paid, others[0]), ncols=4)
     return figure
 
 
-def _point(axis: Axes, run: Run, name: str, recall: Measure, colour: str, marker: str, label: str) -> None:
-    ours = {of.metric: of.of(run, name) for of in (measure(run, _CIDER), recall)}
-    if all(found.value is not None for found in ours.values()):
-        (x, x_error), (y, y_error) = (draw.spans([found], registry.find(of).scale) for of, found in ours.items())
+def _point(
+    axis: Axes, run: Run, name: str, measures: tuple[Measure, Measure], colour: str, marker: str, label: str
+) -> None:
+    ours = [of.of(run, name) for of in measures]
+    if all(found.value is not None for found in ours):
+        scales = [run.paper.published.scale(of.metric) for of in measures]
+        (x, x_error), (y, y_error) = (draw.spans([found], scale) for found, scale in zip(ours, scales, strict=True))
         axis.errorbar(x, y, y_error, x_error, color=colour, marker=marker, elinewidth=0.8, linestyle="", label=label)
+        draw.hollow(axis, [(float(x[0]), float(y[0]))] * (ours[0].seeds == 1), colour, marker)
 
 
 # Panel -> the quantities that it shows: no run has two of them.
 _PANELS = {
     "mean reward of the beam's captions": ("beam_reward",),
     "mean reward of people's": ("truth_reward",),
-    "validation CIDEr, greedy captions": ("val_cider",),
+    "validation CIDEr x100, greedy captions": ("val_cider",),
     "beam: share of rewards above 0": ("beam_positive",),
     "people: share of rewards above 0": ("truth_positive",),
-    "validation R@10, reward's retriever (0 to 1)": ("val_R@10",),
+    "validation R@10, reward's retriever, %": ("val_R@10",),
     "P_D of people's captions": ("truth_human", "truth_grammar"),
     "P_D of the beam's": ("beam_human", "beam_grammar"),
     "P_D of people's, words shuffled": ("shuffled_human", "shuffled_grammar"),
@@ -162,10 +187,12 @@ def learning(run: Run) -> Figure:
     """A panel per quantity: rewards, the discriminator's probabilities, the captioner's entropy, validation."""
     curves, entries = run.curves, runs_of_table(run)
     colours = {name: colour for name, (colour, _) in _STYLES.items()}
-    figure = Figure(figsize=(12.0, 12.4), layout="constrained")
+    figure = Figure(figsize=(10.2, 10.0), layout="constrained")
     axes = list(figure.subplots(4, 3).flat)
     for axis, (title, quantities) in zip(axes, _PANELS.items(), strict=True):
         mine = curves[curves["quantity"].isin(quantities)]
+        if title.startswith("validation"):
+            mine = mine.assign(value=100 * mine["value"])
         draw.plot_curves(axis, mine, entries, colours)
         if "val_cider" in quantities or "val_R@10" in quantities:
             draw.plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])

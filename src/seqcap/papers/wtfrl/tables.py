@@ -2,22 +2,25 @@
 
 from dataclasses import replace
 
-from seqcap.papers.wtfrl.ablations import ablations
+from seqcap.papers.wtfrl.ablations import ablations, in_words
 from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, measure, runs_of_table
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import HUMAN_LABEL, Cell, Made, Measure, measured_cells
 from seqcap.report.tradeoff import Score, difference, shown
 
+TRUE = "true of its scene, %"
 _EXACT = {
+    TRUE: Measure("beam", "true_of_own"),
     "T2I R@10, literal": Measure("beam", "literal_R@10"),
-    "true of its scene, %": Measure("beam", "true_of_own"),
     "of it alone, %": Measure("beam", "alone"),
     "bits": Measure("beam", "bits"),
 }
 _LANGUAGE = {"log p of a word": Measure("beam", "xe_log_prob"), "words": Measure("beam", "words")}
 _EXACT_READING = (
-    "A literal listener believes every word: it takes the scenes that a caption is true of, in any order. Bits: "
-    "how much of the choice among all scenes of the split a caption settles, 0 if it is not true of its own. "
+    "True of its scene: what a checker says, which no retriever knows: captions that are found more often than "
+    "people's own, although fewer of them are true, hack the reward. A literal listener believes every word: it takes "
+    "the scenes that a caption is true of, in any order. Bits: how much of the choice among all scenes of the split a "
+    "caption settles, 0 if it is not true of its own. "
 )
 
 
@@ -40,7 +43,7 @@ def retrieval(run: Run) -> Made:
     data = run.stand_in(run.config.pictures)
     people = {column: _people_score(of) for column, of in columns.items()}
     cells += [
-        Cell.of(of.measure.metric, "", HUMAN_LABEL, column, of.measure.of(run, of.name), data)
+        Cell.of(run, of.measure.metric, "", HUMAN_LABEL, column, of.measure.of(run, of.name), data)
         for column, of in people.items()
     ]
     cells += _gaps(run, HUMAN_LABEL, people)
@@ -58,7 +61,7 @@ def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
     for column in ("T2I R@10", "I2T R@10"):
         paid, judged = (scores[f"{column}, {who}"].drawn(run) for who in ("reward's", "judge's"))
         ours = shown(difference(paid, judged), units)
-        cell = Cell.of(measure(run, column).metric, "", row, f"{column}, reward's - judge's", ours, data)
+        cell = Cell.of(run, measure(run, column).metric, "", row, f"{column}, reward's - judge's", ours, data)
         cells.append(replace(cell, direction=""))
     return cells
 
@@ -68,11 +71,19 @@ def changes(run: Run) -> Made:
         return Made([], f"Not measured: variant {WTF_RL} is not part of this run.")
     columns = _recalls(run, "T2I R@10", "I2T R@10")
     columns |= {column: measure(run, column) for column in ("CIDEr", "Self-BLEU")}
-    cells = []
-    for block, rows in ablations(run).items():
+    columns |= {TRUE: _EXACT[TRUE]} if run.knows_facts else {}
+    blocks = ablations(run)
+    if not blocks:
+        return Made([], "This run has no ablations.")
+    # All of the same seeds, WTF-RL too.
+    seeds = min(len(entry.seeds) for rows in blocks.values() for entry in rows.values())
+    run = run.of_first_seeds({entry.name: seeds for entry in run.trained})
+    base = run.by_name[WTF_RL]
+    cells = [cell.remarked(in_words(base)) for cell in measured_cells(run, "as it is", base, columns)]
+    for block, rows in blocks.items():
         for row, entry in rows.items():
             cells += [replace(cell, row=row) for cell in measured_cells(run, block, entry, columns)]
-    return Made(cells, "" if cells else "This run has no ablations.")
+    return Made(cells)
 
 
 TABLES = {"wtfrl_retrieval": retrieval, "wtfrl_ablations": changes}
