@@ -231,7 +231,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
     (CLONE / "dvc.lock").write_text("the clone's\n")
     Path("code.py").write_text("committed later\n")
     commit(checkout, "later")
-    original = clone._git
+    original = clone.git
 
     def die_in_checkout(*arguments, **options):
         if "checkout" in arguments:
@@ -244,7 +244,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
 
     process = os.fork()
     if process == 0:
-        clone._git = die_in_checkout
+        clone.git = die_in_checkout
         run_experiment()
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
     run_experiment()
@@ -308,24 +308,30 @@ def test_a_folder_without_a_commit_is_one_line(tmp_path, monkeypatch):
         run_experiment()
 
 
-def test_uncommitted_changes_are_named(checkout, capsys):
-    Path("code.py").write_text("not committed\n")
-    for number in range(10, 32):
-        Path(f"{number}.txt").write_text("")
-    Path("ignored").write_text("")
+def test_uncommitted_changes_stop_an_experiment(checkout, capsys):
+    """Those of what it runs. With --allow-dirty it runs the last commit, and a warning names them."""
+    write(checkout, {"src/committed.py": ""})
+    commit(checkout, "code")
+    params = Path("params.yaml").read_text()
+    Path("params.yaml").write_text(params + "# not committed\n")
+    write(checkout, {f"src/{number}.py": "" for number in range(10, 32)})
+    Path("notes.txt").write_text("")
     # The experiment itself is read from here, so it is as it is run.
     EXPERIMENT.write_text("{} # changed\n")
-    run_experiment()
-    output = capsys.readouterr()
     head = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
-    assert output.err.splitlines() == [
-        f"warning: the experiment runs commit {head}, without these uncommitted changes:",
-        " M code.py",
-        *(f"?? {number}.txt" for number in range(10, 29)),
-        "and 3 more",
-    ]
-    assert output.out == ""
-    assert Path("code.py").read_text() == "not committed\n"
+    start = f"the experiment runs commit {head}, without these uncommitted changes:"
+    error = str(error_of(run_experiment))
+    assert error.startswith(f"experiments/e.yaml: {start} M params.yaml ?? src/10.py ")
+    assert error.endswith("?? src/28.py and 3 more; commit them, or run without them by --allow-dirty")
+    assert not CLONE.exists()
+    experiment.run_experiment(EXPERIMENT, None, TARGET, 1, allow_dirty=True)
+    listed = [" M params.yaml", *(f"?? src/{number}.py" for number in range(10, 29)), "and 3 more"]
+    assert capsys.readouterr().err.splitlines() == [f"warning: {start}", *listed]
+    assert "# not committed" not in (CLONE / "params.yaml").read_text()
+    git(checkout, "checkout", "--quiet", "params.yaml")
+    git(checkout, "clean", "--quiet", "--force", "src")
+    run_experiment()
+    assert capsys.readouterr().err == ""
 
 
 def test_a_clean_checkout_is_not_warned_of(checkout, tmp_path, capsys):

@@ -44,25 +44,30 @@ def add_repro(commands: Any) -> None:
     command = commands.add_parser("repro", help="run the DVC graph, several stages at a time")
     command.add_argument("--jobs", type=number(9999), default=1, help="independent stages at a time")
     command.add_argument("--papers", nargs="+", default=[], help="only their parts of the report; all by default")
-    command.add_argument("--dry", action="store_true", help="only say which stages would run")
+    command.add_argument("--dry", action="store_true", help="only say what an edit changed, and what is absent here")
     command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
     command.add_argument("--root", type=Path, help="the experiment's dataset folder")
+    command.add_argument("--allow-dirty", action="store_true", help="the experiment leaves out uncommitted changes")
     command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
 
     def call(
-        jobs: int, papers: list[str], dry: bool, experiment: Path | None, root: Path | None, publish: Path | None
+        jobs: int, papers: list[str], dry: bool, experiment: Path | None, publish: Path | None, **options: Any
     ) -> None:
         from seqcap.pipeline.experiment import run_experiment
-        from seqcap.pipeline.repro import repro, sections
+        from seqcap.pipeline.repro import check_checkout, repro, run_python, sections
 
+        if experiment is None and dry:
+            check_checkout(Path())
+            # With the checkout's own code.
+            raise SystemExit(run_python(Path(), "-m", "seqcap.pipeline.dry", *sections(papers)))
         if experiment is None:
-            repro(Path(), jobs, sections(papers), dry)
+            repro(Path(), jobs, sections(papers))
         elif dry:
             command.error("--dry looks at this checkout, not at an experiment's clone")
         elif publish is None:
             command.error("--experiment needs --publish")
         else:
-            run_experiment(experiment, root, publish, jobs, papers)
+            run_experiment(experiment, publish_to=publish, jobs=jobs, papers=papers, **options)
 
     command.set_defaults(call=call)
 
@@ -121,14 +126,16 @@ def add_compare(commands: Any) -> None:
     command = commands.add_parser("compare", help="the difference between two runs that are scored already")
     command.add_argument("left", help="a run of papers/<paper>.yaml, such as sll_sle")
     command.add_argument("right", help="another run of the same paper")
+    command.add_argument("--experiment", metavar="NAME", help="compare them in runs/NAME, an experiment's clone")
     command.add_argument("--report", action="store_true", help="keep the comparison in the report, too")
 
-    def call(left: str, right: str, report: bool) -> None:
-        from seqcap.tools.compare import compare, keep
+    def call(left: str, right: str, experiment: str | None, report: bool) -> None:
+        from seqcap.tools.compare import compare, keep, scored
 
-        print(compare(left, right))
-        if report:
-            print(keep(left, right))
+        with scored(experiment):
+            print(compare(left, right))
+            if report:
+                print(keep(left, right))
 
     command.set_defaults(call=call)
 

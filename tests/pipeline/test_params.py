@@ -241,3 +241,12 @@ def test_an_overlay_replaces_values_merges_mappings_and_removes_named_entries():
     assert message(lambda: overlay(values, {"runs": {"x": None}}, "e.yaml")) == (
         "e.yaml: runs.x is null, but there is no such entry; correct the name"
     )
+
+
+def test_another_architecture_leaves_nothing_of_the_model(tmp_path):
+    """Its keys are those of the old one: each architecture has its own."""
+    values = {"captioners": {"lstm": {"architecture": "lstm", "seeds": 5, "model": {"hidden": 96, "image_input": "x"}}}}
+    overlay(values, {"captioners": {"lstm": {"architecture": "lstm", "model": {"hidden": 8}}}}, tmp_path)
+    assert values["captioners"]["lstm"]["model"] == {"hidden": 8, "image_input": "x"}
+    overlay(values, {"captioners": {"lstm": {"model": {"layers": 2}, "architecture": "transformer"}}}, tmp_path)
+    assert values["captioners"]["lstm"] == {"architecture": "transformer", "seeds": 5, "model": {"layers": 2}}

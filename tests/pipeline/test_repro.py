@@ -66,22 +66,6 @@ def test_it_runs_what_is_out_of_date_and_nothing_else(checkout):
     assert json.loads((checkout / "artifacts/machine.json").read_text())["device"] == "cpu"
 
 
-def test_a_dry_run_says_what_would_run(checkout):
-    """In a fresh clone everything but what it has to look at; nothing is run but `configure`."""
-    status, output = run(checkout, "seqcap", "repro", "--dry")
-    assert status == 0, output
-    assert output.count("Running stage") == 1
-    told = [f"1 of {STAGES} stages are up to date", "would run work", "would run section@sle", "would run report"]
-    assert output.splitlines()[-4:] == told
-    assert begun(checkout) == 0
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
-    assert run(checkout, "seqcap", "repro", "--dry") == (0, f"{STAGES} of {STAGES} stages are up to date\n")
-    status, output = run(checkout, "seqcap", "repro", "--dry", "--experiment", "experiments/e.yaml", "--publish", "out")
-    assert status == 2
-    assert "--dry looks at this checkout" in output
-
-
 def test_what_is_out_of_date_is_the_same_from_everywhere(checkout, tmp_path, monkeypatch):
     graph = repro.stage_graph(checkout)
     status, output = run(checkout, "seqcap", "repro")

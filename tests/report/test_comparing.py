@@ -8,14 +8,16 @@ from invented_runs import write_report_config
 from parameter_files import ParameterFiles
 
 from seqcap.errors import InputError
+from seqcap.report import comparison
 from seqcap.report.claims import Claim, run_claims
-from seqcap.tools.compare import compare, keep
+from seqcap.tools.compare import compare, keep, scored
 
 
-def test_two_runs_differ_as_a_claim_says(sle):
+def test_two_runs_differ_as_a_claim_says(sle, monkeypatch):
     sle.names = ["sll", "sll_sle"]
     run = sle.write()
     write_report_config("sle")
+    monkeypatch.setattr(comparison, "LEAST_ITEMS", 12)
     text = compare("sll_sle", "sll")
     assert text.startswith("SLL-SLE against SLL: 3 training seeds, 12 test items\n")
     lines = {line[:40].strip(): line for line in text.splitlines()[1:]}
@@ -36,27 +38,63 @@ def test_two_runs_differ_as_a_claim_says(sle):
     assert text.count(" worse") == other.count(" better")
 
 
-def test_one_seed_is_an_estimate(sle):
-    sle.names, sle.seeds = ["sll", "sll_sle"], (1,)
+def test_few_items_or_seeds_bear_no_verdict(sle, monkeypatch):
+    """The difference and its interval stand there; how few there are is said once."""
+    sle.names, sle.seeds = ["sll", "sll_sle"], (1, 2)
     sle.write()
     write_report_config("sle")
-    judgements = [line.rsplit("  ", 1)[1] for line in compare("sll_sle", "sll").splitlines()[2:]]
-    assert set(judgements) == {"one seed"}
+    head, *lines = compare("sll_sle", "sll").splitlines()
+    assert head == "SLL-SLE against SLL: no verdict: 12 items, two seeds; it takes 100 items and three seeds"
+    assert all(re.search(r"[+-]\S+ \[[+-]\S+, [+-]\S+\]$", line) for line in lines[1:])
+    monkeypatch.setattr(comparison, "LEAST_ITEMS", 12)
+    assert "no verdict" in compare("sll_sle", "sll")
+    monkeypatch.setattr(comparison, "LEAST_SEEDS", 2)
+    assert "no verdict" not in compare("sll_sle", "sll")
 
 
 def test_runs_that_cannot_be_compared_are_named(sle, spider):
-    with pytest.raises(InputError, match=r"configs/report\.json: does not exist; run `seqcap repro`"):
+    with pytest.raises(InputError, match="nothing has run here; run `seqcap repro`, or name an --experiment"):
         compare("xe", "sll")
     sle.names, spider.names = ["xe", "sll"], ["mle", "pg_cider"]
     sle.write()
     spider.write()
     write_report_config("sle", "spider")
-    with pytest.raises(InputError, match="there is no trained run 'slll'; choose among mle, pg_cider, sll, xe"):
+    with pytest.raises(InputError, match=r"is called 'slll'; did you mean sll \(papers/sle\.yaml\)\?"):
         compare("xe", "slll")
-    with pytest.raises(InputError, match="no paper has both xe and mle"):
-        compare("xe", "mle")
-    with pytest.raises(InputError, match="no paper has both xe and mle"):
-        keep("xe", "mle")
+    with pytest.raises(InputError, match=r"is called 'zzz'; see papers/sle\.yaml, papers/spider\.yaml"):
+        compare("zzz", "sll")
+    for call in (compare, keep):
+        with pytest.raises(InputError, match=r"xe is in papers/sle\.yaml, mle in papers/spider\.yaml"):
+            call("xe", "mle")
+
+
+def test_an_experiment_is_found_by_its_name(sle, tmp_path, monkeypatch):
+    """From any folder of the checkout. Its file decides what it reports."""
+    sle.names = ["xe", "sll"]
+    with pytest.raises(InputError, match="seqcap compare: this is no checkout of seqcap; change to one"), scored():
+        pass
+    for folder in ("runs/quick", "papers"):
+        Path(folder).mkdir(parents=True)
+    for folder in (".", "runs/quick"):
+        (Path(folder) / "dvc.yaml").touch()
+    root = Path.cwd()
+    monkeypatch.chdir("runs/quick")
+    sle.write()
+    write_report_config("sle")
+    monkeypatch.chdir(root / "papers")
+    with scored():
+        assert Path.cwd() == root
+    with scored("quick"):
+        assert compare("xe", "sll").startswith("XE against SLL: ")
+        with pytest.raises(
+            InputError, match=r"experiments/quick\.yaml: .* `papers/sle\.yaml: \{comparisons: \[\[xe, sll"
+        ):
+            keep("xe", "sll")
+    with (
+        pytest.raises(InputError, match="runs/quik: there is no such experiment here, but quick; run it"),
+        scored("quik"),
+    ):
+        pass
 
 
 def test_a_comparison_is_kept_in_the_parameters(sle):

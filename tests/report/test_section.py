@@ -8,7 +8,6 @@ import pytest
 
 from seqcap.files import json_file, parquet, schemas
 from seqcap.report import claims, section
-from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.comparison import compared, matrix
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table
@@ -62,10 +61,6 @@ def test_the_section_of_loss_smoothing(smoothing):
     )
     assert "| IWSLT'14 De-En BLEU: MLE | beam | `src/seqcap/objectives/cross_entropy.py` |" in text
 
-    metrics = json_file.read_json("artifacts/sections/smoothing/metrics.json")
-    assert set(metrics["lstm_tok"]) == {"CIDEr_beam", "BLEU1_beam", "BLEU4_beam", "words_beam"}
-    assert set(metrics["de_en_tok"]) == {"BLEU_beam"}
-    assert "tok_seq_cider" not in metrics
     lines = Path("artifacts/sections/smoothing/curves.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "paper,variant,seed,step,quantity,value"
     assert lines[1].startswith("smoothing,attention_entropy,1,0,train_loss,2.")
@@ -84,10 +79,6 @@ def test_what_the_report_says_of_a_paper(sle):
     assert sum(len(claim["records"]) for claim in said["claims"]) == len(results)
     assert said["finding"]["claim"] in [claim["id"] for claim in said["claims"]]
     assert all(claim["why"] and claim["records"][0]["kind"] == "primary" for claim in said["claims"])
-    numbers = section.metrics(run, ClaimsFile.read(run.paper).measures(), results)
-    assert numbers["sll"]["CIDEr_samples"] == pytest.approx(1.1, abs=0.05)
-    assert set(numbers["sll"]) == {"CIDEr_samples", "CIDEr_beam", "Div1", "Div2", "mBleu4"}
-    assert numbers["claims"]["hold"] <= numbers["claims"]["run"] < numbers["claims"]["total"]
 
 
 def test_settings_and_rewards_are_in_what_ran(sle):
@@ -192,8 +183,8 @@ def test_what_the_user_compares_is_in_the_section(sle):
     (part,) = re.findall(r"### Comparisons beyond the paper\n(.*)### Tables\n", text, re.DOTALL)
     headings = re.findall("#### (.*)\n", part)
     assert headings == [
-        "SLL-SLE against SLL: 3 training seeds, 12 test items",
-        "XE against SLL: 3 training seeds, 12 test items",
+        "SLL-SLE against SLL: no verdict: 12 items, three seeds; it takes 100 items and three seeds",
+        "XE against SLL: no verdict: 12 items, three seeds; it takes 100 items and three seeds",
     ]
     for left, right in pairs:
         table = markdown_table(matrix(run, left, right, compared(run, left, right)))

@@ -12,6 +12,8 @@ from seqcap.files.writing import atomic, beside, copy_file, leftovers
 
 # What an experiment changes in its clone: its parameters, and what the pipeline writes and git tracks.
 CHANGING = ("params.yaml", "papers", "graph.yaml", "dvc.lock", "reports")
+# What an experiment runs.
+RUN = ("params.yaml", "papers", "scales", "graph.yaml", "dvc.yaml", "stages", "src")
 LISTED = 20  # how many uncommitted files a warning lists
 # With these variables git works on another repository than the one it is called for. Git's hooks set some of them.
 REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
@@ -26,7 +28,7 @@ def update_clone(folder: Path) -> None:
     if not os.path.lexists(folder):
         temporary = beside(folder, "tmp")
         try:
-            _git("clone", "--quiet", Path.cwd(), temporary, fix="run from the root of a checkout with a commit")
+            git("clone", "--quiet", Path.cwd(), temporary, fix="run from the root of a checkout with a commit")
             # Renamed when it is complete: git would take half a clone for a folder of the user's checkout.
             temporary.rename(folder)
         except OSError as error:
@@ -38,7 +40,7 @@ def update_clone(folder: Path) -> None:
     # Without these options git also looks in the folders above, and finds the user's own checkout.
     repository = (f"--git-dir={git_folder}", f"--work-tree={folder.resolve()}")
     try:
-        origin = _git(*repository, "config", "--get", "remote.origin.url").strip() if git_folder.is_dir() else None
+        origin = git(*repository, "config", "--get", "remote.origin.url").strip() if git_folder.is_dir() else None
     except InputError:
         origin = None
     if origin is None or Path(origin).resolve() != here or folder.resolve() == here:
@@ -54,8 +56,8 @@ def update_clone(folder: Path) -> None:
         with atomic(ran) as partial:
             partial.write_bytes(lock.read_bytes() if lock.is_file() else b"")
     fix = f"correct that, or move {folder} away"
-    _git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
-    _git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
+    git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
+    git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
     if ran.stat().st_size > 0:
         copy_file(ran, lock)
     ran.unlink()
@@ -64,34 +66,38 @@ def update_clone(folder: Path) -> None:
 def _check_untouched(folder: Path, repository: Collection[str]) -> None:
     """Checks that a clone holds no work that its update would replace: a commit that the checkout lacks, or changes of
     files that no experiment changes."""
-    commit = _git(*repository, "rev-parse", "HEAD", fix="move it away").strip()
+    commit = git(*repository, "rev-parse", "HEAD", fix="move it away").strip()
     try:
-        _git("cat-file", "-e", commit)
+        git("cat-file", "-e", commit)
     except InputError:
         raise InputError(folder, f"has a commit of its own, {commit[:9]}", "fetch it, then move the clone") from None
     others = [f":(top,exclude){path}" for path in CHANGING]
-    changes = _git(*repository, "status", "--porcelain", "--untracked-files=all", "--", ":(top)", *others).splitlines()
+    changes = git(*repository, "status", "--porcelain", "--untracked-files=all", "--", ":(top)", *others).splitlines()
     if changes:
         what = f"has changes of its own, first {changes[0].strip()!r}"
         raise InputError(folder, what, "commit them in the checkout, then move the clone")
 
 
-def warn_of_uncommitted(experiment: Path) -> None:
-    """Warns of the checkout's uncommitted changes: the experiment runs without them."""
-    commit = _git("rev-parse", "--short", "HEAD").strip()
-    paths = ["."]
+def check_committed(experiment: Path, allow_dirty: bool) -> None:
+    """Checks that what the experiment runs is committed, since it runs the last commit: an `InputError` names changes
+    that are not. With `allow_dirty` it warns of them."""
+    commit = git("rev-parse", "--short", "HEAD").strip()
+    paths = list(RUN)
     if experiment.resolve().is_relative_to(Path.cwd()):
         paths.append(f":(exclude,literal){experiment.resolve().relative_to(Path.cwd())}")
-    changes = _git("--no-optional-locks", "status", "--porcelain", "--", *paths).splitlines()
+    changes = git("--no-optional-locks", "status", "--porcelain", "--", *paths).splitlines()
     if not changes:
         return
-    lines = [f"warning: the experiment runs commit {commit}, without these uncommitted changes:", *changes[:LISTED]]
+    lines = [f"the experiment runs commit {commit}, without these uncommitted changes:", *changes[:LISTED]]
     if len(changes) > LISTED:
         lines.append(f"and {len(changes) - LISTED} more")
-    print(*lines, sep="\n", file=sys.stderr, flush=True)
+    if not allow_dirty:
+        fix = "commit them, or run without them by --allow-dirty"
+        raise InputError(experiment, " ".join(line.strip() for line in lines), fix)
+    print("warning: " + "\n".join(lines), file=sys.stderr, flush=True)
 
 
-def _git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
+def git(*arguments: str | Path, fix: str = "run from a git checkout with a commit") -> str:
     kept = {name: value for name, value in os.environ.items() if name not in REDIRECTIONS}
     command = ["git", *map(str, arguments)]
     done = subprocess.run(command, env=kept, capture_output=True, encoding="utf-8", errors="replace", check=False)

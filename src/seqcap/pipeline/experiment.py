@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic
-from seqcap.pipeline.clone import update_clone, warn_of_uncommitted
+from seqcap.pipeline.clone import check_committed, update_clone
 from seqcap.pipeline.overlay import overlay
 from seqcap.pipeline.params import read_yaml
 from seqcap.pipeline.publish import check_publication, join_parts, parts_of, publish, recover
@@ -22,12 +22,18 @@ PARAMS = "params.yaml"
 
 
 def run_experiment(
-    experiment: Path, root: Path | None, publish_to: Path, jobs: int, papers: Collection[str] = ()
+    experiment: Path,
+    root: Path | None,
+    publish_to: Path,
+    jobs: int,
+    papers: Collection[str] = (),
+    allow_dirty: bool = False,
 ) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out; a
     second call resumes, with the code of what is then the last commit. `experiment` is a YAML file (`apply_overlay`),
     `root` the folder of the dataset of the one task that it changes, `publish_to` a new or empty folder or an earlier
-    publication. `papers`: whose parts are made, and published beside those that were published earlier; empty: all."""
+    publication. `papers`: whose parts are made, and published beside those that were published earlier; empty: all.
+    `allow_dirty`: it may run without uncommitted changes (`check_committed`)."""
     changes = read_yaml(experiment)
     if root is not None:
         tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
@@ -38,7 +44,7 @@ def run_experiment(
     folder = RUNS / experiment.stem
     # Checked here, before hours of work.
     check_publication(publish_to, folder)
-    warn_of_uncommitted(experiment)
+    check_committed(experiment, allow_dirty)
     with locked(folder.with_name(f".{folder.name}.lock"), f"runs {experiment}"):
         recover(publish_to.resolve())
         update_clone(folder)

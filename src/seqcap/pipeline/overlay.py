@@ -16,8 +16,11 @@ NAMED = (
 def overlay(
     values: MutableMapping[str, Any], changes: Mapping[str, Any], source: Path, place: tuple[str, ...] = ()
 ) -> None:
-    """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`.
-    `values` is the content of a file, or the part of it at `place`; `source` holds the changes."""
+    """Changes `values` in place: mappings merge, anything else replaces, null removes a named entry of `NAMED`, another
+    `architecture` keeps nothing of `model`. `values` is the content of a file, or the part of it at `place`; `source`
+    holds the changes."""
+    if "model" in values and changes.get("architecture", values.get("architecture")) != values.get("architecture"):
+        values["model"] = {}
     for key, change in changes.items():
         inner = (*place, str(key))
         if change is None and len(inner) == 2 and place[0] in NAMED:

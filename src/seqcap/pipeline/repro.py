@@ -21,12 +21,10 @@ CONFIGURE = "configure"  # the first stage, which writes what the others depend 
 REPORT = "report"  # the last stage
 
 
-def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = False) -> None:
+def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
-    `targets` run with the stages that they depend on; empty: every stage. `dry`: only `configure` runs, and the names
-    of the stages that would run are printed."""
-    if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
-        raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
+    `targets` run with the stages that they depend on; empty: every stage."""
+    check_checkout(folder)
 
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
@@ -47,16 +45,17 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), dry: bool = Fa
             run(CONFIGURE)
             graph = unfinished(folder, needed)
         print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
-        if dry:
-            for stage in TopologicalSorter(graph).static_order():
-                print(f"would run {stage}")
-            return
         share_cores(folder, jobs)
         try:
             run_graph(graph, run, jobs)
         finally:
             # A later `dvc repro` has one stage at a time.
             share_cores(folder, 1)
+
+
+def check_checkout(folder: Path) -> None:
+    if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
+        raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
 
 
 def run_python(folder: Path, *arguments: str) -> int:
@@ -87,7 +86,7 @@ def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: in
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """The part of a graph that is out of date, and what depends on it, in one call of DVC: many would take minutes."""
-    with _dvc(folder) as repo:
+    with open_dvc(folder) as repo:
         # Seen from another folder, names of stages have a path before them.
         changed = {name.rpartition(":")[2] for name in repo.status()}
     left: dict[str, set[str]] = {}
@@ -116,9 +115,14 @@ def sections(papers: Collection[str]) -> list[str]:
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
-    with _dvc(folder) as repo:
-        graph = repo.index.graph
-        depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
+    with open_dvc(folder) as repo:
+        return part_of(repo, targets)
+
+
+def part_of(repo: Any, targets: Collection[str]) -> dict[str, set[str]]:
+    """`stage_graph` of an open DVC repository."""
+    graph = repo.index.graph
+    depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
     for target in targets:
         if target not in depends:
             kind, _, item = target.partition("@")
@@ -136,7 +140,7 @@ def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[st
 
 
 @contextmanager
-def _dvc(folder: Path) -> Iterator[Any]:
+def open_dvc(folder: Path) -> Iterator[Any]:
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 

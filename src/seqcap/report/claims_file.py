@@ -13,8 +13,8 @@ from pydantic import BeforeValidator
 
 from seqcap.config import Frozen
 from seqcap.report.claims import Claim
+from seqcap.report.metrics import Measured
 from seqcap.report.paper import Captions, Paper, read_yaml
-from seqcap.report.tables import Measure
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 
@@ -57,9 +57,9 @@ class Finding(Frozen):
 
 
 class ClaimsFile(Frozen):
-    """claims.yaml. `metrics`: name -> decoder, metric and captions of each run's numbers in reports/metrics.json."""
+    """claims.yaml."""
 
-    metrics: Mapping[str, tuple[str, str] | tuple[str, str, Captions]] = {}  # in reports/metrics.json
+    metrics: Mapping[str, Measured] = {}  # the paper's few numbers in reports/metrics.json
     finding: Finding | None = None  # None: it claims nothing
     claims: tuple[Stated, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
@@ -74,9 +74,6 @@ class ClaimsFile(Frozen):
 
     def remark(self, key: str, /, **values: Any) -> str:
         return self.remarks[key].format(**values)
-
-    def measures(self) -> dict[str, Measure]:
-        return {name: Measure(*parts) for name, parts in self.metrics.items()}
 
     def build(self, paper: Paper) -> list[Claim]:
         return self.made(lambda stated, entry: self._build(stated, entry, paper))

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from seqcap.files.schemas import DECODERS
 from seqcap.metrics.registry import METRICS, Metric
 from seqcap.report.claims import Claim, Result, run_claims
-from seqcap.report.inputs import Run
+from seqcap.report.inputs import Count, Run
 from seqcap.report.paper import Captions
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
 
 _JUDGED = {HOLDS: "better", FAILS: "worse"}
+LEAST_SEEDS, LEAST_ITEMS = 3, 100  # fewer bear no verdict
 
 
 def compared(run: Run, left: str, right: str) -> list[Result]:
@@ -30,14 +31,25 @@ def compared(run: Run, left: str, right: str) -> list[Result]:
 
 
 def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
+    """Who is compared, on how much; or on how little, which bears no verdict."""
     labels = " against ".join(run.by_name[name].label for name in (left, right))
-    return f"{labels}: {results[0].seeds} training seeds, {results[0].items:,} test items"
+    items, seeds = results[0].items, Count(results[0].seeds)
+    if _enough(results):
+        return f"{labels}: {seeds} training seeds, {items:,} test items"
+    here = f"{items:,} items, {seeds.word} seed{'' if seeds == 1 else 's'}"
+    return f"{labels}: no verdict: {here}; it takes {LEAST_ITEMS} items and {Count(LEAST_SEEDS).word} seeds"
 
 
 def matrix(run: Run, left: str, right: str, results: Sequence[Result]) -> list[list[str]]:
-    """A row per difference: both sides, the difference, q, and the verdict on the left one. The first is the header."""
+    """A row per difference: both sides, the difference and, of enough items and seeds, q and the verdict on the left
+    one. The first is the header."""
     header = ["", left, right, "difference [95%]", "q", ""]
-    return [header, *([result.claim.what(run), *_cells(result)] for result in results)]
+    rows = [header, *([result.claim.what(run), *_cells(result)] for result in results)]
+    return rows if _enough(results) else [row[:4] for row in rows]
+
+
+def _enough(results: Sequence[Result]) -> bool:
+    return results[0].items >= LEAST_ITEMS and results[0].seeds >= LEAST_SEEDS
 
 
 def _captions(metric: Metric, decoder: str) -> Captions | None:

@@ -16,9 +16,9 @@ from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table
+from seqcap.report.metrics import section_metrics
 from seqcap.report.paper import Rows
-from seqcap.report.tables import Measure
-from seqcap.report.verdicts import COUNTED, HOLDS, NOT_RUN, UNTESTABLE, in_words
+from seqcap.report.verdicts import COUNTED, NOT_RUN, UNTESTABLE, in_words
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
@@ -33,7 +33,7 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
         made = rows.rows(run) if rows else run.paper.facts.rows
         path.write_text(build_page(run, made, said["finding"], results, comparisons), encoding="utf-8")
     json_file.write_json(folder / "claims.json", said)
-    json_file.write_json(folder / "metrics.json", metrics(run, ClaimsFile.read(run.paper).measures(), results))
+    json_file.write_json(folder / "metrics.json", section_metrics(run, said, ClaimsFile.read(run.paper).metrics))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
@@ -120,21 +120,6 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
             for first, *details in by_claim(results)
         ],
     }
-
-
-def metrics(run: Run, measures: Mapping[str, Measure], results: Sequence[Result]) -> dict[str, Any]:
-    """Numbers for `dvc metrics diff`: the main columns of each run that are there, and how many claims hold."""
-    found = counts(results)
-    claims = {"hold": found[HOLDS], "run": sum(found.values()) - found[NOT_RUN], "total": sum(found.values())}
-    numbers: dict[str, Any] = {"claims": claims}
-    for entry in run.trained:
-        by_seed = {
-            name: run.scores.by_seed(entry.name, measure.decoder, measure.metric, measure.captions)
-            for name, measure in measures.items()
-        }
-        means = {name: float(values.mean()) for name, values in by_seed.items() if values is not None}
-        numbers[entry.name] = {name: round(mean, 4) for name, mean in means.items() if not math.isnan(mean)}
-    return numbers
 
 
 def _runs_table(run: Run) -> list[str]:
