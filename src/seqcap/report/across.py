@@ -1,4 +1,4 @@
-"""The papers' objectives on one captioner, as the first page shows them: what to use when, by rules; table and figure."""
+"""The papers' objectives on one captioner, on the first page: what to use when, by rules; table and figure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,13 @@ def advice(table: Lines, runs: Mapping[str, Trained]) -> list[str]:
     found = [line for line in chosen if line]
     if not found:
         return []
-    return ["## What to use when", "", "By the table below: one captioner, one start, equally many updates.", "", *found]
+    return [
+        "## What to use when",
+        "",
+        "By the table below: one captioner, one start, equally many updates.",
+        "",
+        *found,
+    ]
 
 
 def _is_baseline(run: Trained | None) -> bool:
@@ -80,7 +86,11 @@ def _diverse(rows: Rows, baseline: str) -> str:
         return ""
     kept = {label: row for label, row in rows.items() if CIDER in row and row[CIDER].value >= start.value - LITTLE}
     told = _choice(f"Most diverse at {LITTLE:.0f} points of CIDEr below {baseline} or better", kept, DIV2, (CIDER,))
-    return f"{told} {baseline}: {DIV2} {rows[baseline][DIV2]}, {CIDER} {start}." if told and DIV2 in rows[baseline] else told
+    return (
+        f"{told} {baseline}: {DIV2} {rows[baseline][DIV2]}, {CIDER} {start}."
+        if told and DIV2 in rows[baseline]
+        else told
+    )
 
 
 def overview(table: Lines, measured: Measured | None) -> list[str]:
@@ -93,9 +103,7 @@ def overview(table: Lines, measured: Measured | None) -> list[str]:
     figures = read_json(folder / "figures.json")
     drawn = [name for name in figures["order"] if "missing" not in figures["figures"][name]][:1]
     shown = [
-        line
-        for name in drawn
-        for line in ("", f"![{figures['figures'][name]['title']}]({PAPER}/figures/{name}.png)")
+        line for name in drawn for line in ("", f"![{figures['figures'][name]['title']}]({PAPER}/figures/{name}.png)")
     ]
     return [
         "## All objectives on one captioner",

@@ -1,5 +1,5 @@
-"""The first page: what the papers claim and how it fares here, on one screen or two. Its numbers are those of the papers'
-claims.json and of the table across papers; what was measured is added where it is given."""
+"""The first page: what the papers claim and how it fares here. Its numbers are those of the papers' claims.json and of
+the table across papers; what was measured is added where it is given."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -101,8 +101,13 @@ def _findings(report: Reported) -> list[str]:
 
 
 def _claims(report: Reported) -> list[str]:
-    lines = ["## Claims", "", "Left minus right, in the printed scale, with 95% intervals. A claim's link leads to its "
-             "details: both sides, q, seeds and items.", ""]
+    lines = [
+        "## Claims",
+        "",
+        "Left minus right, in the printed scale, with 95% intervals. A claim's link leads to its "
+        "details: both sides, q, seeds and items.",
+        "",
+    ]
     others = [_names(report)] if report.published else []
     for paper, said in report.papers.items():
         rows = [(claim, record) for name, claim, record in report.claims() if name == paper]
@@ -166,8 +171,8 @@ def _limits(report: Reported) -> list[str]:
     lines = ["## Limits", ""]
     if {"scenes", "clips"} & {data for said in report.papers.values() for data in said["datasets"]}:
         lines.append(
-            "- Scenes and clips are generated, with few words and simple grammar. What they show of an objective may be "
-            "otherwise on photographs."
+            "- Scenes and clips are generated, with few words and simple grammar. What they show of an objective may "
+            "be otherwise on photographs."
         )
     seeds = [int(record["seeds"].partition("/")[2]) for _, _, record in report.claims() if record["seeds"]]
     if seeds:

@@ -1,6 +1,5 @@
 """What was measured and where: it differs from run to run, so that no hash of DVC may depend on it."""
 
-import json
 import os
 import platform
 import subprocess
