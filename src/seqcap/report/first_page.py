@@ -97,7 +97,8 @@ def _findings(report: Reported) -> list[str]:
         tested = sum(counts[verdict] for verdict in _TESTED)
         matrix.append([*row, f"**{record['verdict']}**", f"{counts[HOLDS]} of {tested} tested hold"])
     lines = ["## Findings", "", *_table(matrix)] if len(matrix) > 1 else []
-    return [*lines, "", f"Not run: the main claims of {', '.join(left_out)}."] if left_out else lines
+    absent = f"Not run: the claims that stand for {', '.join(left_out)}."
+    return [*lines, *([""] if lines else []), absent] if left_out else lines
 
 
 def _claims(report: Reported) -> list[str]:
