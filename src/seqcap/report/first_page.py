@@ -10,11 +10,12 @@ from seqcap.config.report import ReportConfig
 from seqcap.report import across
 from seqcap.report.markdown import markdown_table
 from seqcap.report.provenance import Measured
-from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, ONE_SEED, READING, UNSURE, UNTESTABLE, in_words
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, READING, UNSURE, in_words
 
 Record = Mapping[str, str]  # a line of claims.csv
 Said = Mapping[str, Any]  # of a paper: its claims.json
 _TESTED = (HOLDS, FAILS, UNSURE)
+_UNSURE = "Not significant, with the difference that the run could have found"
 TRIAL = "# seqcap: a trial of a few training steps, whose numbers prove nothing"
 
 
@@ -126,46 +127,45 @@ def _claims(report: Reported) -> list[str]:
 
 def _differing(report: Reported) -> list[str]:
     """Claims that were tested here and on other data with different verdicts."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     same: Counter[str] = Counter()
     for paper, claim, record in report.claims():
         for data, other in report.elsewhere(paper, claim["id"]).items():
             here, there = record["verdict"], other["verdict"]
-            if here not in _TESTED or there not in _TESTED:
-                continue
             if here == there:
-                same[data] += 1
-            else:
-                groups.setdefault((data, here, there), []).append(_name(report, paper, claim["id"]))
-    if not groups and not same:
-        return []
-    lines = [f"## What differs on {' and '.join(report.published)}", ""]
-    for data in report.published:
-        lines.append(f"- {data}: {same[data]} claims have the same verdict on both.")
-        lines += [
-            f"- {here[0].upper()}{here[1:]} on {report.datasets}, {there} on {data}: {', '.join(names)}."
-            for (where, here, there), names in groups.items()
-            if where == data
-        ]
-    return lines
+                same[data] += here in _TESTED
+            elif here in _TESTED and there in _TESTED:
+                groups.setdefault((data, here, there), []).append((paper, _link(paper, claim["id"])))
+    lines = [f"- {data}: {number} claims have the same verdict on both." for data, number in same.items() if number]
+    lines += [
+        f"- {here[0].upper()}{here[1:]} on {report.datasets}, {there} on {data}: {_by_paper(report, links)}."
+        for (data, here, there), links in groups.items()
+    ]
+    return [f"## What differs on {' and '.join(report.published)}", "", *lines] if lines else []
 
 
 def _failed(report: Reported) -> list[str]:
     """What did not reproduce, and why; then what could not be told."""
-    lines, unsure, rest = [], list[str](), dict[str, list[str]]()
+    lines, rest = [], dict[str, list[tuple[str, str]]]()
     for paper, claim, record in report.claims():
-        name, verdict = _name(report, paper, claim["id"]), record["verdict"]
+        link, verdict = _link(paper, claim["id"]), record["verdict"]
         if verdict == FAILS:
             why = claim["explained"] or "No reason was found."
-            lines.append(f"- {name}: {claim['sentence']}. {span(record)}. {why}")
+            lines.append(f"- {report.papers[paper]['label']} {link}: {claim['sentence']}. {span(record)}. {why}")
         elif verdict == UNSURE:
-            unsure.append(f"{name} ({record['detectable']})")
-        elif verdict in (ONE_SEED, UNTESTABLE):
-            rest.setdefault(verdict, []).append(name)
-    if unsure:
-        lines.append(f"- Not significant, with the difference that the run could have found: {', '.join(unsure)}.")
-    lines += [f"- {verdict[0].upper()}{verdict[1:]}: {', '.join(names)}." for verdict, names in rest.items()]
+            rest.setdefault(_UNSURE, []).append((paper, f"{link} ({record['detectable']})"))
+        elif verdict != HOLDS:
+            rest.setdefault(f"{verdict[0].upper()}{verdict[1:]}", []).append((paper, link))
+    lines += [f"- {what}: {_by_paper(report, links)}." for what, links in rest.items()]
     return ["## What did not reproduce", "", *lines] if lines else []
+
+
+def _by_paper(report: Reported, links: Sequence[tuple[str, str]]) -> str:
+    """ "SLE C1, C2; PSST P1" of papers and links."""
+    found: dict[str, list[str]] = {}
+    for paper, link in links:
+        found.setdefault(report.papers[paper]["label"], []).append(link)
+    return "; ".join(f"{label} {', '.join(its)}" for label, its in found.items())
 
 
 def _limits(report: Reported) -> list[str]:
@@ -177,9 +177,10 @@ def _limits(report: Reported) -> list[str]:
         )
     seeds = [int(record["seeds"].partition("/")[2]) for _, _, record in report.claims() if record["seeds"]]
     if seeds:
+        fewest = " to ".join(map(str, sorted({min(seeds), max(seeds)})))
         lines.append(
-            f"- Claims rest on {min(seeds)} to {max(seeds)} training seeds. With few seeds the true uncertainty about "
-            "training is somewhat larger than the intervals say. Random samples are one draw with a fixed seed."
+            f"- Claims rest on {fewest} training seeds. With few seeds the true uncertainty about training is somewhat "
+            "larger than the intervals say. Random samples are one draw with a fixed seed."
         )
     levels = dict.fromkeys(name for said in report.papers.values() for name in said["levels"])
     if levels:
@@ -200,9 +201,9 @@ def _origin(report: Reported, measured: Measured | None) -> list[str]:
     if measured:
         names = {"": "pretraining", **{paper: said["label"] for paper, said in report.papers.items()}}
         minutes = [f"{label} {measured.totals[name]:.1f}" for name, label in names.items() if name in measured.totals]
-        facts.append(["minutes of training, all runs and seeds, one core each", ", ".join(minutes)])
+        facts.append(["minutes of training, all runs and seeds, one core each", ", ".join(minutes) or "not known"])
     facts.append(["all of it again", "`seqcap repro --jobs 2`"])
-    facts.append(["one part", ", ".join(f"`seqcap repro --papers {paper}`" for paper in report.papers)])
+    facts.append(["one part", f"`seqcap repro --papers <paper>`, of {', '.join(report.papers)}"])
     return ["## Where this comes from", "", *_table(facts)]
 
 
@@ -228,10 +229,6 @@ def _beside(report: Reported, paper: str, claim: str) -> str:
 
 def _link(paper: str, claim: str) -> str:
     return f"[{claim}]({paper}/report.md#{claim.lower()})"
-
-
-def _name(report: Reported, paper: str, claim: str) -> str:
-    return f"{report.papers[paper]['label']} {_link(paper, claim)}"
 
 
 def _table(matrix: Sequence[Sequence[str]]) -> list[str]:

@@ -39,6 +39,7 @@ def measure(config: ReportConfig) -> Measured:
     totals = {
         name: sum(minutes[run] * len(trained.seeds) for run, trained in runs.items() if run in minutes)
         for name, runs in groups.items()
+        if minutes.keys() & runs.keys()
     }
     facts = (
         ("commit", _commit()),
