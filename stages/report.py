@@ -1,4 +1,4 @@
-"""The report: every paper's section -> reports/report.md, claims.csv, curves.csv and metrics.json."""
+"""The report: a first page, a page per paper, all of them as HTML, claims.csv, curves.csv, metrics.json, pages.json."""
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import one_line_errors

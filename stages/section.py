@@ -1,4 +1,4 @@
-"""A paper's part of the report: `section.py <paper>` -> artifacts/sections/<paper>."""
+"""A paper's page and its claims: `section.py <paper>` -> artifacts/sections/<paper>."""
 
 import sys
 

@@ -16,7 +16,15 @@ from small_gifs import gif, pictures
 
 from seqcap import papers
 from seqcap.config import config_path, write_config
-from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask, SectionConfig
+from seqcap.config.report import (
+    PaperConfig,
+    ReportConfig,
+    ReportedEvaluation,
+    ReportedRun,
+    ReportedTask,
+    SectionConfig,
+    Trained,
+)
 from seqcap.files import parquet, schemas
 from seqcap.files.writing import copy_file
 from seqcap.metrics.registry import DIVERSITY
@@ -188,9 +196,15 @@ def counts_of(keys: dict[str, Any], metric: str, levels: Any, slots: int = 1) ->
     ]
 
 
-def write_report_config(*papers: str, pictures: tuple[str, ...] = (), **beside: str) -> None:
-    """configs/report.json of some papers."""
-    config = ReportConfig(code={}, scale="laptop", papers=papers, pictures=pictures, beside=beside)
+def write_report_config(
+    *papers: str, pictures: tuple[str, ...] = (), proves: bool = True, seeds: tuple[int, ...] = (1, 2), **beside: str
+) -> None:
+    """configs/report.json of some papers, each with a run `<paper>_run` of ten epochs."""
+    trained = {"label": "a run", "objective": "cross_entropy", "epochs": 10, "seeds": seeds}
+    runs = {paper: {f"{paper}_run": Trained.model_validate(trained | {"stage": paper})} for paper in papers}
+    shared = {"code": {}, "scale": "laptop", "tasks": {"image": "scenes"}, "captioners": {}, "beside": beside}
+    own = {"proves": proves, "papers": papers, "pictures": pictures, "runs": runs}
+    config = ReportConfig.model_validate(shared | own)
     write_config(config_path("report"), config)
 
 

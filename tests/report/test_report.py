@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from invented_runs import write_report_config
 
-from seqcap.config.report import ReportConfig
+from seqcap.config.report import ReportConfig, Trained
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import report, verdicts
+from seqcap.report import across, report, verdicts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Runs a script, and then tells which packages it has imported that take long.
@@ -45,15 +45,19 @@ def test_the_stages_make_a_report_and_import_little(spider):
     ):
         done = stage(*script)
         assert (done.returncode, done.stdout.strip()) == (0, imported), done.stderr
-    text = Path("reports/report.md").read_text(encoding="utf-8")
-    assert f"## {run.paper.label}: {run.paper.facts.title}\n" in text
-    links = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(links) == 4
-    for link in links:
-        assert (Path("reports") / link).is_file(), link
-    assert not re.search(r"\bnan\b|None", text)
-    assert "*Rollouts and the baseline.*" in text
-    assert "SLE" not in text
+    first, page = (Path(f"reports/{name}").read_text(encoding="utf-8") for name in ("report.md", "spider/report.md"))
+    assert page.startswith(f"# {run.paper.label}: {run.paper.facts.title}\n")
+    anchors = set(re.findall(r'<a id="(\w+)"></a>', page)) | {"where-this-comes-from"}
+    for folder, text in (("reports", first), ("reports/spider", page)):
+        links = [link.partition("#") for link in re.findall(r"\]\(([^)]+)\)", text)]
+        assert len(links) >= 5
+        for link, _, anchor in links:
+            assert (Path(folder) / link).is_file(), link
+            assert not anchor or anchor in anchors
+        assert not re.search(r"\bnan\b|None", text)
+    assert "*Rollouts and the baseline.*" in page
+    assert "SLE" not in first
+    assert Path("reports/report.html").is_file()
 
 
 def recorded(paper: str, **changes: str) -> dict[str, str]:
@@ -64,17 +68,18 @@ def recorded(paper: str, **changes: str) -> dict[str, str]:
     return dict.fromkeys(verdicts.COLUMNS, "") | words | numbers | changes
 
 
-def invented_section(paper: str, dataset: str = "scenes") -> None:
+def invented_section(paper: str, dataset: str = "scenes", verdict: str = verdicts.HOLDS, explained: str = "") -> None:
     """What the section stage writes, of one claim."""
     folder = Path("artifacts/sections") / paper
-    record = recorded(paper, verdict=verdicts.HOLDS)
-    counts = dict.fromkeys(verdicts.COUNTED, 0) | {verdicts.HOLDS: 1}
+    record = recorded(paper, verdict=verdict)
+    counts = dict.fromkeys(verdicts.COUNTED, 0) | {verdict: 1}
     levels = [] if dataset == "coco" else [dataset]
     said = {"label": paper.upper(), "datasets": [dataset], "levels": levels, "variants": 3, "verdicts": counts}
-    said |= {"claims": [{"id": "C1", "records": [record]}]}
+    said |= {"finding": {"sentence": "A is best.", "claim": "C1"}}
+    said |= {"claims": [{"id": "C1", "sentence": "a beats b", "explained": explained, "records": [record]}]}
     json_file.write_json(folder / "claims.json", said)
     json_file.write_json(folder / "metrics.json", {"claims": {"hold": 1}})
-    (folder / "section.md").write_text(f"## {paper.upper()}: a paper\n", encoding="utf-8")
+    (folder / "page.md").write_text(f"# {paper.upper()}: a paper\n", encoding="utf-8")
     (folder / "curves.csv").write_text(f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n", encoding="utf-8")
 
 
@@ -85,9 +90,12 @@ def test_papers_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     write_report_config("b", "a")
     report.write_report(ReportConfig.read("report"))
     text = Path("reports/report.md").read_text(encoding="utf-8")
-    assert text.startswith("# seqcap: our numbers beside the published ones (scenes)\n\nWhat the papers claim")
-    assert text.endswith("is what the claims test.\n\n## B: a paper\n\n## A: a paper\n")
-    assert "| B | 3 | 1 | 1 | 0 | 0 | 0 | 0 | 0 |\n| A | 3 |" in text
+    assert text.startswith("# seqcap: 2 captioning papers, reproduced\n\nEvery number")
+    assert "**Of 2 claims, 2 hold.**" in text
+    row = "| A is best. ([C1](b/report.md#c1)) | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, +3.10] | **holds** | "
+    assert f"| [B](b/report.md) {row}1 of 1 tested hold |" in text
+    assert "| [C1](a/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, +3.10] | holds |" in text
+    assert Path("reports/b/report.md").read_text(encoding="utf-8").startswith("# B: a paper\n")
     assert text.count("Levels on scenes and on COCO cannot be compared") == 1
     assert text.count(verdicts.READING[0]) == 1
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
@@ -120,18 +128,75 @@ def test_claims_stand_beside_those_on_other_data(tmp_path: Path, monkeypatch: py
     write_claims("photographs.csv", there, *others)
     write_claims("old.csv", there, columns=verdicts.COLUMNS[:-4])
     write_report_config("a", "b", Photos="photographs.csv", Old="old.csv", Gone="gone.csv")
-    report.write_report(ReportConfig.read("report"))
-    text = Path("reports/report.md").read_text(encoding="utf-8")
-    page = text[text.index("## The claims side by side") : text.index("## A: a paper")]
-    assert "| claim | metric | left - right | paper | scenes | Photos |" in page
-    words = "C1: a beats b | CIDEr of 5 samples | a - b"
-    ours = "+1.50 [-0.20, +3.10] holds"
-    assert f"| {words} | 2.2 | {ours} | -0.40 [-0.20, +3.10] not significant |" in page
+    page = written()
+    ours, there = "+1.50 [-0.20, +3.10]", "-0.40 [-0.20, +3.10] not significant"
+    assert f"| a beats b | CIDEr of 5 samples | +2.2 | {ours} | {there} | holds |" in page
     # Nothing of this paper was run there.
-    head = "**B**\n\n| claim | metric | left - right | paper | scenes |\n|---|---|---|---|---|\n"
-    assert f"{head}| {words} | 2.2 | {ours} |\n" in page
-    assert "Old is left out: `old.csv` has other columns than reports have now" in page
+    assert f"| [C1](b/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | {ours} |  | holds |" in page
+    assert "- Holds on scenes, not significant on Photos: A [C1](a/report.md#c1)." in page
+    assert "Old is left out: `old.csv` is of an older report; its experiment has to run again." in page
     assert "Gone is left out: there is no `gone.csv`." in page
+
+
+def written() -> str:
+    report.write_report(ReportConfig.read("report"))
+    return Path("reports/report.md").read_text(encoding="utf-8")
+
+
+def test_what_did_not_reproduce_is_explained_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    invented_section("a", verdict=verdicts.FAILS, explained="It is too small.")
+    invented_section("b", verdict=verdicts.FAILS)
+    invented_section("c", verdict=verdicts.ONE_SEED)
+    write_report_config("a", "b", "c")
+    page = written()
+    assert "- A [C1](a/report.md#c1): a beats b. +1.50 [-0.20, +3.10]. It is too small.\n" in page
+    assert "[-0.20, +3.10]. No reason was found.\n- One seed: C [C1](c/report.md#c1).\n" in page
+    write_report_config("a", "b", "c", proves=False)
+    page = written()
+    assert page.startswith("# seqcap: a trial of a few training steps, whose numbers prove nothing\n")
+    assert "did not reproduce" not in page
+
+
+def test_what_is_measured_is_on_the_pages_and_in_no_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    invented_section("a")
+    write_report_config("a")
+    assert "one core each | not known |" in written()
+    hashes = json_file.read_json("reports/pages.json")
+    json_file.write_json("artifacts/timing/a.json", {"a_run": 30})
+    # Ten epochs of half a minute with two seeds.
+    assert "one core each | A 10.0 |" in written()
+    assert "took 10.0 minutes" in Path("reports/a/report.md").read_text(encoding="utf-8")
+    assert json_file.read_json("reports/pages.json") == hashes
+    write_report_config("a", seeds=(1, 2, 3))
+    written()
+    assert set(hashes) == {"report", "a"}
+    assert json_file.read_json("reports/pages.json")["report"] != hashes["report"]
+
+
+def across_line(row: str, column: str, ours: float, spread: float = 1.0) -> dict[str, str]:
+    numbers = {"ours": f"{ours}", "ours_low": f"{ours - spread}", "ours_high": f"{ours + spread}"}
+    return {"row": row, "run": row.lower(), "column": column, **numbers}
+
+
+def test_what_to_use_when_follows_from_the_table():
+    values = {"XE": (80, 50, 50, 60), "Best": (85, 20, 70, 90), "Close": (83.5, 30, 60, 70), "Wide": (78.5, 60, 55, 50)}
+    columns = (across.CIDER, across.DIV2, across.JUDGE, across.TRUE)
+    far = [across_line("Far", column, number) for column, number in zip(columns, (60, 90, 72, 10), strict=True)]
+    table = [across_line(row, *cell) for row, row_of in values.items() for cell in zip(columns, row_of, strict=True)]
+    xe = Trained(label="XE", objective="cross_entropy", stage="", epochs=1, seeds=(1, 2, 3))
+    lines = across.advice([*table, *far], {"xe": xe})
+    cider, diverse, distinct, true = [line for line in lines if line.startswith("- ")]
+    assert cider.startswith("- **Highest CIDEr: Best**, CIDEr, beam 85.0 [84.0, 86.0]; ")
+    assert cider.endswith("Intervals overlap with Close: no clear winner among these.")
+    # Far is more diverse, at too low a CIDEr.
+    assert "below XE or better: Wide**, Div-2, samples 60.0 [59.0, 61.0]; CIDEr, beam 78.5" in diverse
+    assert diverse.endswith("XE: Div-2, samples 50.0 [49.0, 51.0], CIDEr, beam 80.0 [79.0, 81.0].")
+    assert "saw: Far**, R@10 by the judge 72.0" in distinct
+    assert "CIDEr, beam 60.0" in distinct
+    assert true.startswith("- **Most often true: Best**")
+    assert true.endswith("No other interval reaches its own.")
 
 
 def test_what_the_features_hold_is_shown_where_it_was_probed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -142,13 +207,13 @@ def test_what_the_features_hold_is_shown_where_it_was_probed(tmp_path: Path, mon
     json_file.write_json("artifacts/sections/probe-photos.json", {"groups": []})
     write_report_config("a", pictures=("image", "photos"))
     report.write_report(ReportConfig.read("report"))
-    text = Path("reports/report.md").read_text(encoding="utf-8")
-    assert "## What the features hold\n" in text
+    text = Path("reports/features/report.md").read_text(encoding="utf-8")
+    assert "[what they hold](features/report.md)" in Path("reports/report.md").read_text(encoding="utf-8")
     assert "| image | kind with colour | 40 | 0.71 | 0.03 |" in text
     assert "| photos |" not in text
     write_report_config("a", pictures=("photos",))
     report.write_report(ReportConfig.read("report"))
-    assert "What the features hold" not in Path("reports/report.md").read_text(encoding="utf-8")
+    assert "what they hold" not in Path("reports/report.md").read_text(encoding="utf-8")
 
 
 def test_verdicts_are_counted_in_words():
@@ -161,12 +226,12 @@ def test_a_paper_without_a_section_is_named(tmp_path: Path, monkeypatch: pytest.
     """An experiment may publish one paper after the other."""
     monkeypatch.chdir(tmp_path)
     write_report_config("a", "b", "c")
-    with pytest.raises(InputError, match=r"artifacts/sections: has no paper's section"):
+    with pytest.raises(InputError, match=r"artifacts/sections: has no paper's part"):
         report.write_report(ReportConfig.read("report"))
     invented_section("b")
     report.write_report(ReportConfig.read("report"))
     text = Path("reports/report.md").read_text(encoding="utf-8")
-    assert "\nNot run here: `a`, `c`.\n\n## How to read this\n" in text
+    assert "\nNot run here: `a`, `c`.\n\n## Findings\n" in text
     assert set(json_file.read_json("reports/metrics.json")) == {"b"}
     for paper in ("a", "c"):
         invented_section(paper)

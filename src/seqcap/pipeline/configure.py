@@ -23,6 +23,7 @@ def resolve(params: Params) -> Stages:
     """Every stage's configuration; an `InputError` names a wrong name or setting."""
     shared = params.shared
     data.check_features(params)
+    pretrained = {name: training.pretrain_config(params, name) for name in shared.pretrain}
     trained = _train(params)
     decode = {group: results.decode_config(params, group, config) for group, config in trained.items()}
     decoded: results.Decoded = {evaluation: [] for evaluation in params.evaluations}
@@ -36,7 +37,7 @@ def resolve(params: Params) -> Stages:
         "probe": {name: data.probe_config(params, name) for name in shared.features},
         "paraphrases": {name: data.paraphrases_config(params, name) for name in shared.features},
         "embeddings": {name: data.embeddings_config(params, name) for name in shared.tasks},
-        "pretrain": {name: training.pretrain_config(params, name) for name in shared.pretrain},
+        "pretrain": dict(pretrained),
         "retriever": {name: training.retriever_config(params, name) for name in shared.retrievers},
         "mine": {name: training.mine_config(params, name) for name in shared.mined},
         "train": dict(trained),
@@ -53,7 +54,7 @@ def resolve(params: Params) -> Stages:
             for name, paper in params.papers.items()
             if paper.rating
         },
-        "report": {"": report.report_config(params)},
+        "report": {"": report.report_config(params, trained, pretrained)},
     }
 
 

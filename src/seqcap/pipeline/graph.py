@@ -68,6 +68,7 @@ def graph(params: Params, stages: Stages) -> dict[str, Any]:
             name: {
                 "pictures": f"artifacts/{config.pictures}/data",
                 "clips": f"artifacts/{config.clips}/data" if config.clips else f"configs/figures/{name}.json",
+                "rating": f"reports/{name}/rating" if name in configs["rating"] else f"configs/section/{name}.json",
             }
             for name, config in configs["figures"].items()
         },

@@ -154,6 +154,7 @@ class Decoding(Section):
 
 
 class ReportParams(Section):
+    proves: bool  # whether its runs are long enough to say anything of the papers
     beside: dict[str, str] | None  # data -> claims that an experiment has published
 
 

@@ -15,6 +15,7 @@ from seqcap.pipeline.repro import REPORT, run_python, sections, stage_graph, unf
 MARKER = ".published"
 # The parts of a report, a folder per paper; and the configuration that names the papers that take part.
 PARTS = Path("artifacts/sections")
+FEATURES = "features"  # the folder of the page on what the features hold
 REPORTED = Path("configs/report.json")
 
 
@@ -88,10 +89,12 @@ def publish(clone: Path, target: Path, experiment: Path) -> None:
     name = path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
     papers = {paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()}
 
+    kept = {*papers, FEATURES}
+
     def ignored(folder: str, names: list[str]) -> set[str]:
         # The clone's reports/ also holds what is committed there, and what other experiments published.
         above = Path(folder) in (reports, clone / PARTS)
-        return {name for name in names if above and (Path(folder) / name).is_dir() and name not in papers}
+        return {name for name in names if above and (Path(folder) / name).is_dir() and name not in kept}
 
     try:
         recover(place)

@@ -29,7 +29,8 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
         dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
-        status = run_python(folder, *dvc, stage)
+        # DVC would not make the pages anew if only what was measured has changed.
+        status = run_python(folder, *dvc, *(["--force"] if stage == REPORT else []), stage)
         keep_records(folder)
         if status != 0:
             raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")

@@ -1,16 +1,24 @@
 """From parameters to the configurations of the stages that report: tables, figures, section, rating and report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from seqcap import papers
 from seqcap.config.rating import RatingConfig
-from seqcap.config.report import PaperConfig, ReportConfig, ReportedEvaluation, ReportedRun, ReportedTask, SectionConfig
+from seqcap.config.report import (
+    PaperConfig,
+    ReportConfig,
+    ReportedEvaluation,
+    ReportedRun,
+    ReportedTask,
+    SectionConfig,
+    Trained,
+)
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import GENERATED, Params, RatingParams
+from seqcap.pipeline.params import GENERATED, Params, RatingParams, Task
 from seqcap.pipeline.resolve_results import Decoded, split_of
 from seqcap.pipeline.resolve_training import LIKELIHOOD, find_retriever, retriever_module
 from seqcap.pipeline.validation import find
@@ -34,8 +42,7 @@ def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], dec
             # Only generated images may be shown: photographs belong to others.
             task: ReportedTask(
                 kind=value.kind,
-                # Text files have the name of their folder.
-                dataset=Path(str(value.root)).name if value.dataset == "text" else value.dataset,
+                dataset=dataset_of(value),
                 show=value.dataset in GENERATED,
             )
             for task, value in tasks.items()
@@ -57,6 +64,11 @@ def paper_fields(params: Params, name: str, trained: dict[str, TrainConfig], dec
         "results": results,
         "runs": tuple(runs),
     }
+
+
+def dataset_of(task: Task) -> str:
+    """Text files have the name of their folder."""
+    return Path(str(task.root)).name if task.dataset == "text" else task.dataset
 
 
 def _reported_runs(params: Params, paper: str, trained: dict[str, TrainConfig], decoded: Decoded) -> list[ReportedRun]:
@@ -104,14 +116,36 @@ def rating_config(params: Params, fields: dict[str, Any], wanted: RatingParams) 
     return RatingConfig(**fields, judge=judge, code=code)
 
 
-def report_config(params: Params) -> ReportConfig:
+def report_config(
+    params: Params, trained: Mapping[str, TrainConfig], pretrained: Mapping[str, TrainConfig]
+) -> ReportConfig:
+    runs = [run for config in trained.values() for run in config.runs]
+    found = _trained(params, trained)
     return ReportConfig(
         scale=params.shared.scale,
+        proves=params.shared.report.proves,
         papers=tuple(params.papers),
         pictures=tuple(params.shared.features),
+        tasks={run.task: dataset_of(params.shared.tasks[run.task]) for run in runs},
+        runs={paper: {run.name: found[run.name] for run in runs if run.paper == paper} for paper in params.papers},
+        captioners=_trained(params, pretrained),
         beside=params.shared.report.beside or {},
         code=closure([], ["report.py"]),
     )
+
+
+def _trained(params: Params, configs: Mapping[str, TrainConfig]) -> dict[str, Trained]:
+    return {
+        run.name: Trained(
+            label=params.runs[run.name].label if run.name in params.runs else run.name,
+            objective=run.objective,
+            stage=stage,
+            epochs=run.training.epochs,
+            seeds=run.seeds,
+        )
+        for stage, config in configs.items()
+        for run in config.runs
+    }
 
 
 def _code(paper: str, stage: str, others: Sequence[str] = ()) -> dict[str, str]:

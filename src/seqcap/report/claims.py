@@ -288,7 +288,7 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
 def _row(run: Run, result: Result, labels: dict[str, str]) -> list[str]:
     claim = result.claim
     left, right = claim.sides(labels)
-    row = [claim.id, claim.words(run)] if claim.primary else ["", ""]
+    row = [f'<a id="{claim.id.lower()}"></a>{claim.id}', claim.words(run)] if claim.primary else ["", ""]
     if result.difference is None:
         return [*row, claim.what(run), left, right, "–", claim.paper_text() or "–", "–", "–", result.verdict]
     numbers = [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}", result.span]

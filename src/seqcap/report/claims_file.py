@@ -60,8 +60,8 @@ class ClaimsFile(Frozen):
     """claims.yaml."""
 
     metrics: Mapping[str, Measured] = {}  # the paper's few numbers in reports/metrics.json
-    finding: Finding
-    claims: tuple[Stated, ...]
+    finding: Finding | None = None  # None: it claims nothing
+    claims: tuple[Stated, ...] = ()
     words: Mapping[str, Mapping[str, str]] = {}  # key of `Facts.columns` -> column -> what it compares
     stand_ins: tuple[tuple[str, str], ...] = ()  # what the paper has and what stands for it here, apart from the data
     remarks: Mapping[str, str] = {}  # texts that the paper's claims.py fills in, by its own keys

@@ -1,4 +1,4 @@
-"""A paper's part of the report: runs, claims, tables, figures, and the files behind each row."""
+"""A paper's page: findings, claims, tables and figures; settings, and the files behind each row, are folded away."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,12 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
-    """Writes section.md, claims.json, metrics.json and curves.csv; `comparisons` are pairs of runs to compare."""
+    """Writes page.md, claims.json, metrics.json and curves.csv; `comparisons` are pairs of runs to compare."""
     results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
-    folder = SECTIONS / run.paper.name
-    with writing.atomic(folder / "section.md") as path:
+    folder, said = SECTIONS / run.paper.name, summary(run, results)
+    with writing.atomic(folder / "page.md") as path:
         made = rows.rows(run) if rows else run.paper.facts.rows
-        path.write_text(build_section(run, made, results, comparisons), encoding="utf-8")
-    said = summary(run, results)
+        path.write_text(build_page(run, made, said["finding"], results, comparisons), encoding="utf-8")
     json_file.write_json(folder / "claims.json", said)
     json_file.write_json(folder / "metrics.json", section_metrics(run, said, ClaimsFile.read(run.paper).metrics))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
@@ -51,34 +50,45 @@ def all_claims(run: Run) -> list[Claim]:
     return found
 
 
-def build_section(
+def build_page(
     run: Run,
     rows: Mapping[str, Rows],
+    finding: Mapping[str, str] | None,
     results: Sequence[Result],
     comparisons: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The section as markdown; links are relative to reports/."""
+    """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
     remarks = claims.remarks(run, results) if hasattr(claims, "remarks") else []
     stand_ins = [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
+    figures, curves = _figures(run)
     sections = [
-        [f"## {run.paper.label}: {run.paper.facts.title}"],
-        _runs_table(run),
-        _findings(run, results, remarks),
-        ["### Claims", "", *claims_table(run, results)],
-        _comparisons(run, comparisons),
-        ["### Tables"],
+        _head(run),
+        _findings(run, finding, results, remarks),
+        ["## Claims", "", *claims_table(run, results)] if results else [],
+        ["## Tables"],
         *_tables(run),
-        ["### Figures"],
-        *_figures(run),
-        _literature(run),
+        *figures,
         _stand_ins(run, stand_ins),
         _errors(file.errors),
         _limits(run, results, file.limits),
-        _where(run, rows),
+        _folded("Settings of the runs", _runs_table(run)),
+        _folded("Learning curves", curves),
+        _folded("Comparisons beyond the paper", _comparisons(run, comparisons)),
+        _folded(f"Against the literature on {run.dataset(run.config.pictures)}", _literature(run)),
+        _folded("Where each row lives", _where(run, rows)),
     ]
     return "\n".join("\n".join(section).rstrip("\n") + "\n" for section in sections if section)
+
+
+def _head(run: Run) -> list[str]:
+    data = "; ".join(run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs))
+    return [f"# {run.paper.label}: {run.paper.facts.title}", "", f"[All papers](../report.md). Data: {data}."]
+
+
+def _folded(title: str, lines: Sequence[str]) -> list[str]:
+    return ["<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"] if lines else []
 
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
@@ -89,7 +99,7 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
     """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
-    tasks = dict.fromkeys(entry.task for entry in run.runs)
+    tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
         "label": run.paper.label,
@@ -98,7 +108,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
         "levels": others,
         "variants": len(run.trained),
         "verdicts": counts(results),
-        "finding": ClaimsFile.read(run.paper).finding.model_dump(),
+        "finding": finding and finding.model_dump(),
         "claims": [
             {
                 "id": first.claim.id,
@@ -121,8 +131,7 @@ def _runs_table(run: Run) -> list[str]:
         pace = [str(entry.epochs), f"{entry.learning_rate:g}"] if entry.epochs else ["–", "–"]
         seeds = ", ".join(str(seed) for seed in entry.seeds)
         matrix.append([f"`{entry.name}`", entry.label, *trained, *pace, seeds])
-    data = "; ".join(run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs))
-    return ["### What ran", "", f"Data: {data}.", "", *markdown_table(matrix)]
+    return markdown_table(matrix)
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
@@ -145,10 +154,17 @@ def _setting(value: Any) -> str:
     return str(value)
 
 
-def _findings(run: Run, results: Sequence[Result], remarks: Sequence[str]) -> list[str]:
-    lines = ["### Findings", "", f"The paper's claims on {run.datasets}: {in_words(counts(results))}.", ""]
+def _findings(
+    run: Run, finding: Mapping[str, str] | None, results: Sequence[Result], remarks: Sequence[str]
+) -> list[str]:
+    lines = ["## Findings", ""]
+    if finding:
+        lines += [f"What the paper claims above all: {finding['sentence']} (claim {finding['claim']})", ""]
+    if results:
+        lines += [f"Its claims on {run.datasets}: {in_words(counts(results))}.", ""]
     lines += [_finding(run, result) for result in results if result.claim.primary and result.difference is not None]
-    return [*lines, *(line for remark in remarks for line in ("", remark))]
+    lines += [line for remark in remarks for line in ("", remark)]
+    return lines if lines[2:] else []
 
 
 def _finding(run: Run, result: Result) -> str:
@@ -168,14 +184,12 @@ def _finding(run: Run, result: Result) -> str:
 
 
 def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    if not pairs:
-        return []
-    lines = ["### Comparisons beyond the paper", "", "q is corrected over the rows of one comparison."]
+    lines = ["q is corrected over the rows of one comparison."] if pairs else []
     for left, right in pairs:
         found = compared(run, left, right)
         if found:
             rows = markdown_table(matrix(run, left, right, found))
-            lines += ["", f"#### {heading(run, left, right, found)}", "", *rows]
+            lines += ["", f"**{heading(run, left, right, found)}**", "", *rows]
         else:
             lines += ["", f"`{left}` and `{right}` have no score in common."]
     return lines
@@ -186,23 +200,28 @@ def _tables(run: Run) -> list[list[str]]:
     sections = []
     for name in json_file.read_json(folder / "tables.json")["order"]:
         lines = (folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
-        sections.append(["##" + line if line.startswith("## ") else line for line in lines])
+        sections.append(["#" + line if line.startswith("## ") else line for line in lines])
     return sections
 
 
-def _figures(run: Run) -> list[list[str]]:
-    folder = REPORTS / run.paper.name / "figures"
-    index = json_file.read_json(folder / "figures.json")
-    sections = []
+def _figures(run: Run) -> tuple[list[list[str]], list[str]]:
+    """The figures, and the lines of those of learning curves, whose names end in "curves"."""
+    index = json_file.read_json(REPORTS / run.paper.name / "figures/figures.json")
+    sections, curves, missing = [["## Figures"]], list[str](), dict[str, list[str]]()
     for name in index["order"]:
         words = index["figures"][name]
         title = words["title"]
+        shown = [f"![{title}](figures/{name}.png)", "", words.get("caption", "")]
         if "missing" in words:
-            sections.append([f"*{title}*: no figure. {words['missing']}"])
-            continue
-        link = (folder / f"{name}.png").relative_to(REPORTS).as_posix()
-        sections.append([f"#### {title}", "", f"![{title}]({link})", "", words["caption"]])
-    return sections
+            missing.setdefault(words["missing"], []).append(title)
+        elif name.endswith("curves"):
+            curves += shown
+        else:
+            sections.append([f"### {title}", "", *shown])
+    if missing:
+        said = " ".join(f"*{'*, *'.join(titles)}*: {why}" for why, titles in missing.items())
+        sections.append([f"No figure: {said}"])
+    return (sections if len(sections) > 1 else []), curves
 
 
 def _literature(run: Run) -> list[str]:
@@ -229,8 +248,6 @@ def _literature(run: Run) -> list[str]:
             gaps += [[entry.label, name, *map(_gap, ours[entry.name], theirs.loc[name])] for name in systems]
     absent = sorted(metric for metric, *found in zip(metrics, *ours.values(), strict=True) if np.isnan(found).all())
     return [
-        f"### Against the literature on {run.dataset(task)}",
-        "",
         f"Published results of other systems, quoted, and ours (beam of {run.beam(entries[0].evaluation)}, best "
         "caption, mean over seeds; x100).",
         "",
@@ -264,11 +281,11 @@ def _gap(ours: float, theirs: float) -> str:
 def _stand_ins(run: Run, others: Sequence[tuple[str, str]]) -> list[str]:
     data = [[published_on, run.stand_in(task)] for task, published_on in run.paper.facts.published_on.items()]
     matrix = [["the paper", "here"], *data, *map(list, others)]
-    return ["### What stands in for what", "", *markdown_table(matrix)]
+    return ["## Deviations from the paper", "", *markdown_table(matrix)]
 
 
 def _errors(found: Sequence[str]) -> list[str]:
-    heading = ["### Errors noticed in the paper", "", "Computed from the printed numbers in `published/`.", ""]
+    heading = ["## Errors noticed in the paper", "", "Computed from the printed numbers in `published/`.", ""]
     return [*heading, *(f"- {error}" for error in found)] if found else []
 
 
@@ -281,7 +298,7 @@ def _limits(run: Run, results: Sequence[Result], known: Sequence[str]) -> list[s
     reasons = dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN)
     if reasons:
         limits.append(f"Not run: {'; '.join(reasons)}.")
-    return ["### Limits", "", *(f"- {limit}" for limit in limits)] if limits else []
+    return ["## Limits", "", *(f"- {limit}" for limit in limits)] if limits else []
 
 
 def _who(entries: Sequence[ReportedRun], chosen: Sequence[ReportedRun]) -> str:
@@ -298,8 +315,6 @@ def _where(run: Run, rows: Mapping[str, Rows]) -> list[str]:
     evaluations = run.config.evaluations.values()
     scores = ", ".join(f"`{file}`" for evaluation in evaluations for file in (evaluation.scores, *evaluation.retrieval))
     lines = [
-        "### Where each row lives",
-        "",
         f"Rows, columns, claims and figures: `src/seqcap/papers/{name}`; runs: `papers/{name}.yaml`; "
         f"published numbers: `src/seqcap/papers/{name}/published`; scores: {scores}.",
         "",
