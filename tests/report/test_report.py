@@ -246,3 +246,16 @@ def test_a_stage_ends_in_one_line(sle):
     done = stage("tables.py", "sle")
     assert done.returncode == 2
     assert re.fullmatch(r"error: artifacts/sle/results/sle_image\.parquet: is not a Parquet file .*\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    "page", sorted((REPOSITORY / "reports").glob("*/report.md")), ids=lambda page: page.parent.name
+)
+def test_the_committed_pages_are_short(page: Path):
+    first = REPOSITORY / "reports/report.md"
+    assert first.stat().st_size <= 25_000
+    assert len(first.read_text(encoding="utf-8").splitlines()) <= 200
+    if (page.parent / "claims.csv").is_file():
+        # What an experiment has published stays as it is until it runs again.
+        return
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= 500

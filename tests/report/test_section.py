@@ -42,9 +42,7 @@ def test_the_section_of_loss_smoothing(smoothing):
     title = f"# {run.paper.label}: {run.paper.facts.title}"
     assert text.startswith(f"{title}\n\n[All papers](../report.md). Data: scenes (generated), test ")
     assert "### Table z\n\nHow to read z.\n\n### Table [a] (old)\n\nHow to read a.\n\n## Figures\n\n" in text
-    assert (
-        "### A (good) figure\n\n![A (good) figure](figures/one.png)\n\nIts caption.\n\n## Deviations" in text
-    )
+    assert "### A (good) figure\n\n![A (good) figure](figures/one.png)\n\nIts caption.\n\n## Deviations" in text
     for heading in ("Findings", "Claims", "Limits"):
         assert f"\n## {heading}\n" in text, heading
     assert "\n<details>\n<summary>Where each row lives</summary>\n\n" in text
