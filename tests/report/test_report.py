@@ -50,7 +50,7 @@ def test_the_stages_make_a_report_and_import_little(spider):
     anchors = set(re.findall(r'<a id="(\w+)"></a>', page)) | {"where-this-comes-from"}
     for folder, text in (("reports", first), ("reports/spider", page)):
         links = [link.partition("#") for link in re.findall(r"\]\(([^)]+)\)", text)]
-        assert len(links) >= 5
+        assert len(links) >= 2
         for link, _, anchor in links:
             assert (Path(folder) / link).is_file(), link
             assert not anchor or anchor in anchors
