@@ -217,6 +217,6 @@ def test_the_report_tells_of_the_page_where_there_is_one(run: Run):
     write_kit(run, write_judge())
     (remark,) = (remark for remark in claims.remarks(run, []) if "page.html" in remark)
     questions = {entry.question for entry in read_key(FOLDER / "key.json").entries if entry.question}
-    assert "[psst/rating/page.html](psst/rating/page.html)" in remark
+    assert "[rating/page.html](rating/page.html)" in remark
     assert f"{len(questions)} on captions of {IMAGES} pictures" in remark
     assert "seqcap rating aggregate key.json *.csv" in remark

@@ -38,16 +38,14 @@ def test_the_section_of_loss_smoothing(smoothing):
     run = smoothing.write()
     made(run, {"z": "Table z", "a": "Table [a] (old)"})
     section.write_section(run)
-    text = Path("artifacts/sections/smoothing/section.md").read_text(encoding="utf-8")
-    assert text.startswith(
-        f"## {run.paper.label}: {run.paper.facts.title}\n\n### What ran\n\nData: scenes (generated), test "
-    )
-    assert "#### Table z\n\nHow to read z.\n\n#### Table [a] (old)\n\nHow to read a.\n\n### Figures\n\n" in text
-    assert (
-        "#### A (good) figure\n\n![A (good) figure](smoothing/figures/one.png)\n\nIts caption.\n\n### What st" in text
-    )
-    for heading in ("Findings", "Claims", "Limits", "Where each row lives"):
-        assert f"\n### {heading}\n" in text, heading
+    text = Path("artifacts/sections/smoothing/page.md").read_text(encoding="utf-8")
+    title = f"# {run.paper.label}: {run.paper.facts.title}"
+    assert text.startswith(f"{title}\n\n[All papers](../report.md). Data: scenes (generated), test ")
+    assert "### Table z\n\nHow to read z.\n\n### Table [a] (old)\n\nHow to read a.\n\n## Figures\n\n" in text
+    assert "### A (good) figure\n\n![A (good) figure](figures/one.png)\n\nIts caption.\n\n## Deviations" in text
+    for heading in ("Findings", "Claims", "Limits"):
+        assert f"\n## {heading}\n" in text, heading
+    assert "\n<details>\n<summary>Where each row lives</summary>\n\n" in text
     assert not re.search(r"\bnan\b|None", text)
     assert str(Path.cwd()) not in text
     for path in set(re.findall(r"`(src/[^`]+|papers/[^`]+)`", text)):
@@ -103,7 +101,7 @@ def test_settings_are_in_words():
 def test_findings_tell_what_was_compared(spider):
     run = spider.read()
     results = results_of(run)
-    text = "\n".join(section._findings(run, results, ["A remark."]))
+    text = "\n".join(section._findings(run, None, results, ["A remark."]))
     assert "Words of the best beam caption on scenes: " in text
     assert re.search(r"\], q (<|=) [.0-9]+, the claimed sign in [012]/2 seeds", text)
     assert text.endswith("\n\nA remark.")
@@ -118,7 +116,7 @@ def test_a_finding_says_how_sure_it_is(sle):
     untested = replace(same, id="C2", untestable="both say the same")
     gone = replace(same, id="C3", left="nobody")
     results = claims.run_claims([same, lone, untested, gone], run)
-    lines = section._findings(run, results, [])
+    lines = section._findings(run, None, results, [])
     assert "of 4 claims, 1 are not significant, 1 have one seed, 1 cannot be tested, 1 were not run" in lines[2]
     found = [line for line in lines if line.startswith("- ")]
     assert len(found) == 3
@@ -179,9 +177,9 @@ def test_what_the_user_compares_is_in_the_section(sle):
     made(run, {})
     pairs = [("sll_sle", "sll"), ("xe", "sll")]
     section.write_section(run, pairs)
-    text = Path("artifacts/sections/sle/section.md").read_text(encoding="utf-8")
-    (part,) = re.findall(r"### Comparisons beyond the paper\n(.*)### Tables\n", text, re.DOTALL)
-    headings = re.findall("#### (.*)\n", part)
+    text = Path("artifacts/sections/sle/page.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"<summary>Comparisons beyond the paper</summary>\n(.*?)</details>", text, re.DOTALL)
+    headings = re.findall(r"\*\*(.* against .*)\*\*\n", part)
     assert headings == [
         "SLL-SLE against SLL: no verdict: 12 items, three seeds; it takes 100 items and three seeds",
         "XE against SLL: no verdict: 12 items, three seeds; it takes 100 items and three seeds",

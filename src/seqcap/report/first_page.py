@@ -19,11 +19,16 @@ _UNSURE = "Not significant, with the difference that the run could have found"
 TRIAL = "# seqcap: a trial of a few training steps, whose numbers prove nothing"
 
 
+def key(record: Record) -> tuple[str, ...]:
+    """What tells comparisons apart, whatever the words for them."""
+    return tuple(record[column] for column in ("paper", "claim", "metric", "decoder", "left", "right", "base"))
+
+
 @dataclass(frozen=True)
 class Reported:
     config: ReportConfig
     papers: Mapping[str, Said]  # those whose parts are there
-    published: Mapping[str, Mapping[tuple[str, str], Record]]  # data -> paper and claim -> its primary comparison there
+    published: Mapping[str, Mapping[tuple[str, ...], Record]]  # data -> `key` of a primary comparison -> its line there
     faults: Sequence[str]  # why published data are left out
     features: str  # the page on what the features of generated images hold; "" if there are none
 
@@ -34,9 +39,9 @@ class Reported:
                 if claim["records"][0]["verdict"] != NOT_RUN:
                     yield paper, claim, claim["records"][0]
 
-    def elsewhere(self, paper: str, claim: str) -> dict[str, Record]:
-        """Data -> the claim's primary comparison there, if it has a number."""
-        found = {data: records.get((paper, claim)) for data, records in self.published.items()}
+    def elsewhere(self, primary: Record) -> dict[str, Record]:
+        """Data -> the same comparison there, if it has a number."""
+        found = {data: records.get(key(primary)) for data, records in self.published.items()}
         return {data: record for data, record in found.items() if record is not None and record["difference"]}
 
     @property
@@ -94,7 +99,7 @@ def _findings(report: Reported) -> list[str]:
         counts = said["verdicts"]
         row = [f"[{said['label']}]({paper}/report.md)", f"{said['finding']['sentence']} ({_link(paper, claim['id'])})"]
         row += [record["what"], _signed(record["paper_difference"]), span(record)]
-        row += [_beside(report, paper, claim["id"])] if report.published else []
+        row += [_beside(report, record)] if report.published else []
         tested = sum(counts[verdict] for verdict in _TESTED)
         matrix.append([*row, f"**{record['verdict']}**", f"{counts[HOLDS]} of {tested} tested hold"])
     lines = ["## Findings", "", *_table(matrix)] if len(matrix) > 1 else []
@@ -119,7 +124,7 @@ def _claims(report: Reported) -> list[str]:
         matrix = [["", "claim", "measured by", "paper", "ours", *others, "verdict"]]
         for claim, record in rows:
             row = [_link(paper, claim["id"]), claim["sentence"], record["what"], _signed(record["paper_difference"])]
-            row += [span(record), *([_beside(report, paper, claim["id"])] if others else []), record["verdict"]]
+            row += [span(record), *([_beside(report, record)] if others else []), record["verdict"]]
             matrix.append(row)
         lines += [*_table(matrix), ""] if rows else []
     return lines
@@ -130,7 +135,7 @@ def _differing(report: Reported) -> list[str]:
     groups: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     same: Counter[str] = Counter()
     for paper, claim, record in report.claims():
-        for data, other in report.elsewhere(paper, claim["id"]).items():
+        for data, other in report.elsewhere(record).items():
             here, there = record["verdict"], other["verdict"]
             if here == there:
                 same[data] += here in _TESTED
@@ -221,9 +226,9 @@ def _names(report: Reported) -> str:
     return " / ".join(report.published)
 
 
-def _beside(report: Reported, paper: str, claim: str) -> str:
+def _beside(report: Reported, primary: Record) -> str:
     several = len(report.published) > 1
-    found = report.elsewhere(paper, claim).items()
+    found = report.elsewhere(primary).items()
     return "; ".join(f"{data + ' ' if several else ''}{span(record)} {record['verdict']}" for data, record in found)
 
 

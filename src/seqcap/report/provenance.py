@@ -101,7 +101,7 @@ def _sizes(task: str) -> str:
     for name in ("images", "pairs"):
         path = ARTIFACTS / task / f"data/{name}.parquet"
         if path.is_file():
-            counts = Counter(pq.read_table(path, columns=["split"])["split"].to_pylist())
+            counts = Counter(pq.ParquetFile(path).read(columns=["split"])["split"].to_pylist())
             return f" ({', '.join(f'{number:,} {split}' for split, number in counts.items())})"
     return ""
 

@@ -11,7 +11,7 @@ from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS
 from seqcap.report.curves import HEADER
-from seqcap.report.first_page import Record, Reported, first_page
+from seqcap.report.first_page import Record, Reported, first_page, key
 from seqcap.report.html import write_html
 from seqcap.report.markdown import markdown_table
 from seqcap.report.provenance import Measured, measure
@@ -51,9 +51,9 @@ def _write(name: str, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, str], Record]], list[str]]:
-    """Data -> paper and claim -> the primary comparison in a claims.csv; and why files are left out."""
-    found: dict[str, Mapping[tuple[str, str], Record]] = {}
+def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, ...], Record]], list[str]]:
+    """Data -> the primary comparisons of a claims.csv; and why files are left out."""
+    found: dict[str, Mapping[tuple[str, ...], Record]] = {}
     faults = []
     for data, name in files.items():
         if not Path(name).is_file():
@@ -65,7 +65,7 @@ def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, s
         if reader.fieldnames != COLUMNS:
             faults.append(f"{data} is left out: `{name}` is of an older report; its experiment has to run again")
             continue
-        found[data] = {(line["paper"], line["claim"]): line for line in records if line["kind"] == "primary"}
+        found[data] = {key(line): line for line in records if line["kind"] == "primary"}
     return found, faults
 
 

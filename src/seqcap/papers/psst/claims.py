@@ -150,5 +150,5 @@ def _page(run: Run) -> str:
     entries = read_key(folder / KEY_FILE).entries
     asked = len({entry.question for entry in entries if entry.question is not None})
     images = len({entry.item for entry in entries})
-    link = (folder / PAGE).relative_to(REPORTS).as_posix()
+    link = (folder / PAGE).relative_to(REPORTS / run.paper.name).as_posix()
     return ClaimsFile.read(run.paper).remark("page", link=link, asked=asked, images=images, key=KEY_FILE)
