@@ -572,9 +572,10 @@ def test_comparisons_go_with_their_runs(tmp_path):
 
 def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
     for name in ("params.yaml", *(f"papers/{path.name}" for path in (ROOT / "papers").glob("*.yaml"))):
-        write(tmp_path, {name: (ROOT / name).read_text(encoding="utf-8")})
+        text = (ROOT / name).read_text(encoding="utf-8") + f"last: {'a long line ' * 12}ends\n"
+        write(tmp_path, {name: text})
         experiment.apply_overlay(tmp_path, {name: {}}, EXPERIMENT)
-        assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / name).read_text(encoding="utf-8")
+        assert (tmp_path / name).read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize(
