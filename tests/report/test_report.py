@@ -80,6 +80,7 @@ def invented_section(paper: str, dataset: str = "scenes", verdict: str = verdict
     json_file.write_json(folder / "claims.json", said)
     json_file.write_json(folder / "metrics.json", {"claims": {"hold": 1}})
     (folder / "page.md").write_text(f"# {paper.upper()}: a paper\n", encoding="utf-8")
+    (folder / "details.md").write_text(f"# {paper.upper()}: details\n", encoding="utf-8")
     (folder / "curves.csv").write_text(f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n", encoding="utf-8")
 
 
@@ -171,7 +172,7 @@ def test_what_is_measured_is_on_the_pages_and_in_no_hash(tmp_path: Path, monkeyp
     assert json_file.read_json("reports/pages.json") == hashes
     write_report_config("a", seeds=(1, 2, 3))
     written()
-    assert set(hashes) == {"report", "a"}
+    assert set(hashes) == {"report", "a", "a/details"}
     assert json_file.read_json("reports/pages.json")["report"] != hashes["report"]
 
 

@@ -28,24 +28,33 @@ def made(run: Run, tables: dict[str, str]) -> None:
     for name, title in tables.items():
         (folder / f"tables/{name}.md").write_text(f"## {title}\n\nHow to read {name}.\n", encoding="utf-8")
     json_file.write_json(folder / "tables/tables.json", {"order": list(tables)})
-    (folder / "figures/one.png").write_bytes(b"")
-    words = {"one": {"title": "A (good) figure", "caption": "Its caption."}}
-    json_file.write_json(folder / "figures/figures.json", {"order": ["one"], "figures": words})
+    words = {f"{run.paper.name}_fig1": {"title": "A (good) figure", "caption": "Its caption."}}
+    words[f"{run.paper.name}_curves"] = {"title": "Learning curves", "caption": ""}
+    json_file.write_json(folder / "figures/figures.json", {"order": list(words), "figures": words})
 
 
 def test_the_section_of_loss_smoothing(smoothing):
     """Several evaluations, ensembles beside the runs, rows that the run's labels make."""
     run = smoothing.write()
-    made(run, {"z": "Table z", "a": "Table [a] (old)"})
+    names = {"smoothing_table2": "Table z", "smoothing_table1": "Table [a] (old)", "smoothing_quality": "A long table"}
+    made(run, names)
     section.write_section(run)
     text = Path("artifacts/sections/smoothing/page.md").read_text(encoding="utf-8")
     title = f"# {run.paper.label}: {run.paper.facts.title}"
-    assert text.startswith(f"{title}\n\n[All papers](../report.md). Data: scenes (generated), test ")
-    assert "### Table z\n\nHow to read z.\n\n### Table [a] (old)\n\nHow to read a.\n\n## Figures\n\n" in text
-    assert "### A (good) figure\n\n![A (good) figure](figures/one.png)\n\nIts caption.\n\n## Deviations" in text
+    assert text.startswith(f"{title}\n\n[All papers](../report.md); [details](details.md): ")
+    assert "Data: scenes (generated), test " in text
+    first, second, _ = names
+    tables = f"### Table z\n\nHow to read {first}.\n\n### Table [a] (old)\n\nHow to read {second}.\n"
+    assert f"{tables}\n## Figures\n\n" in text
+    figure = "### A (good) figure\n\n![A (good) figure](figures/smoothing_fig1.png)"
+    assert f"{figure}\n\nIts caption.\n\n## Deviations" in text
     for heading in ("Findings", "Claims", "Limits"):
         assert f"\n## {heading}\n" in text, heading
-    assert "\n<details>\n<summary>Where each row lives</summary>\n\n" in text
+    details = Path("artifacts/sections/smoothing/details.md").read_text(encoding="utf-8")
+    for heading in ("# A long table", "# Learning curves", " Settings of the runs", " Where each row lives"):
+        assert f"\n##{heading}\n" in details, heading
+        assert f"\n##{heading}\n" not in text
+    text += details
     assert not re.search(r"\bnan\b|None", text)
     assert str(Path.cwd()) not in text
     for path in set(re.findall(r"`(src/[^`]+|papers/[^`]+)`", text)):
@@ -178,7 +187,7 @@ def test_what_the_user_compares_is_in_the_section(sle):
     pairs = [("sll_sle", "sll"), ("xe", "sll")]
     section.write_section(run, pairs)
     text = Path("artifacts/sections/sle/page.md").read_text(encoding="utf-8")
-    (part,) = re.findall(r"<summary>Comparisons beyond the paper</summary>\n(.*?)</details>", text, re.DOTALL)
+    (part,) = re.findall(r"## Comparisons beyond the paper\n(.*?)\n## ", text, re.DOTALL)
     headings = re.findall(r"\*\*(.* against .*)\*\*\n", part)
     assert headings == [
         "SLL-SLE against SLL: no verdict: 12 items, three seeds; it takes 100 items and three seeds",

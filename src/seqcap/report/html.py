@@ -48,9 +48,8 @@ class _Page:
 def write_html(pages: Mapping[str, str], folder: Path, target: Path) -> None:
     """Writes pages as one file. The same pages and pictures give the same bytes.
 
-    `pages`: name -> markdown; the first is the front page. The page "report" lies in `folder`, others in
-    `folder`/<name>; each is called report.md. Links between them stay within the file; links to other files are
-    relative to `folder`, where `target` belongs, too. Pictures in `folder` are embedded; of others the words remain.
+    `pages`: name -> markdown; the first is the front page, and `file_of` tells where each lies. Links between them stay
+    within the file; links to other files are relative to `folder`, where `target` belongs, too. Pictures in `folder` are embedded; of others the words remain.
     """
     markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
     markdown.block.ruler.before("paragraph", "tag", _block_tag, {"alt": ["paragraph"]})
@@ -58,7 +57,7 @@ def write_html(pages: Mapping[str, str], folder: Path, target: Path) -> None:
     # A wide table scrolls, by keys as well.
     markdown.add_render_rule("table_open", lambda *_: '<div class="wide" tabindex="0"><table>\n')
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
-    files = {_file(name): name for name in pages}
+    files = {file_of(name): name for name in pages}
     parsed, pictures = [], list[tuple[Token, Path]]()
     for name, text in pages.items():
         page = _Page(name, name, markdown.parse(text, {"page": name}))
@@ -78,8 +77,9 @@ def write_html(pages: Mapping[str, str], folder: Path, target: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def _file(name: str) -> str:
-    return "report.md" if name == "report" else f"{name}/report.md"
+def file_of(name: str) -> str:
+    """The file of a page: report.md of "report", sle/report.md of "sle", sle/details.md of "sle/details"."""
+    return f"{name}.md" if name == "report" or "/" in name else f"{name}/report.md"
 
 
 def _block_tag(state: StateBlock, line: int, _: int, silent: bool) -> bool:
@@ -171,14 +171,14 @@ def _resolve(page: _Page, files: Mapping[str, str], folder: Path) -> Iterator[tu
 
 
 def _beside(name: str, link: str) -> str:
-    return posixpath.normpath(posixpath.join(posixpath.dirname(_file(name)), link))
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file_of(name)), link))
 
 
 def _link(link: str, name: str, files: Mapping[str, str]) -> str:
     if re.match(r"[\w+.-]*:|/", link):
         return link
     path, mark, anchor = link.partition("#")
-    place = _beside(name, path) if path else _file(name)
+    place = _beside(name, path) if path else file_of(name)
     if place not in files:
         return place + mark + anchor
     return f"#{files[place]}" + (f"/{anchor}" if anchor else "")

@@ -40,7 +40,7 @@ class TableText(Frozen):
     notes: Mapping[str, str] = {}  # printed row -> what is said of it
     # Columns that the paper does not print -> metric and captions. Those that nothing was measured of are left out.
     beside: Mapping[str, tuple[str, Captions]] = {}
-    details: bool = False  # whether readers have to open it
+    details: bool = False  # whether it is on the page of details
 
 
 class FigureText(Frozen):
@@ -48,7 +48,7 @@ class FigureText(Frozen):
 
     title: str
     caption: str
-    details: bool = False  # whether readers have to open it
+    details: bool = False  # whether it is on the page of details
 
 
 class Facts(Frozen):

@@ -12,14 +12,14 @@ from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS
 from seqcap.report.curves import HEADER
 from seqcap.report.first_page import Record, Reported, first_page, key
-from seqcap.report.html import write_html
+from seqcap.report.html import file_of, write_html
 from seqcap.report.markdown import markdown_table
 from seqcap.report.provenance import Measured, measure
 from seqcap.report.verdicts import COLUMNS
 
 
 def write_report(config: ReportConfig) -> None:
-    """Writes report.md, <paper>/report.md, report.html, claims.csv, curves.csv, metrics.json and pages.json, which has
+    """Writes report.md, <paper>/{report,details}.md, report.html, claims.csv, curves.csv, metrics.json and pages.json, which has
     a hash of each page without what was measured. A paper without a part is named."""
     made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
     if not made:
@@ -28,7 +28,7 @@ def write_report(config: ReportConfig) -> None:
     report = Reported(config, papers, *_published(config.beside), _features(config.pictures))
     pages = _pages(report, measure(config))
     for name, text in pages.items():
-        _write("report.md" if name == "report" else f"{name}/report.md", text)
+        _write(file_of(name), text)
     write_html(pages, REPORTS, REPORTS / "report.html")
     with writing.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -71,7 +71,9 @@ def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, .
 
 def _pages(report: Reported, measured: Measured | None) -> dict[str, str]:
     pages = {"report": first_page(report, measured)}
-    pages |= {paper: _read(paper, "page.md") + _trained(paper, measured) for paper in report.papers}
+    for paper in report.papers:
+        pages |= {paper: _read(paper, "page.md") + _trained(paper, measured)}
+        pages |= {f"{paper}/details": _read(paper, "details.md")}
     return pages | ({"features": report.features} if report.features else {})
 
 

@@ -1,4 +1,4 @@
-"""A paper's page: findings, claims, tables and figures; settings, and the files behind each row, are folded away."""
+"""A paper's page: findings, claims, tables and figures; and its details: long tables, settings, files behind rows."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,17 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
-    """Writes page.md, claims.json, metrics.json and curves.csv; `comparisons` are pairs of runs to compare."""
+    """Writes page.md, details.md, claims.json, metrics.json and curves.csv; `comparisons` are of two runs each."""
     results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     folder, said = SECTIONS / run.paper.name, summary(run, results)
-    with writing.atomic(folder / "page.md") as path:
-        made = rows.rows(run) if rows else run.paper.facts.rows
-        path.write_text(build_page(run, made, said["finding"], results, comparisons), encoding="utf-8")
+    pages = {
+        "page.md": _page(run, said["finding"], results, comparisons),
+        "details.md": _details(run, rows.rows(run) if rows else run.paper.facts.rows),
+    }
+    for name, sections in pages.items():
+        with writing.atomic(folder / name) as path:
+            text = "\n".join("\n".join(section).rstrip("\n") + "\n" for section in sections if section)
+            path.write_text(text, encoding="utf-8")
     json_file.write_json(folder / "claims.json", said)
     json_file.write_json(folder / "metrics.json", section_metrics(run, said, ClaimsFile.read(run.paper).metrics))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
@@ -50,45 +55,49 @@ def all_claims(run: Run) -> list[Claim]:
     return found
 
 
-def build_page(
+def _page(
     run: Run,
-    rows: Mapping[str, Rows],
     finding: Mapping[str, str] | None,
     results: Sequence[Result],
-    comparisons: Sequence[tuple[str, str]] = (),
-) -> str:
-    """The page as markdown; links are relative to reports/<paper>/."""
+    comparisons: Sequence[tuple[str, str]],
+) -> list[list[str]]:
+    """The sections of the page as markdown; links are relative to reports/<paper>/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
     remarks = claims.remarks(run, results) if hasattr(claims, "remarks") else []
     stand_ins = [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
-    figures, curves = _figures(run)
-    sections = [
+    return [
         _head(run),
         _findings(run, finding, results, remarks),
         ["## Claims", "", *claims_table(run, results)] if results else [],
-        ["## Tables"],
-        *_tables(run),
-        *figures,
+        *_tables(run, details=False),
+        *_figures(run, details=False),
+        _headed("Comparisons beyond the paper", _comparisons(run, comparisons)),
         _stand_ins(run, stand_ins),
         _errors(file.errors),
         _limits(run, results, file.limits),
-        _folded("Settings of the runs", _runs_table(run)),
-        _folded("Learning curves", curves),
-        _folded("Comparisons beyond the paper", _comparisons(run, comparisons)),
-        _folded(f"Against the literature on {run.dataset(run.config.pictures)}", _literature(run)),
-        _folded("Where each row lives", _where(run, rows)),
     ]
-    return "\n".join("\n".join(section).rstrip("\n") + "\n" for section in sections if section)
+
+
+def _details(run: Run, rows: Mapping[str, Rows]) -> list[list[str]]:
+    return [
+        [f"# {run.paper.label}: details", "", "[The paper's page](report.md)."],
+        *_tables(run, details=True),
+        *_figures(run, details=True),
+        _headed(f"Against the literature on {run.dataset(run.config.pictures)}", _literature(run)),
+        _headed("Settings of the runs", _runs_table(run)),
+        _headed("Where each row lives", _where(run, rows)),
+    ]
 
 
 def _head(run: Run) -> list[str]:
     data = "; ".join(run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs))
-    return [f"# {run.paper.label}: {run.paper.facts.title}", "", f"[All papers](../report.md). Data: {data}."]
+    links = "[All papers](../report.md); [details](details.md): long tables, learning curves, settings, files."
+    return [f"# {run.paper.label}: {run.paper.facts.title}", "", f"{links} Data: {data}."]
 
 
-def _folded(title: str, lines: Sequence[str]) -> list[str]:
-    return ["<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"] if lines else []
+def _headed(title: str, lines: Sequence[str]) -> list[str]:
+    return [f"## {title}", "", *lines] if lines else []
 
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
@@ -195,33 +204,32 @@ def _comparisons(run: Run, pairs: Sequence[tuple[str, str]]) -> list[str]:
     return lines
 
 
-def _tables(run: Run) -> list[list[str]]:
+def _tables(run: Run, *, details: bool) -> list[list[str]]:
     folder = REPORTS / run.paper.name / "tables"
     sections = []
     for name in json_file.read_json(folder / "tables.json")["order"]:
-        lines = (folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
-        sections.append(["#" + line if line.startswith("## ") else line for line in lines])
-    return sections
+        if run.paper.tables[name].details == details:
+            lines = (folder / f"{name}.md").read_text(encoding="utf-8").splitlines()
+            sections.append(["#" + line if line.startswith("## ") else line for line in lines])
+    return [["## Tables"], *sections] if sections else []
 
 
-def _figures(run: Run) -> tuple[list[list[str]], list[str]]:
-    """The figures, and the lines of those of learning curves, whose names end in "curves"."""
+def _figures(run: Run, *, details: bool) -> list[list[str]]:
     index = json_file.read_json(REPORTS / run.paper.name / "figures/figures.json")
-    sections, curves, missing = [["## Figures"]], list[str](), dict[str, list[str]]()
+    sections, missing = list[list[str]](), dict[str, list[str]]()
     for name in index["order"]:
+        if run.paper.figures[name].details != details:
+            continue
         words = index["figures"][name]
         title = words["title"]
-        shown = [f"![{title}](figures/{name}.png)", "", words.get("caption", "")]
         if "missing" in words:
             missing.setdefault(words["missing"], []).append(title)
-        elif name.endswith("curves"):
-            curves += shown
         else:
-            sections.append([f"### {title}", "", *shown])
+            sections.append([f"### {title}", "", f"![{title}](figures/{name}.png)", "", words.get("caption", "")])
     if missing:
         said = " ".join(f"*{'*, *'.join(titles)}*: {why}" for why, titles in missing.items())
         sections.append([f"No figure: {said}"])
-    return (sections if len(sections) > 1 else []), curves
+    return [["## Figures"], *sections] if sections else []
 
 
 def _literature(run: Run) -> list[str]:
