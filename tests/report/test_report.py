@@ -75,7 +75,7 @@ def invented_section(paper: str, dataset: str = "scenes", verdict: str = verdict
     counts = dict.fromkeys(verdicts.COUNTED, 0) | {verdict: 1}
     levels = [] if dataset == "coco" else [dataset]
     said = {"label": paper.upper(), "datasets": [dataset], "levels": levels, "variants": 3, "verdicts": counts}
-    said |= {"finding": {"sentence": "A is best.", "claim": "C1"}}
+    said |= {"finding": {"sentence": "A is best.", "claim": "C1", "control": ""}}
     said |= {"claims": [{"id": "C1", "sentence": "a beats b", "explained": explained, "records": [record]}]}
     json_file.write_json(folder / "claims.json", said)
     json_file.write_json(folder / "metrics.json", {"claims": {"hold": 1}})

@@ -126,7 +126,7 @@ def test_a_finding_says_how_sure_it_is(sle):
     gone = replace(same, id="C3", left="nobody")
     results = claims.run_claims([same, lone, untested, gone], run)
     lines = section._findings(run, None, results, [])
-    assert "of 4 claims, 1 are not significant, 1 have one seed, 1 cannot be tested, 1 were not run" in lines[2]
+    assert "of 4 claims, 1 is not significant, 1 has one seed, 1 cannot be tested, 1 was not run" in lines[2]
     found = [line for line in lines if line.startswith("- ")]
     assert len(found) == 3
     assert re.search(r"not significant \(could have found 0\.\d{4}\)\.\*\* .* q = 1\.000, .* in 0/3 seeds\.$", found[0])

@@ -54,6 +54,7 @@ class Finding(Frozen):
 
     sentence: str
     claim: str
+    control: str = ""  # a control of ours without which that number misleads
 
 
 class ClaimsFile(Frozen):

@@ -91,20 +91,32 @@ def _findings(report: Reported) -> list[str]:
     for paper, said in report.papers.items():
         if not said["claims"]:
             continue
-        claim = next(claim for claim in said["claims"] if claim["id"] == said["finding"]["claim"])
-        record = claim["records"][0]
-        if not record["difference"]:
+        finding, claims = said["finding"], {claim["id"]: claim for claim in said["claims"]}
+        if not claims[finding["claim"]]["records"][0]["difference"]:
             left_out.append(said["label"])
             continue
-        counts = said["verdicts"]
-        row = [f"[{said['label']}]({paper}/report.md)", f"{said['finding']['sentence']} ({_link(paper, claim['id'])})"]
-        row += [record["what"], _signed(record["paper_difference"]), span(record)]
-        row += [_beside(report, record)] if report.published else []
-        tested = sum(counts[verdict] for verdict in _TESTED)
-        matrix.append([*row, f"**{record['verdict']}**", f"{counts[HOLDS]} of {tested} tested hold"])
+        tested = sum(said["verdicts"][verdict] for verdict in _TESTED)
+        row = _found(report, paper, finding["sentence"], claims[finding["claim"]])
+        matrix.append(
+            [f"[{said['label']}]({paper}/report.md)", *row, f"{said['verdicts'][HOLDS]} of {tested} tested hold"]
+        )
+        control = claims.get(finding["control"])
+        if control and control["records"][0]["difference"]:
+            matrix.append(["", *_found(report, paper, control["sentence"], control), ""])
     lines = ["## Findings", "", *_table(matrix)] if len(matrix) > 1 else []
     absent = f"Not run: the claims that stand for {', '.join(left_out)}."
     return [*lines, *([""] if lines else []), absent] if left_out else lines
+
+
+def _found(report: Reported, paper: str, sentence: str, claim: Mapping[str, Any]) -> list[str]:
+    record = claim["records"][0]
+    row = [
+        f"{sentence} ({_link(paper, claim['id'])})",
+        record["what"],
+        _signed(record["paper_difference"]),
+        span(record),
+    ]
+    return [*row, *([_beside(report, record)] if report.published else []), f"**{record['verdict']}**"]
 
 
 def _claims(report: Reported) -> list[str]:

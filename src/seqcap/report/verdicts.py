@@ -17,22 +17,14 @@ from collections.abc import Mapping
 
 HOLDS, FAILS, UNSURE = ("holds", "does not hold", "not significant")
 ONE_SEED, UNTESTABLE, NOT_RUN = ("one seed", "cannot be tested", "not run")
-# Verdict -> the heading of how many there are.
+# Verdict -> how one claim has it, and how several have it.
 COUNTED = {
-    HOLDS: "hold",
-    FAILS: "do not hold",
-    UNSURE: "not significant",
-    ONE_SEED: "one seed",
-    UNTESTABLE: "cannot be tested",
-    NOT_RUN: "not run",
-}
-_IN_WORDS = {
-    HOLDS: "{} hold",
-    FAILS: "{} do not hold",
-    UNSURE: "{} are not significant",
-    ONE_SEED: "{} have one seed",
-    UNTESTABLE: "{} cannot be tested",
-    NOT_RUN: "{} were not run",
+    HOLDS: ("holds", "hold"),
+    FAILS: ("does not hold", "do not hold"),
+    UNSURE: ("is not significant", "are not significant"),
+    ONE_SEED: ("has one seed", "have one seed"),
+    UNTESTABLE: ("cannot be tested", "cannot be tested"),
+    NOT_RUN: ("was not run", "were not run"),
 }
 
 # Columns of claims.csv: a line per comparison, of each claim the primary one first.
@@ -60,6 +52,7 @@ READING = [
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    each = ", ".join(words.format(counts[verdict]) for verdict, words in _IN_WORDS.items() if counts[verdict])
+    """Of a number of claims by verdict: "of 3 claims, 1 holds, 2 were not run"."""
+    each = ", ".join(f"{n} {words[n > 1]}" for verdict, words in COUNTED.items() if (n := counts[verdict]))
     total = sum(counts.values())
     return f"of {total} claim{'s' if total != 1 else ''}, {each or 'none has a verdict'}"
