@@ -172,7 +172,7 @@ def test_a_claim_about_the_size_of_changes():
     result = outcome([*base, *less, *more], base="base")
     assert result.verdict == HOLDS
     assert (result.left, result.right) == pytest.approx((0.2, 0.01))
-    assert result.claim.sides() == ("|a - base|", "|b - base|")
+    assert result.claim.sides(of(base, "a")) == ("|A - base|", "|b - base|")
 
 
 def test_only_common_seeds_are_compared():
@@ -218,7 +218,7 @@ def test_sides_may_be_made_in_any_way():
     assert (result.verdict, result.agreement, result.reason) == (HOLDS, "3/3", "an a; a b")
     assert (result.left, result.right, result.difference) == pytest.approx((50, 30, 20))
     run = of(system("a", HARD), "a")
-    assert (result.claim.what(run), result.claim.sides()) == ("CIDEr in a dream", ("A", "B"))
+    assert (result.claim.what(run), result.claim.sides(run)) == ("CIDEr in a dream", ("A", "B"))
     assert (result.claim.names, result.claim.task(run)) == (["a", "a"], "image")
     assert made(Invented(0.3), Invented(0.5)).verdict == FAILS
     assert "| A 50.00 | B 30.00 | +20.00" in "\n".join(claims.claims_table(run, [result]))

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
@@ -75,41 +76,40 @@ class Claim:
         return registry.find(self.metric).digits(self.scale)
 
     def words(self, run: Run) -> str:
-        return run.fill(self.text, self._evaluation(run))
+        entry = self.entry(run)
+        return run.fill(self.text, entry.evaluation if entry else "")
 
     def what(self, run: Run) -> str:
-        metric, evaluation = registry.find(self.metric).label, self._evaluation(run)
+        metric, entry = registry.find(self.metric).label, self.entry(run)
+        evaluation = entry.evaluation if entry else ""
+        kinds = [run.kind(entry.task)] if entry else [kind for kind in KINDS.values() if kind.quality == self.metric]
+        caption = kinds[0].caption if kinds else "caption"
         if self.phrase:
-            return self.phrase.format(caption=self._caption(run))
+            return self.phrase.format(caption=caption)
         if self.made is not None:
             return f"{metric} {self.made.of}"
         if self.decoder == "sample":
             return f"{metric} of {run.samples(evaluation)} samples"
         if self.captions != "best":
             return f"{metric} of the beam's {run.beam(evaluation)}"
-        return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {self._caption(run)}"
+        return f"{metric} of the {'best beam' if self.decoder == 'beam' else self.decoder} {caption}"
+
+    def entry(self, run: Run) -> ReportedRun | None:
+        """The first of its runs that is part of this run."""
+        return next((run.by_name[name] for name in self.names if name in run.by_name), None)
 
     def task(self, run: Run) -> str:
         return next(run.by_name[name].task for name in self.names if name in run.by_name)
 
-    def _evaluation(self, run: Run) -> str:
-        return next((run.by_name[name].evaluation for name in self.names if name in run.by_name), "")
-
-    def _caption(self, run: Run) -> str:
-        tasks = [run.by_name[name].task for name in self.names if name in run.by_name]
-        kinds = [run.kind(task) for task in tasks] or [kind for kind in KINDS.values() if kind.quality == self.metric]
-        return kinds[0].caption if kinds else "caption"
-
-    def sides(self, labels: dict[str, str] | None = None) -> tuple[str, str]:
-        names = [self.left, self.right] + ([self.base] if self.base else [])
-        left, right, *base = [(labels or {}).get(name, name) for name in names]
+    def sides(self, run: Run) -> tuple[str, str]:
+        """What the sides are called."""
+        names = [name for name in (self.left, self.right, self.base) if name]
+        left, right, *base = (run.by_name[name].label if name in run.by_name else name for name in names)
         return (f"|{left} - {base[0]}|", f"|{right} - {base[0]}|") if base else (left, right)
 
-    def paper_difference(self) -> float | None:
-        return float(_difference(np.array(self.printed.values))) if self.printed else None
-
     def paper_text(self, sign: str = "+") -> str:
-        return f"{self.paper_difference():{sign}.{self.printed.decimals}f}" if self.printed else ""
+        """The paper's difference; "" without one."""
+        return f"{_difference(np.array(self.printed.values)):{sign}.{self.printed.decimals}f}" if self.printed else ""
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,12 @@ class Result:
     @property
     def span(self) -> str:
         return f"{self.number(self.difference, '+')} [{self.number(self.low, '+')}, {self.number(self.high, '+')}]"
+
+    @property
+    def q(self) -> str:
+        if self.q_value is None:
+            return ""
+        return "<.001" if self.q_value < 0.001 else f"{self.q_value:.3f}"
 
     @property
     def judgement(self) -> str:
@@ -188,17 +194,16 @@ def judge(result: Result) -> str:
 
 def measure(claim: Claim, run: Run) -> Result:
     """Compares a claim's sides, where there are all, on the seeds they have in common; the verdict is still open."""
-    sides = _scored(claim, run) if claim.made is None else [side.drawn(run) for side in claim.made.sides]
+    if claim.made is not None:
+        sides = [side.drawn(run) for side in claim.made.sides]
+    else:
+        samples = run.paired(claim.names, claim.decoder, claim.metric, claim.captions)
+        sides = [samples] if isinstance(samples, Missing) else [Drawn.of(sample) for sample in samples]
     drawn = [side for side in sides if isinstance(side, Drawn)]
     if len(drawn) < len(sides):
         missing = next(side for side in sides if isinstance(side, Missing))
         return Result(claim, NOT_RUN, reason=missing.reason, absent=missing.absent)
     return _result(claim, drawn)
-
-
-def _scored(claim: Claim, run: Run) -> list[Drawn | Missing]:
-    samples = run.paired(claim.names, claim.decoder, claim.metric, claim.captions)
-    return [samples] if isinstance(samples, Missing) else [Drawn.of(sample) for sample in samples]
 
 
 def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
@@ -207,8 +212,9 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
     seeded = [side.by_seed for side in drawn if side.by_seed]
     common = sorted(set.intersection(*map(set, seeded))) if seeded else []
     if not common:
-        return Result(claim, NOT_RUN, reason=f"{' and '.join(claim.sides())} have no seed in common")
+        return Result(claim, NOT_RUN, reason=f"{claim.left} and {claim.right} have no seed in common")
     differences = _difference(np.array([[side.by_seed.get(seed, side.value) for side in drawn] for seed in common]))
+    signs = claim.direction * np.sign(differences)
     resampled = _difference(np.stack([side.resampled for side in drawn], axis=1))
     if np.isnan(resampled).mean() > statistics.TOO_MANY:
         return Result(claim, NOT_RUN, reason="most of the bootstrap's resamples lack one of the sides")
@@ -216,7 +222,7 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
     difference = float(_difference(sides))
     if claim.base:
         sides = np.abs(sides[:2] - sides[2])
-    seeds, (low, high) = len(common), statistics.interval(resampled)
+    low, high = statistics.interval(resampled)
     found = Result(
         claim=claim,
         verdict=UNSURE if claim.primary else "",
@@ -225,15 +231,15 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
         difference=difference * scale,
         low=low * scale,
         high=high * scale,
-        agreeing=statistics.seeds_agreeing(differences, claim.direction),
-        opposed=statistics.seeds_agreeing(differences, -claim.direction),
-        seeds=seeds,
+        agreeing=int((signs > 0).sum()),
+        opposed=int((signs < 0).sum()),
+        seeds=len(common),
         items=min(side.items for side in drawn),
         reason="; ".join(dict.fromkeys(remark for side in drawn for remark in side.remarks)),
     )
     if claim.untestable or not claim.primary:
         return found
-    if seeds == 1:
+    if found.seeds == 1:
         return replace(found, verdict=ONE_SEED)
     detectable = statistics.detectable(resampled) * scale
     return replace(found, p_value=statistics.p_value(resampled), detectable=detectable)
@@ -241,7 +247,11 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
 
 def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
     """The outcomes, with q and a verdict for primary comparisons."""
-    results = [_untestable(measure(claim, run)) for claim in claims]
+    results = [measure(claim, run) for claim in claims]
+    for place, (claim, result) in enumerate(zip(claims, results, strict=True)):
+        if claim.untestable:
+            verdict = UNTESTABLE if claim.primary else result.verdict
+            results[place] = replace(result, verdict=verdict, reason=claim.untestable)
     tested = [place for place, result in enumerate(results) if result.p_value is not None]
     q_values = statistics.q_values([results[place].p_value or 0.0 for place in tested])
     for place, q in zip(tested, q_values, strict=True):
@@ -250,17 +260,9 @@ def run_claims(claims: Sequence[Claim], run: Run) -> list[Result]:
     return results
 
 
-def _untestable(result: Result) -> Result:
-    claim = result.claim
-    if not claim.untestable:
-        return result
-    return replace(result, verdict=UNTESTABLE if claim.primary else result.verdict, reason=claim.untestable)
-
-
 def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
     """Markdown lines: each claim's sentence with its primary comparison, below it the details; then, in words, why that
     comparison is the primary one and what explains the outcome. What has no runs is one line."""
-    labels = {name: entry.label for name, entry in run.by_name.items()}
     header = ["", "claim", "compared", "left", "right", "difference [95%]", "paper", "seeds, items", "q", "verdict"]
     matrix, words, reasons, absent = [header], list[str](), dict[str, dict[str, None]](), list[str]()
     for comparisons in by_claim(results):
@@ -270,7 +272,7 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
         first = comparisons[0]
         for result in comparisons:
             if result is first or not result.absent:
-                matrix.append(_row(run, result, labels))
+                matrix.append(_row(run, result))
                 if result.reason:
                     reasons.setdefault(result.reason, {})[first.claim.id] = None
         if first.claim.why:
@@ -285,18 +287,11 @@ def claims_table(run: Run, results: Sequence[Result]) -> list[str]:
     return [*lines, *words, *shared]
 
 
-def _row(run: Run, result: Result, labels: dict[str, str]) -> list[str]:
-    claim = result.claim
-    left, right = claim.sides(labels)
+def _row(run: Run, result: Result) -> list[str]:
+    claim, (left, right) = result.claim, result.claim.sides(run)
     row = [f'<a id="{claim.id.lower()}"></a>{claim.id}', claim.words(run)] if claim.primary else ["", ""]
     if result.difference is None:
         return [*row, claim.what(run), left, right, "–", claim.paper_text() or "–", "–", "–", result.verdict]
     numbers = [f"{left} {result.number(result.left)}", f"{right} {result.number(result.right)}", result.span]
-    numbers += [claim.paper_text() or "–", f"{result.agreement}, {result.items:,}", _q_text(result.q_value)]
+    numbers += [claim.paper_text() or "–", f"{result.agreement}, {result.items:,}", result.q]
     return [*row, claim.what(run), *numbers, result.judgement]
-
-
-def _q_text(q: float | None) -> str:
-    if q is None:
-        return ""
-    return "<.001" if q < 0.001 else f"{q:.3f}"

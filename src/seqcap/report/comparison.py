@@ -62,7 +62,6 @@ def _captions(metric: Metric, decoder: str) -> Captions | None:
 
 
 def _cells(result: Result) -> list[str]:
-    q = "" if result.q_value is None else f"{result.q_value:.3f}" if result.q_value >= 0.001 else "<.001"
     neutral = not METRICS[result.claim.metric].direction and result.verdict in _JUDGED
     verdict = "differs" if neutral else _JUDGED.get(result.verdict, result.judgement)
-    return [result.number(result.left), result.number(result.right), result.span, q, verdict]
+    return [result.number(result.left), result.number(result.right), result.span, result.q, verdict]

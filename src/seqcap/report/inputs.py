@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from statistics import multimode
@@ -22,7 +22,7 @@ from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.report.paper import Captions, Paper
-from seqcap.report.statistics import Floats, Missing, Sample, paired
+from seqcap.report.statistics import Missing, Sample, paired
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
 
@@ -60,49 +60,22 @@ class Count(int):
         return self.word.capitalize()
 
 
-_SYSTEM = ("variant", "decoder", "metric")  # columns of scores that say which system and which metric a row is of
-
-
-@dataclass(frozen=True)
-class _Group:
-    """The rows of one system and metric, [rows] each; no item or rank is -1, no value NaN."""
-
-    seed: NDArray[np.int32]
-    item: NDArray[np.int64]
-    rank: NDArray[np.int32]
-    value: Floats
-    start: NDArray[np.int32]  # of a row's statistics in `Scores._flat`
-    length: NDArray[np.int32]  # the number of its statistics
-
-    def only(self, chosen: NDArray[np.bool_]) -> _Group:
-        return _Group(*(getattr(self, field.name)[chosen] for field in fields(self)))
+_SYSTEM = ["variant", "decoder", "metric"]  # columns of scores that say which system and which metric a row is of
 
 
 class Scores:
     """The scores of one paper's runs, columns of `schemas.SCORES`. There are millions: each is looked up on demand."""
 
     def __init__(self, table: pa.Table) -> None:
-        coded = [_coded(table[column]) for column in _SYSTEM]
-        (variants, variant), (decoders, decoder), (metrics, metric) = coded
-        key = (variant * len(decoders) + decoder) * len(metrics) + metric
-        # Few enough systems fit into 16 bits, which NumPy sorts many times faster.
-        if len(variants) * len(decoders) * len(metrics) < 1 << 16:
-            key = key.astype(np.uint16)
-        self._order = np.argsort(key, kind="stable")
-        found, starts = np.unique(key[self._order], return_index=True)
-        ends = [*starts[1:].tolist(), len(key)]
-        self._rows: dict[tuple[str, str, str], slice] = {}
-        for code, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
-            rest, metric_code = divmod(code, len(metrics))
-            variant_code, decoder_code = divmod(rest, len(decoders))
-            self._rows[variants[variant_code], decoders[decoder_code], metrics[metric_code]] = slice(start, end)
-        types = {"seed": np.int32, "item": np.int64, "rank": np.int32, "value": np.float64}
-        self._columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
         lists = table["statistics"].combine_chunks()
         offsets = lists.offsets.to_numpy()
         self._flat = lists.values.to_numpy()
-        self._columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
-        self._names = set(variants)
+        columns = {name: _numbers(table[name]) for name in ("seed", "item", "rank", "value")}
+        # Of a row's statistics, where they are in `_flat`, and how many.
+        columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
+        self._rows = pd.DataFrame(columns, copy=False)
+        systems = table.select(_SYSTEM).to_pandas(categories=_SYSTEM)
+        self._places = systems.groupby(_SYSTEM, observed=True, sort=False).indices
         self._cached: dict[tuple[str, str, str, Captions], Sample | None] = {}
         self._seeds: Mapping[str, Sequence[int]] = {}  # name -> its seeds that count; all of other names
 
@@ -119,11 +92,11 @@ class Scores:
         known: set[str] = set()
         for file in files:
             table = parquet.read_table(file, schemas.SCORES, _SYSTEM)
-            (variants, variant), (metrics, metric) = (_coded(table[column]) for column in ("variant", "metric"))
-            people = variant == variants.index(HUMAN) if HUMAN in variants else np.zeros(len(variant), bool)
-            again = people & np.isin(metric, [code for code, name in enumerate(metrics) if name in known])
-            tables.append(table.filter(pa.array(~again)) if again.any() else table)
-            known |= {metrics[code] for code in np.unique(metric[people])}
+            people, metrics = (table[column].cast(pa.string()) for column in ("variant", "metric"))
+            people = pc.equal(people, HUMAN)
+            again = pc.and_(people, pc.is_in(metrics, pa.array(sorted(known), pa.string())))
+            tables.append(table.filter(pc.invert(again)) if pc.any(again).as_py() else table)
+            known |= set(metrics.filter(people).unique().to_pylist())
         return cls(pa.concat_tables(tables))
 
     def per_item(self, name: str, decoder: str, metric: str, captions: Captions) -> pd.DataFrame | None:
@@ -158,45 +131,34 @@ class Scores:
 
     def _made(self, name: str, decoder: str, metric: str, captions: Captions) -> Sample | None:
         counts = registry.find(metric).statistics
-        group = self._group(name, decoder, counts or metric)
-        if group is None:
-            return None
+        rows = self._of(name, decoder, counts or metric)
         if counts:
-            group = group.only(group.length > 0)
+            rows = rows[rows["length"] > 0]
         else:
-            rank = group.rank
+            rank = rows["rank"]
             chosen = rank < 0 if captions == "set" else rank == 0 if captions == "best" else rank >= 0
-            group = group.only((group.item >= 0) & (group.length == 0) & chosen)
-        if not len(group.item):
+            rows = rows[(rows["item"] >= 0) & (rows["length"] == 0) & chosen]
+        if rows.empty:
             return None
-        items, seeds = (np.sort(pd.unique(column)).astype(np.int64) for column in (group.item, group.seed))
-        cells = len(items) * len(seeds)
-        cell = np.searchsorted(items, group.item) * len(seeds) + np.searchsorted(seeds, group.seed)
+        (item, items), (seed, seeds) = (pd.factorize(rows[name].to_numpy(), sort=True) for name in ("item", "seed"))
+        cell, cells = item * len(seeds) + seed, len(items) * len(seeds)
         shape = (len(items), len(seeds), -1)
         if counts:
-            order = np.argsort(cell)
-            places = group.start[order, None] + np.arange(group.length[0])
-            statistics = self._flat[places].reshape(shape)
+            starts = rows["start"].to_numpy()[np.argsort(cell)]
+            statistics = self._flat[starts[:, None] + np.arange(rows["length"].iloc[0])].reshape(shape)
             return Sample(items, seeds, statistics, np.ones(shape[:2], bool), partial(corpus_values, metric))
-        defined = ~np.isnan(group.value)
-        number = np.bincount(cell, weights=defined, minlength=cells)
-        total = np.bincount(cell, weights=np.where(defined, group.value, 0.0), minlength=cells)
+        number = np.bincount(cell, weights=rows["value"].notna(), minlength=cells)
+        total = np.bincount(cell, weights=rows["value"].fillna(0.0), minlength=cells)
         return Sample(items, seeds, (total / np.maximum(number, 1)).reshape(shape), (number > 0).reshape(shape[:2]))
 
-    def _group(self, name: str, decoder: str, metric: str) -> _Group | None:
-        rows = self._rows.get((name, decoder, metric))
-        if rows is None:
-            return None
-        places = self._order[rows]
-        group = _Group(*(self._columns[field.name][places] for field in fields(_Group)))
-        return group.only(np.isin(group.seed, self._seeds[name])) if name in self._seeds else group
+    def _of(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
+        """The rows of one system and metric; no item or rank is -1, no value NaN."""
+        rows = self._rows.iloc[self._places.get((name, decoder, metric), [])]
+        return rows[rows["seed"].isin(self._seeds[name])] if name in self._seeds else rows
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
-        group = self._group(name, decoder, metric)
-        if group is None:
-            return None
-        group = group.only((group.item < 0) & ~np.isnan(group.value))
-        values = pd.Series(group.value, pd.Index(group.seed, name="seed")).sort_index()
+        rows = self._of(name, decoder, metric)
+        values = rows[rows["item"] < 0].set_index("seed")["value"].dropna().sort_index()
         return None if values.empty else values
 
     def by_seed(self, name: str, decoder: str, metric: str, captions: Captions = "best") -> pd.Series[float] | None:
@@ -209,24 +171,14 @@ class Scores:
 
     def items(self, name: str) -> int:
         """Of how many items a name has scores."""
-        places = [self._order[rows] for (variant, *_), rows in self._rows.items() if variant == name]
-        items = pd.unique(self._columns["item"][np.concatenate(places)]) if places else np.zeros(0)
-        return int((items >= 0).sum())
+        places = [places for (variant, *_), places in self._places.items() if variant == name]
+        items = self._rows["item"].iloc[np.concatenate([[], *places]).astype(int)]
+        return int(items[items >= 0].nunique())
 
     def why_missing(self, name: str, decoder: str, metric: str) -> str:
-        if name not in self._names:
+        if all(variant != name for variant, *_ in self._places):
             return f"no scores of variant {name}"
         return f"the evaluate stage wrote no {metric} for {name} ({decoder})"
-
-
-def _coded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
-    """The distinct strings of a column, and the index of each row's string."""
-    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    whole = coded.unify_dictionaries().combine_chunks()
-    arrays = whole.chunks if isinstance(whole, pa.ChunkedArray) else [whole]
-    indices = [array.indices.to_numpy(zero_copy_only=False) for array in arrays]
-    names = arrays[0].dictionary.to_pylist() if arrays else []
-    return names, np.concatenate([np.zeros(0, np.int32), *indices])
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Markdown tables and the marks of their notes."""
+"""Markdown tables, and numbers in words."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,12 +7,6 @@ def markdown_table(matrix: Sequence[Sequence[str]]) -> list[str]:
     escaped = [[text.replace("|", "\\|").replace("*", "\\*") for text in row] for row in matrix]
     lines = ["| " + " | ".join(row) + " |" for row in escaped]
     return [lines[0], "|" + "---|" * len(matrix[0]), *lines[1:]]
-
-
-def letters(number: int) -> str:
-    """a, b, ..., z, aa, ab, ..."""
-    letter = chr(ord("a") + number % 26)
-    return letter if number < 26 else letters(number // 26 - 1) + letter
 
 
 def by_number(numbers: Iterable[tuple[str, float]]) -> str:

@@ -178,7 +178,7 @@ def _findings(
 
 def _finding(run: Run, result: Result) -> str:
     claim = result.claim
-    left, right = claim.sides({name: entry.label for name, entry in run.by_name.items()})
+    left, right = claim.sides(run)
     what = claim.what(run)
     verdict = f"{result.verdict} ({result.reason})" if result.verdict == UNTESTABLE else result.judgement
     parts = [

@@ -167,11 +167,6 @@ def q_values(p_values: Sequence[float]) -> list[float]:
     return [float(q) for q in adjusted]
 
 
-def seeds_agreeing(differences: Floats, direction: int) -> int:
-    """In how many seeds the difference [seeds] has the sign of `direction` (+1 or -1)."""
-    return int(np.count_nonzero(np.sign(differences) == direction))
-
-
 def _drawn(items: int, seed: int = 0) -> Iterator[NDArray[np.float32]]:
     """How often each item is drawn in each resample, some resamples at a time: [n, items]."""
     rows = max(1, _CHUNK // items)
