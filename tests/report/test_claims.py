@@ -172,7 +172,7 @@ def test_a_claim_about_the_size_of_changes():
     result = outcome([*base, *less, *more], base="base")
     assert result.verdict == HOLDS
     assert (result.left, result.right) == pytest.approx((0.2, 0.01))
-    assert result.claim.sides(of(base, "a")) == ("|A - base|", "|b - base|")
+    assert result.claim.sides(of(base, "a")) == ("|a - base|", "|b - base|")
 
 
 def test_only_common_seeds_are_compared():

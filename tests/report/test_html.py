@@ -28,7 +28,7 @@ PAGES = {
 |---|---:|---|---|
 | SLL | 82.6 [81.0, 84.1] | <.001 | 3/3 |
 | {HOSTILE} | 9.5 (one seed) | .04 | 1/1 |
-| PSST | **101.0** [99.0, 103.0]<sup>b</sup> | .9 |  |
+| PSST | **101.0** [99.0, 103.0] | .9 |  |
 | MLE | – | – | 3/3 |
 
 {HOSTILE}
@@ -43,14 +43,9 @@ PAGES = {
 
 ## Tables
 
-<details>
-<summary>What ran & <b></summary>
-
 <a id="d1a"></a>D1a: *kept*.
 
 ## Tables
-
-</details>
 """,
 }
 
@@ -121,9 +116,8 @@ def test_what_is_not_ours_is_text(text):
     )
     assert [len(parts.of("script", name)) for name in ("src", "onclick")] == [0, 0]
     assert text.count("<script>") == 1
-    assert text.count("<sup>") == 1
+    assert text.count("<sup") == 0
     assert text.count("&lt;img src=x onerror=") == 3
-    assert "<summary>What ran &amp; &lt;b&gt;</summary>" in text
     assert "<title>Findings &amp; &lt;limits&gt;</title>" in text
 
 

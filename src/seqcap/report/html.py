@@ -1,12 +1,10 @@
 """The pages of the report as one file, report.html.
 
-Of raw HTML only what our pages use is let through, and only in these forms: `<a id="name"></a>`, `<br>`,
-`<sup>text</sup>`, comments (dropped), and on lines of their own `<details>`, `<summary>text</summary>`, `</details>`.
-All else is text, so that nothing in a caption or a label becomes a part of the page.
+Of raw HTML only what our pages use is let through, and only in this form: `<a id="name"></a>`. All else is text, so
+that nothing in a caption or a label becomes a part of the page.
 """
 
 import base64
-import html
 import io
 import posixpath
 import re
@@ -17,7 +15,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from PIL import Image
@@ -31,8 +28,7 @@ LARGEST = 4_000_000  # bytes of the file
 # Of a figure's colours so many are kept: the first number that makes the file small enough; None keeps all. Figures are
 # lines and flat areas, which lossy formats would blur.
 _COLOURS = (None, 256, 64)
-_BLOCK = re.compile(r"(?=.)(</?details>)?(?:<summary>(.*)</summary>)?|<!--.*-->")
-_INLINE = re.compile(r'<a id="([\w-]+)"></a>|<br ?/?>|<sup>([^<]*)</sup>|<!--.*?-->')
+_ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 _NUMBER = re.compile(r"[<>≤≥~ ]*[-+−]?\.?\d")
 
 
@@ -49,11 +45,11 @@ def write_html(pages: Mapping[str, str], folder: Path, target: Path) -> None:
     """Writes pages as one file. The same pages and pictures give the same bytes.
 
     `pages`: name -> markdown; the first is the front page, and `file_of` tells where each lies. Links between them stay
-    within the file; links to other files are relative to `folder`, where `target` belongs, too. Pictures in `folder` are embedded; of others the words remain.
+    within the file; links to other files are relative to `folder`, where `target` belongs, too. Pictures in `folder`
+    are embedded; of others the words remain.
     """
     markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
-    markdown.block.ruler.before("paragraph", "tag", _block_tag, {"alt": ["paragraph"]})
-    markdown.inline.ruler.before("autolink", "tag", _inline_tag)
+    markdown.inline.ruler.before("autolink", "anchor", _anchor)
     # A wide table scrolls, by keys as well.
     markdown.add_render_rule("table_open", lambda *_: '<div class="wide" tabindex="0"><table>\n')
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
@@ -82,35 +78,13 @@ def file_of(name: str) -> str:
     return f"{name}.md" if name == "report" or "/" in name else f"{name}/report.md"
 
 
-def _block_tag(state: StateBlock, line: int, _: int, silent: bool) -> bool:
-    text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip()
-    found = _BLOCK.fullmatch(text)
+def _anchor(state: StateInline, silent: bool) -> bool:
+    found = _ANCHOR.match(state.src, state.pos)
     if found and not silent:
-        tag, summary = found.groups()
-        inner = "" if summary is None else f"<summary>{_escaped(summary)}</summary>"
-        state.push("html_block", "", 0).content = f"{tag or ''}{inner}\n"
-        state.line = line + 1
+        state.push("html_inline", "", 0).content = f'<a id="{state.env["page"]}/{found[1]}"></a>'
+    if found:
+        state.pos = found.end()
     return bool(found)
-
-
-def _inline_tag(state: StateInline, silent: bool) -> bool:
-    found = _INLINE.match(state.src, state.pos)
-    if not found:
-        return False
-    if not silent:
-        anchor, raised = found.groups()
-        content = "<br>" if found[0].startswith("<br") else ""
-        if anchor:
-            content = f'<a id="{state.env["page"]}/{anchor}"></a>'
-        elif raised:
-            content = f"<sup>{_escaped(raised)}</sup>"
-        state.push("html_inline", "", 0).content = content
-    state.pos = found.end()
-    return True
-
-
-def _escaped(text: str) -> str:
-    return html.escape(html.unescape(text))
 
 
 def _text(inline: Token) -> str:

@@ -2,9 +2,9 @@
 
 import os
 import platform
+import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -41,11 +41,12 @@ def measure(config: ReportConfig) -> Measured:
         for name, runs in groups.items()
         if minutes.keys() & runs.keys()
     }
+    packages = ", ".join(f"{package} {version(package)}" for package in ("torch", "numpy"))
     facts = (
         ("commit", _commit()),
         ("made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC{_trained_when()}"),
         ("on", _machine()),
-        ("versions", ", ".join([f"Python {platform.python_version()}", *map(_version, ("torch", "numpy")), _seqcap()])),
+        ("versions", f"Python {platform.python_version()}, {packages}, seqcap {__version__}"),
         ("data", "; ".join(f"`{task}`: {dataset}{_sizes(task)}" for task, dataset in config.tasks.items())),
     )
     return Measured(facts, minutes, totals)
@@ -77,23 +78,12 @@ def _machine() -> str:
     cpu_only = "+cpu" in version("torch") or (MACHINE.is_file() and read_json(MACHINE)["device"] == "cpu")
     gpus = "" if cpu_only else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
     if gpus:
-        return f"GPU: {_counted(gpus.splitlines())}"
-    return f"CPU: {os.cpu_count()} cores, {_processor()}; a process computes in one thread"
-
-
-def _processor() -> str:
+        return "GPU: " + ", ".join(f"{number} x {name}" for name, number in Counter(gpus.splitlines()).items())
     path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
-
-
-def _version(package: str) -> str:
-    return f"{package} {version(package)}"
-
-
-def _seqcap() -> str:
-    return f"seqcap {__version__}"
+    found = re.search(
+        r"^model name\s*: (.+)$", path.read_text(encoding="utf-8") if path.is_file() else "", re.MULTILINE
+    )
+    return f"CPU: {os.cpu_count()} cores, {found[1] if found else platform.machine()}; a process computes in one thread"
 
 
 def _sizes(task: str) -> str:
@@ -104,10 +94,6 @@ def _sizes(task: str) -> str:
             counts = Counter(pq.ParquetFile(path).read(columns=["split"])["split"].to_pylist())
             return f" ({', '.join(f'{number:,} {split}' for split, number in counts.items())})"
     return ""
-
-
-def _counted(names: Iterable[str]) -> str:
-    return ", ".join(f"{number} x {name}" for name, number in Counter(names).items())
 
 
 def _output(*command: str) -> str:

@@ -238,22 +238,20 @@ def _literature(run: Run) -> list[str]:
     entries = [entry for entry in run.trained if entry.task == task]
     if table is None or not entries:
         return []
-    records = table.to_dict("records")
+    systems = {str(system): of for system, of in table.groupby("system", sort=False)}
     metrics = [metric for metric in _LITERATURE_METRICS if metric in set(table["metric"])]
-    systems = {str(record["system"]): str(record["source"]) for record in records}
-    theirs = table.pivot(index="system", columns="metric", values="value").reindex(columns=metrics)
-    by_seed = {entry.name: [run.scores.by_seed(entry.name, "beam", metric) for metric in metrics] for entry in entries}
-    ours = {
-        name: [math.nan if values is None else float(values.mean()) * 100 for values in found]
-        for name, found in by_seed.items()
-    }
+    theirs = {system: of.set_index("metric")["value"].reindex(metrics).tolist() for system, of in systems.items()}
+    ours: dict[str, list[float]] = {}
+    for entry in entries:
+        by_seed = [run.scores.by_seed(entry.name, "beam", metric) for metric in metrics]
+        ours[entry.name] = [math.nan if values is None else float(values.mean()) * 100 for values in by_seed]
     levels = [["system", "source", *metrics]]
-    levels += [[system, source, *map(_or_dash, theirs.loc[system])] for system, source in systems.items()]
+    levels += [[system, of["source"].iloc[0], *map(_or_dash, theirs[system])] for system, of in systems.items()]
     levels += [[f"{entry.label} (ours)", "this run", *map(_or_dash, ours[entry.name])] for entry in entries]
     gaps = [["ours minus theirs", "", *metrics]]
     for entry in entries:
         if entry.objective == _LIKELIHOOD:
-            gaps += [[entry.label, name, *map(_gap, ours[entry.name], theirs.loc[name])] for name in systems]
+            gaps += [[entry.label, name, *map(_gap, ours[entry.name], theirs[name])] for name in systems]
     absent = sorted(metric for metric, *found in zip(metrics, *ours.values(), strict=True) if np.isnan(found).all())
     return [
         f"Published results of other systems, quoted, and ours (beam of {run.beam(entries[0].evaluation)}, best "
@@ -267,14 +265,9 @@ def _literature(run: Run) -> list[str]:
         "",
         "Not quite like with like:",
         "",
-        *(f"- {system}: {'; '.join(_notes(records, system))}." for system in systems),
+        *(f"- {system}: {'; '.join(filter(None, of['note'].unique()))}." for system, of in systems.items()),
         *(f"- {run.scores.why_missing(entries[0].name, 'beam', metric)}." for metric in absent),
     ]
-
-
-def _notes(records: Sequence[Mapping[Any, Any]], system: str) -> list[str]:
-    notes = dict.fromkeys(str(record["note"]) for record in records if record["system"] == system)
-    return [note for note in notes if note]
 
 
 def _or_dash(value: float) -> str:

@@ -6,7 +6,6 @@ the value and its interval.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -127,15 +126,9 @@ class Table:
     columns: ClassVar[Sequence[str]] = COLUMNS  # of its CSV file
 
     def write(self, name: str, folder: Path) -> None:
-        with (
-            writing.atomic(folder / f"{name}.csv") as path,
-            path.open("w", newline="", encoding="utf-8") as file,
-        ):
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(self.columns)
-            writer.writerows(cell.record() for cell in self.cells)
-            if not self.cells:
-                writer.writerow([""] * (len(self.columns) - 1) + [self.reading])
+        records = [cell.record() for cell in self.cells] or [[""] * (len(self.columns) - 1) + [self.reading]]
+        with writing.atomic(folder / f"{name}.csv") as path:
+            pd.DataFrame(records, columns=self.columns).to_csv(path, index=False, lineterminator="\n")
         with writing.atomic(folder / f"{name}.md") as path:
             path.write_text(self.markdown(), encoding="utf-8")
 
@@ -154,8 +147,8 @@ class Table:
         fewer = self._fewer(shown)
         if there:
             lines += [*markdown_table(self._matrix(there, {} if one else numbers, fewer)), ""]
-        if len(rows) > len(there):
-            lines += [f"{_counted(len(rows) - len(there), 'row')} not part of this run.", ""]
+        if absent := len(rows) - len(there):
+            lines += [f"{absent} row{' is' if absent == 1 else 's are'} not part of this run.", ""]
         data = "; ".join(dict.fromkeys(cell.data for cell in self.cells))
         bounded = any(cell.ours.low is not None for cell in self.cells)
         said = [f"Ours: {one}." if one else "", f"[ ]: {self.brackets}." if bounded else "", "–: no number."]
@@ -194,10 +187,6 @@ class Table:
         return {(cell.block, cell.row) for cell in cells if 0 < cell.ours.seeds < most[cell.data]}
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what} is" if number == 1 else f"{number} {what}s are"
-
-
 def _notes(cells: Sequence[Cell], without: Collection[tuple[str, str]]) -> list[str]:
     """A line per remark: by itself if it is of every number, else after the rows, columns or cells that it is of. What
     the mark of rows `without` enough seeds says is left out, and what a dash in the paper's column says."""
@@ -224,16 +213,13 @@ def _names(those: Sequence[Cell], cells: Sequence[Cell]) -> str:
     blocks: dict[str, set[str]] = {}
     for cell in cells:
         blocks.setdefault(cell.row, set()).add(cell.block)
-    rows = [cell.row if len(blocks[cell.row]) == 1 else f"{cell.block}: {cell.row}" for cell in alike]
-    columns = [cell.column for cell in alike]
-    inside = [id(cell) in chosen for cell in alike]
+    rows = {id(cell): cell.row if len(blocks[cell.row]) == 1 else f"{cell.block}: {cell.row}" for cell in alike}
+    columns = {id(cell): cell.column for cell in alike}
     for names in (rows, columns):
-        outside = {name for name, is_in in zip(names, inside, strict=True) if not is_in}
-        found = dict.fromkeys(name for name, is_in in zip(names, inside, strict=True) if is_in)
-        if not outside & set(found):
+        found = dict.fromkeys(names[key] for key in names if key in chosen)
+        if found.keys().isdisjoint(names[key] for key in names if key not in chosen):
             return "; ".join(found)
-    pairs = (f"{row}, {column}" for row, column, is_in in zip(rows, columns, inside, strict=True) if is_in)
-    return "; ".join(pairs)
+    return "; ".join(f"{rows[key]}, {columns[key]}" for key in rows if key in chosen)
 
 
 @dataclass(frozen=True)
