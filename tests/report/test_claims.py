@@ -322,7 +322,7 @@ def test_the_table_has_labels_and_reasons():
     gone = Claim("C2", "SLL beats XE", "mBleu4", "sample", "set", "sll", "nobody", +1)
     lines = claims.claims_table(run, claims.run_claims([claim, detail, replace(detail, left="nobody"), gone], run))
     numbers = r"SLL 109.* \| XE 69.* \| 0/3, 12 \| <.001 \| does not hold"
-    assert re.fullmatch(rf"\| C1 \| SLL loses to XE \| CIDEr of 5 samples \| {numbers} \|", lines[2])
+    assert re.fullmatch(rf"\| <a id=\"c1\"></a>C1 \| SLL loses to XE \| CIDEr of 5 samples \| {numbers} \|", lines[2])
     assert re.fullmatch(r"\|  \|  \| Div-1 of 5 samples \| SLL 0.* \| [0-3]/3, 12 \|  \|  \|", lines[3])
     assert lines[4:] == [
         "",

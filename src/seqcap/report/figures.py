@@ -91,9 +91,8 @@ def lighter(colour: str, share: float) -> str:
 def choose_images(images: pd.DataFrame, count: int) -> pd.DataFrame:
     """Images drawn with a fixed seed, those with a reference of ten words or more first: they show several things."""
     drawn = images.sample(frac=1, random_state=0)
-    long = drawn[drawn["longest_reference"] >= _LONG_REFERENCE]
-    short = drawn[drawn["longest_reference"] < _LONG_REFERENCE]
-    return pd.concat([long, short]).head(count)
+    short = drawn["longest_reference"] < _LONG_REFERENCE
+    return pd.concat([drawn[~short], drawn[short]]).head(count)
 
 
 def image_name(run: Run, item: int, task: str = "") -> str:
@@ -137,7 +136,8 @@ class Row:
 def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ()) -> Figure:
     """A row per image: the image, or its file name where it may not be shown, and columns as wide as their text; below,
     the systems that are `left_out` because this run does not have them."""
-    inches = [_CHARACTER * (2 + max(map(_width, lines))) for lines in zip(*map(_columns, rows), strict=True)]
+    columns = [[[line, *lines] for line, lines in zip(row.headings, row.columns, strict=True)] for row in rows]
+    inches = [_CHARACTER * (2 + max(map(_width, column))) for column in zip(*columns, strict=True)]
     words = textwrap.fill(f"Not part of this run: {', '.join(left_out)}." if left_out else "", 100)
     below = Line(words, GREY)
     height = sum(row.height for row in rows) + 0.1 + (below.lines * _LINE if words else 0.0)
@@ -156,10 +156,6 @@ def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ())
             left += width
         top -= row.height
     return figure
-
-
-def _columns(row: Row) -> list[list[Line]]:
-    return [[heading, *lines] for heading, lines in zip(row.headings, row.columns, strict=True)]
 
 
 def _width(lines: Sequence[Line]) -> float:
@@ -211,9 +207,7 @@ def _text(figure: Figure, x: float, y: float, line: Line) -> None:
         x / width,
         y / height,
         line.text,
-        va="top",
-        ha="left",
-        fontsize=9,
+        verticalalignment="top",
         linespacing=1.25,
         weight="bold" if line.bold else "normal",
         color=line.colour,
@@ -228,7 +222,8 @@ def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> 
         words = f"{'clip' if row.task else 'photograph'} not shown: {Path(row.file).name}"
         _text(figure, left, top - 0.38, Line(textwrap.fill(words, 24), GREY))
     else:
-        shown = _frames(row.task, row.file) if row.task else _pixels(run.config.pictures, row.file)
+        data = ARTIFACTS / (row.task or run.config.pictures) / "data"
+        shown = _frames(data, row.file) if row.task else np.asarray(ImageSource(data).read(row.file))
         high = min(row.height - 0.45, 1.45)
         wide = high * shown.shape[1] / shown.shape[0]
         # Of images that are wider than high, so much that they leave room for the words beside them.
@@ -239,13 +234,9 @@ def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> 
         axes.set_axis_off()
 
 
-def _pixels(task: str, file: str) -> NDArray[np.uint8]:
-    return np.asarray(ImageSource(ARTIFACTS / task / "data").read(file))
-
-
-def _frames(task: str, file: str) -> NDArray[np.uint8]:
+def _frames(data: Path, file: str) -> NDArray[np.uint8]:
     rows, columns = _FRAMES
-    frames = [np.asarray(frame) for frame in ClipSource(ARTIFACTS / task / "data", rows * columns).read(file)]
+    frames = [np.asarray(frame) for frame in ClipSource(data, rows * columns).read(file)]
     apart = [np.pad(frame, ((0, 2), (0, 2), (0, 0)), constant_values=255) for frame in frames]
     lines = [np.concatenate(apart[row * columns : (row + 1) * columns], axis=1) for row in range(rows)]
     return np.concatenate(lines)[:-2, :-2]
@@ -263,8 +254,9 @@ def plot_estimates(axis: Axes, points: Mapping[float, Estimate], scale: float, *
     """A line through values with error bars, by their places on the x axis; those of one training seed are hollow."""
     known = {x: ours for x, ours in points.items() if ours.value is not None}
     if known:
-        axis.errorbar(list(known), *spans(known.values(), scale), **look)
-        alone = [(x, ours.value * scale) for x, ours in known.items() if ours.value is not None and ours.seeds == 1]
+        values, errors = spans(known.values(), scale)
+        axis.errorbar(list(known), values, errors, **look)
+        alone = [(x, y) for (x, ours), y in zip(known.items(), values, strict=True) if ours.seeds == 1]
         hollow(axis, alone, look["color"], look["marker"], look.get("markersize"))
 
 
@@ -310,11 +302,10 @@ def plot_curves(
 
 def plot_start(axis: Axes, curves: pd.DataFrame, entries: Iterable[ReportedRun], label: str) -> None:
     """A dashed line at the runs' mean value at step 0: the pretrained captioner's."""
-    starts: list[float] = []
-    for entry in entries:
-        starts += curves.loc[(curves["variant"] == entry.name) & (curves["step"] == 0), "value"].tolist()
-    if starts:
-        axis.axhline(float(np.mean(starts)), color="#666666", linestyle="--", linewidth=1, label=f"{label} (step 0)")
+    names = [entry.name for entry in entries]
+    starts = curves.loc[curves["variant"].isin(names) & (curves["step"] == 0), "value"]
+    if not starts.empty:
+        axis.axhline(starts.mean(), color="#666666", linestyle="--", linewidth=1, label=f"{label} (step 0)")
 
 
 def binned(curve: pd.DataFrame) -> pd.DataFrame:

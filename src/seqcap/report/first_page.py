@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqcap.config.report import ReportConfig
-from seqcap.report import across
+from seqcap.report import across, texts
 from seqcap.report.markdown import markdown_table
 from seqcap.report.provenance import Measured
-from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, READING, UNSURE, in_words
+from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE, in_words
 
 Record = Mapping[str, str]  # a line of claims.csv
 Said = Mapping[str, Any]  # of a paper: its claims.json
@@ -63,7 +63,7 @@ def first_page(report: Reported, measured: Measured | None) -> str:
         _differing(report) if proves else [],
         _failed(report) if proves else [],
         _limits(report),
-        ["## How to read this", "", *READING],
+        texts.lines("reading"),
         _origin(report, measured),
     ]
     return "\n".join("\n".join(part).rstrip("\n") + "\n" for part in parts if part)
@@ -186,28 +186,15 @@ def _by_paper(report: Reported, links: Sequence[tuple[str, str]]) -> str:
 
 
 def _limits(report: Reported) -> list[str]:
-    lines = ["## Limits", ""]
-    if {"scenes", "clips"} & {data for said in report.papers.values() for data in said["datasets"]}:
-        lines.append(
-            "- Scenes and clips are generated, with few words and simple grammar. What they show of an objective may "
-            "be otherwise on photographs."
-        )
     seeds = [int(record["seeds"].partition("/")[2]) for _, _, record in report.claims() if record["seeds"]]
-    if seeds:
-        fewest = " to ".join(map(str, sorted({min(seeds), max(seeds)})))
-        lines.append(
-            f"- Claims rest on {fewest} training seeds. With few seeds the true uncertainty about training is somewhat "
-            "larger than the intervals say. Random samples are one draw with a fixed seed."
-        )
-    levels = dict.fromkeys(name for said in report.papers.values() for name in said["levels"])
-    if levels:
-        lines.append(
-            f"- Levels on {' or '.join(levels)} and on COCO cannot be compared: CIDEr depends on the references and "
-            "their vocabulary. The order of objectives can be, and is what the claims test."
-        )
-    if report.features:
-        lines.append("- A captioner cannot say what its features do not hold: [what they hold](features/report.md).")
-    return [*lines, "- Deviations from each paper, and errors found in it, are on its page."]
+    datasets = {data for said in report.papers.values() for data in said["datasets"]}
+    return texts.lines(
+        "limits",
+        generated=bool({"scenes", "clips"} & datasets),
+        seeds=sorted({min(seeds), max(seeds)}) if seeds else [],
+        levels=list(dict.fromkeys(name for said in report.papers.values() for name in said["levels"])),
+        features=report.features,
+    )
 
 
 def _origin(report: Reported, measured: Measured | None) -> list[str]:

@@ -21,7 +21,7 @@ from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
 from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
-from seqcap.report.paper import Captions, Paper
+from seqcap.report.paper import Captions, Paper, read_yaml
 from seqcap.report.statistics import Missing, Sample, paired
 from seqcap.rewards.corpus import corpus_values
 from seqcap.tasks import ARTIFACTS, KINDS, Kind
@@ -31,20 +31,8 @@ HUMAN = "human"  # captions that people wrote are scored as if a run had this na
 
 # A paper's data -> the same dataset and split here; all other data are stand-ins.
 _SAME = {"COCO Karpathy test": ("coco", "test")}
-# Kind of task -> dataset -> its description for readers. Other datasets are only named.
-_DATASETS = {
-    "images": {
-        "scenes": "scenes (generated), {split} split",
-        "flickr8k": "Flickr8k (photographs; official splits), {split} split",
-        "flickr30k": "Flickr30k (photographs; Karpathy's splits), {split} split",
-        "coco": "COCO (Karpathy's splits), {split} split",
-    },
-    "clips": {
-        "clips": "clips (generated), {split} split",
-        "tgif": "TGIF (animated GIFs; official splits), {split} split",
-    },
-    "sentences": {"scenes": "scenes (sentences that a grammar writes of generated scenes)"},
-}
+DATA_FILES = "datasets.yaml"  # part of the code of every module that imports this one (`pipeline.code`)
+_DATASETS: Mapping[str, Mapping[str, str]] = read_yaml(Path(__file__).with_name("datasets.yaml"), dict)
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 

@@ -28,15 +28,8 @@ def rank_correlation(x: Floats, y: Floats) -> Estimate:
     drawn = np.random.default_rng(0).integers(count, size=(RESAMPLES, count))
     # First all systems as they are.
     places = np.concatenate([np.arange(count)[None], drawn])
-    rho = _correlation(*(pd.DataFrame(values[known][places]).rank(axis=1).to_numpy() for values in (x, y)))
+    x_ranks, y_ranks = (pd.DataFrame(values[known][places]).rank(axis=1) for values in (x, y))
+    rho = x_ranks.corrwith(y_ranks, axis=1).to_numpy()
     if np.isnan(rho[0]):
         return Estimate(None, remarks=("a measure is the same for all systems",))
     return Estimate(float(rho[0]), *interval(rho[1:]), n=f"{count} objectives")
-
-
-def _correlation(x: Floats, y: Floats) -> Floats:
-    """Pearson's correlation along the last axis; NaN where one of the two is constant."""
-    x, y = (values - values.mean(-1, keepdims=True) for values in (x, y))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (x * y).sum(-1) / np.sqrt((x * x).sum(-1) * (y * y).sum(-1))
-    return found

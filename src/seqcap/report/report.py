@@ -9,7 +9,7 @@ from typing import Any
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
-from seqcap.report import REPORTS, SECTIONS
+from seqcap.report import REPORTS, SECTIONS, texts
 from seqcap.report.curves import HEADER
 from seqcap.report.first_page import Record, Reported, first_page, key
 from seqcap.report.html import file_of, write_html
@@ -92,7 +92,4 @@ def _features(tasks: Sequence[str]) -> str:
         for group in groups:
             numbers = [f"{group[name]:.2f}" for name in ("mean_average_precision", "chance")]
             matrix.append([task, group["group"], str(group["labels"]), *numbers])
-    if len(matrix) == 1:
-        return ""
-    reading = "A captioner cannot say what its features do not hold. Linear probes, fitted on train, measured on test."
-    return "\n".join(["# What the features hold", "", reading, "", *markdown_table(matrix), ""])
+    return "\n".join([*texts.lines("features", table=markdown_table(matrix)), ""]) if len(matrix) > 1 else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
-from seqcap.report import REPORTS, SECTIONS, published
+from seqcap.report import REPORTS, SECTIONS, published, texts
 from seqcap.report.claims import Claim, Result, by_claim, claims_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.comparison import compared, heading, matrix
@@ -253,21 +253,14 @@ def _literature(run: Run) -> list[str]:
         if entry.objective == _LIKELIHOOD:
             gaps += [[entry.label, name, *map(_gap, ours[entry.name], theirs[name])] for name in systems]
     absent = sorted(metric for metric, *found in zip(metrics, *ours.values(), strict=True) if np.isnan(found).all())
-    return [
-        f"Published results of other systems, quoted, and ours (beam of {run.beam(entries[0].evaluation)}, best "
-        "caption, mean over seeds; x100).",
-        "",
-        *markdown_table(levels),
-        "",
-        "Differences are given for our cross-entropy captioners: the systems above maximise likelihood, too.",
-        "",
-        *markdown_table(gaps),
-        "",
-        "Not quite like with like:",
-        "",
-        *(f"- {system}: {'; '.join(filter(None, of['note'].unique()))}." for system, of in systems.items()),
-        *(f"- {run.scores.why_missing(entries[0].name, 'beam', metric)}." for metric in absent),
-    ]
+    return texts.lines(
+        "literature",
+        beam=run.beam(entries[0].evaluation),
+        levels=markdown_table(levels),
+        gaps=markdown_table(gaps),
+        notes={system: "; ".join(filter(None, of["note"].unique())) for system, of in systems.items()},
+        missing=[run.scores.why_missing(entries[0].name, "beam", metric) for metric in absent],
+    )
 
 
 def _or_dash(value: float) -> str:

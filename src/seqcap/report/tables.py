@@ -322,10 +322,6 @@ def sizes(items: int, units: str, seeds: int, of: str = "seed") -> str:
     return f"{items} {units} x {seeds} {of}{'s' if seeds > 1 else ''}"
 
 
-def absent_run(name: str) -> Estimate:
-    return Estimate(None, remarks=(f"variant {name} is not part of this run",), absent=True)
-
-
 def over_seeds(run: Run, name: str, decoder: str, metric: str, by_seed: pd.Series[float] | None) -> Estimate:
     """A run's mean over seeds with their range, if there are several; else the reason why there is no number."""
     if by_seed is None:
@@ -368,7 +364,7 @@ def published_cells(
         if source is None:
             ours = Estimate(None, remarks=("another system's published number; not re-run",))
         elif source[0] not in run.by_name:
-            ours = absent_run(source[0])
+            ours = Estimate(None, remarks=(f"variant {source[0]} is not part of this run",), absent=True)
         else:
             ours = estimate(run, *source, metric, captions)
         cells.append(Cell.beside(printed, metric, ours, data))

@@ -34,22 +34,6 @@ COLUMNS = [
     *("p_value", "q_value", "detectable", "seeds", "items", "verdict", "reason"),
 ]
 
-READING = [
-    "A claim is one sentence of the paper. Its primary comparison decides it, chosen by what the sentence names; other "
-    "comparisons are details without a verdict. Intervals and p come from a bootstrap that draws training seeds and "
-    "test items with replacement, the same for both sides. q is p after Benjamini and Hochberg, over the paper's "
-    "primary comparisons.",
-    "",
-    "- *holds*: the difference has the claimed sign, q < .05, and most seeds agree; *does not hold*: the same with the "
-    "opposite sign.",
-    "- *not significant*: neither. The difference that the run could have found, four times in five, stands beside it.",
-    "- *one seed*: an estimate; with one seed an interval is over test items only.",
-    "- *cannot be tested*, *not run*: the reason is given.",
-    "",
-    "*seeds*: in how many of them the difference has the claimed sign. *paper*: the published difference, in whose "
-    "scale all numbers are. With few seeds the uncertainty about training is somewhat larger than the intervals say.",
-]
-
 
 def in_words(counts: Mapping[str, int]) -> str:
     """Of a number of claims by verdict: "of 3 claims, 1 holds, 2 were not run"."""
