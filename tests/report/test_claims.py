@@ -80,6 +80,8 @@ def test_pairing_finds_a_small_difference_between_images_that_vary_much():
     assert result.difference == pytest.approx(0.01)
     assert result.low == pytest.approx(0.01)
     assert result.agreement == "3/3"
+    equal = outcome([*system("a", HARD), *system("b", HARD)])
+    assert (equal.verdict, equal.agreement) == (UNSURE, "0/3")
 
 
 def test_a_corpus_metric_is_tested_like_any_other():
@@ -222,6 +224,18 @@ def test_sides_may_be_made_in_any_way():
     assert (result.claim.names, result.claim.task(run)) == (["a", "a"], "image")
     assert made(Invented(0.3), Invented(0.5)).verdict == FAILS
     assert "| A 50.00 | B 30.00 | +20.00" in "\n".join(claims.claims_table(run, [result]))
+
+
+def test_every_number_of_a_claim_is_in_the_printed_scale():
+    claim = Claim("C1", "left is better", "CIDEr", "beam", "best", "left", "right", 1)
+    resampled = np.linspace(0.0, 1.0, 1001)
+    left = Drawn(0.625, resampled, {1: 0.5, 2: 0.75}, 8)
+    right = Drawn(0.25, np.zeros(1001), {1: 0.25, 2: 0.25}, 8)
+    found = claims._result(claim, [left, right])
+    assert claim.scale == 100
+    assert (found.left, found.right, found.difference) == (62.5, 25.0, 37.5)
+    np.testing.assert_allclose([found.low, found.high], [2.5, 97.5])
+    np.testing.assert_allclose(found.detectable, 2.8 * 100 * resampled.std())
 
 
 def test_a_made_side_needs_seeds_and_resamples_in_common():

@@ -60,6 +60,18 @@ def test_the_stages_make_a_report_and_import_little(spider):
     assert Path("reports/report.html").is_file()
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(page: str = "report.md") -> str:
+    """A page of the report, which is made anew."""
+    report.write_report(ReportConfig.read("report"))
+    return Path("reports", page).read_text(encoding="utf-8")
+
+
 def recorded(paper: str, **changes: str) -> dict[str, str]:
     """A line of claims.csv."""
     words = {"paper": paper, "claim": "C1", "kind": "primary", "sentence": "a beats b", "what": "CIDEr of 5 samples"}
@@ -84,13 +96,11 @@ def invented_section(paper: str, dataset: str = "scenes", verdict: str = verdict
     (folder / "curves.csv").write_text(f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n", encoding="utf-8")
 
 
-def test_papers_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def test_papers_are_put_together(here: Path):
     for paper in ("b", "a"):
         invented_section(paper)
     write_report_config("b", "a")
-    report.write_report(ReportConfig.read("report"))
-    text = Path("reports/report.md").read_text(encoding="utf-8")
+    text = written()
     assert text.startswith("# seqcap: 2 captioning papers, reproduced\n\nEvery number")
     assert "**Of 2 claims, 2 hold.**" in text
     row = "| A is best. ([C1](b/report.md#c1)) | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, +3.10] | **holds** | "
@@ -119,9 +129,8 @@ def write_claims(path: str, *records: dict[str, str], columns: Sequence[str] = v
         writer.writerows(records)
 
 
-def test_claims_stand_beside_those_on_other_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_claims_stand_beside_those_on_other_data(here: Path):
     """The same claim has other numbers of captions there, and perhaps other words; an old file is named."""
-    monkeypatch.chdir(tmp_path)
     for paper in ("a", "b"):
         invented_section(paper)
     there = recorded("a", sentence="in other words", what="CIDEr of 3 samples", difference="-0.40")
@@ -139,13 +148,7 @@ def test_claims_stand_beside_those_on_other_data(tmp_path: Path, monkeypatch: py
     assert "Gone is left out: there is no `gone.csv`." in page
 
 
-def written() -> str:
-    report.write_report(ReportConfig.read("report"))
-    return Path("reports/report.md").read_text(encoding="utf-8")
-
-
-def test_what_did_not_reproduce_is_explained_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_did_not_reproduce_is_explained_or_not(here: Path):
     invented_section("a", verdict=verdicts.FAILS, explained="It is too small.")
     invented_section("b", verdict=verdicts.FAILS)
     invented_section("c", verdict=verdicts.ONE_SEED)
@@ -159,8 +162,7 @@ def test_what_did_not_reproduce_is_explained_or_not(tmp_path: Path, monkeypatch:
     assert "did not reproduce" not in page
 
 
-def test_what_is_measured_is_on_the_pages_and_in_no_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_is_measured_is_on_the_pages_and_in_no_hash(here: Path):
     invented_section("a")
     write_report_config("a")
     assert "one core each | not known |" in written()
@@ -168,7 +170,7 @@ def test_what_is_measured_is_on_the_pages_and_in_no_hash(tmp_path: Path, monkeyp
     json_file.write_json("artifacts/timing/a.json", {"a_run": 30})
     # Ten epochs of half a minute with two seeds.
     assert "one core each | A 10.0 |" in written()
-    assert "took 10.0 minutes" in Path("reports/a/report.md").read_text(encoding="utf-8")
+    assert "took 10.0 minutes" in written("a/report.md")
     assert json_file.read_json("reports/pages.json") == hashes
     write_report_config("a", seeds=(1, 2, 3))
     written()
@@ -200,21 +202,18 @@ def test_what_to_use_when_follows_from_the_table():
     assert true.endswith("No other interval reaches its own.")
 
 
-def test_what_the_features_hold_is_shown_where_it_was_probed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_the_features_hold_is_shown_where_it_was_probed(here: Path):
     invented_section("a")
     group = {"group": "kind with colour", "mean_average_precision": 0.7149, "labels": 40, "chance": 0.031}
     json_file.write_json("artifacts/sections/probe-image.json", {"groups": [group]})
     json_file.write_json("artifacts/sections/probe-photos.json", {"groups": []})
     write_report_config("a", pictures=("image", "photos"))
-    report.write_report(ReportConfig.read("report"))
+    assert "[what they hold](features/report.md)" in written()
     text = Path("reports/features/report.md").read_text(encoding="utf-8")
-    assert "[what they hold](features/report.md)" in Path("reports/report.md").read_text(encoding="utf-8")
     assert "| image | kind with colour | 40 | 0.71 | 0.03 |" in text
     assert "| photos |" not in text
     write_report_config("a", pictures=("photos",))
-    report.write_report(ReportConfig.read("report"))
-    assert "what they hold" not in Path("reports/report.md").read_text(encoding="utf-8")
+    assert "what they hold" not in written()
 
 
 def test_verdicts_are_counted_in_words():
@@ -223,21 +222,18 @@ def test_verdicts_are_counted_in_words():
     assert verdicts.in_words(counts | {verdicts.ONE_SEED: 2}) == "of 2 claims, 2 have one seed"
 
 
-def test_a_paper_without_a_section_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_paper_without_a_section_is_named(here: Path):
     """An experiment may publish one paper after the other."""
-    monkeypatch.chdir(tmp_path)
     write_report_config("a", "b", "c")
     with pytest.raises(InputError, match=r"artifacts/sections: has no paper's part"):
-        report.write_report(ReportConfig.read("report"))
+        written()
     invented_section("b")
-    report.write_report(ReportConfig.read("report"))
-    text = Path("reports/report.md").read_text(encoding="utf-8")
+    text = written()
     assert "\nNot run here: `a`, `c`.\n\n## Findings\n" in text
     assert set(json_file.read_json("reports/metrics.json")) == {"b"}
     for paper in ("a", "c"):
         invented_section(paper)
-    report.write_report(ReportConfig.read("report"))
-    assert "Not run here" not in Path("reports/report.md").read_text(encoding="utf-8")
+    assert "Not run here" not in written()
 
 
 def test_a_stage_ends_in_one_line(sle):

@@ -116,6 +116,17 @@ def test_comparisons_are_on_common_seeds_and_items():
     assert statistics.paired([left, scores(np.full((4, 3), np.nan))]) is None
 
 
+def test_a_corpus_value_of_its_own_shifts_all_resamples():
+    """METEOR: its items' mean is not the corpus's value; how sure it is comes from the items."""
+    scores = np.random.default_rng(0).random((30, 2, 1))
+    plain = Sample(np.arange(30), np.array([1, 2]), scores, np.ones((30, 2), dtype=bool))
+    shift = np.array([0.25, -0.5])
+    shifted = Sample(np.arange(30), np.array([1, 2]), scores, np.ones((30, 2), dtype=bool), shift=shift)
+    np.testing.assert_allclose(shifted.by_seed, scores[:, :, 0].mean(0) + shift)
+    np.testing.assert_allclose(shifted.resampled_by_seed, plain.resampled_by_seed + shift)
+    np.testing.assert_allclose(shifted.only([2]).by_seed, scores[:, 1:, 0].mean(0) - 0.5)
+
+
 def coverage(spread: float, *, two_levels: bool) -> float:
     """How often the interval of a mean over 5 seeds and 60 items holds the true mean, 0.
 
@@ -177,9 +188,3 @@ def test_q_values_are_scipys():
     p = np.random.default_rng(0).beta(0.5, 2, 40)
     p[7] = p[3]
     assert statistics.q_values(p.tolist()) == pytest.approx(false_discovery_control(p).tolist())
-
-
-@pytest.mark.parametrize(("direction", "agreeing"), [(1, 2), (-1, 1)])
-def test_seeds_agreeing(direction: int, agreeing: int):
-    assert statistics.seeds_agreeing(np.array([0.1, 0.2, -0.3]), direction) == agreeing
-    assert statistics.seeds_agreeing(np.zeros(3), direction) == 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from seqcap.config.report import Trained
 from seqcap.files.json_file import read_json
-from seqcap.report import REPORTS
+from seqcap.report import REPORTS, texts
 from seqcap.report.overview import Lines, read
 from seqcap.report.overview import overview as table_of
 from seqcap.report.provenance import Measured
@@ -43,7 +43,8 @@ def advice(table: Lines, runs: Mapping[str, Trained]) -> list[str]:
         if line["ours_low"]:
             numbers = (float(line[column]) for column in ("ours", "ours_low", "ours_high"))
             rows.setdefault(line["row"], {})[line["column"]] = Value(*numbers)
-    baseline = next((runs[line["run"]].label for line in table if _is_baseline(runs.get(line["run"]))), "")
+    trained = (runs[line["run"]] for line in table if line["run"] in runs)
+    baseline = next((run.label for run in trained if run.objective == _START and run.epochs > 0), "")
     chosen = [
         _choice("Highest CIDEr", rows, CIDER, (DIV2, JUDGE, TRUE)),
         _diverse(rows, baseline),
@@ -51,19 +52,7 @@ def advice(table: Lines, runs: Mapping[str, Trained]) -> list[str]:
         _choice("Most often true", rows, TRUE, (CIDER, RECALL, WORDS)),
     ]
     found = [line for line in chosen if line]
-    if not found:
-        return []
-    return [
-        "## What to use when",
-        "",
-        "By the table below: one captioner, one start, equally many updates.",
-        "",
-        *found,
-    ]
-
-
-def _is_baseline(run: Trained | None) -> bool:
-    return run is not None and run.objective == _START and run.epochs > 0
+    return texts.lines("advice", chosen=found) if found else []
 
 
 def _choice(what: str, rows: Rows, column: str, others: Sequence[str]) -> str:
@@ -86,11 +75,9 @@ def _diverse(rows: Rows, baseline: str) -> str:
         return ""
     kept = {label: row for label, row in rows.items() if CIDER in row and row[CIDER].value >= start.value - LITTLE}
     told = _choice(f"Most diverse at {LITTLE:.0f} points of CIDEr below {baseline} or better", kept, DIV2, (CIDER,))
-    return (
-        f"{told} {baseline}: {DIV2} {rows[baseline][DIV2]}, {CIDER} {start}."
-        if told and DIV2 in rows[baseline]
-        else told
-    )
+    if not told or DIV2 not in rows[baseline]:
+        return told
+    return f"{told} {baseline}: {DIV2} {rows[baseline][DIV2]}, {CIDER} {start}."
 
 
 def overview(table: Lines, measured: Measured | None) -> list[str]:
@@ -101,16 +88,12 @@ def overview(table: Lines, measured: Measured | None) -> list[str]:
     minutes = {run: f"{measured.minutes[run]:.1f}" for run in names if run in measured.minutes} if measured else {}
     folder = REPORTS / PAPER / "figures"
     figures = read_json(folder / "figures.json")
-    drawn = [name for name in figures["order"] if "missing" not in figures["figures"][name]][:1]
-    shown = [
-        line for name in drawn for line in ("", f"![{figures['figures'][name]['title']}]({PAPER}/figures/{name}.png)")
-    ]
-    return [
-        "## All objectives on one captioner",
-        "",
-        f"More of it, and how well the papers' yardsticks rank these objectives, is on [its page]({PAPER}/report.md). "
-        "Minutes: of one core, for the training of one seed after the common start.",
-        "",
-        *table_of(table, {"minutes": minutes}),
-        *shown,
-    ]
+    titles = {name: words["title"] for name, words in figures["figures"].items() if "missing" not in words}
+    drawn = next((name for name in figures["order"] if name in titles), "")
+    return texts.lines(
+        "across",
+        page=f"{PAPER}/report.md",
+        table=table_of(table, {"minutes": minutes}),
+        title=titles.get(drawn),
+        picture=f"{PAPER}/figures/{drawn}.png",
+    )

@@ -13,7 +13,6 @@ from pydantic import BeforeValidator
 
 from seqcap.config import Frozen
 from seqcap.report.claims import Claim
-from seqcap.report.metrics import Measured
 from seqcap.report.paper import Captions, Paper, read_yaml
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
@@ -55,6 +54,15 @@ class Finding(Frozen):
     sentence: str
     claim: str
     control: str = ""  # a control of ours without which that number misleads
+
+
+class Measured(Frozen):
+    """A run's number, its mean over seeds, in the metric's scale of tables."""
+
+    run: str
+    metric: str
+    decoder: str = "beam"
+    captions: Captions = "best"
 
 
 class ClaimsFile(Frozen):

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seqcap.config.report import PaperConfig, ReportedEvaluation, ReportedRun
-from seqcap.errors import InputError
 from seqcap.files import parquet, schemas
 from seqcap.metrics import registry
 from seqcap.report.paper import Captions, Paper, read_yaml
@@ -141,7 +140,7 @@ class Scores:
 
     def _of(self, name: str, decoder: str, metric: str) -> pd.DataFrame:
         """The rows of one system and metric; no item or rank is -1, no value NaN."""
-        rows = self._rows.iloc[self._places.get((name, decoder, metric), [])]
+        rows: pd.DataFrame = self._rows.iloc[self._places.get((name, decoder, metric), [])]
         return rows[rows["seed"].isin(self._seeds[name])] if name in self._seeds else rows
 
     def corpus(self, name: str, decoder: str, metric: str) -> pd.Series[float] | None:
@@ -245,8 +244,11 @@ class Run:
     @cached_property
     def curves(self) -> pd.DataFrame:
         """Learning curves of `trained`, columns of `schemas.CURVES`."""
-        found = [(read_curves(run.weights), run.seeds) for run in self.trained]
-        return pd.concat([frame[frame["seed"].isin(seeds)] for frame, seeds in found], ignore_index=True)
+        frames = []
+        for run in self.trained:
+            frame = _frame(parquet.read_table(Path(run.weights) / "curves.parquet", schemas.CURVES))
+            frames.append(frame[frame["seed"].isin(run.seeds)])
+        return pd.concat(frames, ignore_index=True)
 
     @cached_property
     def steps(self) -> dict[str, int]:
@@ -303,8 +305,6 @@ class Run:
         """The split that a task's runs are decoded on: that of the first of them."""
         names = [run.evaluation for run in self.runs if run.task == task]
         names += [name for name, evaluation in self.config.evaluations.items() if evaluation.task == task]
-        if not names:
-            raise InputError(f"papers/{self.config.paper}.yaml", f"no evaluation is of task {task}", "add one")
         return self.evaluation(names[0]).split
 
     def evaluation(self, name: str = "") -> ReportedEvaluation:
@@ -316,25 +316,21 @@ class Run:
     def samples(self, evaluation: str = "") -> Count:
         return Count(self.evaluation(evaluation).samples)
 
-    def several(self, evaluation: str = "") -> str:
-        """ "three or five": how many captions of an item random samples and the beam give."""
-        counts = dict.fromkeys((self.samples(evaluation).word, self.beam(evaluation).word))
-        return " or ".join(counts)
-
     def a_beam(self, evaluation: str = "") -> str:
         """ "a beam of 5"; "a beam" of an evaluation that is not part of this run."""
         there = not evaluation or evaluation in self.config.evaluations
         return f"a beam of {self.beam(evaluation)}" if there else "a beam"
 
     def fill(self, text: str, evaluation: str = "", **more: Any) -> str:
-        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`,
-        `{captioners}` and `{n}`, and `more`, a text's own.
-        """
+        """Text with its placeholders filled in: the counts `{beam}` and `{samples}`, the words `{a_beam}`, `{several}`
+        ("three or five", as many captions as samples and the beam give), `{captioners}` and `{n}`, and a text's own."""
         captioners = " and ".join(f"`{captioner}`" for captioner in self.captioners)
         there = evaluation if evaluation in self.config.evaluations else ""
-        known = {"a_beam": self.a_beam(evaluation), "several": self.several(there), "captioners": captioners}
+        beam, samples = self.beam(there), self.samples(there)
+        known = {"beam": beam, "samples": samples, "captioners": captioners, "a_beam": self.a_beam(evaluation)}
+        known["several"] = " or ".join(dict.fromkeys((samples.word, beam.word)))
         known["n"] = self.sizes if "{n}" in text else ""
-        return text.format(beam=self.beam(there), samples=self.samples(there), **known, **more)
+        return text.format(**known, **more)
 
     @property
     def sizes(self) -> str:
@@ -346,10 +342,6 @@ class Run:
         )
         seeds = max(len(entry.seeds) for entry in self.trained)
         return f"{', '.join(items)}, {seeds} training seed{'s' if seeds > 1 else ''}"
-
-
-def read_curves(weights: str | Path) -> pd.DataFrame:
-    return _frame(parquet.read_table(Path(weights) / "curves.parquet", schemas.CURVES))
 
 
 def read_images(task: str, split: str) -> pd.DataFrame:

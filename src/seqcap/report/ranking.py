@@ -29,7 +29,7 @@ def rank_correlation(x: Floats, y: Floats) -> Estimate:
     # First all systems as they are.
     places = np.concatenate([np.arange(count)[None], drawn])
     x_ranks, y_ranks = (pd.DataFrame(values[known][places]).rank(axis=1) for values in (x, y))
-    rho = x_ranks.corrwith(y_ranks, axis=1).to_numpy()
+    rho: Floats = x_ranks.corrwith(y_ranks, axis=1).to_numpy()
     if np.isnan(rho[0]):
         return Estimate(None, remarks=("a measure is the same for all systems",))
     return Estimate(float(rho[0]), *interval(rho[1:]), n=f"{count} objectives")

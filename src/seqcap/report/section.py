@@ -9,16 +9,16 @@ import numpy as np
 
 from seqcap.config.report import ReportedRun
 from seqcap.files import json_file, writing
+from seqcap.metrics import registry
 from seqcap.report import REPORTS, SECTIONS, published, texts
 from seqcap.report.claims import Claim, Result, by_claim, claims_table, run_claims
-from seqcap.report.claims_file import ClaimsFile
+from seqcap.report.claims_file import ClaimsFile, Measured
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table
-from seqcap.report.metrics import section_metrics
 from seqcap.report.paper import Rows
-from seqcap.report.verdicts import COUNTED, NOT_RUN, UNTESTABLE, in_words
+from seqcap.report.verdicts import COUNTED, FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE, UNTESTABLE, in_words
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
@@ -38,7 +38,7 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
             text = "\n".join("\n".join(section).rstrip("\n") + "\n" for section in sections if section)
             path.write_text(text, encoding="utf-8")
     json_file.write_json(folder / "claims.json", said)
-    json_file.write_json(folder / "metrics.json", section_metrics(run, said, ClaimsFile.read(run.paper).metrics))
+    json_file.write_json(folder / "metrics.json", _metrics(run, said, ClaimsFile.read(run.paper).metrics))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
@@ -129,6 +129,26 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
             for first, *details in by_claim(results)
         ],
     }
+
+
+def _metrics(run: Run, said: Mapping[str, Any], wanted: Mapping[str, Measured]) -> dict[str, float]:
+    """How many claims hold, fail and are undecided, the difference that stands for the paper, and the numbers that are
+    `wanted`, of runs that are there. `said` is the paper's claims.json."""
+    verdicts = said["verdicts"]
+    numbers: dict[str, float] = {}
+    if any(verdicts.values()):
+        undecided = verdicts[UNSURE] + verdicts[ONE_SEED]
+        numbers = {"hold": verdicts[HOLDS], "fail": verdicts[FAILS], "undecided": undecided}
+    if said.get("finding"):
+        claims = {claim["id"]: claim["records"][0] for claim in said["claims"]}
+        difference = claims[said["finding"]["claim"]]["difference"]
+        numbers |= {"finding": float(difference)} if difference else {}
+    for name, measured in wanted.items():
+        values = run.scores.by_seed(measured.run, measured.decoder, measured.metric, measured.captions)
+        if values is not None and not values.isna().all():
+            metric = registry.find(measured.metric)
+            numbers[name] = round(float(values.mean()) * metric.scale, metric.digits(metric.scale))
+    return numbers
 
 
 def _runs_table(run: Run) -> list[str]:

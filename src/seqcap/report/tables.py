@@ -128,7 +128,7 @@ class Table:
     def write(self, name: str, folder: Path) -> None:
         records = [cell.record() for cell in self.cells] or [[""] * (len(self.columns) - 1) + [self.reading]]
         with writing.atomic(folder / f"{name}.csv") as path:
-            pd.DataFrame(records, columns=self.columns).to_csv(path, index=False, lineterminator="\n")
+            pd.DataFrame(records, columns=list(self.columns)).to_csv(path, index=False, lineterminator="\n")
         with writing.atomic(folder / f"{name}.md") as path:
             path.write_text(self.markdown(), encoding="utf-8")
 

@@ -1,17 +1,5 @@
-"""Verdicts on claims, and the words for them. Light: the report's last stage needs no more of claims.
-
-A claim is one sentence of a paper. Its primary comparison decides it; its details have no verdict. Verdicts, for a
-primary comparison "left is higher (or lower) than right":
-
-- **holds**: the difference has the claimed sign, q < .05, and the majority of the training seeds agree. q is the
-  p-value of the two-level bootstrap (`seqcap.report.statistics`) after Benjamini and Hochberg, over all primary
-  comparisons of the paper that were tested.
-- **does not hold**: the same, with the opposite sign.
-- **not significant**: neither.
-- **one seed**: a single training seed on one side, which says nothing of other training runs: an estimate, no test.
-- **cannot be tested**: on this data the claim says nothing; the reason is given.
-- **not run**: a number is missing; the reason is given. Details say this, too.
-"""
+"""Verdicts on claims, and the words for them; texts/reading.md says when a claim has which. Light: the report's last
+stage needs no more of claims."""
 
 from collections.abc import Mapping
 
