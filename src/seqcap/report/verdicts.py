@@ -47,7 +47,7 @@ READING = [
     "- *cannot be tested*, *not run*: the reason is given.",
     "",
     "*seeds*: in how many of them the difference has the claimed sign. *paper*: the published difference, in whose "
-    "scale all numbers are. With few seeds the uncertainty about training is somewhat larger than the intervals say.",
+    "scale all numbers are.",
 ]
 
 
