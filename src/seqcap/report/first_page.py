@@ -15,7 +15,7 @@ from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE, in_words
 Record = Mapping[str, str]  # a line of claims.csv
 Said = Mapping[str, Any]  # of a paper: its claims.json
 _TESTED = (HOLDS, FAILS, UNSURE)
-_UNSURE = "Not significant, with the difference that the run could have found"
+_UNSURE = "Not significant (in brackets, the difference that the run could have found)"
 TRIAL = "# seqcap: a trial of a few training steps, whose numbers prove nothing"
 
 
@@ -127,17 +127,18 @@ def _claims(report: Reported) -> list[str]:
         "details: both sides, q, seeds and items.",
         "",
     ]
-    others = [_names(report)] if report.published else []
     for paper, said in report.papers.items():
         rows = [(claim, record) for name, claim, record in report.claims() if name == paper]
         if not said["claims"]:
             continue
         lines += [f"**{said['label']}** on {', '.join(said['datasets'])}: {in_words(said['verdicts'])}.", ""]
+        others = dict.fromkeys(data for _, record in rows for data in report.elsewhere(record))
         matrix = [["", "claim", "measured by", "paper", "ours", *others, "verdict"]]
         for claim, record in rows:
             row = [_link(paper, claim["id"]), claim["sentence"], record["what"], _signed(record["paper_difference"])]
-            row += [span(record), *([_beside(report, record)] if others else []), record["verdict"]]
-            matrix.append(row)
+            there = report.elsewhere(record)
+            beside = [f"{span(there[data])} {there[data]['verdict']}" if data in there else "" for data in others]
+            matrix.append([*row, span(record), *beside, record["verdict"]])
         lines += [*_table(matrix), ""] if rows else []
     return lines
 
@@ -152,36 +153,41 @@ def _differing(report: Reported) -> list[str]:
             if here == there:
                 same[data] += here in _TESTED
             elif here in _TESTED and there in _TESTED:
-                groups.setdefault((data, here, there), []).append((paper, _link(paper, claim["id"])))
-    lines = [f"- {data}: {number} claims have the same verdict on both." for data, number in same.items() if number]
+                groups.setdefault((data, here, there), []).append((paper, claim["id"]))
+    alike = ", ".join(f"of {number} on {data}" for data, number in same.items() if number)
+    lines = [f"- The verdict is the same {alike}."] if alike else []
     lines += [
-        f"- {here[0].upper()}{here[1:]} on {report.datasets}, {there} on {data}: {_by_paper(report, links)}."
-        for (data, here, there), links in groups.items()
+        f"- {here[0].upper()}{here[1:]} on {report.datasets}, {there} on {data}: {_by_paper(report, claims)}."
+        for (data, here, there), claims in groups.items()
     ]
     return [f"## What differs on {' and '.join(report.published)}", "", *lines] if lines else []
 
 
 def _failed(report: Reported) -> list[str]:
     """What did not reproduce, and why; then what could not be told."""
-    lines, rest = [], dict[str, list[tuple[str, str]]]()
-    for paper, claim, record in report.claims():
-        link, verdict = _link(paper, claim["id"]), record["verdict"]
-        if verdict == FAILS:
-            why = claim["explained"] or "No reason was found."
-            lines.append(f"- {report.papers[paper]['label']} {link}: {claim['sentence']}. {span(record)}. {why}")
-        elif verdict == UNSURE:
-            rest.setdefault(_UNSURE, []).append((paper, f"{link} ({record['detectable']})"))
-        elif verdict != HOLDS:
-            rest.setdefault(f"{verdict[0].upper()}{verdict[1:]}", []).append((paper, link))
-    lines += [f"- {what}: {_by_paper(report, links)}." for what, links in rest.items()]
+    failed, rest = dict[tuple[str, str], list[str]](), dict[str, list[tuple[str, str]]]()
+    for paper, said in report.papers.items():
+        for claim in said["claims"]:
+            record = claim["records"][0]
+            verdict = record["verdict"]
+            if verdict == FAILS:
+                why = claim["explained"] or "No reason was found."
+                words = f"{_link(paper, claim['id'])}, {claim['sentence']}: {span(record)}"
+                failed.setdefault((paper, why), []).append(words)
+            elif verdict == UNSURE:
+                rest.setdefault(_UNSURE, []).append((paper, f"{claim['id']} ({record['detectable']})"))
+            elif verdict != HOLDS:
+                rest.setdefault(f"{verdict[0].upper()}{verdict[1:]}", []).append((paper, claim["id"]))
+    lines = [f"- {report.papers[paper]['label']} {'; '.join(claims)}. {why}" for (paper, why), claims in failed.items()]
+    lines += [f"- {what}: {_by_paper(report, claims)}." for what, claims in rest.items()]
     return ["## What did not reproduce", "", *lines] if lines else []
 
 
-def _by_paper(report: Reported, links: Sequence[tuple[str, str]]) -> str:
-    """ "SLE C1, C2; PSST P1" of papers and links."""
+def _by_paper(report: Reported, claims: Sequence[tuple[str, str]]) -> str:
+    """ "SLE C1, C2; PSST P1" of papers and claims."""
     found: dict[str, list[str]] = {}
-    for paper, link in links:
-        found.setdefault(report.papers[paper]["label"], []).append(link)
+    for paper, claim in claims:
+        found.setdefault(report.papers[paper]["label"], []).append(claim)
     return "; ".join(f"{label} {', '.join(its)}" for label, its in found.items())
 
 
