@@ -1,5 +1,6 @@
 """What figures share: the same bytes twice, images chosen by rule, curves averaged."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from PIL import Image
 
 from seqcap.files import json_file
 from seqcap.report import figures
+from seqcap.report.inputs import Run
 from seqcap.report.paper import FigureText
 from seqcap.report.tables import Estimate
 
@@ -33,12 +35,15 @@ def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
         assert index["figures"][name] == {"title": kind.title, "caption": run.fill(kind.caption)}
 
 
-def test_a_figure_of_nothing_is_a_sentence(sle):
-    run = sle.write()
-    functions = {"one": lambda run: "Nothing was measured."}
-    run = replace(run, paper=replace(run.paper, find=lambda part: SimpleNamespace(FIGURES=functions)))
+def draw(run: Run, function: Callable[[Run], Figure | str]) -> None:
+    """Writes a paper's figures as if it had one, "one", that a function draws."""
+    run = replace(run, paper=replace(run.paper, find=lambda part: SimpleNamespace(FIGURES={"one": function})))
     vars(run.paper)["figures"] = {"one": FigureText(title="Figure 1", caption="Its caption.")}
     figures.write_figures(run)
+
+
+def test_a_figure_of_nothing_is_a_sentence(sle):
+    draw(sle.write(), lambda run: "Nothing was measured.")
     assert [path.name for path in Path("reports/sle/figures").iterdir()] == ["figures.json"]
     index = json_file.read_json("reports/sle/figures/figures.json")
     assert index == {"order": ["one"], "figures": {"one": {"title": "Figure 1", "missing": "Nothing was measured."}}}
@@ -110,18 +115,16 @@ def test_one_seed_is_hollow():
 
 
 def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
-    run, colours = sle.write(), (figures.RED, figures.ORANGE, figures.PINK, figures.BLUE)
+    colours = (figures.RED, figures.ORANGE, figures.PINK, figures.BLUE)
 
-    def one(run: object) -> Figure:
+    def one(run: Run) -> Figure:
         figure = Figure()
         axis = figure.subplots()
         for place, colour in enumerate(colours):
             axis.plot(place, place, "s", color=colour)
         return figure
 
-    run = replace(run, paper=replace(run.paper, find=lambda part: SimpleNamespace(FIGURES={"one": one})))
-    vars(run.paper)["figures"] = {"one": FigureText(title="Figure 1", caption="Its caption.")}
-    figures.write_figures(run)
+    draw(sle.write(), one)
     with Image.open("reports/sle/figures/one.png") as image:
         assert image.mode == "P"
         pixels = np.asarray(image.convert("RGB"), dtype=float).reshape(-1, 3)

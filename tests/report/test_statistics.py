@@ -158,13 +158,6 @@ def test_with_one_seed_only_items_are_drawn():
     assert (low, high) == pytest.approx(statistics.bootstrap_interval(values[:, 0]), abs=1e-6)
 
 
-def test_one_level_matches_the_normal_approximation():
-    values = np.random.default_rng(0).normal(5, 2, 400)
-    low, high = statistics.bootstrap_interval(values)
-    half = 1.96 * values.std() / 20
-    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.03)
-
-
 @pytest.mark.parametrize(("shift", "expected"), [(0.0, 1.0), (100.0, 2 / 10_001)])
 def test_p_value_of_nothing_and_of_much(shift: float, expected: float):
     resampled = np.full(10_000, shift)

@@ -30,7 +30,8 @@ HUMAN = "human"  # captions that people wrote are scored as if a run had this na
 
 # A paper's data -> the same dataset and split here; all other data are stand-ins.
 _SAME = {"COCO Karpathy test": ("coco", "test")}
-DATA_FILES = "datasets.yaml"  # part of the code of every module that imports this one (`pipeline.code`)
+# Part of the code of every module that imports this one (`pipeline.code`).
+DATA_FILES = "datasets.yaml"
 _DATASETS: Mapping[str, Mapping[str, str]] = read_yaml(Path(__file__).with_name("datasets.yaml"), dict)
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -57,7 +58,8 @@ class Scores:
         lists = table["statistics"].combine_chunks()
         offsets = lists.offsets.to_numpy()
         self._flat = lists.values.to_numpy()
-        columns = {name: _numbers(table[name]) for name in ("seed", "item", "rank", "value")}
+        types = {"seed": np.int32, "item": np.int64, "rank": np.int32, "value": np.float64}
+        columns = {name: _numbers(table[name]).astype(kind, copy=False) for name, kind in types.items()}
         # Of a row's statistics, where they are in `_flat`, and how many.
         columns |= {"start": offsets[:-1], "length": np.diff(offsets)}
         self._rows = pd.DataFrame(columns, copy=False)
@@ -79,8 +81,7 @@ class Scores:
         known: set[str] = set()
         for file in files:
             table = parquet.read_table(file, schemas.SCORES, _SYSTEM)
-            people, metrics = (table[column].cast(pa.string()) for column in ("variant", "metric"))
-            people = pc.equal(people, HUMAN)
+            metrics, people = table["metric"], pc.equal(table["variant"], HUMAN)
             again = pc.and_(people, pc.is_in(metrics, pa.array(sorted(known), pa.string())))
             tables.append(table.filter(pc.invert(again)) if pc.any(again).as_py() else table)
             known |= set(metrics.filter(people).unique().to_pylist())
@@ -127,7 +128,7 @@ class Scores:
             rows = rows[(rows["item"] >= 0) & (rows["length"] == 0) & chosen]
         if rows.empty:
             return None
-        (item, items), (seed, seeds) = (pd.factorize(rows[name].to_numpy(), sort=True) for name in ("item", "seed"))
+        (item, items), (seed, seeds) = (pd.factorize(rows[of].to_numpy(), sort=True) for of in ("item", "seed"))
         cell, cells = item * len(seeds) + seed, len(items) * len(seeds)
         shape = (len(items), len(seeds), -1)
         if counts:

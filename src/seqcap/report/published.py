@@ -61,15 +61,12 @@ class Published:
 
     def cell(self, table: str, row: str, column: str, block: str | None = None) -> dict[str, Any]:
         """The one cell that holds a number; `block` is needed where several blocks of the table have that row."""
-        frame = self.table(table)
-        chosen = (frame["row"] == row) & (frame["column"] == column) & frame["value"].notna()
-        if block is not None:
-            chosen &= frame["block"] == block
-        cells = frame[chosen].to_dict("records")
+        wanted = {"row": row, "column": column} | ({} if block is None else {"block": block})
+        cells = [record for record in self.records(table) if record["printed"] and wanted.items() <= record.items()]
         if len(cells) != 1:
-            where = ", ".join([*([block] if block else []), row, column])
+            where = ", ".join(filter(None, (block, row, column)))
             raise InputError(self.folder / f"{table}.csv", f"has {len(cells)} numbers for {where}", "name one cell")
-        return {str(key): value for key, value in cells[0].items()}
+        return cells[0]
 
     def value(self, table: str, row: str, column: str, block: str | None = None) -> float:
         return float(self.cell(table, row, column, block)["value"])

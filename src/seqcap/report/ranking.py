@@ -28,8 +28,10 @@ def rank_correlation(x: Floats, y: Floats) -> Estimate:
     drawn = np.random.default_rng(0).integers(count, size=(RESAMPLES, count))
     # First all systems as they are.
     places = np.concatenate([np.arange(count)[None], drawn])
-    x_ranks, y_ranks = (pd.DataFrame(values[known][places]).rank(axis=1) for values in (x, y))
-    rho: Floats = x_ranks.corrwith(y_ranks, axis=1).to_numpy()
+    ranks = [pd.DataFrame(values[known][places]).rank(axis=1).to_numpy() for values in (x, y)]
+    x, y = (of - of.mean(axis=1, keepdims=True) for of in ranks)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho: Floats = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     if np.isnan(rho[0]):
         return Estimate(None, remarks=("a measure is the same for all systems",))
     return Estimate(float(rho[0]), *interval(rho[1:]), n=f"{count} objectives")

@@ -277,16 +277,14 @@ def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions)
     """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items. A few corpus
     metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
     sample = run.scores.sample(name, decoder, metric, captions)
-    note = registry.find(metric).note
-    remarks = (note,) if note else ()
     if sample is not None:
-        return _over_both(run, name, metric, [sample], remarks)
+        return _over_both(run, name, metric, [sample], _noted(metric))
     by_seed = None if captions == "every" else run.scores.corpus(name, decoder, metric)
     found = over_seeds(run, name, decoder, metric, by_seed)
     if by_seed is None:
         return found
     words = "one seed: no range" if len(by_seed) == 1 else f"[ ]: {SEEDS}"
-    return replace(found, remarks=(*remarks, words))
+    return replace(found, remarks=(*found.remarks, words))
 
 
 def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
@@ -307,14 +305,16 @@ def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], rema
     value, resampled = first.by_seed.mean(), first.resampled
     for other in others:
         value, resampled = value - other.by_seed.mean(), resampled - other.resampled
-    low, high = statistics.interval(resampled)
     items, seeds = int(first.counted.any(axis=1).sum()), len(first.seeds)
     if name == HUMAN:
-        return Estimate(float(value), low, high, f"{items} {kind.units}", remarks)
-    if entry and entry.members > 1:
-        return Estimate(float(value), low, high, sizes(items, kind.units, seeds, "ensemble"), remarks)
-    remarks = (*remarks, f"{ONE_SEED} {kind.units} alone") if seeds == 1 else remarks
-    return Estimate(float(value), low, high, sizes(items, kind.units, seeds), remarks, seeds=seeds)
+        n, seeds = f"{items} {kind.units}", 0
+    elif entry and entry.members > 1:
+        n, seeds = sizes(items, kind.units, seeds, "ensemble"), 0
+    else:
+        n = sizes(items, kind.units, seeds)
+    if seeds == 1:
+        remarks = (*remarks, f"{ONE_SEED} {kind.units} alone")
+    return Estimate(float(value), *statistics.interval(resampled), n, remarks, seeds=seeds)
 
 
 def sizes(items: int, units: str, seeds: int, of: str = "seed") -> str:
@@ -328,7 +328,12 @@ def over_seeds(run: Run, name: str, decoder: str, metric: str, by_seed: pd.Serie
         return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
     seeds, units = len(by_seed), run.kind(run.by_name[name].task).units
     low, high = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
-    return Estimate(float(by_seed.mean()), low, high, sizes(run.scores.items(name), units, seeds), seeds=seeds)
+    n = sizes(run.scores.items(name), units, seeds)
+    return Estimate(float(by_seed.mean()), low, high, n, _noted(metric), seeds=seeds)
+
+
+def _noted(metric: str) -> tuple[str, ...]:
+    return tuple(filter(None, [registry.find(metric).note]))
 
 
 @dataclass(frozen=True)
@@ -458,8 +463,5 @@ def quality_cells(run: Run) -> list[Cell]:
             for metric in registry.QUALITY_TABLE:
                 by_seed = run.scores.by_seed(entry.name, decoder, metric)
                 ours = over_seeds(run, entry.name, decoder, metric, by_seed)
-                note = registry.find(metric).note
-                if note and by_seed is not None:
-                    ours = replace(ours, remarks=(note,))
                 cells.append(Cell.of(run, metric, block, entry.label, metric, ours, data))
     return cells
