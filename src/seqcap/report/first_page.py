@@ -52,12 +52,11 @@ class Reported:
 def first_page(report: Reported, measured: Measured | None) -> str:
     """The page as markdown; links are relative to reports/. `measured`: None leaves out what is measured."""
     proves = report.config.proves
-    runs = report.config.runs.get(across.PAPER, {})
     table = across.lines() if across.PAPER in report.papers else []
     parts = [
         _head(report),
         _findings(report),
-        across.advice(table, runs) if proves else [],
+        _advice(report) if proves else [],
         across.overview(table, measured),
         _claims(report),
         _differing(report) if proves else [],
@@ -117,6 +116,12 @@ def _found(report: Reported, paper: str, sentence: str, claim: Mapping[str, Any]
         span(record),
     ]
     return [*row, *([_beside(report, record)] if report.published else []), f"**{record['verdict']}**"]
+
+
+def _advice(report: Reported) -> list[str]:
+    remarks = report.papers.get(across.PAPER, {}).get("remarks", ())
+    how = "By the table below: one captioner, one start, equally many updates. [ ]: 95% intervals."
+    return ["## What to use when", "", how, "", *remarks] if remarks else []
 
 
 def _claims(report: Reported) -> list[str]:

@@ -49,7 +49,8 @@ def write_html(pages: Mapping[str, str], folder: Path, target: Path) -> None:
     """Writes pages as one file. The same pages and pictures give the same bytes.
 
     `pages`: name -> markdown; the first is the front page, and `file_of` tells where each lies. Links between them stay
-    within the file; links to other files are relative to `folder`, where `target` belongs, too. Pictures in `folder` are embedded; of others the words remain.
+    within the file; links to other files are relative to `folder`, where `target` belongs, too. Pictures in `folder`
+    are embedded; of others the words remain.
     """
     markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
     markdown.block.ruler.before("paragraph", "tag", _block_tag, {"alt": ["paragraph"]})

@@ -19,8 +19,8 @@ from seqcap.report.verdicts import COLUMNS
 
 
 def write_report(config: ReportConfig) -> None:
-    """Writes report.md, <paper>/{report,details}.md, report.html, claims.csv, curves.csv, metrics.json and pages.json, which has
-    a hash of each page without what was measured. A paper without a part is named."""
+    """Writes report.md, <paper>/{report,details}.md, report.html, claims.csv, curves.csv, metrics.json and pages.json,
+    which has a hash of each page without what was measured. A paper without a part is named."""
     made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
     if not made:
         raise InputError(SECTIONS, "has no paper's part", "run `dvc repro` to make them")
