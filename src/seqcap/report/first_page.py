@@ -177,8 +177,7 @@ def _failed(report: Reported) -> list[str]:
             verdict = record["verdict"]
             if verdict == FAILS:
                 why = claim["explained"] or "No reason was found."
-                words = f"{_link(paper, claim['id'])}, {claim['sentence']}: {span(record)}"
-                failed.setdefault((paper, why), []).append(words)
+                failed.setdefault((paper, why), []).append(f"{_link(paper, claim['id'])}, {claim['sentence']}")
             elif verdict == UNSURE:
                 rest.setdefault(_UNSURE, []).append((paper, f"{claim['id']} ({record['detectable']})"))
             elif verdict != HOLDS:

@@ -41,7 +41,7 @@ def _best(run: Run, what: str, entries: Sequence[ReportedRun], column: str, othe
     }
     close = [label for label, low in leads.items() if low is not None and low <= 0]
     numbers = ", ".join(f"{name} {_number(run, best, name)}" for name in (column, *others))
-    told = f"Not told from it: {', '.join(close)}." if close else "It is ahead of all others."
+    told = f"Not told apart from it: {', '.join(close)}." if close else "It is ahead of all others."
     return f"**{what}: {best.label}.** {numbers[0].upper()}{numbers[1:]}. {told}"
 
 
