@@ -1,5 +1,6 @@
 """All objectives on one captioner: who takes part and on what terms, fronts, yardsticks, table and figure."""
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from invented_across import ROOT, AcrossRun, entries
 from invented_papers import numbers
 
+from seqcap.papers.across.claims import remarks
 from seqcap.papers.across.figures import tradeoffs
 from seqcap.papers.across.measures import AGAINST, CIDER, OTHERS, papers
 from seqcap.pipeline.configure import resolve
@@ -141,6 +143,21 @@ def test_yardsticks_rank_objectives_without_the_start(run):
     assert rho["Div-2, samples", "true recall, samples"] > 0.8
     assert abs(rho[CIDER, "R@10 by the judge"]) < 0.6
     assert {cell.ours.n for cell in make_table(run, "across_yardsticks").cells} == {"17 objectives"}
+
+
+def test_what_to_use_when_follows_from_paired_differences(run):
+    """Quality grows from run to run by as much as the noise of an item, which only the next run can hide in."""
+    (text,) = remarks(run, [])
+    cider, diverse, distinct, true, yardsticks = text.splitlines()
+    labels = [entry.label for entry in run.runs]
+    assert cider.startswith(f"- **Highest CIDEr: {labels[-1]}.** CIDEr, beam 80.")
+    assert cider.endswith(" Not told apart from it: Seq.")
+    # Runs before it are more diverse, at too low a CIDEr.
+    assert "within 2 points of CIDEr of cross-entropy, or above: cross-entropy.** Div-2, samples 47." in diverse
+    # The judge finds captions of runs in the middle, which are alike, best.
+    assert re.search(r"Most distinctive .*\.\*\* R@10 by the judge 69\..*Not told apart from it: ", distinct)
+    assert true.startswith(f"- **Most often true: {labels[-1]}.** True captions 80.")
+    assert re.search(r"CIDEr, beam \+0\.9\d \[.*Div-2, samples -0\.9", yardsticks)
 
 
 def test_an_objective_of_ones_own_is_a_row_below(run):

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from invented_runs import write_report_config
 
-from seqcap.config.report import ReportConfig, Trained
+from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file
-from seqcap.report import across, report, verdicts
+from seqcap.report import report, verdicts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Runs a script, and then tells which packages it has imported that take long.
@@ -154,8 +154,8 @@ def test_what_did_not_reproduce_is_explained_or_not(here: Path):
     invented_section("c", verdict=verdicts.ONE_SEED)
     write_report_config("a", "b", "c")
     page = written()
-    assert "- A [C1](a/report.md#c1), a beats b: +1.50 [-0.20, +3.10]. It is too small.\n" in page
-    assert "[-0.20, +3.10]. No reason was found.\n- One seed: C C1.\n" in page
+    assert "- A [C1](a/report.md#c1), a beats b. It is too small.\n" in page
+    assert "a beats b. No reason was found.\n- One seed: C C1.\n" in page
     write_report_config("a", "b", "c", proves=False)
     page = written()
     assert page.startswith("# seqcap: a trial of a few training steps, whose numbers prove nothing\n")
@@ -176,30 +176,6 @@ def test_what_is_measured_is_on_the_pages_and_in_no_hash(here: Path):
     written()
     assert set(hashes) == {"report", "a", "a/details"}
     assert json_file.read_json("reports/pages.json")["report"] != hashes["report"]
-
-
-def across_line(row: str, column: str, ours: float, spread: float = 1.0) -> dict[str, str]:
-    numbers = {"ours": f"{ours}", "ours_low": f"{ours - spread}", "ours_high": f"{ours + spread}"}
-    return {"row": row, "run": row.lower(), "column": column, **numbers}
-
-
-def test_what_to_use_when_follows_from_the_table():
-    values = {"XE": (80, 50, 50, 60), "Best": (85, 20, 70, 90), "Close": (83.5, 30, 60, 70), "Wide": (78.5, 60, 55, 50)}
-    columns = (across.CIDER, across.DIV2, across.JUDGE, across.TRUE)
-    far = [across_line("Far", column, number) for column, number in zip(columns, (60, 90, 72, 10), strict=True)]
-    table = [across_line(row, *cell) for row, row_of in values.items() for cell in zip(columns, row_of, strict=True)]
-    xe = Trained(label="XE", objective="cross_entropy", stage="", epochs=1, seeds=(1, 2, 3))
-    lines = across.advice([*table, *far], {"xe": xe})
-    cider, diverse, distinct, true = [line for line in lines if line.startswith("- ")]
-    assert cider.startswith("- **Highest CIDEr: Best**, CIDEr, beam 85.0 [84.0, 86.0]; ")
-    assert cider.endswith("Intervals overlap with Close: no clear winner among these.")
-    # Far is more diverse, at too low a CIDEr.
-    assert "below XE or better: Wide**, Div-2, samples 60.0 [59.0, 61.0]; CIDEr, beam 78.5" in diverse
-    assert diverse.endswith("XE: Div-2, samples 50.0 [49.0, 51.0], CIDEr, beam 80.0 [79.0, 81.0].")
-    assert "saw: Far**, R@10 by the judge 72.0" in distinct
-    assert "CIDEr, beam 60.0" in distinct
-    assert true.startswith("- **Most often true: Best**")
-    assert true.endswith("No other interval reaches its own.")
 
 
 def test_what_the_features_hold_is_shown_where_it_was_probed(here: Path):

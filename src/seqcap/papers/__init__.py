@@ -2,7 +2,7 @@
 
 - `paper.yaml`: facts, rows and columns (`seqcap.report.paper.Facts`); `published/`: the paper's own numbers.
 - `tables.yaml` and `tables.py`: title and text of each table; `TABLES`, file name -> function of the run that gives its
-  cells. Tables of `published` cells need no function. What has `details: true`, here or below, is on the page of details.
+  cells. Tables of `published` cells need no function. With `details: true`, here or below, it is on the details' page.
 - `figures.yaml` and `figures.py`: title and caption of each figure; `FIGURES`, file name -> function that draws it.
   Nothing else imports it, nor matplotlib.
 - `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`): the main finding, and the claims, each a sentence of the paper

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqcap.config.report import ReportConfig
-from seqcap.report import across, texts
+from seqcap.report import overview, texts
 from seqcap.report.markdown import markdown_table
 from seqcap.report.provenance import Measured
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE, in_words
@@ -52,13 +52,12 @@ class Reported:
 def first_page(report: Reported, measured: Measured | None) -> str:
     """The page as markdown; links are relative to reports/. `measured`: None leaves out what is measured."""
     proves = report.config.proves
-    runs = report.config.runs.get(across.PAPER, {})
-    table = across.lines() if across.PAPER in report.papers else []
+    table = overview.read(overview.FILE) if overview.ACROSS in report.papers else []
     parts = [
         _head(report),
         _findings(report),
-        across.advice(table, runs) if proves else [],
-        across.overview(table, measured),
+        _advice(report) if proves else [],
+        overview.on_first_page(table, measured),
         _claims(report),
         _differing(report) if proves else [],
         _failed(report) if proves else [],
@@ -119,6 +118,12 @@ def _found(report: Reported, paper: str, sentence: str, claim: Mapping[str, Any]
     return [*row, *([_beside(report, record)] if report.published else []), f"**{record['verdict']}**"]
 
 
+def _advice(report: Reported) -> list[str]:
+    remarks = report.papers.get(overview.ACROSS, {}).get("remarks", ())
+    how = "By the table below: one captioner, one start, equally many updates. [ ]: 95% intervals."
+    return ["## What to use when", "", how, "", *remarks] if remarks else []
+
+
 def _claims(report: Reported) -> list[str]:
     lines = [
         "## Claims",
@@ -172,8 +177,7 @@ def _failed(report: Reported) -> list[str]:
             verdict = record["verdict"]
             if verdict == FAILS:
                 why = claim["explained"] or "No reason was found."
-                words = f"{_link(paper, claim['id'])}, {claim['sentence']}: {span(record)}"
-                failed.setdefault((paper, why), []).append(words)
+                failed.setdefault((paper, why), []).append(f"{_link(paper, claim['id'])}, {claim['sentence']}")
             elif verdict == UNSURE:
                 rest.setdefault(_UNSURE, []).append((paper, f"{claim['id']} ({record['detectable']})"))
             elif verdict != HOLDS:

@@ -1,11 +1,16 @@
-"""A table of many systems, as markdown from the lines of its CSV file. Light: it needs no other part of the report, so
-that a page can add columns of its own."""
+"""A table of many systems, as markdown from the lines of its CSV file, so that the first page can add columns."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from seqcap.files.json_file import read_json
+from seqcap.report import REPORTS, texts
 from seqcap.report.markdown import markdown_table
+from seqcap.report.provenance import Measured
+
+ACROSS = "across"  # the papers' objectives on one captioner: made like a paper, but of none
+FILE = REPORTS / ACROSS / "tables/across.csv"
 
 # Of a line: one system in one column. `pareto`: whether the system is on a front (FRONT) of this column and the first.
 COLUMNS = [
@@ -40,6 +45,25 @@ def overview(lines: Lines, more: Mapping[str, Mapping[str, str]] | None = None) 
         matrix.append([paper, row, *ours, *(texts.get(run, "–") for texts in more.values())])
     counts = "; ".join(dict.fromkeys(line["n"] for line in lines if line["n"]))
     return [*markdown_table(matrix), "", READING.format(n=counts)]
+
+
+def on_first_page(table: Lines, measured: Measured | None) -> list[str]:
+    """The table of `ACROSS` and its figure, with the minutes that were measured."""
+    if not table:
+        return []
+    names = dict.fromkeys(line["run"] for line in table)
+    minutes = {run: f"{measured.minutes[run]:.1f}" for run in names if run in measured.minutes} if measured else {}
+    folder = REPORTS / ACROSS / "figures"
+    figures = read_json(folder / "figures.json")
+    titles = {name: words["title"] for name, words in figures["figures"].items() if "missing" not in words}
+    drawn = next((name for name in figures["order"] if name in titles), "")
+    return texts.lines(
+        "across",
+        page=f"{ACROSS}/report.md",
+        table=overview(table, {"minutes": minutes}),
+        title=titles.get(drawn),
+        picture=f"{ACROSS}/figures/{drawn}.png",
+    )
 
 
 def _numbers(lines: Lines, column: str) -> Iterator[float]:

@@ -30,7 +30,7 @@ def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None
     results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
     folder, said = SECTIONS / run.paper.name, summary(run, results)
     pages = {
-        "page.md": _page(run, said["finding"], results, comparisons),
+        "page.md": _page(run, said, results, comparisons),
         "details.md": _details(run, rows.rows(run) if rows else run.paper.facts.rows),
     }
     for name, sections in pages.items():
@@ -56,19 +56,15 @@ def all_claims(run: Run) -> list[Claim]:
 
 
 def _page(
-    run: Run,
-    finding: Mapping[str, str] | None,
-    results: Sequence[Result],
-    comparisons: Sequence[tuple[str, str]],
+    run: Run, said: Mapping[str, Any], results: Sequence[Result], comparisons: Sequence[tuple[str, str]]
 ) -> list[list[str]]:
     """The sections of the page as markdown; links are relative to reports/<paper>/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
-    remarks = claims.remarks(run, results) if hasattr(claims, "remarks") else []
     stand_ins = [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
     return [
         _head(run),
-        _findings(run, finding, results, remarks),
+        _findings(run, said["finding"], results, said["remarks"]),
         ["## Claims", "", *claims_table(run, results)] if results else [],
         *_tables(run, details=False),
         *_figures(run, details=False),
@@ -109,6 +105,7 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
     """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
     tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
+    claims = run.paper.find("claims")
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
         "label": run.paper.label,
@@ -118,6 +115,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
         "variants": len(run.trained),
         "verdicts": counts(results),
         "finding": finding and finding.model_dump(),
+        "remarks": claims.remarks(run, results) if hasattr(claims, "remarks") else [],
         "claims": [
             {
                 "id": first.claim.id,
@@ -295,7 +293,7 @@ def _gap(ours: float, theirs: float) -> str:
 def _stand_ins(run: Run, others: Sequence[tuple[str, str]]) -> list[str]:
     data = [[published_on, run.stand_in(task)] for task, published_on in run.paper.facts.published_on.items()]
     matrix = [["the paper", "here"], *data, *map(list, others)]
-    return ["## Deviations from the paper", "", *markdown_table(matrix)]
+    return _headed("Deviations from the paper", markdown_table(matrix) if matrix[1:] else [])
 
 
 def _errors(found: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from seqcap.papers.across.measures import AGAINST, CIDER, COLUMNS, TRUTHS, YARDS
 from seqcap.report import overview
 from seqcap.report.inputs import Run
 from seqcap.report.ranking import pareto_front, rank_correlation
-from seqcap.report.tables import Cell, Made, Table
+from seqcap.report.tables import Cell, Estimate, Made, Table
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,20 @@ def objectives(run: Run) -> Made:
     return Made(cells, words={"epochs": str(epochs)}, layout=Overview)
 
 
+def agreement(run: Run, yardstick: str, truth: str) -> Estimate:
+    """Rank correlation over all objectives that train. A yardstick of which less is better counts downwards."""
+    entries, of = [entry for entry in run.trained if entry.epochs], YARDSTICKS[yardstick]
+    sign = -1 if registry.find(of.metric).direction == "lower" else 1
+    return rank_correlation(sign * means(run, entries, of), means(run, entries, COLUMNS[truth]))
+
+
 def yardsticks(run: Run) -> list[Cell]:
-    """Rank correlations over all objectives that train. A yardstick of which less is better counts downwards."""
-    entries, data = [entry for entry in run.trained if entry.epochs], run.stand_in(run.config.pictures)
-    cells = []
-    for row, yardstick in YARDSTICKS.items():
-        sign = -1 if registry.find(yardstick.metric).direction == "lower" else 1
-        for column in TRUTHS:
-            rho = rank_correlation(sign * means(run, entries, yardstick), means(run, entries, COLUMNS[column]))
-            cells.append(Cell("", row, column, "higher", "", rho, 1, 3, data))
-    return cells
+    data = run.stand_in(run.config.pictures)
+    return [
+        Cell("", row, column, "higher", "", agreement(run, row, column), 1, 3, data)
+        for row in YARDSTICKS
+        for column in TRUTHS
+    ]
 
 
 TABLES = {"across": objectives, "across_yardsticks": yardsticks}

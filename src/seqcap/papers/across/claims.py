@@ -1,0 +1,68 @@
+"""What to use when, and what the papers' yardsticks tell of truth: remarks that the first page has, too."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqcap.config.report import ReportedRun
+from seqcap.papers.across.measures import CIDER, COLUMNS, DISTINCT, DIVERSITY, RECALL, TRUTH, WORDS, YARDSTICKS, means
+from seqcap.papers.across.tables import agreement
+from seqcap.report.claims import Result
+from seqcap.report.inputs import Run
+from seqcap.report.tables import gain
+
+LITTLE = 0.02  # of CIDEr
+_START = "cross_entropy"
+
+
+def remarks(run: Run, results: Sequence[Result]) -> list[str]:
+    entries = [entry for entry in run.trained if entry.epochs]
+    baseline = next((entry for entry in entries if entry.objective == _START), None)
+    found = [
+        _best(run, "Highest CIDEr", entries, CIDER, (DIVERSITY, DISTINCT, TRUTH)),
+        _diverse(run, entries, baseline) if baseline else "",
+        _best(run, "Most distinctive to a judge that no objective saw", entries, DISTINCT, (CIDER, TRUTH)),
+        _best(run, "Most often true", entries, TRUTH, (CIDER, RECALL, WORDS)),
+        _yardsticks(run),
+    ]
+    return ["\n".join(f"- {line}" for line in found if line)] if any(found) else []
+
+
+def _best(run: Run, what: str, entries: Sequence[ReportedRun], column: str, others: Sequence[str]) -> str:
+    """The best of some runs in a column, its other numbers, and those that cannot be told from it."""
+    levels = means(run, entries, COLUMNS[column])
+    if np.isnan(levels).all():
+        return ""
+    best, of = entries[int(np.nanargmax(levels))], COLUMNS[column]
+    leads = {
+        entry.label: gain(run, best.name, entry.name, of.decoder, of.metric, of.captions).low
+        for entry in entries
+        if entry is not best
+    }
+    close = [label for label, low in leads.items() if low is not None and low <= 0]
+    numbers = ", ".join(f"{name} {_number(run, best, name)}" for name in (column, *others))
+    told = f"Not told apart from it: {', '.join(close)}." if close else "It is ahead of all others."
+    return f"**{what}: {best.label}.** {numbers[0].upper()}{numbers[1:]}. {told}"
+
+
+def _diverse(run: Run, entries: Sequence[ReportedRun], baseline: ReportedRun) -> str:
+    levels = dict(zip((entry.name for entry in entries), means(run, entries, COLUMNS[CIDER]), strict=True))
+    kept = [entry for entry in entries if levels[entry.name] >= levels[baseline.name] - LITTLE]
+    what = f"Most diverse of those within {100 * LITTLE:.0f} points of CIDEr of {baseline.label}, or above"
+    return _best(run, what, kept, DIVERSITY, (CIDER, TRUTH))
+
+
+def _number(run: Run, entry: ReportedRun, column: str) -> str:
+    found = COLUMNS[column].of(run, entry.name)
+    if found.value is None or found.low is None or found.high is None:
+        return "–"
+    scale = 1 if column == WORDS else 100
+    return f"{found.value * scale:.1f} [{found.low * scale:.1f}, {found.high * scale:.1f}]"
+
+
+def _yardsticks(run: Run) -> str:
+    """How the papers' yardsticks rank objectives, against the truth of their captions."""
+    found = {name: agreement(run, name, TRUTH) for name in YARDSTICKS}
+    words = [f"{name} {rho.signed(1, 2)}" for name, rho in found.items() if rho.value is not None]
+    about = "Rank correlation over objectives with the share of true captions"
+    return f"**What the papers' yardsticks tell of truth.** {about}: {', '.join(words)}." if words else ""
