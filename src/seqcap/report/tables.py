@@ -51,11 +51,14 @@ class Estimate:
     absent: bool = False
     seeds: int = 0  # training seeds; 0: it depends on none, or on ensembles
 
-    def signed(self, scale: float, decimals: int) -> str:
-        """A difference with its interval, if it has one; nothing without a value."""
+    def text(self, scale: float, decimals: int, sign: str = "") -> str:
+        """The value with its interval, if it has one; nothing without a value."""
         bounds = (self.value, self.low, self.high)
-        numbers = [f"{scale * bound:+.{decimals}f}" for bound in bounds if bound is not None]
+        numbers = [f"{scale * bound:{sign}.{decimals}f}" for bound in bounds if bound is not None]
         return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]" if len(numbers) == len(bounds) else "".join(numbers[:1])
+
+    def signed(self, scale: float, decimals: int) -> str:
+        return self.text(scale, decimals, "+")
 
 
 @dataclass(frozen=True)
@@ -107,13 +110,7 @@ class Cell:
         return [self.block, self.row, self.column, self.direction, self.printed, *numbers, ours.n, self.note]
 
     def short(self) -> str:
-        ours, decimals = self.ours, max(0, self.decimals - 1)
-        if ours.value is None:
-            return "–"
-        if ours.low is None or ours.high is None:
-            return f"{ours.value * self.scale:.{decimals}f}"
-        value, low, high = (number * self.scale for number in (ours.value, ours.low, ours.high))
-        return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+        return self.ours.text(self.scale, max(0, self.decimals - 1)) or "–"
 
 
 @dataclass(frozen=True)
