@@ -172,7 +172,7 @@ def curves(run: Run) -> Figure:
             steps = line["step"].diff()
             for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
                 axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")
-        axis.set_title(f"reward {reward}: validation, and training (dotted)", loc="left")
+        axis.set_title(f"reward {reward}: validation; dotted: training", loc="left")
     for axis in (first, *others[: len(rewards)]):
         axis.set_xlabel("training step (0: before any)")
     for axis in others[len(rewards) :]:
