@@ -9,6 +9,7 @@ from seqcap.report.inputs import Run
 from seqcap.report.paper import read_yaml
 from seqcap.report.statistics import Floats
 from seqcap.report.tables import Measure
+from seqcap.report.tradeoff import level
 
 OTHERS = "others"
 CIDER = "CIDEr, beam"
@@ -40,15 +41,13 @@ YARDSTICKS = {
 
 def papers(run: Run) -> dict[str, list[ReportedRun]]:
     """Paper -> its runs; at the end those of no paper's objectives."""
-    known: Mapping[str, tuple[str, ...]] = read_yaml(run.paper.folder / "methods.yaml", Mapping[str, tuple[str, ...]])
-    of = {objective: paper for paper, objectives in known.items() for objective in objectives}
-    found: dict[str, list[ReportedRun]] = {paper: [] for paper in (*known, OTHERS)}
-    for entry in run.trained:
-        found[of.get(entry.objective, OTHERS)].append(entry)
+    known = read_yaml(run.paper.folder / "methods.yaml", Mapping[str, tuple[str, ...]])
+    found = {paper: [entry for entry in run.trained if entry.objective in of] for paper, of in known.items()}
+    of_papers = [entry.name for entries in found.values() for entry in entries]
+    found[OTHERS] = [entry for entry in run.trained if entry.name not in of_papers]
     return {paper: entries for paper, entries in found.items() if entries}
 
 
 def means(run: Run, entries: Sequence[ReportedRun], of: Measure) -> Floats:
     """A measure's mean over seeds of each run [n]; NaN where it was not measured."""
-    by_seed = [run.scores.by_seed(entry.name, of.decoder, of.metric, of.captions) for entry in entries]
-    return np.array([np.nan if values is None else float(values.mean()) for values in by_seed])
+    return np.array([level(run, entry.name, of) for entry in entries], dtype=float)

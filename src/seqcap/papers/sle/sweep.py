@@ -17,10 +17,6 @@ class Sweep:
     lines: dict[str, dict[float, ReportedRun]]  # distance -> alpha -> run, alphas ascending
     chosen: float | None  # the alpha of the run that makes the paper's rows; None if it is not part of this run
 
-    @property
-    def alphas(self) -> set[float]:
-        return {alpha for line in self.lines.values() for alpha in line}
-
 
 def sweep(run: Run) -> Sweep:
     """The runs without attention by distance and alpha; of two that are alike, the first."""

@@ -1,6 +1,6 @@
 """WTF-RL with one setting changed, found by the settings of runs, not by their names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from seqcap.config.report import ReportedRun
@@ -9,8 +9,6 @@ from seqcap.report.inputs import Run
 
 # Setting -> its name in tables.
 _NAMES = {"alpha": "alpha", "temperature": "tau", "mined_ranks": "mined images", "co_training": "co-training"}
-
-
 # What may differ between two runs that are the same.
 _NAMELESS = {"name", "label", "row", "seeds", "evaluation", "weights", "decoded"}
 
@@ -20,14 +18,13 @@ def ablations(run: Run) -> dict[str, dict[str, ReportedRun]]:
     several changes is under all of their names."""
     found: dict[tuple[str, ...], list[ReportedRun]] = {}
     for entry in changed(run):
-        base = run.by_name[WTF_RL]
-        keys = tuple(key for key in base.settings if entry.settings.get(key) != base.settings[key])
+        base = run.by_name[WTF_RL].settings
+        keys = tuple(key for key in base if entry.settings.get(key) != base[key])
         found.setdefault(keys, []).append(entry)
     blocks = {}
     for keys, entries in found.items():
-        ordered = sorted(entries, key=lambda entry: [_place(entry.settings.get(key)) for key in keys])
         rows: dict[str, ReportedRun] = {}
-        for entry in ordered:
+        for entry in sorted(entries, key=lambda entry: [_place(entry.settings.get(key)) for key in keys]):
             row = in_words(entry, keys) or entry.label
             rows[f"{row}, {entry.name}" if row in rows else row] = entry
         blocks[", ".join(_NAMES.get(key, key) for key in keys) or "the same settings"] = rows
@@ -46,18 +43,16 @@ def changed(run: Run) -> list[ReportedRun]:
 
 def in_words(entry: ReportedRun, keys: Iterable[str] = tuple(_NAMES)) -> str:
     """Some settings of a run, those that it has."""
-    return ", ".join(_words(key, entry.settings) for key in keys if key in entry.settings)
+    return ", ".join(_words(key, entry.settings[key]) for key in keys if key in entry.settings)
 
 
 def _place(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
 
 
-def _words(key: str, settings: Mapping[str, Any]) -> str:
-    value = settings.get(key)
+def _words(key: str, value: Any) -> str:
     if key == "mined_ranks":
         return f"mined images of rank {' and '.join(map(str, value))}" if value else "no mined images"
     if key == "co_training":
         return "the discriminator learns on" if value else "the discriminator is fixed after its pretraining"
-    number = f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{_NAMES.get(key, key)} {number}"
+    return f"{_NAMES.get(key, key)} {value:g}" if isinstance(value, float) else f"{_NAMES.get(key, key)} {value}"
