@@ -138,9 +138,6 @@ def test_the_runs_claims_hold_as_it_was_made():
     assert {result.verdict for result in found.values() if result.claim.primary} == {HOLDS}
     assert not [key for key, result in found.items() if result.agreement != "3/3"]
     assert found["D1b", "CIDEr", "beam", "rl", "tf"].difference == pytest.approx(-32.94, abs=0.1)
-    assert found["D1b", "CIDEr", "beam", "rl", "tf"].claim.paper_text() == "-32.94"
-    assert found["D9", "Self-BLEU", "beam", "wtf", "tf"].claim.direction == -1
-    assert found["D5", "own_text_R@1", "beam", "rl", "rl_unidirectional"].claim.paper_text() == "+0.82"
     assert found["D11", "CIDEr", "beam", "rl_alone", "rl"].difference == pytest.approx(-100 * LOST, abs=0.1)
 
 
@@ -172,9 +169,7 @@ def test_a_gain_that_may_be_nothing_has_no_share():
         for row in made.scores("wtfrl_image")
     ]
     said = words(made.of_rows(rows))["A hacked reward?"]
-    (gain,) = [
-        part for part in said.split(": ", 1)[1].split("; ") if part.startswith("WTF +") or part.startswith("WTF -")
-    ]
+    (gain,) = [part for part in said.split(": ", 1)[1].split("; ") if part.startswith(("WTF +", "WTF -"))]
     assert "%" not in gain
 
 
@@ -198,8 +193,9 @@ def test_steps_are_those_in_which_captioners_learn():
 
 
 def test_print_tells_among_how_many_images_recall_is():
-    assert "Recall is among 20 images here." in words(whole("wtfrl"))["Among how many"]
-    assert "42 of its 42 recalls are whole numbers of 5,000 images" in words(whole("wtfrl"))["Among how many"]
+    said = words(whole("wtfrl"))["Among how many"]
+    assert "Recall is among 20 images here." in said
+    assert "42 of its 42 recalls are whole numbers of 5,000 images" in said
 
 
 # --- Figure 1

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
-from seqcap.papers.sle.sweep import MULTI, SLE, outside_sweep, sweep
+from seqcap.papers.sle.sweep import MULTI, SLE, chosen_alpha, outside_sweep, sweep
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run, read_captions, read_images
 from seqcap.report.tables import Measure
@@ -120,8 +120,7 @@ def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
         beams = best_first.groupby(["seed", "item"])
         curve = beams["mass"].cumsum().groupby(beams.cumcount() + 1).mean()
         axis.plot(curve.index, curve.to_numpy(), color=colours[entry.name], marker=_marker(entry), label=entry.label)
-    axis.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability")
-    axis.set_ylim(bottom=0)
+    axis.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability", ylim=(0, None))
     axis.set_xticks(range(1, run.beam() + 1))
     axis.legend(frameon=False)
 
@@ -144,9 +143,7 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
         box.set_facecolor(to_rgba(colours[entry.name], alpha=0.5))
     means = [f"{entry.label}  {values.mean():.1f}" for entry, values in zip(entries, surprisals, strict=True)]
     axis.set_yticks(range(1, len(entries) + 1), means)
-    axis.set_ylim(len(entries) + 0.6, 0.4)
-    axis.set_xlim(left=0)
-    axis.set_xlabel("-log p(y|x) of a random sample, nats")
+    axis.set(xlabel="-log p(y|x) of a random sample, nats", xlim=(0, None), ylim=(len(entries) + 0.6, 0.4))
 
 
 def curves(run: Run) -> Figure:
@@ -212,7 +209,7 @@ _TRUE = {
 
 def alpha(run: Run) -> Figure | str:
     """A panel per measure of the random samples, a line per distance, from exploration alone (0) to SLL (1)."""
-    if len(set().union(*sweep(run).lines.values())) < 2:
+    if len(set().union(*sweep(run).values())) < 2:
         return "This run has fewer than two values of alpha."
     panels = _OF_SAMPLES | (_TRUE if run.knows_facts else {})
     lines = -(-len(panels) // 3)
@@ -232,10 +229,10 @@ def alpha(run: Run) -> Figure | str:
 
 
 def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: str = "") -> None:
-    found, scale = sweep(run), registry.find(measure.metric).scale
-    for place, (distance, line) in enumerate(found.lines.items()):
+    lines, scale = sweep(run), registry.find(measure.metric).scale
+    for place, (distance, line) in enumerate(lines.items()):
         colour, marker = _DISTANCES.get(distance, (draw.GREY, "v"))
-        shift = 0.012 * (place - (len(found.lines) - 1) / 2)
+        shift = 0.012 * (place - (len(lines) - 1) / 2)
         points = {value + shift: measure.of(run, entry.name) for value, entry in line.items()}
         for x, entry in zip(points, line.values(), strict=True):
             seeds = _per_seed(run, entry.name, measure)
@@ -244,11 +241,11 @@ def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: s
         label = f"{distance.replace('_', '-')} distance{of}"
         look = {"color": colour, "marker": marker, "markersize": 5, "capsize": 2, "ls": style, "label": label}
         draw.plot_estimates(axis, points, scale, **look)
-    xe = level(run, "xe", measure)
+    xe, chosen = level(run, "xe", measure), chosen_alpha(run)
     if xe is not None and not of:
         axis.axhline(xe * scale, color=draw.BLACK, linewidth=1, linestyle=":", label="XE")
-    if found.chosen is not None and not of:
-        axis.axvline(found.chosen, color=draw.MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
+    if chosen is not None and not of:
+        axis.axvline(chosen, color=draw.MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
     axis.set(xlim=(-0.05, 1.05), xticks=[0, 0.25, 0.5, 0.75, 1])
 
 

@@ -130,8 +130,7 @@ def variance(run: Run) -> Figure | str:
         }
         draw.plot_estimates(axes, points, 1, color=colour, marker=marker, capsize=3, label=label)
     axes.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
-    axes.set(ylabel="variance: mean squared distance from the mean")
-    axes.set_ylim(bottom=0)
+    axes.set(ylabel="variance: mean squared distance from the mean", ylim=(0, None))
     axes.legend(frameon=False)
     signal = next(iter(settings.values())).squared_mean
     relative = axes.twinx()
@@ -145,11 +144,10 @@ def curves(run: Run) -> Figure:
     """Validation CIDEr of all runs; then a panel per reward with those that are paid it."""
     curves = run.curves
     rewards = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
-    columns = 3
-    lines = -(-(1 + len(rewards)) // columns)
+    lines = -(-(1 + len(rewards)) // 3)
     colours = draw.palette(run.by_name, _COLOURS)
-    figure = Figure(figsize=(3.6 * columns, 2.8 * lines), layout="constrained")
-    first, *others = figure.subplots(lines, columns, squeeze=False).flat
+    figure = Figure(figsize=(10.8, 2.8 * lines), layout="constrained")
+    first, *others = figure.subplots(lines, 3, squeeze=False).flat
     cider = curves[curves["quantity"] == "val_cider"]
     draw.plot_curves(first, cider, run.trained, colours)
     draw.plot_start(first, cider, run.trained, "MLE")
@@ -169,7 +167,7 @@ def curves(run: Run) -> Figure:
             for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
                 axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")
         axis.set_title(f"reward {reward}: validation, and training (dotted)", loc="left")
-    for axis in (first, *others[: len(rewards)]):
+    for axis in (first, *others):
         axis.set_xlabel("training step (0: before any)")
     for axis in others[len(rewards) :]:
         axis.set_axis_off()

@@ -1,7 +1,5 @@
 """How noisy the policy gradient is with K rollouts, with and without the baseline (spider_variance.parquet)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +20,6 @@ class Noise:
     @property
     def variance(self) -> float:
         return float(self.distances.mean())
-
-    def relative_to(self, other: Noise) -> tuple[float, float, float]:
-        """This variance over the other's, with the 95% interval over both's replicates."""
-        ratios = statistics.resampled_means(self.distances) / statistics.resampled_means(other.distances, seed=1)
-        return (self.variance / other.variance, *statistics.interval(ratios))
 
 
 Settings = Mapping[tuple[int, bool], Noise]  # (rollouts, whether with the baseline) -> its replicates
@@ -63,7 +56,10 @@ def in_words(settings: Settings) -> str:
 
 
 def _times(settings: Settings, one: tuple[int, bool], other: tuple[int, bool]) -> str:
-    """One setting's variance over another's; nothing unless both were measured."""
+    """One setting's variance over another's, with the 95% interval; nothing unless both were measured."""
     if not {one, other} <= set(settings):
         return ""
-    return "{:.2f} [{:.2f}, {:.2f}]".format(*settings[one].relative_to(settings[other]))
+    mine, others = settings[one], settings[other]
+    ratios = statistics.resampled_means(mine.distances) / statistics.resampled_means(others.distances, seed=1)
+    low, high = statistics.interval(ratios)
+    return f"{mine.variance / others.variance:.2f} [{low:.2f}, {high:.2f}]"

@@ -169,10 +169,9 @@ def learning(run: Run) -> Figure:
     axes = list(figure.subplots(4, 3).flat)
     for axis, (title, quantities) in zip(axes, _PANELS.items(), strict=True):
         mine = curves[curves["quantity"].isin(quantities)]
-        if title.startswith("validation"):
-            mine = mine.assign(value=100 * mine["value"])
+        mine = mine.assign(value=mine["value"] * (100 if title.startswith("validation") else 1))
         draw.plot_curves(axis, mine, entries, colours)
-        if "val_cider" in quantities or "val_R@10" in quantities:
+        if title.startswith("validation"):
             draw.plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
