@@ -1,5 +1,7 @@
 """WTF-RL: its table, claims and controls, Figure 1's rule, figures and remarks."""
 
+import re
+
 import numpy as np
 import pytest
 from invented_papers import by_heading, lines, numbers, outcomes, texts, whole
@@ -39,17 +41,11 @@ def test_ours_is_beside_print_in_its_scale():
             assert ours[LABELS[name], column] == pytest.approx(100 * printed(name, column), abs=1), (name, column)
 
 
-def test_rows_that_are_ours_follow_those_like_them_and_say_so():
+def test_rows_and_columns_that_are_ours_are_there():
     made = lines(whole("wtfrl"), "wtfrl_table1")
     rows = made["row"].drop_duplicates().tolist()
-    assert rows[rows.index("TF") + 1] == "TF, as many steps more"
-    assert rows[rows.index("RL") + 1] == "RL, alpha 1"
-    mine = made["row"].isin(OURS)
-    assert mine.sum() == 2 * 13
-    assert (made.loc[mine, "paper"] == "").all()
-    assert made.loc[mine, "note"].str.contains("not in the paper's table").all()
-    assert not made.loc[~mine, "note"].str.contains("not in the paper's table").any()
-    cells = made.set_index(["row", "column"])["ours"].astype(float)
+    assert [rows[rows.index(of.like) + 1] for of in OURS.values()] == list(OURS)
+    cells = numbers(whole("wtfrl"), "wtfrl_table1")
     assert set(cells[:, "true of its scene, %"]) == {60.0}
     assert cells["RL, alpha 1", "T2I R@10"] == pytest.approx(cells["RL", "T2I R@10"] + 100 * HACKED, abs=0.1)
 
@@ -150,16 +146,12 @@ def words(run: Run) -> dict[str, str]:
 
 def test_what_the_judge_confirms_is_a_share_of_the_gain():
     said = words(whole("wtfrl"))["A hacked reward?"]
-    gains = {part.split(" +")[0].split("; ")[-1]: part for part in said.split(": ", 1)[1].split("; ")}
-    assert gains["RL"].startswith("RL +24.2 [")
-    assert " and +12.1 [" in gains["RL"]
-    assert gains["RL"].endswith("(50%)")
+    gains = {part.split(" +")[0]: part for part in said.split(": ", 1)[1].split("; ")}
+    assert re.match(r"RL \+24\.2 \[.* and \+12\.1 \[.*\(50%\)$", gains["RL"])
     # 24.16 / 2 of 24.16 + 10.
     assert "(35%)" in gains["RL, alpha 1"]
-    # What gained nothing has no share.
-    assert gains["SCST - Discriminator"].endswith("(50%)")
     assert "TF, as many steps more" in said
-    assert not any(label.startswith("TF +") for label in gains.values())
+    assert "TF" not in gains
 
 
 def test_a_gain_that_may_be_nothing_has_no_share():
@@ -203,18 +195,11 @@ def test_print_tells_among_how_many_images_recall_is():
 
 def hacked() -> dict[tuple[str, str, int], float]:
     """Ranks in which image 7 is hacked most and 4 next; 11 gains more, but its caption is true."""
-    found: dict[tuple[str, str, int], float] = {}
-    for item, people, paid, judged in (
-        (7, 90.0, 2.0, 9.0),
-        (4, 50.0, 2.0, 6.0),
-        (11, 99.0, 1.0, 5.0),
-        (14, 50.0, 2.0, 8.0),
-    ):
-        found["human:reward", "own_rank", item] = people
-        found["rl_alone", "own_rank", item] = paid
-        found["rl_alone", "fixed_rank", item] = judged
-        found["rl_alone", "true_of_own", item] = float(item == 11)
-    return found
+    columns = [("human:reward", "own_rank"), *(("rl_alone", of) for of in ("own_rank", "fixed_rank", "true_of_own"))]
+    ranks = {7: (90, 2, 9, 0), 4: (50, 2, 6, 0), 11: (99, 1, 5, 1), 14: (50, 2, 8, 0)}
+    return {
+        (*column, item): float(rank) for item, row in ranks.items() for column, rank in zip(columns, row, strict=True)
+    }
 
 
 def test_the_rule_picks_the_image_that_it_says():

@@ -1,7 +1,6 @@
 """The page in Chromium: people's clicks and keys, reloads, what they download, and how it fits the screen."""
 
 import csv
-import json
 import time
 from contextlib import contextmanager
 
@@ -140,8 +139,7 @@ def held_down(browser, key):
 
 def own_images(kit):
     """Caption -> its own image, which a person who knows the scenes would choose."""
-    text = kit.html.split('<script id="questions" type="application/json">')[1].split("</script>")[0]
-    content = json.loads(text)
+    content = kit.content
     sides = {entry.question: entry.side for entry in kit.key.entries}
     return {
         " ".join(q["caption"].split()): content["pictures"][q[sides[q["id"]]]]

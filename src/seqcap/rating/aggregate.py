@@ -30,15 +30,13 @@ TITLES: Mapping[Task, str] = {
 
 @dataclass(frozen=True)
 class Rate:
-    """A model in one task."""
+    """A model in one task, with the 95% bootstrap interval over captions; raters are not drawn."""
 
     task: Task
     model: str
     against: str  # naturalness: the model that it is compared with
     value: float | None  # accuracy in [0, 1], or naturalness in [-1, 1]; None if no caption has a vote
-    # The 95% bootstrap interval over captions; raters are not drawn. None if all votes are alike: so few captions do
-    # not tell how sure they are.
-    low: float | None
+    low: float | None  # None if all votes are alike: so few captions do not tell how sure they are
     high: float | None
     captions: int  # with a vote
     missing: int  # captions without any answer
