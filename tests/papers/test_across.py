@@ -8,7 +8,7 @@ from invented_across import ROOT, AcrossRun, entries
 from invented_papers import numbers
 
 from seqcap.papers.across.figures import tradeoffs
-from seqcap.papers.across.measures import AGAINST, CIDER, OTHERS, papers
+from seqcap.papers.across.tables import AGAINST, CIDER, OTHERS, papers
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
 from seqcap.report import overview

@@ -121,7 +121,7 @@ def test_variance_in_words(spider):
     noisy = {(3, False): Noise(np.full(8, 6.0), 1.0), (1, False): Noise(np.full(8, 3.0), 1.0)}
     assert "leave 2.00 [2.00, 2.00] of K = 1's variance without the baseline. Variance:" in in_words(noisy)
     noisy[1, False] = Noise(np.array([2.0, 4.0] * 8), 1.0)
-    low, high = re.search(r"leave 2\.00 \[(.*), (.*)\]", in_words(noisy)).groups()
+    low, high = re.search(r"leave 2\.00 \[([\d.]+), ([\d.]+)\]", in_words(noisy)).groups()
     assert 1.5 < float(low) < 2 < float(high) < 3
     spider.write_variance(spider.variance())
     words = in_words(read_variance(spider.read()))

@@ -9,9 +9,9 @@ from invented_wtfrl import CHANGES, HACKED, LABELS, LOST, WtfrlRun, printed
 
 from seqcap import papers
 from seqcap.papers.wtfrl import figures
-from seqcap.papers.wtfrl.ablations import ablations
 from seqcap.papers.wtfrl.claims import remarks
 from seqcap.papers.wtfrl.figures import most_hacked
+from seqcap.papers.wtfrl.runs import ablations
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.figures import HOLLOW
 from seqcap.report.inputs import Run

@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.papers.across.measures import AGAINST, CIDER, COLUMNS, OTHERS, papers
+from seqcap.papers.across.tables import AGAINST, CIDER, COLUMNS, OTHERS, papers
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 from seqcap.report.scatter import Point, draw_points, name_points

@@ -6,8 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqcap.papers.wtfrl.ablations import changed
-from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
+from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, TF, WTF_RL, changed, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run, read_captions
 from seqcap.report.tables import HUMAN_LABEL, Measure
@@ -15,10 +14,10 @@ from seqcap.report.tables import HUMAN_LABEL, Measure
 # Run -> its colour and marker.
 _STYLES = {
     TF: (draw.BASELINE, "o"),
-    LONGER: (draw.GREY, "o"),
-    WTF: (draw.BLUE, "s"),
+    "tf_longer": (draw.GREY, "o"),
+    "wtf": (draw.BLUE, "s"),
     WTF_RL: (draw.METHOD, "D"),
-    RL: (draw.ORANGE, "^"),
+    "rl": (draw.ORANGE, "^"),
     ALONE: (draw.OLIVE, "v"),
     "rl_unidirectional": (draw.PINK, "<"),
     "scst_discriminator": (draw.GREEN, "P"),

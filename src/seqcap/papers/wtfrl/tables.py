@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from seqcap.papers.wtfrl.ablations import ablations, in_words
-from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, measure, runs_of_table
+from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, ablations, in_words, measure, runs_of_table
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import HUMAN_LABEL, Cell, Made, Measure, measured_cells
 from seqcap.report.tradeoff import Score, difference, shown
