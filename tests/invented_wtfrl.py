@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -119,12 +120,10 @@ class WtfrlRun(PaperRun):
         values = {metric: level + more for metric, level in self.quality(name).items()}
         if item < FIRST:
             values["Self-BLEU"] = printed(self.like(name), "Self-BLEU") + more
-        for k in (1, 5, 10):
-            values[f"own_R@{k}"] = self.recall(name, f"T2I R@{k}") + more
-            values[f"fixed_R@{k}"] = self.recall(name, f"T2I R@{k}", judge=True) + more
-            for who, judge in (("own", False), ("fixed", True)):
-                level = self.recall(name, f"I2T R@{k}", judge) + more
-                table.add(name, seed, item, "beam", None, f"{who}_text_R@{k}", level)
+        for k, (who, judge) in product((1, 5, 10), (("own", False), ("fixed", True))):
+            values[f"{who}_R@{k}"] = self.recall(name, f"T2I R@{k}", judge) + more
+            found = self.recall(name, f"I2T R@{k}", judge) + more
+            table.add(name, seed, item, "beam", None, f"{who}_text_R@{k}", found)
         values |= {"own_rank": 3.0, "fixed_rank": 8.0, "xe_log_prob": -1.2 + more, "words": 9.0}
         if exact:
             values |= {"literal_R@10": 0.2, "true_of_own": 0.6 + 0.2 * (name == "tf"), "alone": 0.1, "bits": 3.0}

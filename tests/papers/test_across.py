@@ -10,7 +10,7 @@ from invented_papers import numbers
 
 from seqcap.papers.across.claims import remarks
 from seqcap.papers.across.figures import tradeoffs
-from seqcap.papers.across.measures import AGAINST, CIDER, OTHERS, papers
+from seqcap.papers.across.tables import AGAINST, CIDER, OTHERS, papers
 from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import read_params
 from seqcap.report import overview
@@ -60,9 +60,8 @@ def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
     for name, like in LIKE.items():
         run, theirs = runs[name], runs[like]
         assert (run.objective, run.reward) == (theirs.objective, theirs.reward)
-        assert {k: v for k, v in run.settings.items() if k not in LENGTHS} == {
-            k: v for k, v in theirs.settings.items() if k not in LENGTHS
-        }
+        mine, others = ({k: v for k, v in of.settings.items() if k not in LENGTHS} for of in (run, theirs))
+        assert mine == others
         assert (run.captioner, run.start, run.seeds) == ("lstm", "artifacts/pretrain/lstm", (1, 2, 3))
         assert run.reads.get("listener") in (None, "artifacts/mined/reward")
     assert params.shared.alpha == runs["across_sll_sle"].settings["alpha"]

@@ -12,8 +12,8 @@ from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.papers.sle import figures
 from seqcap.papers.sle.claims import remarks
-from seqcap.papers.sle.sweep import outside_sweep, sweep
-from seqcap.papers.sle.tables import truth, truth_columns
+from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
+from seqcap.papers.sle.tables import truth
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run, Scores
@@ -61,11 +61,10 @@ def test_truth_has_every_variant_and_human_captions(sle):
     assert float(human.loc["precision, 5 samples", "ours"]) == pytest.approx(0.99, abs=0.03)
     assert human.loc["precision, 5 samples", "n"] == "12 images"
     assert human.loc["precision, beam", "ours"] == ""
-    assert len(cells) == 14 * len(truth_columns(sle.read()))
+    assert len(cells) == 14 * 6
     of_clips = cells[cells["block"] == "lstm_clip"]
-    assert of_clips["row"].drop_duplicates().tolist() == [
-        f"{name} (clips)" for name in ("XE", "SLL", "SLL-ME", "SLL-SLE")
-    ]
+    labels = [f"{name} (clips)" for name in ("XE", "SLL", "SLL-ME", "SLL-SLE")]
+    assert of_clips["row"].drop_duplicates().tolist() == labels
     assert of_clips["note"].str.startswith("clips (generated), test split, stands in for TGIF").all()
     assert set(of_clips["n"]) == {"12 clips x 3 seeds"}
 
@@ -106,9 +105,8 @@ def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.Monkey
 
 def test_the_runs_claims_hold_as_it_was_made(sle):
     results = {key[:3]: result for key, result in reversed(outcomes(sle.read()).items())}
-    assert results["C1", "CIDEr", "sample"].verdict == HOLDS
-    assert results["C2", "Div2", "sample"].verdict == HOLDS
-    assert results["C10b", "recall_true", "sample"].verdict == HOLDS
+    for held in (("C1", "CIDEr"), ("C2", "Div2"), ("C10b", "recall_true")):
+        assert results[*held, "sample"].verdict == HOLDS
     assert results["C4a", "METEOR", "beam"].verdict == NOT_RUN
     assert results["C4a", "SPICE", "beam"].reason == "the evaluate stage wrote no SPICE for sll_sle (beam)"
     assert results["C1", "CIDEr", "sample"].difference == pytest.approx(40, abs=2)  # x100
@@ -168,44 +166,32 @@ def test_a_loss_is_explained_only_where_there_is_one(sle, monkeypatch: pytest.Mo
 
 
 def test_repeated_captions_are_grey(sle):
-    figure = figures.figure1(sle.write())
+    figure = figures.FIGURES["sle_fig1"](sle.write())
     grey = [text.get_text() for text in figure.texts if text.get_color() == "#8a8a8a"]
-    assert [text[0] for text in grey] == [
-        "2",
-        "3",
-        "5",
-        "4",
-        "5",
-    ]  # ours: 1 and 4 differ; the paper's: 3, 4 and 5 agree
+    # Ours: 1 and 4 differ; the paper's: 3, 4 and 5 agree.
+    assert [text[0] for text in grey] == ["2", "3", "5", "4", "5"]
 
 
 def test_a_picture_that_is_not_in_the_tar_is_named(sle):
     drawn = sle.write()
     drawn.images["file"] = "images/none.png"
     with pytest.raises(InputError, match=r"no image 'images/none\.png'"):
-        figures.figure1(drawn)
+        figures.FIGURES["sle_fig1"](drawn)
 
 
 def test_cross_entropy_is_a_dashed_line_at_its_level(sle):
     figure = figures.curves(sle.write())
-    axis = figure.axes[0]
-    dashed = [line for line in axis.get_lines() if line.get_linestyle() == "--"]
-    assert len(dashed) == 1
-    assert dashed[0].get_ydata()[0] == pytest.approx(72)
-    assert [line.get_label() for line in axis.get_lines() if not line.get_label().startswith("_")] == [
-        "SLL",
-        "SLL-ME",
-        "SLL-SLE",
-        MULTI_LABEL,
-        "XE (step 0)",
-    ]
+    shown = figure.axes[0].get_lines()
+    (dashed,) = [line for line in shown if line.get_linestyle() == "--"]
+    assert dashed.get_ydata()[0] == pytest.approx(72)
+    labels = [line.get_label() for line in shown if not line.get_label().startswith("_")]
+    assert labels == ["SLL", "SLL-ME", "SLL-SLE", MULTI_LABEL, "XE (step 0)"]
 
 
 def test_concentration_is_the_cumulative_probability(sle):
     sle.names = ["sll", "xe"]
     drawn = sle.write()
-    figure = figures.figure3(drawn)
-    line = next(line for line in figure.axes[0].get_lines() if line.get_label() == "SLL")
+    line = next(line for line in figures.concentration(drawn).axes[0].get_lines() if line.get_label() == "SLL")
     beam = drawn.decoded["sll"].query("decoder == 'beam'")
     whole = np.exp(beam["log_prob"]).groupby([beam["seed"], beam["item"]]).sum().mean()
     assert line.get_ydata()[-1] == pytest.approx(whole)
@@ -219,36 +205,24 @@ def test_runs_are_found_by_what_they_are_trained_with(sle):
     sle.names += SWEEP
     run = sle.read()
     found = sweep(run)
-    assert found.chosen == 0.75
-    assert list(found.lines) == ["pairwise", "multi_reference"]
-    for distance, line in found.lines.items():
+    assert chosen_alpha(run) == 0.75
+    assert list(found) == ["pairwise", "multi_reference"]
+    for distance, line in found.items():
         assert list(line) == [0, 0.25, 0.5, 0.75, 1]
         assert line[1].name == "sll"
         assert all(EXPLORING[entry.name] == (distance, alpha) for alpha, entry in line.items() if alpha < 1)
     assert [entry.name for entry in outside_sweep(run)] == [name for name in sle.names if name not in SWEEP]
 
 
-def panels(figure) -> dict[str, figures.Axes]:
-    return {axis.get_title("left"): axis for axis in figure.axes if axis.get_title("left")}
-
-
 def test_alpha_has_a_line_per_distance_and_a_mark_per_seed(sle):
     sle.names += SWEEP
-    shown = panels(figures.alpha(sle.read()))
-    assert list(shown) == [
-        "CIDEr x100 (dashed: best beam caption)",
-        "Div-2",
-        "mBLEU-4 (low: diverse)",
-        "true precision",
-        "true recall of all together",
-    ]
-    cider, div2 = list(shown.values())[:2]
-    assert [line.get_label() for line in cider.containers] == [
-        "pairwise distance",
-        "multi-reference distance",
-        "pairwise distance, best beam caption",
-        "multi-reference distance, best beam caption",
-    ]
+    axes = figures.alpha(sle.read()).axes
+    titles = ["CIDEr x100 (dashed: best beam caption)", "Div-2", "mBLEU-4 (low: diverse)", "true precision"]
+    assert [axis.get_title("left") for axis in axes] == [*titles, "true recall of all together", ""]
+    cider, div2 = axes[:2]
+    of_samples = ["pairwise distance", "multi-reference distance"]
+    of_beams = [f"{label}, best beam caption" for label in of_samples]
+    assert [line.get_label() for line in cider.containers] == of_samples + of_beams
     x, y = (np.asarray(values, dtype=float) for values in div2.containers[0].lines[0].get_data())
     assert x == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.01)
     levels = [LEVELS["xe"]["Div2"] * (1 - alpha) + LEVELS["sll"]["Div2"] * alpha for alpha in (0, 0.25, 0.5)]

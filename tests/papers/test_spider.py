@@ -1,5 +1,7 @@
 """PG-SPIDEr: its tables, claims, figures, and the variance of its gradient."""
 
+import re
+
 import numpy as np
 import pytest
 from invented_papers import lines, outcomes, texts
@@ -36,15 +38,9 @@ def test_rewards_mark_the_one_that_was_paid(spider):
     assert len(cells) == 2 * 8 * 5
     marked = cells[cells["note"].str.contains("the reward it was trained on")]
     own = set(zip(marked["row"], marked["column"], strict=True))
-    assert own == {
-        ("PG-BLEU-4", "bleu4"),
-        ("PG-CIDEr", "cider"),
-        ("MIXER-BCMR", "bcmr"),
-        ("MIXER-BCMR-A", "bcmr"),
-        ("PG-BCMR", "bcmr"),
-        ("PG-SPIDEr", "spider"),
-        ("PG-SPICE", "spice"),
-    }
+    of_bcmr = {(row, "bcmr") for row in ("MIXER-BCMR", "MIXER-BCMR-A", "PG-BCMR")}
+    others = {("PG-BLEU-4", "bleu4"), ("PG-CIDEr", "cider"), ("PG-SPIDEr", "spider"), ("PG-SPICE", "spice")}
+    assert own == of_bcmr | others
     greedy = cells[cells["block"] == "greedy"].set_index(["row", "column"])["ours"].astype(float)
     assert greedy["PG-BCMR", "bcmr"] == pytest.approx(4.8, abs=0.05)
     assert greedy["PG-SPICE", "bcmr"] == pytest.approx(4.0, abs=0.05)
@@ -53,10 +49,9 @@ def test_rewards_mark_the_one_that_was_paid(spider):
 def test_truth_has_human_captions_beside_both_decoders(spider):
     cells = lines(spider.read(), "spider_truth").set_index(["block", "row", "column"])
     assert len(cells) == (2 * 8 + 1) * 3
-    assert float(cells.loc[("human", "human captions", "only true, %"), "ours"]) == pytest.approx(
-        100 * 10 / 12, abs=0.01
-    )
-    assert cells.loc[("human", "human captions", "only true, %"), "n"] == "12 images"
+    people = cells.loc[("human", "human captions", "only true, %")]
+    assert float(people["ours"]) == pytest.approx(100 * 10 / 12, abs=0.01)
+    assert people["n"] == "12 images"
     assert float(cells.loc[("beam", "PG-SPICE", "precision"), "ours"]) == pytest.approx(0.4, abs=0.05)
 
 
@@ -104,16 +99,8 @@ def test_a_policy_that_was_trained_for_less_has_no_rank(spider, monkeypatch: pyt
     assert reasons == {"PG-SPIDEr was trained for 100 steps, other policies, which gain until late, for 240"}
 
 
-# --- Updates
-
-
-def updates(spider) -> str:
-    spider.write_variance(spider.variance())
-    return remarks(spider.read(), [])[0]
-
-
 def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch):
-    words = updates(spider)
+    (words,) = remarks(spider.read(), [])
     assert "so many steps of training: 240: PG-BLEU-4, PG-CIDEr, MIXER-BCMR," in words
     assert "MLE;" not in words
     assert "S2 compares PG-BCMR with MIXER-BCMR after equally many updates." in words
@@ -122,7 +109,7 @@ def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         spider, "curves", lambda name: [row | {"step": row["step"] * longer.get(name, 1)} for row in made(name)]
     )
-    words = updates(spider)
+    (words,) = remarks(spider.read(), [])
     assert "2,400: MIXER-BCMR; 240: PG-BLEU-4" in words
     assert "after 240 against 2,400." in words
 
@@ -130,16 +117,12 @@ def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch
 # --- Variance
 
 
-def test_a_variance_relative_to_another():
-    noisy = Noise(np.full(8, 6.0), 1.0)
-    assert noisy.variance == 6
-    assert noisy.relative_to(Noise(np.full(8, 3.0), 1.0)) == (2, 2, 2)
-    value, low, high = noisy.relative_to(Noise(np.array([2.0, 4.0] * 8), 1.0))
-    assert value == 2
-    assert 1.5 < low < 2 < high < 3
-
-
 def test_variance_in_words(spider):
+    noisy = {(3, False): Noise(np.full(8, 6.0), 1.0), (1, False): Noise(np.full(8, 3.0), 1.0)}
+    assert "leave 2.00 [2.00, 2.00] of K = 1's variance without the baseline. Variance:" in in_words(noisy)
+    noisy[1, False] = Noise(np.array([2.0, 4.0] * 8), 1.0)
+    low, high = re.search(r"leave 2\.00 \[([\d.]+), ([\d.]+)\]", in_words(noisy)).groups()
+    assert 1.5 < float(low) < 2 < float(high) < 3
     spider.write_variance(spider.variance())
     words = in_words(read_variance(spider.read()))
     # K rollouts divide six tenths of the variance by K; the baseline takes four fifths of it.
@@ -147,15 +130,10 @@ def test_variance_in_words(spider):
     assert float(words.split("At K = 3 the baseline leaves ")[1].split()[0]) == pytest.approx(0.2, abs=0.04)
 
 
-def heights_of(line) -> np.ndarray:
-    """What a line with error bars is drawn through."""
-    return np.asarray(line.lines[0].get_ydata(), dtype=float)
-
-
 def test_variance_falls_with_rollouts_in_the_figure(spider):
     spider.write_variance(spider.variance())
     absolute, relative = figures.variance(spider.read()).axes
-    drawn = {container.get_label(): heights_of(container) for container in absolute.containers}
+    drawn = {of.get_label(): np.asarray(of.lines[0].get_ydata(), dtype=float) for of in absolute.containers}
     assert set(drawn) == {"no baseline", "baseline"}
     assert (np.diff(drawn["no baseline"]) < 0).all()
     assert (drawn["baseline"] < drawn["no baseline"]).all()

@@ -1,9 +1,9 @@
-"""The questions of a small kit, and readers of its page."""
+"""A small kit and its questions."""
 
+import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from seqcap.rating.key import Key, read_key
 from seqcap.rating.page import AccuracyItem, NaturalnessItem
@@ -27,29 +27,11 @@ class Kit(NamedTuple):
     def html(self) -> str:
         return self.page.read_text(encoding="utf-8")
 
-
-class Elements(HTMLParser):
-    """The elements of a page: (name, attributes), and the texts of scripts and styles."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.inside = ""
-        self.texts: dict[str, list[str]] = {"script": [], "style": [], "title": []}
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attributes)))
-        self.inside = tag
-        if tag in self.texts:
-            self.texts[tag].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.inside = ""
-
-    def handle_data(self, data: str) -> None:
-        if self.inside in self.texts:
-            self.texts[self.inside][-1] += data
+    @property
+    def content(self) -> dict[str, Any]:
+        """The questions and pictures that the page holds."""
+        found = re.search('<script id="questions" type="application/json">(.*?)</script>', self.html, re.DOTALL)
+        return dict(json.loads(found[1])) if found else {}
 
 
 def accuracy_items() -> list[AccuracyItem]:
@@ -71,8 +53,3 @@ def naturalness_items() -> list[NaturalnessItem]:
         for item in range(IMAGES)
         for other in (HOSTILE if item == 0 else "a fine caption 2" if item == 2 else f"fine the caption {item}",)
     ]
-
-
-def resources_named(page: str) -> list[str]:
-    """Whatever a page could load from elsewhere."""
-    return re.findall(r"(?:https?:)?//[\w.-]+\.\w+|@import|url\(|<link|<iframe|<object", page)

@@ -7,13 +7,13 @@ Vered et al., ICCV 2019, table 5.
 """
 
 import csv
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from seqcap.errors import InputError
@@ -28,32 +28,15 @@ TITLES: Mapping[Task, str] = {
 }
 
 
-class Answer(NamedTuple):
-    """A rater's choice, a or b, and where it stood on the page, 1 or 2."""
-
-    choice: str
-    place: str
-
-
-class Vote(NamedTuple):
-    """The majority's vote on one caption: 1 in its favour, 0 against it, .5 for a tie or two equal captions."""
-
-    entry: Entry
-    value: float
-    answers: int
-
-
 @dataclass(frozen=True)
 class Rate:
-    """A model in one task."""
+    """A model in one task, with the 95% bootstrap interval over captions; raters are not drawn."""
 
     task: Task
     model: str
-    against: str | None  # naturalness: the model that it is compared with
+    against: str  # naturalness: the model that it is compared with
     value: float | None  # accuracy in [0, 1], or naturalness in [-1, 1]; None if no caption has a vote
-    # The 95% bootstrap interval over captions; raters are not drawn. None if all votes are alike: so few captions do
-    # not tell how sure they are.
-    low: float | None
+    low: float | None  # None if all votes are alike: so few captions do not tell how sure they are
     high: float | None
     captions: int  # with a vote
     missing: int  # captions without any answer
@@ -70,11 +53,13 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True)
 class Ratings:
-    """The content of raters' files: rater -> question -> answer, and votes and rates in the order of the key."""
+    """The content of raters' files."""
 
     asked: int
-    raters: Mapping[str, Mapping[str, Answer]]
-    votes: Sequence[Vote]
+    answers: pd.DataFrame  # a row per rater and question, with `COLUMNS`
+    # A row per caption of the key: its `Entry`, how many raters chose sides `a` and `b`, and the majority's `value`: 1
+    # in the caption's favour, 0 against it, .5 for a tie or two equal captions, NaN without any answer.
+    votes: pd.DataFrame
     rates: Sequence[Rate]
     agreement: Mapping[Task, Agreement]
 
@@ -82,39 +67,37 @@ class Ratings:
 def aggregate(key_file: Path, files: Sequence[Path]) -> Ratings:
     """Counts the answers in the files that raters downloaded; of a rater who did so several times, all or the last."""
     key = read_key(key_file)
-    raters = read_answers(files, key)
-    # Question -> how many raters chose a and b.
-    chosen = Counter((question, one.choice) for answers in raters.values() for question, one in answers.items())
-    counted = {question: (chosen[question, "a"], chosen[question, "b"]) for question, _ in chosen}
-    votes = count_votes(key.entries, counted)
-    tasks: dict[str, Task] = {entry.question: entry.task for entry in key.entries if entry.question}
-    agreement = {}
-    for task in dict.fromkeys(entry.task for entry in key.entries):
-        several = [sides for question, sides in counted.items() if tasks[question] == task and sum(sides) > 1]
-        agreement[task] = Agreement(fleiss_kappa(np.array(several)) if several else None, len(several))
-    return Ratings(len(tasks), raters, votes, compute_rates(key.entries, votes), agreement)
+    answers = read_answers(files, key)
+    entries = pd.DataFrame([dict(entry) for entry in key.entries], columns=list(Entry.model_fields))
+    chosen = pd.crosstab(answers["question"], answers["choice"]).reindex(columns=["a", "b"], fill_value=0)
+    votes = entries.fillna({"against": ""}).join(chosen, on="question")
+    favour = (votes["a"] - votes["b"]).where(votes["side"] == "a", votes["b"] - votes["a"])
+    votes["value"] = ((favour.clip(-1, 1) + 1) / 2).mask(votes["question"].isna(), 0.5)
+    rates = [_rate(of) for _, of in votes.groupby(["task", "model", "against"], sort=False)]
+    agreement = {task: _agreement(votes[votes["task"] == task]) for task in TITLES if task in votes["task"].array}
+    return Ratings(votes["question"].nunique(), answers, votes, rates, agreement)
 
 
-def read_answers(files: Sequence[Path], key: Key) -> dict[str, dict[str, Answer]]:
-    """Rater -> question -> answer, of all files."""
-    tasks = {entry.question: entry.task for entry in key.entries if entry.question}
-    raters: dict[str, dict[str, Answer]] = {}
+def read_answers(files: Sequence[Path], key: Key) -> pd.DataFrame:
+    """The answers in all files, each of a rater and question once."""
+    asked = {(entry.question, entry.task) for entry in key.entries}
+    answers: dict[tuple[str, str], dict[str, str]] = {}
     for path in files:
         for line, row in _read_rows(path):
+            rater, task, question = row["rater"], row["task"], row["question"]
             if row["kit"] != key.kit:
                 problem = f"line {line}: kit {row['kit']!r:.60}, and the key's is {key.kit!r}"
                 raise InputError(path, problem, "give the key that was written with the raters' page")
-            if tasks.get(row["question"]) != row["task"]:
-                problem = f"line {line}: the page has no question {row['question']!r:.60} in task {row['task']!r:.60}"
+            if (question, task) not in asked:
+                problem = f"line {line}: the page has no question {question!r:.60} in task {task!r:.60}"
                 raise InputError(path, problem, "restore the file that the rater sent")
-            if not row["rater"] or row["choice"] not in ("a", "b") or row["place"] not in ("1", "2"):
-                values = ", ".join(f"{column} {row[column]!r:.60}" for column in ("rater", "choice", "place"))
+            if not rater or row["choice"] not in ("a", "b") or row["place"] not in ("1", "2"):
+                values = ", ".join(f"{name} {row[name]!r:.60}" for name in ("rater", "choice", "place"))
                 raise InputError(path, f"line {line}: {values}", "expected a name, a or b, and 1 or 2")
-            answer = Answer(row["choice"], row["place"])
-            if raters.setdefault(row["rater"], {}).setdefault(row["question"], answer) != answer:
-                problem = f"line {line}: rater {row['rater']!r:.60} has two answers to question {row['question']}"
+            if answers.setdefault((rater, question), row) != row:
+                problem = f"line {line}: rater {rater!r:.60} has two answers to question {question}"
                 raise InputError(path, problem, "give the rater's last file only, and two raters different names")
-    return raters
+    return pd.DataFrame(list(answers.values()), columns=list(COLUMNS))
 
 
 def _read_rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
@@ -135,46 +118,20 @@ def _read_rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         raise InputError(path, f"is not a CSV file ({error})", "restore the file that the rater sent") from None
 
 
-def count_votes(entries: Iterable[Entry], counted: Mapping[str, tuple[int, int]]) -> list[Vote]:
-    """The vote on every caption that has an answer or needs none."""
-    votes = []
-    for entry in entries:
-        if entry.question is None:
-            votes.append(Vote(entry, 0.5, 0))
-        elif entry.question in counted:
-            a, b = counted[entry.question]
-            favour, against = (a, b) if entry.side == "a" else (b, a)
-            votes.append(Vote(entry, 0.5 if favour == against else float(favour > against), a + b))
-    return votes
+def _rate(votes: pd.DataFrame) -> Rate:
+    task, model, against = votes[["task", "model", "against"]].iloc[0]
+    known = votes["value"].dropna()
+    ties, equal = int((known == 0.5).sum()), int(votes["question"].isna().sum())
+    values = 2 * known - 1 if task == "naturalness" else known
+    value = float(values.mean()) if len(values) else None
+    low, high = bootstrap_interval(values.to_numpy()) if values.nunique() > 1 else (None, None)
+    return Rate(task, model, against, value, low, high, len(known), len(votes) - len(known), ties - equal, equal)
 
 
-def compute_rates(entries: Iterable[Entry], votes: Iterable[Vote]) -> list[Rate]:
-    """The rates of every model that the entries name."""
-    found: dict[tuple[Task, str, str | None], list[Vote]] = defaultdict(list)
-    for vote in votes:
-        found[vote.entry.task, vote.entry.model, vote.entry.against].append(vote)
-    captions = Counter((entry.task, entry.model, entry.against) for entry in entries)
-    return [_compute_rate(*model, found[model], number) for model, number in captions.items()]
-
-
-def _compute_rate(task: Task, model: str, against: str | None, votes: Sequence[Vote], captions: int) -> Rate:
-    values = np.array([vote.value for vote in votes], dtype=np.float64)
-    if task == "naturalness":
-        values = 2 * values - 1
-    low, high = bootstrap_interval(values) if len(set(values)) > 1 else (None, None)
-    equal = sum(vote.entry.question is None for vote in votes)
-    return Rate(
-        task,
-        model,
-        against,
-        value=float(values.mean()) if votes else None,
-        low=low,
-        high=high,
-        captions=len(votes),
-        missing=captions - len(votes),
-        ties=sum(vote.value == 0.5 for vote in votes) - equal,
-        equal=equal,
-    )
+def _agreement(votes: pd.DataFrame) -> Agreement:
+    counted = votes.drop_duplicates("question")[["a", "b"]]
+    several = counted[counted.sum(axis=1) > 1].to_numpy(dtype=int)
+    return Agreement(fleiss_kappa(several) if len(several) else None, len(several))
 
 
 def fleiss_kappa(counted: NDArray[np.int64]) -> float | None:
@@ -187,24 +144,23 @@ def fleiss_kappa(counted: NDArray[np.int64]) -> float | None:
     """
     answers = counted.sum(axis=1)
     agreeing = (counted * (counted - 1)).sum(axis=1) / (answers * (answers - 1))
-    shares = counted.sum(axis=0) / counted.sum()
-    by_chance = float((shares**2).sum())
+    by_chance = float(((counted.sum(axis=0) / counted.sum()) ** 2).sum())
     return None if by_chance == 1 else (float(agreeing.mean()) - by_chance) / (1 - by_chance)
 
 
 def as_table(ratings: Ratings) -> str:
     """A table for reading."""
     lines = []
-    for name, answers in ratings.raters.items():
+    for name, answers in ratings.answers.groupby("rater", sort=False):
         # A rater who always presses the same key shows here.
-        first = sum(answer.place == "1" for answer in answers.values()) / len(answers)
+        first = (answers["place"] == "1").mean()
         number = f"{len(answers):,} of {ratings.asked:,} questions"
         lines.append(f"{name!r}: {number}, {first:.0%} of answers the first place")
     for task, agreement in ratings.agreement.items():
         lines += ["", TITLES[task]]
         for rate in ratings.rates:
             if rate.task == task:
-                name = rate.model if rate.against is None else f"{rate.model} against {rate.against}"
+                name = f"{rate.model} against {rate.against}" if rate.against else rate.model
                 lines.append(f"  {name:<40} {_format_rate(rate)}")
         kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.2f}"
         lines.append(f"  Fleiss' kappa {kappa}, of {agreement.questions:,} questions with two answers or more")
@@ -218,7 +174,6 @@ def _format_rate(rate: Rate) -> str:
     interval = " " * 16
     if rate.low is not None and rate.high is not None:
         interval = f"[{100 * rate.low:{sign}6.1f}, {100 * rate.high:{sign}6.1f}]"
-    notes = [f"{rate.captions:,} captions"]
-    notes += [f"{number:,} {kind}" for kind, number in (("tied", rate.ties), ("equal", rate.equal)) if number]
-    notes += [f"{rate.missing:,} without answers"] if rate.missing else []
+    counts = {"tied": rate.ties, "equal": rate.equal, "without answers": rate.missing}
+    notes = [f"{rate.captions:,} captions"] + [f"{number:,} {kind}" for kind, number in counts.items() if number]
     return f"{100 * rate.value:{sign}6.1f}  {interval}  {', '.join(notes)}"

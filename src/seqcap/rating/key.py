@@ -11,7 +11,6 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 
 Task = Literal["accuracy", "naturalness"]
-Side = Literal["a", "b"]
 
 
 class Entry(Frozen):
@@ -23,7 +22,7 @@ class Entry(Frozen):
     against: str | None  # naturalness: the model whose caption it is compared with
     # Where it is judged; equal captions share one. None if both captions of the comparison are the same.
     question: str | None
-    side: Side | None  # the answer in its favour: its own image, or the model's caption. None if nobody is asked.
+    side: Literal["a", "b"] | None  # the answer in its favour: its own image, or the model's caption
 
 
 class Key(Frozen):

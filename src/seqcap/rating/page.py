@@ -65,7 +65,8 @@ def write_page(
     A caption that several models give is asked for once. Two equal captions are not asked for: they are equally good.
     `scenes`: item -> scene, of the images in `accuracy` (`seqcap.world.scenes.read_scenes`).
     """
-    images = _draw_images(path, accuracy, scenes)
+    shown = {item for one in accuracy for item in (one.item, one.other)}
+    images = {item: _draw(path, item, scenes) for item in sorted(shown)}
     questions: dict[str, dict[str, Any]] = {}
     entries = []
     for one in accuracy:
@@ -81,26 +82,31 @@ def write_page(
         entries.append(Entry(task="naturalness", item=two.item, model=two.model, against=two.against, **asked))
     if not questions:
         raise InputError(path, "there is nothing to ask", "give captions, and in naturalness different ones")
-    content = _content(questions)
+    # Questions in the order of their names, images in that of their bytes: neither tells more.
+    pictures = sorted(set(images.values()))
+    place = {image: index for index, image in enumerate(pictures)}
+    by_name = [questions[name] for name in sorted(questions)]
+    numbered = [q | {s: place[q[s]] for s in "ab"} if q["task"] == "accuracy" else q for q in by_name]
+    content = {"pictures": pictures, "questions": numbered}
     kit = _hash(content)[:12]
+    # Inside a script element only "<" can end it.
+    embedded = json.dumps({"kit": kit, **content}, ensure_ascii=False).replace("<", "\\u003c")
     with atomic(path) as temporary:
-        temporary.write_text(_page(kit, content, title), encoding="utf-8")
+        page = render(Path(__file__).parent / "web", title=title, questions=Markup(embedded))
+        temporary.write_text(page, encoding="utf-8")
     write_json(path.with_name(KEY_FILE), Key(kit=kit, entries=tuple(entries)).model_dump(mode="json"))
 
 
-def _draw_images(path: Path, accuracy: Sequence[AccuracyItem], scenes: Mapping[int, Scene]) -> dict[int, str]:
-    """Item -> its image, as a data URI."""
-    images = {}
-    for item in sorted({item for one in accuracy for item in (one.item, one.other)}):
-        if item not in scenes:
-            fix = "photographs are not shown to raters: ask for naturalness alone"
-            raise InputError(path, f"image {item} is not a generated scene", fix)
-        drawn = draw(scenes[item], _SIZE, noise=0, rng=np.random.default_rng(0))
-        buffer = io.BytesIO()
-        # Flat colours: a palette halves the bytes, and only a few of the shades along edges are merged.
-        drawn.quantize(256).save(buffer, "PNG", optimize=True)
-        images[item] = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-    return images
+def _draw(path: Path, item: int, scenes: Mapping[int, Scene]) -> str:
+    """A scene's image, as a data URI."""
+    if item not in scenes:
+        fix = "photographs are not shown to raters: ask for naturalness alone"
+        raise InputError(path, f"image {item} is not a generated scene", fix)
+    drawn = draw(scenes[item], _SIZE, noise=0, rng=np.random.default_rng(0))
+    buffer = io.BytesIO()
+    # Flat colours: a palette halves the bytes, and only a few of the shades along edges are merged.
+    drawn.quantize(256).save(buffer, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def _ask(
@@ -114,21 +120,6 @@ def _ask(
     a, b = (first, second) if int(name[-1], 16) % 2 else (second, first)
     questions[name[:10]] = {"id": name[:10], "task": task, "caption": caption, "a": a, "b": b}
     return {"question": name[:10], "side": "a" if a == own else "b"}
-
-
-def _content(questions: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """The page's data: questions in the order of their names, images in that of their bytes. Neither tells more."""
-    by_name = [questions[name] for name in sorted(questions)]
-    shown = sorted({q[side] for q in by_name if q["task"] == "accuracy" for side in ("a", "b")})
-    place = {image: index for index, image in enumerate(shown)}
-    numbered = [q | {s: place[q[s]] for s in ("a", "b")} if q["task"] == "accuracy" else q for q in by_name]
-    return {"pictures": shown, "questions": numbered}
-
-
-def _page(kit: str, content: Mapping[str, Any], title: str) -> str:
-    # Inside a script element only "<" can end it.
-    questions = json.dumps({"kit": kit, **content}, ensure_ascii=False).replace("<", "\\u003c")
-    return render(Path(__file__).parent / "web", title=title, questions=Markup(questions))
 
 
 def _hash(value: Any) -> str:

@@ -5,8 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqcap.config.report import ReportedRun
-from seqcap.papers.across.measures import CIDER, COLUMNS, DISTINCT, DIVERSITY, RECALL, TRUTH, WORDS, YARDSTICKS, means
-from seqcap.papers.across.tables import agreement
+from seqcap.papers.across.tables import (
+    CIDER,
+    COLUMNS,
+    DISTINCT,
+    DIVERSITY,
+    RECALL,
+    TRUTH,
+    WORDS,
+    YARDSTICKS,
+    agreement,
+    means,
+)
 from seqcap.report.claims import Result
 from seqcap.report.inputs import Run
 from seqcap.report.tables import gain

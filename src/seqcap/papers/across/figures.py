@@ -3,8 +3,7 @@
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.config.report import ReportedRun
-from seqcap.papers.across.measures import AGAINST, CIDER, COLUMNS, OTHERS, papers
+from seqcap.papers.across.tables import AGAINST, CIDER, COLUMNS, OTHERS, papers
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 from seqcap.report.scatter import Point, draw_points, name_points
@@ -44,19 +43,12 @@ def _points(run: Run, name: str) -> list[Point]:
     found = []
     for paper, entries in papers(run).items():
         for entry in entries:
-            x, y = (_span(run, entry, column) for column in (name, CIDER))
-            if x is not None and y is not None:
+            ours = [COLUMNS[column].of(run, entry.name) for column in (name, CIDER)]
+            if all(value.value is not None for value in ours):
+                values, (below, above) = draw.spans(ours, 100)
+                x, y = zip(values, values - below, values + above, strict=True)
                 found.append(Point(entry.label, _COLOURS[paper], x, y, hollow=len(entry.seeds) == 1))
     return found
-
-
-def _span(run: Run, entry: ReportedRun, column: str) -> tuple[float, float, float] | None:
-    """Value and interval, x100."""
-    ours = COLUMNS[column].of(run, entry.name)
-    if ours.value is None:
-        return None
-    low, high = (ours.value if bound is None else bound for bound in (ours.low, ours.high))
-    return 100 * ours.value, 100 * low, 100 * high
 
 
 FIGURES = {"across": tradeoffs}

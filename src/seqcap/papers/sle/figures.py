@@ -1,25 +1,31 @@
 """SLE's figures: captions, clips, how peaked p(y|x) is, learning curves, quality against diversity, and alpha."""
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
-from seqcap.papers.sle.sweep import MULTI, SLE, outside_sweep, sweep
+from seqcap.papers.sle.sweep import MULTI, SLE, chosen_alpha, outside_sweep, sweep
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run, read_captions, read_images
 from seqcap.report.tables import Measure
+from seqcap.report.tradeoff import level
 
 # Runs of one objective share a colour and a marker, with attention and without, of images and of clips.
 _COLOURS = {"xe": draw.BASELINE, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.METHOD, MULTI: draw.PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
-
-QUANTITIES = {
+_LABELS = {"xe": "XE", "sll": "SLL", "sll_me": "SLL-ME", SLE: "SLL-SLE"}
+_QUANTITIES = {
     "train_reward": "reward of training samples (CIDEr-D x100)",
     "val_cider": "validation CIDEr x100, greedy captions",
 }
@@ -46,37 +52,25 @@ def _numbered(captions: Sequence[str], width: int) -> list[draw.Line]:
     return lines
 
 
-def _samples_figure(run: Run, shown: dict[str, str], count: int, number: int, first: int = 0) -> Figure | str:
-    """A row per image, a column of random samples per system; `first` images are skipped."""
-    there = {name: system for name, system in shown.items() if name in run.by_name}
+def _samples(run: Run, number: int, names: Sequence[str], count: int, first: int) -> Figure | str:
+    """The paper's figure of a number: a row per image, a column of random samples per run; `first` are skipped."""
+    there = [name for name in names if name in run.by_name]
     if not there:
-        return f"Not part of this run: {', '.join(shown.values())}."
+        return f"Not part of this run: {', '.join(_LABELS[name] for name in names)}."
     width = {1: 58, 2: 44}.get(len(there), 34)
     rows = []
     for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
         headings, columns = [], []
-        for name, system in there.items():
-            heading = f"{system}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
+        for name in there:
+            heading = f"{_LABELS[name]}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
             columns.append(_numbered(draw.captions_of(run, name, int(image["item"]), "sample"), width))
             headings.append(draw.Line(heading, _COLOURS[name], bold=True))
         rows.append(draw.Row(draw.image_name(run, image["item"]), str(image["file"]), headings, columns))
-    keys = list(there.values()) if len(shown) > 1 else ["captions"]
+    keys = [_LABELS[name] for name in there] if len(names) > 1 else ["captions"]
     printed = [_numbered(run.paper.published.example_captions(f"fig{number}", key), width) for key in keys]
-    headings = [draw.Line(f"{system}, as printed (COCO)", _COLOURS[name], bold=True) for name, system in there.items()]
+    headings = [draw.Line(f"{_LABELS[name]}, as printed (COCO)", _COLOURS[name], bold=True) for name in there]
     rows.append(draw.Row(f"the paper's Figure {number}", None, headings, printed))
-    return draw.captions_figure(run, rows, [system for name, system in shown.items() if name not in there])
-
-
-def figure1(run: Run) -> Figure | str:
-    return _samples_figure(run, {"sll": "SLL"}, count=1, number=1)
-
-
-def figure2(run: Run) -> Figure | str:
-    return _samples_figure(run, {"xe": "XE", "sll": "SLL"}, count=1, number=2, first=1)
-
-
-def figure4(run: Run) -> Figure | str:
-    return _samples_figure(run, {"xe": "XE", "sll": "SLL", "sll_sle": "SLL-SLE"}, count=3, number=4, first=2)
+    return draw.captions_figure(run, rows, [_LABELS[name] for name in names if name not in there])
 
 
 _CLIPS, _CLIP_WIDTH = 4, 78
@@ -100,7 +94,7 @@ def clips(run: Run) -> Figure | str:
     return draw.captions_figure(run, rows)
 
 
-def figure3(run: Run) -> Figure:
+def concentration(run: Run) -> Figure:
     """A row per captioner: how probable its beams are, and how improbable its random samples."""
     figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(run.captioners)), layout="constrained")
     axes = figure.subplots(len(run.captioners), 2, squeeze=False)
@@ -113,27 +107,27 @@ def figure3(run: Run) -> Figure:
     return figure
 
 
+def _log_probs(run: Run, name: str, decoder: str) -> pd.DataFrame:
+    decoded = run.decoded[name]
+    return decoded.loc[decoded["decoder"] == decoder, ["seed", "item", "log_prob"]]
+
+
 def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
     colours = _colours(run)
     for entry in entries:
-        decoded = run.decoded[entry.name]
-        beam = decoded[decoded["decoder"] == "beam"]
-        best_first = beam.sort_values(["seed", "item", "log_prob"], ascending=[True, True, False])
-        mass = np.exp(best_first["log_prob"]).groupby([best_first["seed"], best_first["item"]]).cumsum()
-        place = best_first.groupby(["seed", "item"]).cumcount() + 1
-        curve = mass.groupby(place).mean()
+        best_first = _log_probs(run, entry.name, "beam").sort_values("log_prob", ascending=False)
+        best_first["mass"] = np.exp(best_first["log_prob"])
+        beams = best_first.groupby(["seed", "item"])
+        curve = beams["mass"].cumsum().groupby(beams.cumcount() + 1).mean()
         axis.plot(curve.index, curve.to_numpy(), color=colours[entry.name], marker=_marker(entry), label=entry.label)
-    axis.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability")
-    axis.set_ylim(bottom=0)
+    axis.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability", ylim=(0, None))
     axis.set_xticks(range(1, run.beam() + 1))
     axis.legend(frameon=False)
 
 
 def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
-    colours, surprisals = _colours(run), []
-    for entry in entries:
-        decoded = run.decoded[entry.name]
-        surprisals.append(-decoded.loc[decoded["decoder"] == "sample", "log_prob"].to_numpy(dtype=float))
+    colours = _colours(run)
+    surprisals = [-_log_probs(run, entry.name, "sample")["log_prob"].to_numpy(dtype=float) for entry in entries]
     boxes = axis.boxplot(
         surprisals,
         orientation="horizontal",
@@ -149,24 +143,21 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
         box.set_facecolor(to_rgba(colours[entry.name], alpha=0.5))
     means = [f"{entry.label}  {values.mean():.1f}" for entry, values in zip(entries, surprisals, strict=True)]
     axis.set_yticks(range(1, len(entries) + 1), means)
-    axis.set_ylim(len(entries) + 0.6, 0.4)
-    axis.set_xlim(left=0)
-    axis.set_xlabel("-log p(y|x) of a random sample, nats")
+    axis.set(xlabel="-log p(y|x) of a random sample, nats", xlim=(0, None), ylim=(len(entries) + 0.6, 0.4))
 
 
 def curves(run: Run) -> Figure:
-    curves = run.curves
-    quantities = [quantity for quantity in QUANTITIES if (curves["quantity"] == quantity).any()]
+    curves = run.curves.assign(value=100 * run.curves["value"])
+    quantities = [quantity for quantity in _QUANTITIES if (curves["quantity"] == quantity).any()]
     figure = Figure(figsize=(3.4 * max(len(quantities), 2) + 1.9, 2.6 * len(run.captioners)), layout="constrained")
     axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
     for row, captioner in zip(axes, run.captioners, strict=True):
         entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
         for axis, quantity in zip(row, quantities, strict=True):
             shown = curves[curves["quantity"] == quantity]
-            shown = shown.assign(value=100 * shown["value"])
             draw.plot_curves(axis, shown, entries, _colours(run))
             draw.plot_start(axis, shown, entries, "XE")
-            axis.set_title(QUANTITIES[quantity], loc="left")
+            axis.set_title(_QUANTITIES[quantity], loc="left")
             axis.set_xlabel("training step (0: before any)")
         row[0].set_ylabel(f"captioner {captioner}")
         row[-1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -177,31 +168,18 @@ def tradeoff(run: Run) -> Figure:
     """Left ours, a point per seed; right the paper's Table 4."""
     figure = Figure(figsize=(9.6, 3.9), layout="constrained")
     ours, paper = figure.subplots(1, 2)
-    colours = _colours(run)
-    task = run.config.pictures
+    colours, task = _colours(run), run.config.pictures
     for entry in outside_sweep(run):
-        if entry.task != task:
+        div2, cider = (_per_seed(run, entry.name, _OF_SAMPLES[of]) for of in ("Div-2", "CIDEr"))
+        if entry.task != task or cider is None or div2 is None:
             continue
-        cider = run.scores.per_item(entry.name, "sample", "CIDEr", "every")
-        div2 = run.scores.per_item(entry.name, "sample", "Div2", "set")
-        if cider is None or div2 is None:
-            continue
-        attention = entry.captioner != run.captioners[0]
         colour = colours[entry.name]
-        ours.scatter(
-            div2.mean(axis=0),
-            cider.mean(axis=0) * 100,
-            color=to_rgba(colour, alpha=0.25) if attention else colour,
-            edgecolors=colour,
-            marker=_marker(entry),
-            s=42,
-            linewidths=1.4,
-            label=entry.label,
-        )
+        look: dict[str, Any] = {"edgecolors": colour, "marker": _marker(entry), "s": 42, "linewidths": 1.4}
+        fill = colour if entry.captioner == run.captioners[0] else to_rgba(colour, alpha=0.25)
+        ours.scatter(div2, cider * 100, color=fill, label=entry.label, **look)
     ours.set_title(f"ours, {run.dataset(task)} {run.split(task)}: a point per seed", loc="left")
-    for name, row in (("xe", "XE (rs)"), ("sll", "SLL (rs)"), ("sll_me", "SLL-ME (rs)"), ("sll_sle", "SLL-SLE (rs)")):
-        x, y = (run.paper.published.value("table4", row, column) for column in ("Div2", "CIDEr"))
-        label = row.removesuffix(" (rs)")
+    for name, label in _LABELS.items():
+        x, y = (run.paper.published.value("table4", f"{label} (rs)", column) for column in ("Div2", "CIDEr"))
         paper.scatter(x, y, color=_COLOURS[name], marker=_MARKERS[name], s=42, label=label)
     paper.set_title("the paper's Table 4, COCO", loc="left")
     for axis, samples in ((ours, run.samples()), (paper, 5)):
@@ -209,6 +187,10 @@ def tradeoff(run: Run) -> Figure:
         axis.margins(0.12)
         axis.legend(frameon=False)
     return figure
+
+
+def _per_seed(run: Run, name: str, of: Measure) -> pd.Series[float] | None:
+    return run.scores.by_seed(name, of.decoder, of.metric, of.captions)
 
 
 # Distance -> its colour and marker.
@@ -227,8 +209,7 @@ _TRUE = {
 
 def alpha(run: Run) -> Figure | str:
     """A panel per measure of the random samples, a line per distance, from exploration alone (0) to SLL (1)."""
-    found = sweep(run)
-    if len(found.alphas) < 2:
+    if len(set().union(*sweep(run).values())) < 2:
         return "This run has fewer than two values of alpha."
     panels = _OF_SAMPLES | (_TRUE if run.knows_facts else {})
     lines = -(-len(panels) // 3)
@@ -248,31 +229,31 @@ def alpha(run: Run) -> Figure | str:
 
 
 def _alpha_panel(axis: Axes, run: Run, measure: Measure, style: str = "-", of: str = "") -> None:
-    found, scale = sweep(run), registry.find(measure.metric).scale
-    for place, (distance, line) in enumerate(found.lines.items()):
+    lines, scale = sweep(run), registry.find(measure.metric).scale
+    for place, (distance, line) in enumerate(lines.items()):
         colour, marker = _DISTANCES.get(distance, (draw.GREY, "v"))
-        shift = 0.012 * (place - (len(found.lines) - 1) / 2)
+        shift = 0.012 * (place - (len(lines) - 1) / 2)
         points = {value + shift: measure.of(run, entry.name) for value, entry in line.items()}
         for x, entry in zip(points, line.values(), strict=True):
-            seeds = run.scores.by_seed(entry.name, measure.decoder, measure.metric, measure.captions)
-            if points[x].value is not None and seeds is not None:
+            seeds = _per_seed(run, entry.name, measure)
+            if seeds is not None:
                 axis.plot([x] * len(seeds), seeds * scale, "_", color=colour, markersize=9, alpha=0.5)
         label = f"{distance.replace('_', '-')} distance{of}"
         look = {"color": colour, "marker": marker, "markersize": 5, "capsize": 2, "ls": style, "label": label}
         draw.plot_estimates(axis, points, scale, **look)
-    level = measure.of(run, "xe").value
-    if level is not None and not of:
-        axis.axhline(level * scale, color=draw.BLACK, linewidth=1, linestyle=":", label="XE")
-    if found.chosen is not None and not of:
-        axis.axvline(found.chosen, color=draw.MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
+    xe, chosen = level(run, "xe", measure), chosen_alpha(run)
+    if xe is not None and not of:
+        axis.axhline(xe * scale, color=draw.BLACK, linewidth=1, linestyle=":", label="XE")
+    if chosen is not None and not of:
+        axis.axvline(chosen, color=draw.MUTED, linewidth=1, linestyle="-.", label="alpha of this run's SLL-SLE")
     axis.set(xlim=(-0.05, 1.05), xticks=[0, 0.25, 0.5, 0.75, 1])
 
 
 FIGURES = {
-    "sle_fig1": figure1,
-    "sle_fig2": figure2,
-    "sle_fig3": figure3,
-    "sle_fig4": figure4,
+    "sle_fig1": partial(_samples, number=1, names=["sll"], count=1, first=0),
+    "sle_fig2": partial(_samples, number=2, names=["xe", "sll"], count=1, first=1),
+    "sle_fig3": concentration,
+    "sle_fig4": partial(_samples, number=4, names=["xe", "sll", SLE], count=3, first=2),
     "sle_clips": clips,
     "sle_curves": curves,
     "sle_tradeoff": tradeoff,

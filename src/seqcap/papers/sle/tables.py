@@ -15,31 +15,29 @@ from seqcap.report.tables import (
     published_cells,
     quality_cells,
 )
+from seqcap.report.tradeoff import level
 
 
 def table4(run: Run) -> list[Cell]:
-    return [cell.remarked(*_single_caption(run, cell)) for cell in published_cells(run, "table4")]
-
-
-def _single_caption(run: Run, cell: Cell) -> tuple[str, ...]:
     """Table 4 prints, as the CIDEr of a beam's five captions, what Table 2 prints for its best caption."""
-    facts, published = run.paper.facts, run.paper.published
-    name, decoder = facts.rows["table4"].get(cell.row, ("", ""))
-    if (decoder, cell.column) != ("beam", "CIDEr") or cell.ours.value is None or cell.row in facts.ours["table4"]:
-        return ()
-    table2 = published.table("table2")
-    label = cell.row.removesuffix(" (bs)")
-    best = table2.loc[(table2["row"] == label) & (table2["column"] == "CIDEr"), "value"].tolist()
-    ours = run.scores.by_seed(name, "beam", "CIDEr")
-    if best != [published.value("table4", cell.row, "CIDEr")] or ours is None:
-        return ()
-    return (
-        f"the paper prints Table 2's value, that of the best caption alone; ours for that is {ours.mean() * 100:.1f}",
-    )
+    best = {f"{cell['row']} (bs)": cell for cell in run.paper.published.records("table2") if cell["column"] == "CIDEr"}
+    cells = []
+    for cell in published_cells(run, "table4"):
+        if cell.column == "CIDEr" and cell.row in best and cell.printed == best[cell.row]["printed"]:
+            name, _ = run.paper.facts.rows["table4"][cell.row]
+            ours = level(run, name, Measure("beam", "CIDEr"))
+            if ours is not None:
+                words = "the paper prints Table 2's value, that of the best caption alone; ours for that is"
+                cell = cell.remarked(f"{words} {ours * 100:.1f}")
+        cells.append(cell)
+    return cells
 
 
-def truth_columns(run: Run) -> dict[str, Measure]:
-    return {
+def truth(run: Run) -> list[Cell] | Made:
+    """True precision and recall of every run's captions, and of human ones: only scenes know their own facts."""
+    if not run.knows_facts:
+        return no_truth(run)
+    columns = {
         "precision, greedy": Measure("greedy", "precision_true"),
         "precision, beam": Measure("beam", "precision_true"),
         f"precision, {run.samples()} samples": Measure("sample", "precision_true", "every"),
@@ -47,13 +45,6 @@ def truth_columns(run: Run) -> dict[str, Measure]:
         f"recall, {run.samples()} samples together": Measure("sample", "recall_true", "set"),
         f"recall, beam of {run.beam()} together": Measure("beam", "recall_true", "set"),
     }
-
-
-def truth(run: Run) -> list[Cell] | Made:
-    """True precision and recall of every run's captions, and of human ones: only scenes know their own facts."""
-    if not run.knows_facts:
-        return no_truth(run)
-    columns = truth_columns(run)
     known = [entry for entry in run.trained if run.knows_facts_of(entry.task)]
     cells = [cell for entry in known for cell in measured_cells(run, entry.captioner, entry, columns)]
     no_decoder = Estimate(None, remarks=(f"human captions come from no decoder: see {run.samples()} samples",))

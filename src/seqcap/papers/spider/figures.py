@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from seqcap.papers.spider.variance import read_variance
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run
-from seqcap.report.statistics import Floats
+from seqcap.report.statistics import bootstrap_interval
 from seqcap.report.tables import HUMAN_LABEL, Estimate, Measure
 
 _COLOURS = {
@@ -23,7 +23,7 @@ _COLOURS = {
     "pg_spice": draw.PINK,
 }
 
-# Table 2's columns, and Figure 3's bars: run -> its name in the paper.
+# Run -> its name in Table 2; of these, Figure 3's bars.
 _EXAMPLES = {
     "mle": "MLE",
     "pg_spice": "PG-SPICE",
@@ -32,7 +32,7 @@ _EXAMPLES = {
     "pg_bcmr": "PG-BCMR",
     "pg_spider": "PG-SPIDEr",
 }
-_JUDGED = {"pg_spider": "PG-SPIDEr", "pg_bcmr": "PG-BCMR", "mle": "MLE"}
+_JUDGED = ("pg_spider", "pg_bcmr", "mle")
 
 _CAPTION_WIDTH = 92
 
@@ -59,8 +59,9 @@ def figure3(run: Run) -> Figure:
     """Left: the published bars. Right: how often our captions say only what is true, with 95% intervals."""
     figure = Figure(figsize=(10.4, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[3, 10])
-    printed = [run.paper.published.value("fig3", row, "% not bad") for row in _JUDGED.values()]
-    _bars(left, list(range(len(printed))), list(_JUDGED), list(_JUDGED.values()), printed)
+    labels = [_EXAMPLES[name] for name in _JUDGED]
+    printed = [Estimate(run.paper.published.value("fig3", label, "% not bad")) for label in labels]
+    _bars(left, range(len(printed)), _JUDGED, labels, printed, scale=1)
     left.set(ylabel="captions judged not bad by people, %")
     left.set_title("the paper's Figure 3, COCO", loc="left")
     task = run.config.pictures
@@ -70,21 +71,15 @@ def figure3(run: Run) -> Figure:
         right.text(0.5, 0.5, words, ha="center", va="center", color=draw.GREY, transform=right.transAxes)
         right.set_axis_off()
         return figure
-    places: list[float] = []
-    names: list[str] = []
-    others = [entry.name for entry in run.trained if entry.name not in _JUDGED]
     # The three of the paper, then the rest, then people: a gap sets each group apart.
-    for group in ([name for name in _JUDGED if name in run.by_name], others, [HUMAN]):
-        start = places[-1] + 1.6 if places else 0.0
-        places += [start + i for i in range(len(group))]
-        names += group
+    judged = [name for name in _JUDGED if name in run.by_name]
+    others = [entry.name for entry in run.trained if entry.name not in _JUDGED]
+    names = [*judged, *others, HUMAN]
+    places = [place + 0.6 * ((name not in judged) + (name == HUMAN)) for place, name in enumerate(names)]
     beam, people = Measure("beam", "all_true"), Measure("sample", "all_true", "every")
     found = [(people if name == HUMAN else beam).of(run, name) for name in names]
-    values, errors = draw.spans(found, 100)
-    values[[ours.value is None for ours in found]] = np.nan
     labels = [HUMAN_LABEL if name == HUMAN else run.by_name[name].label for name in names]
-    alone = [ours.seeds == 1 for ours in found]
-    _bars(right, places, names, [label.replace(" ", "\n") for label in labels], values, errors, alone)
+    _bars(right, places, names, [label.replace(" ", "\n") for label in labels], found, scale=100)
     right.set(ylabel="best beam captions whose every statement\nis true of the scene (a checker's verdict), %")
     return figure
 
@@ -94,27 +89,27 @@ def _bars(
     places: Sequence[float],
     names: Sequence[str],
     labels: Sequence[str],
-    values: Sequence[float] | Floats,
-    errors: Floats | None = None,
-    hollow: Sequence[bool] = (),
+    found: Sequence[Estimate],
+    scale: float,
 ) -> None:
     colours = draw.palette(names, _COLOURS | {HUMAN: draw.PEOPLE})
+    values, errors = draw.spans(found, scale)
+    values[[ours.value is None for ours in found]] = np.nan
     bars = axis.bar(
         places,
         values,
         color=[colours[name] for name in names],
         width=0.8,
         alpha=0.65,  # error bars must show on a black bar
-        yerr=errors,
+        yerr=errors if errors.any() else None,
         error_kw={"ecolor": draw.BLACK, "elinewidth": 1, "capsize": 3},
     )
-    for bar, name, of_one_seed in zip(bars, names, hollow, strict=False):
-        if of_one_seed:
+    for bar, name, place, ours in zip(bars, names, places, found, strict=True):
+        if ours.seeds == 1:
             bar.set(facecolor="white", edgecolor=colours[name])
-    axis.bar_label(bars, fmt="%.1f", padding=3)
-    for place, value in zip(places, values, strict=True):
-        if np.isnan(value):
+        if ours.value is None:
             axis.text(place, 0, " no number", rotation=90, ha="center", va="bottom", color=draw.GREY)
+    axis.bar_label(bars, fmt="%.1f", padding=3)
     axis.set_xticks(places, [label.replace("-", "-\n", 1) for label in labels], fontsize=8)
     axis.margins(y=0.12)
 
@@ -126,16 +121,16 @@ def variance(run: Run) -> Figure | str:
         return "The gradient's variance was not measured in this run."
     figure = Figure(figsize=(6.2, 3.7), layout="constrained")
     axes = figure.subplots()
-    for baseline, label, colour, marker in (
-        (False, "no baseline", draw.BLACK, "o"),
-        (True, "baseline", draw.GREEN, "s"),
-    ):
-        measured = {k: noise for (k, with_baseline), noise in sorted(settings.items()) if with_baseline == baseline}
-        points = {float(k): Estimate(noise.variance, *noise.interval()) for k, noise in measured.items()}
+    lines = ((False, "no baseline", draw.BLACK, "o"), (True, "baseline", draw.GREEN, "s"))
+    for baseline, label, colour, marker in lines:
+        points = {
+            float(k): Estimate(noise.variance, *bootstrap_interval(noise.distances))
+            for (k, with_baseline), noise in sorted(settings.items())
+            if with_baseline == baseline
+        }
         draw.plot_estimates(axes, points, 1, color=colour, marker=marker, capsize=3, label=label)
     axes.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
-    axes.set(ylabel="variance: mean squared distance from the mean")
-    axes.set_ylim(bottom=0)
+    axes.set(ylabel="variance: mean squared distance from the mean", ylim=(0, None))
     axes.legend(frameon=False)
     signal = next(iter(settings.values())).squared_mean
     relative = axes.twinx()
@@ -149,11 +144,10 @@ def curves(run: Run) -> Figure:
     """Validation CIDEr of all runs; then a panel per reward with those that are paid it."""
     curves = run.curves
     rewards = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
-    columns = 3
-    lines = -(-(1 + len(rewards)) // columns)
+    lines = -(-(1 + len(rewards)) // 3)
     colours = draw.palette(run.by_name, _COLOURS)
-    figure = Figure(figsize=(3.6 * columns, 2.8 * lines), layout="constrained")
-    first, *others = figure.subplots(lines, columns, squeeze=False).flat
+    figure = Figure(figsize=(10.8, 2.8 * lines), layout="constrained")
+    first, *others = figure.subplots(lines, 3, squeeze=False).flat
     cider = curves[curves["quantity"] == "val_cider"]
     draw.plot_curves(first, cider, run.trained, colours)
     draw.plot_start(first, cider, run.trained, "MLE")
@@ -173,7 +167,7 @@ def curves(run: Run) -> Figure:
             for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
                 axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")
         axis.set_title(f"reward {reward}: validation; dotted: training", loc="left")
-    for axis in (first, *others[: len(rewards)]):
+    for axis in (first, *others):
         axis.set_xlabel("training step (0: before any)")
     for axis in others[len(rewards) :]:
         axis.set_axis_off()

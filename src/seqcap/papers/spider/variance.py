@@ -1,7 +1,5 @@
 """How noisy the policy gradient is with K rollouts, with and without the baseline (spider_variance.parquet)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +21,6 @@ class Noise:
     def variance(self) -> float:
         return float(self.distances.mean())
 
-    def interval(self) -> tuple[float, float]:
-        return statistics.bootstrap_interval(self.distances)
-
-    def relative_to(self, other: Noise) -> tuple[float, float, float]:
-        """This variance over the other's, with the 95% interval over both's replicates."""
-        ratios = statistics.resampled_means(self.distances) / statistics.resampled_means(other.distances, seed=1)
-        return (self.variance / other.variance, *statistics.interval(ratios))
-
 
 Settings = Mapping[tuple[int, bool], Noise]  # (rollouts, whether with the baseline) -> its replicates
 
@@ -42,10 +32,8 @@ def read_variance(run: Run) -> Settings:
         return {}
     frame = parquet.read_table(path, schemas.VARIANCE).to_pandas()
     return {
-        (int(rollouts), bool(baseline)): Noise(
-            group["squared_distance"].to_numpy(dtype=float), float(group["squared_mean"].iloc[0])
-        )
-        for (rollouts, baseline), group in frame.groupby(["rollouts", "baseline"])
+        (int(rollouts), bool(baseline)): Noise(of["squared_distance"].to_numpy(float), of["squared_mean"].iloc[0])
+        for (rollouts, baseline), of in frame.groupby(["rollouts", "baseline"])
     }
 
 
@@ -53,21 +41,25 @@ def in_words(settings: Settings) -> str:
     """The effect of rollouts (K = 3 against 1) and of the baseline on the variance, in words."""
     found = []
     for baseline, words in ((False, "without the baseline"), (True, "with it")):
-        if {(1, baseline), (3, baseline)} <= set(settings):
-            found.append(f"{_times(settings[3, baseline], settings[1, baseline])} of K = 1's variance {words}")
-    sentences = [f"K = 3 rollouts leave {' and '.join(found)}."] if found else []
+        share = _times(settings, (3, baseline), (1, baseline))
+        found += [f"{share} of K = 1's variance {words}"] if share else []
+    words = f" K = 3 rollouts leave {' and '.join(found)}." if found else ""
     for rollouts in (1, 3):
-        if {(rollouts, True), (rollouts, False)} <= set(settings):
-            share = _times(settings[rollouts, True], settings[rollouts, False])
-            sentences.append(f"At K = {rollouts} the baseline leaves {share} of the variance without one.")
-    if not sentences:
+        share = _times(settings, (rollouts, True), (rollouts, False))
+        words += f" At K = {rollouts} the baseline leaves {share} of the variance without one." if share else ""
+    if not words:
         return ""
     return (
-        f"*Rollouts and the baseline.* {' '.join(sentences)} Variance: the mean squared distance of a gradient's "
-        "replicates from their mean; [ ]: 95% bootstrap over replicates."
+        f"*Rollouts and the baseline.*{words} Variance: the mean squared distance of a gradient's replicates from "
+        "their mean; [ ]: 95% bootstrap over replicates."
     )
 
 
-def _times(one: Noise, other: Noise) -> str:
-    value, low, high = one.relative_to(other)
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+def _times(settings: Settings, one: tuple[int, bool], other: tuple[int, bool]) -> str:
+    """One setting's variance over another's, with the 95% interval; nothing unless both were measured."""
+    if not {one, other} <= set(settings):
+        return ""
+    mine, others = settings[one], settings[other]
+    ratios = statistics.resampled_means(mine.distances) / statistics.resampled_means(others.distances, seed=1)
+    low, high = statistics.interval(ratios)
+    return f"{mine.variance / others.variance:.2f} [{low:.2f}, {high:.2f}]"

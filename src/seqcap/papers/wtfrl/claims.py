@@ -9,29 +9,28 @@ from seqcap.report.inputs import Run
 from seqcap.report.markdown import by_number
 from seqcap.report.tables import gain
 
+_TEST_IMAGES = 5000  # of COCO
+
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    return [*_confirmed(run), *_weighed(run), *_steps(run), *_among(run)]
+    return [*filter(None, (_confirmed(run), _weighed(run), _steps(run), _among(run)))]
 
 
-def _confirmed(run: Run) -> list[str]:
+def _confirmed(run: Run) -> str:
     found = []
     for entry in runs_of_table(run):
-        if entry.name == TF:
-            continue
         paid, judged = (
             gain(run, entry.name, TF, of.decoder, of.metric, of.captions)
             for of in (measure(run, "T2I R@10"), measure(run, "T2I R@10", "judge"))
         )
-        if paid.value is None or judged.value is None:
-            continue
-        words = f"{entry.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
-        # A gain that may be zero has no share.
-        found.append(f"{words} ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else words)
-    return [ClaimsFile.read(run.paper).remark("confirmed", found="; ".join(found))] if found else []
+        if entry.name != TF and paid.value is not None and judged.value is not None:
+            words = f"{entry.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
+            # A gain that may be zero has no share.
+            found.append(f"{words} ({judged.value / paid.value:.0%})" if (paid.low or 0.0) > 0 else words)
+    return ClaimsFile.read(run.paper).remark("confirmed", found="; ".join(found)) if found else ""
 
 
-def _weighed(run: Run) -> list[str]:
+def _weighed(run: Run) -> str:
     """How much both parts of the reward vary when the captioner begins to learn: that, not alpha, is their weight."""
     found = []
     for entry in runs_of_table(run):
@@ -41,26 +40,26 @@ def _weighed(run: Run) -> list[str]:
         first = mine[mine["step"] == begun.min()].groupby("quantity")["value"].mean()
         if {"beam_similarity_std", "beam_regular_std"} <= set(first.index):
             found.append(f"{entry.label}: {first['beam_similarity_std']:.3g} and {first['beam_regular_std']:.3g}")
-    return [ClaimsFile.read(run.paper).remark("weighed", found="; ".join(found))] if found else []
+    return ClaimsFile.read(run.paper).remark("weighed", found="; ".join(found)) if found else ""
 
 
-def _steps(run: Run) -> list[str]:
-    learned = _learned(run)
+def _steps(run: Run) -> str:
+    settings = {entry.name: entry.settings for entry in runs_of_table(run) if entry.name in run.steps}
+    alone = {name: int(of.get("pretraining_steps", of.get("tuning_steps", 0))) for name, of in settings.items()}
+    learned = {name: run.steps[name] - steps for name, steps in alone.items() if run.steps[name] > steps}
     if not learned:
-        return []
+        return ""
     words = f"*Steps.* After TF, so many steps in which the captioner learns: {_by_number(learned)}."
-    alone = {name: _alone(run, name) for name in learned if _alone(run, name)}
-    if alone:
-        words += f" Before them a discriminator or grammar head learned alone: {_by_number(alone)}."
+    if any(alone[name] for name in learned):
+        partners = {name: alone[name] for name in learned if alone[name]}
+        words += f" Before them a discriminator or grammar head learned alone: {_by_number(partners)}."
     if {WTF, LONGER} <= set(learned):
         mine, other = learned[WTF], learned[LONGER]
         words += f" D10 compares {'equally many steps' if mine == other else f'{mine:,} steps with {other:,}'}."
     words += " The last epoch's weights are kept, of TF the best epoch's on val."
     # RL may need a smaller one.
-    rates = {entry.name: entry.learning_rate for entry in runs_of_table(run) if entry.name in learned}
-    if len(set(rates.values())) > 1:
-        words += f" Learning rates differ: {_by_number(rates)}."
-    return [words]
+    rates = {name: run.by_name[name].learning_rate for name in learned}
+    return words + (f" Learning rates differ: {_by_number(rates)}." if len(set(rates.values())) > 1 else "")
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:
@@ -68,26 +67,13 @@ def _by_number(numbers: Mapping[str, float]) -> str:
     return by_number((f"`{name}`", number) for name, number in numbers.items())
 
 
-def _learned(run: Run) -> dict[str, int]:
-    steps = {entry.name: run.steps.get(entry.name, 0) - _alone(run, entry.name) for entry in runs_of_table(run)}
-    return {name: number for name, number in steps.items() if number > 0}
-
-
-def _alone(run: Run, name: str) -> int:
-    settings = run.by_name[name].settings
-    return int(settings.get("pretraining_steps", settings.get("tuning_steps", 0)))
-
-
-def _among(run: Run) -> list[str]:
+def _among(run: Run) -> str:
     by_run = (run.scores.per_item(entry.name, "beam", "own_R@1", "best") for entry in runs_of_table(run))
-    scored = next((scores for scores in by_run if scores is not None), None)
+    scored = next((len(scores) for scores in by_run if scores is not None), None)
+    if scored is None:
+        return ""
     table = run.paper.published.table("table1")
     printed = table.loc[table["column"].str.contains("R@"), "value"] / 100 * _TEST_IMAGES
     whole = int((abs(printed - printed.round()) < 1e-6).sum())
-    if scored is None:
-        return []
-    numbers = {"scored": len(scored), "whole": whole, "recalls": len(printed), "images": _TEST_IMAGES}
-    return [ClaimsFile.read(run.paper).remark("among", **numbers)]
-
-
-_TEST_IMAGES = 5000
+    numbers = {"scored": scored, "whole": whole, "recalls": len(printed), "images": _TEST_IMAGES}
+    return ClaimsFile.read(run.paper).remark("among", **numbers)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seqcap.papers.wtfrl.ablations import changed
-from seqcap.papers.wtfrl.runs import ALONE, LONGER, PEOPLE, RL, TF, WTF, WTF_RL, measure, rows_by_run, runs_of_table
+from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, TF, WTF_RL, changed, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run, read_captions
 from seqcap.report.tables import HUMAN_LABEL, Measure
@@ -17,26 +14,21 @@ from seqcap.report.tables import HUMAN_LABEL, Measure
 # Run -> its colour and marker.
 _STYLES = {
     TF: (draw.BASELINE, "o"),
-    LONGER: (draw.GREY, "o"),
-    WTF: (draw.BLUE, "s"),
+    "tf_longer": (draw.GREY, "o"),
+    "wtf": (draw.BLUE, "s"),
     WTF_RL: (draw.METHOD, "D"),
-    RL: (draw.ORANGE, "^"),
+    "rl": (draw.ORANGE, "^"),
     ALONE: (draw.OLIVE, "v"),
     "rl_unidirectional": (draw.PINK, "<"),
     "scst_discriminator": (draw.GREEN, "P"),
     "scst_grammar": (draw.SKY, "X"),
 }
 
-# Author of captions -> the paper's name for it, and ours.
+# Author of captions -> the paper's name for it, and ours with its colour.
 _EXAMPLES = {
-    HUMAN: ("generic_gt", "generic ground truth"),
-    ALONE: ("reward_hacking", "reward hacking"),
-    WTF_RL: ("WTF-RL", "WTF-RL"),
-}
-_EXAMPLE_COLOURS = {
-    "generic ground truth": draw.PEOPLE,
-    "reward hacking": _STYLES[ALONE][0],
-    "WTF-RL": _STYLES[WTF_RL][0],
+    HUMAN: ("generic_gt", "generic ground truth", draw.PEOPLE),
+    ALONE: ("reward_hacking", "reward hacking", _STYLES[ALONE][0]),
+    WTF_RL: ("WTF-RL", "WTF-RL", _STYLES[WTF_RL][0]),
 }
 _CAPTION_WIDTH = 84
 
@@ -49,40 +41,29 @@ def figure1(run: Run) -> Figure:
     drawn = draw.choose_images(run.images, len(printed))
     images = run.images.set_index("item").loc[chosen].reset_index() if chosen else drawn
     people = read_captions(run.config.pictures)
-    there = [name for name in _EXAMPLES if name == HUMAN or name in run.by_name]
+    there = {name: label for name, (_, label, _) in _EXAMPLES.items() if name == HUMAN or name in run.by_name}
+    colours = {label: colour for _, label, colour in _EXAMPLES.values()}
     checked = ", true or false" if run.knows_facts else ""
     heading = f"{words}rank by what pays, by the judge{checked}: caption"
 
     def captions(item: int) -> dict[str, draw.Line]:
-        lines = {name: draw.beam_caption(run, name, item) for name in there if name != HUMAN}
-        lines[HUMAN] = draw.Line(people[item])
-        return {_EXAMPLES[name][1]: _ranked(run, name, item, lines[name]) for name in there}
+        said = {name: people[item] if name == HUMAN else draw.beam_caption(run, name, item).text for name in there}
+        return {label: draw.Line(f"{_ranks(run, name, item)}: {said[name]}") for name, label in there.items()}
 
-    rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
-    left_out = [label for name, (_, label) in _EXAMPLES.items() if name not in there]
-    return draw.captions_figure(run, [*rows, *_as_printed(printed)], left_out)
-
-
-def _ranked(run: Run, name: str, item: int, caption: draw.Line) -> draw.Line:
-    numbers = []
-    for who, metric in ((PEOPLE if name == HUMAN else name, "own_rank"), (name, "fixed_rank")):
-        ranks = _firsts(run, who, metric)
-        numbers.append("–" if ranks is None else f"{ranks[item]:.0f}")
-    true = _firsts(run, name, "true_of_own")
-    if true is not None:
-        numbers.append("true" if true[item] else "false")
-    return draw.Line(f"{', '.join(numbers)}: {caption.text}", caption.colour)
-
-
-def _as_printed(printed: Mapping[str, Mapping[str, str]]) -> list[draw.Row]:
-    rows = []
-    for number, captions in enumerate(printed.values(), start=1):
-        lines = {label: draw.Line(captions[key]) for key, label in _EXAMPLES.values()}
+    rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
+    for number, shown in enumerate(printed.values(), start=1):
+        lines = {label: draw.Line(shown[key]) for key, label, _ in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)" * (number == 1)
         # A longer title would run into the words below it.
-        title = f"Figure 1, image {number}"
-        rows.append(draw.systems_row(title, None, heading, lines, _EXAMPLE_COLOURS, _CAPTION_WIDTH))
-    return rows
+        rows.append(draw.systems_row(f"Figure 1, image {number}", None, heading, lines, colours, _CAPTION_WIDTH))
+    return draw.captions_figure(run, rows, [label for label in colours if label not in there.values()])
+
+
+def _ranks(run: Run, name: str, item: int) -> str:
+    paid, judged = _firsts(run, PEOPLE if name == HUMAN else name, "own_rank"), _firsts(run, name, "fixed_rank")
+    found = ["–" if ranks is None else f"{ranks[item]:.0f}" for ranks in (paid, judged)]
+    true = _firsts(run, name, "true_of_own")
+    return ", ".join(found if true is None else [*found, "true" if true[item] else "false"])
 
 
 def _firsts(run: Run, name: str, metric: str) -> pd.Series[float] | None:
@@ -96,20 +77,17 @@ def most_hacked(run: Run, count: int) -> list[int]:
     """Images that the retriever that pays finds better by the caption of RL, alpha 1, than by people's first caption,
     although the checker finds it false; where nobody checks, although the judge finds them no better by it. Of the
     first training seed; the image that gains most ranks comes first, of equal gains the smaller number."""
-    paid, paid_people = (_firsts(run, name, "own_rank") for name in (ALONE, PEOPLE))
+    paid, true, judged = (_firsts(run, ALONE, metric) for metric in ("own_rank", "true_of_own", "fixed_rank"))
+    paid_people, judged_people = _firsts(run, PEOPLE, "own_rank"), _firsts(run, HUMAN, "fixed_rank")
     if ALONE not in run.by_name or paid is None or paid_people is None:
         return []
-    gained = (paid_people - paid).rename("gained")
-    true, judged, people = (
-        _firsts(run, ALONE, "true_of_own"),
-        *(_firsts(run, of, "fixed_rank") for of in (ALONE, HUMAN)),
-    )
     if true is not None:
         doubted = true == 0
-    elif judged is not None and people is not None:
-        doubted = judged >= people
+    elif judged is not None and judged_people is not None:
+        doubted = judged >= judged_people
     else:
         return []
+    gained = (paid_people - paid).rename("gained")
     ordered = gained[(gained > 0) & doubted].reset_index().sort_values(["gained", "item"], ascending=[False, True])
     return [int(item) for item in ordered["item"].head(count)]
 
@@ -129,27 +107,26 @@ def tradeoff(run: Run) -> Figure:
     quality = measure(run, _CIDER)
     panels = [(paid, quality, by_pay, "the reward's retriever"), (judged, quality, by_judge, "the judge")]
     panels += [(others[0], _TRUE, by_judge, "the judge, and how many are true")] * exact
+    points = [(entry.name, draw.MUTED, ".", "ablations of WTF-RL") for entry in changed(run)]
+    points += [(entry.name, *_STYLES[entry.name], row_of[entry.name]) for entry in runs_of_table(run)]
     for axis, x, y, who in panels:
-        for entry in changed(run):
-            _point(axis, run, entry.name, (x, y), draw.MUTED, ".", "ablations of WTF-RL")
-        for entry in runs_of_table(run):
-            _point(axis, run, entry.name, (x, y), *_STYLES[entry.name], row_of[entry.name])
+        for name, *look in points:
+            _point(axis, run, name, (x, y), *look)
         axis.set_title(f"ours, {run.dataset(task)} {run.split(task)}: by {who}", loc="left")
-    if exact:
-        people = [Measure("sample", of.metric, "every") for of in (_TRUE, by_judge)]
-        _point(others[0], run, HUMAN, (people[0], people[1]), draw.PEOPLE, "*", HUMAN_LABEL)
-    for name, row in row_of.items():
-        if row in run.paper.facts.ours["table1"]:
-            continue
-        printed = [run.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL)]
-        colour, marker = _STYLES[name]
-        paper.plot(*printed, color=colour, marker=marker, linestyle="", label=row)
-    paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
-    for axis in (paid, judged, *others):
         axis.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
         axis.margins(0.12)
     if exact:
+        true, recall = (Measure("sample", of.metric, "every") for of in (_TRUE, by_judge))
+        _point(others[0], run, HUMAN, (true, recall), draw.PEOPLE, "*", HUMAN_LABEL)
         others[0].set_xlabel("best beam captions that are true of their scene, %")
+    for name, row in row_of.items():
+        if row not in run.paper.facts.ours["table1"]:
+            colour, marker = _STYLES[name]
+            printed = [run.paper.published.value("table1", row, column) for column in (_CIDER, _RECALL)]
+            paper.plot(*printed, color=colour, marker=marker, linestyle="", label=row)
+    paper.set_title("the paper's Table 1, COCO: by CLIP, which pays", loc="left")
+    paper.set(xlabel="CIDEr x100, best beam caption", ylabel="text-to-image R@10, %")
+    paper.margins(0.12)
     # A run may lack rows of the paper, and the paper lacks rows of ours.
     draw.legend(figure, (paper, paid, others[0]), ncols=4)
     return figure
@@ -191,10 +168,9 @@ def learning(run: Run) -> Figure:
     axes = list(figure.subplots(4, 3).flat)
     for axis, (title, quantities) in zip(axes, _PANELS.items(), strict=True):
         mine = curves[curves["quantity"].isin(quantities)]
-        if title.startswith("validation"):
-            mine = mine.assign(value=100 * mine["value"])
+        mine = mine.assign(value=mine["value"] * (100 if title.startswith("validation") else 1))
         draw.plot_curves(axis, mine, entries, colours)
-        if "val_cider" in quantities or "val_R@10" in quantities:
+        if title.startswith("validation"):
             draw.plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")

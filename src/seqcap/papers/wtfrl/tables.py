@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from seqcap.papers.wtfrl.ablations import ablations, in_words
-from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, measure, runs_of_table
+from seqcap.papers.wtfrl.runs import PEOPLE, WTF_RL, ablations, in_words, measure, runs_of_table
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.tables import HUMAN_LABEL, Cell, Made, Measure, measured_cells
 from seqcap.report.tradeoff import Score, difference, shown
@@ -36,34 +35,25 @@ def retrieval(run: Run) -> Made:
     """Recall by the retriever that pays, by a judge, and exactly; people's captions last."""
     recalls = _recalls(run, "T2I R@1", "T2I R@10", "I2T R@1", "I2T R@10")
     columns = recalls | (_EXACT if run.knows_facts else {}) | _LANGUAGE
-    cells = []
-    for entry in runs_of_table(run):
-        cells += measured_cells(run, "", entry, columns)
-        cells += _gaps(run, entry.label, {column: Score(entry.name, of) for column, of in recalls.items()})
-    data = run.stand_in(run.config.pictures)
-    people = {column: _people_score(of) for column, of in columns.items()}
-    cells += [
-        Cell.of(run, of.measure.metric, "", HUMAN_LABEL, column, of.measure.of(run, of.name), data)
-        for column, of in people.items()
+    units, data = run.kind(run.config.pictures).units, run.stand_in(run.config.pictures)
+    rows = [
+        (entry.label, {column: Score(entry.name, of) for column, of in columns.items()}) for entry in runs_of_table(run)
     ]
-    cells += _gaps(run, HUMAN_LABEL, people)
+    rows.append((HUMAN_LABEL, {column: _people_score(of) for column, of in columns.items()}))
+    cells = []
+    for row, scores in rows:
+        for column, of in scores.items():
+            cells.append(Cell.of(run, of.measure.metric, "", row, column, of.measure.of(run, of.name), data))
+        for column in ("T2I R@10", "I2T R@10"):
+            paid, judged = (scores[f"{column}, {who}"] for who in ("reward's", "judge's"))
+            gap, name = shown(difference(paid.drawn(run), judged.drawn(run)), units), f"{column}, reward's - judge's"
+            cells.append(replace(Cell.of(run, paid.measure.metric, "", row, name, gap, data), direction=""))
     return Made(cells, words={"exact": _EXACT_READING if run.knows_facts else ""})
 
 
 def _people_score(of: Measure) -> Score:
     name = PEOPLE if of.metric.startswith("own_") else HUMAN
     return Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
-
-
-def _gaps(run: Run, row: str, scores: dict[str, Score]) -> list[Cell]:
-    units, data = run.kind(run.config.pictures).units, run.stand_in(run.config.pictures)
-    cells = []
-    for column in ("T2I R@10", "I2T R@10"):
-        paid, judged = (scores[f"{column}, {who}"].drawn(run) for who in ("reward's", "judge's"))
-        ours = shown(difference(paid, judged), units)
-        cell = Cell.of(run, measure(run, column).metric, "", row, f"{column}, reward's - judge's", ours, data)
-        cells.append(replace(cell, direction=""))
-    return cells
 
 
 def changes(run: Run) -> Made:
