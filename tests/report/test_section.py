@@ -11,7 +11,7 @@ from parameter_files import ROOT
 from seqcap import papers
 from seqcap.files import json_file, parquet, schemas
 from seqcap.pipeline.params import read_params
-from seqcap.report import claims, section
+from seqcap.report import claims, section, texts
 from seqcap.report.claims_file import ClaimsFile, Measured
 from seqcap.report.comparison import compared, matrix
 from seqcap.report.inputs import Run
@@ -95,9 +95,9 @@ def test_what_the_report_says_of_a_paper(sle):
 
 
 def test_settings_and_rewards_are_in_what_ran(sle):
-    lines = section._runs_table(sle.read())
-    assert "| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |" in lines
-    assert "| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |" in lines
+    text = texts.text("settings", run=sle.read(), in_words=section._settings)
+    assert "\n| `sll` | SLL | lstm | self_critical | samples 5 | cider | 4 | 0.001 | 1, 2, 3 |\n" in text
+    assert "\n| `xe` | XE | lstm | cross_entropy | – | – | 4 | 0.001 | 1, 2, 3 |\n" in text
 
 
 def test_settings_are_in_words():
@@ -113,13 +113,17 @@ def test_settings_are_in_words():
     assert section._settings(settings) == shown
 
 
+def findings(run: Run, results: list[claims.Result], *remarks: str) -> str:
+    words = section.summary(run, results) | {"finding": None, "remarks": remarks}
+    return texts.text("findings", run=run, results=results, said=words)
+
+
 def test_findings_tell_what_was_compared(spider):
     run = spider.read()
-    results = results_of(run)
-    text = "\n".join(section._findings(run, None, results, ["A remark."]))
+    text = findings(run, results_of(run), "A remark.")
     assert "Words of the best beam caption on scenes: " in text
     assert re.search(r"\], q (<|=) [.0-9]+, the claimed sign in [012]/2 seeds", text)
-    assert text.endswith("\n\nA remark.")
+    assert text.endswith("\n\nA remark.\n")
 
 
 def test_a_finding_says_how_sure_it_is(sle):
@@ -131,7 +135,7 @@ def test_a_finding_says_how_sure_it_is(sle):
     untested = replace(same, id="C2", untestable="both say the same")
     gone = replace(same, id="C3", left="nobody")
     results = claims.run_claims([same, lone, untested, gone], run)
-    lines = section._findings(run, None, results, [])
+    lines = findings(run, results).splitlines()
     assert "of 4 claims, 1 is not significant, 1 has one seed, 1 cannot be tested, 1 was not run" in lines[2]
     found = [line for line in lines if line.startswith("- ")]
     assert len(found) == 3
@@ -143,7 +147,7 @@ def test_a_finding_says_how_sure_it_is(sle):
 
 def test_photographs_are_compared_with_the_literature(sle):
     sle.dataset, sle.missing, sle.names = "flickr8k", {"SPICE"}, ["xe", "sll"]
-    text = "\n".join(section._literature(sle.read()))
+    text = texts.text("literature", literature=section._literature(sle.read()))
     assert "and ours (beam of 5, best caption, mean over seeds; x100)" in text
     assert "| Soft-Attention | Xu et al. 2015, Table 1 | 67.0 | 44.8 | 29.9 | 19.5 | 18.9 |" in text
     # The invented run has BLEU-1 of .702 and METEOR of .26.
@@ -160,13 +164,13 @@ def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureReques
     invented.beam, invented.samples, invented.seeds = 4, 3, (1,)
     run = invented.write()
     tables = [make_table(run, name) for name in run.paper.tables]
-    texts = [table.title + table.reading + table.markdown() for table in tables]
+    found = [table.title + table.reading + table.markdown() for table in tables]
     figures = run.paper.find("figures")
-    texts += [run.fill(text.caption) for text in run.paper.figures.values()]
+    found += [run.fill(text.caption) for text in run.paper.figures.values()]
     examples = figures.figure4(run) if paper == "sle" else figures.table2(run)
-    texts += [text.get_text() for text in examples.texts]
-    texts += [claim.words(run) + claim.what(run) for claim in section.all_claims(run)]
-    text = "\n".join([*texts, *run.paper.find("claims").remarks(run, results_of(run))])
+    found += [text.get_text() for text in examples.texts]
+    found += [claim.words(run) + claim.what(run) for claim in section.all_claims(run)]
+    text = "\n".join([*found, *run.paper.find("claims").remarks(run, results_of(run))])
     found = re.findall(r".{30}(?:beam of 5|5 (?:random )?samples|beam's 5|\b[Ff]ive\b).{9}", text)
     assert found == []
     assert "beam of 4" in text

@@ -3,9 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 
+def escaped(text: str) -> str:
+    """A table's cell."""
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
 def markdown_table(matrix: Sequence[Sequence[str]]) -> list[str]:
-    escaped = [[text.replace("|", "\\|").replace("*", "\\*") for text in row] for row in matrix]
-    lines = ["| " + " | ".join(row) + " |" for row in escaped]
+    lines = ["| " + " | ".join(map(escaped, row)) + " |" for row in matrix]
     return [lines[0], "|" + "---|" * len(matrix[0]), *lines[1:]]
 
 

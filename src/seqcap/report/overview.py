@@ -3,9 +3,10 @@
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from seqcap.files.json_file import read_json
-from seqcap.report import REPORTS, texts
+from seqcap.report import REPORTS
 from seqcap.report.markdown import markdown_table
 from seqcap.report.provenance import Measured
 
@@ -47,23 +48,14 @@ def overview(lines: Lines, more: Mapping[str, Mapping[str, str]] | None = None) 
     return [*markdown_table(matrix), "", READING.format(n=counts)]
 
 
-def on_first_page(table: Lines, measured: Measured | None) -> list[str]:
-    """The table of `ACROSS` and its figure, with the minutes that were measured."""
-    if not table:
-        return []
-    names = dict.fromkeys(line["run"] for line in table)
-    minutes = {run: f"{measured.minutes[run]:.1f}" for run in names if run in measured.minutes} if measured else {}
-    folder = REPORTS / ACROSS / "figures"
-    figures = read_json(folder / "figures.json")
-    titles = {name: words["title"] for name, words in figures["figures"].items() if "missing" not in words}
-    drawn = next((name for name in figures["order"] if name in titles), "")
-    return texts.lines(
-        "across",
-        page=f"{ACROSS}/report.md",
-        table=overview(table, {"minutes": minutes}),
-        title=titles.get(drawn),
-        picture=f"{ACROSS}/figures/{drawn}.png",
-    )
+def on_first_page(measured: Measured | None) -> dict[str, Any]:
+    """The table of `ACROSS`, with the minutes that were measured, and its figure."""
+    lines = read(FILE)
+    minutes = {run: f"{number:.1f}" for run, number in measured.minutes.items()} if measured else {}
+    figures = read_json(REPORTS / ACROSS / "figures/figures.json")
+    drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
+    picture = next((figure for figure in drawn if "missing" not in figure), None)
+    return {"table": overview(lines, {"minutes": minutes}) if lines else [], "picture": picture}
 
 
 def _numbers(lines: Lines, column: str) -> Iterator[float]:

@@ -4,7 +4,6 @@ import csv
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
@@ -13,7 +12,6 @@ from seqcap.report import REPORTS, SECTIONS, texts
 from seqcap.report.curves import HEADER
 from seqcap.report.first_page import Record, Reported, first_page, key
 from seqcap.report.html import file_of, write_html
-from seqcap.report.markdown import markdown_table
 from seqcap.report.provenance import Measured, measure
 from seqcap.report.verdicts import COLUMNS
 
@@ -86,10 +84,5 @@ def _trained(paper: str, measured: Measured | None) -> str:
 
 def _features(tasks: Sequence[str]) -> str:
     """What the features of generated images hold; "" if there are none."""
-    matrix = [["task", "what", "labels", "mean average precision", "of chance"]]
-    for task in tasks:
-        groups: list[dict[str, Any]] = json_file.read_json(SECTIONS / f"probe-{task}.json")["groups"]
-        for group in groups:
-            numbers = [f"{group[name]:.2f}" for name in ("mean_average_precision", "chance")]
-            matrix.append([task, group["group"], str(group["labels"]), *numbers])
-    return "\n".join([*texts.lines("features", table=markdown_table(matrix)), ""]) if len(matrix) > 1 else ""
+    probed = {task: json_file.read_json(SECTIONS / f"probe-{task}.json")["groups"] for task in tasks}
+    return texts.text("features", probed=probed) if any(probed.values()) else ""

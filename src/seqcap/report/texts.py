@@ -1,16 +1,35 @@
-"""The longer texts of the report: templates in texts/, which are filled in."""
+"""The pages of the report: templates in texts/, which are filled in."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from seqcap.report.markdown import escaped, markdown_table
+from seqcap.report.verdicts import in_words
+
 # Part of the code of every module that imports this one (`pipeline.code`).
 DATA_FILES = "texts/*"
-_FOLDER = FileSystemLoader(Path(__file__).parent / "texts")
-_ENVIRONMENT = Environment(loader=_FOLDER, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "texts"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
 
 
-def lines(name: str, **values: Any) -> list[str]:
-    """The lines of texts/<name>.md, filled with `values`."""
-    return _ENVIRONMENT.get_template(f"{name}.md").render(values).splitlines()
+def text(name: str, **values: Any) -> str:
+    """texts/<name>.md, filled with `values`; several empty lines become one."""
+    filled = _ENVIRONMENT.get_template(f"{name}.md").render(values)
+    return re.sub(r"\n{3,}", "\n\n", filled).strip("\n") + "\n"
+
+
+_ENVIRONMENT.filters |= {
+    "capital": lambda sentence: sentence[:1].upper() + sentence[1:],
+    "cell": escaped,  # of a table that a template writes
+    "in_words": in_words,
+    "signed": lambda number: number if number[:1] in ("", "+", "-") else f"+{number}",
+    "table": lambda matrix: "\n".join(markdown_table(matrix)),
+}
