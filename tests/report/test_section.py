@@ -164,13 +164,13 @@ def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureReques
     invented.beam, invented.samples, invented.seeds = 4, 3, (1,)
     run = invented.write()
     tables = [make_table(run, name) for name in run.paper.tables]
-    found = [table.title + table.reading + table.markdown() for table in tables]
+    words = [table.title + table.reading + table.markdown() for table in tables]
     figures = run.paper.find("figures")
-    found += [run.fill(text.caption) for text in run.paper.figures.values()]
+    words += [run.fill(text.caption) for text in run.paper.figures.values()]
     examples = figures.figure4(run) if paper == "sle" else figures.table2(run)
-    found += [text.get_text() for text in examples.texts]
-    found += [claim.words(run) + claim.what(run) for claim in section.all_claims(run)]
-    text = "\n".join([*found, *run.paper.find("claims").remarks(run, results_of(run))])
+    words += [text.get_text() for text in examples.texts]
+    words += [claim.words(run) + claim.what(run) for claim in section.all_claims(run)]
+    text = "\n".join([*words, *run.paper.find("claims").remarks(run, results_of(run))])
     found = re.findall(r".{30}(?:beam of 5|5 (?:random )?samples|beam's 5|\b[Ff]ive\b).{9}", text)
     assert found == []
     assert "beam of 4" in text
