@@ -216,7 +216,7 @@ def test_raters_want_captions_of_both():
     )
     found = raters.Preferred("multinomial_w1", "st_w1").drawn(run)
     assert isinstance(found, Missing)
-    assert found.reason.endswith("have no training seed in common")
+    assert found.reason == "multinomial_w1 and st_w1 have no seed in common"
 
 
 # --- Claims
@@ -312,7 +312,7 @@ def test_recall_against_rho_has_intervals():
 
 def test_examples_have_rank_and_cider(psst):
     read = psst.write()
-    shown = texts(figures.figure4c(read))
+    shown = texts(figures.FIGURES["psst_fig4c"](read))
     assert shown.count(PSST) == 4
     assert sum(text.startswith("9, 1.2: ") for text in shown) == 3
     assert "image 1: 21, 0.6    image 2: 22, 1.2    image 3: 16, 0.6" in shown
@@ -320,7 +320,7 @@ def test_examples_have_rank_and_cider(psst):
     assert by_weight.count("PSST l=0.003") == 3
     assert "PSST l=0.010" in by_weight
     assert "image 1: 4, 2.0    image 2: not legible, 2.0    image 3: 1, 2.0" in by_weight
-    pictures = [name for figure in (figures.figure4a, figures.figure4b) for name in texts_of(figure(read))]
+    pictures = [name for figure in (figures.figure4a, figures.FIGURES["psst_fig4b"]) for name in texts_of(figure(read))]
     assert len(set(pictures)) == 6
 
 
