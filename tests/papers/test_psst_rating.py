@@ -108,7 +108,7 @@ def test_accuracy_is_asked_of_every_method_at_one_cider_and_of_people(run: Run):
         if one.model == "Human":
             assert one.caption in {f"someone {number} {one.item}" for number in range(5)}
         else:
-            assert one.caption == f"{nearest(run, 'accuracy', METHODS[one.model])} 1 {one.item} greedy"
+            assert one.caption == f"{nearest(run, 'table5', METHODS[one.model])} 1 {one.item} greedy"
     assert {one.caption.split()[1] for one in accuracy if one.model == "Human"} == set("01234")
 
 

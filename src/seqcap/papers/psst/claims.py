@@ -7,15 +7,13 @@ from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, qualities_by_rho, read_estimates
 from seqcap.papers.psst.methods import FEEDBACK, METHODS, NO_FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, by_rho, curve
 from seqcap.papers.psst.raters import better_english
-from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, row_of
-from seqcap.papers.psst.tables import side_of
+from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, row_of, side_of
 from seqcap.rating import KEY_FILE, PAGE, kit_folder
 from seqcap.rating.key import read_key
 from seqcap.report import REPORTS
 from seqcap.report.claims import Claim, Made, Result, Side
 from seqcap.report.claims_file import ClaimsFile, Entry, Stated
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn
 from seqcap.report.tables import Estimate, Measure
 from seqcap.report.tradeoff import Curve, Reading, difference, shown
 
@@ -80,25 +78,24 @@ def _points(run: Run) -> str:
     return f"*Where methods are compared.* {' '.join(found)} All of them are in a table below."
 
 
+def _gap(run: Run, one: Reading, other: Reading) -> str:
+    """A difference in per cent with its interval; "" if there is none."""
+    return shown(difference(one.drawn(run), other.drawn(run)), "images").signed(100, 1)
+
+
 def _other_rho(run: Run) -> str:
-    point, measure = PLACES["table2"].point(run), RECALL["R@10"]
-    drawn = [Reading(curve(run, method), measure, point).drawn(run) for method in (PSST, PSST_75)]
-    found = difference(*drawn)
-    if not isinstance(found, Drawn) or point is None:
-        return ""
-    span = shown(found, "images").signed(100, 1)
-    return ClaimsFile.read(run.paper).remark("rho", point=point.words(), span=span)
+    point, lines = PLACES["table2"].point(run), [curve(run, method) for method in (PSST, PSST_75)]
+    span = _gap(run, *(Reading(line, RECALL["R@10"], point) for line in lines))
+    return ClaimsFile.read(run.paper).remark("rho", point=point.words(), span=span) if point and span else ""
 
 
 def _drift(run: Run) -> str:
     """R@1 of the own listener minus R@1 of the judge, from the pretrained captioner to PSST."""
-    point, found = PLACES["table2"].point(run), []
-    for line in (curve(run, method) for method in ("mle", "luo", ST, PSST)):
-        own, judge = (Reading(line, Measure("greedy", f"{who}_R@1"), point).drawn(run) for who in ("own", "fixed"))
-        gap = difference(own, judge)
-        if isinstance(gap, Drawn):
-            found.append(f"{line.label} {shown(gap, 'images').signed(100, 1)}")
-    return ClaimsFile.read(run.paper).remark("drift", found="; ".join(found)) if found else ""
+    point, measures = PLACES["table2"].point(run), [Measure("greedy", f"{who}_R@1") for who in ("own", "fixed")]
+    lines = [curve(run, method) for method in ("mle", "luo", ST, PSST)]
+    gaps = {line.label: _gap(run, *(Reading(line, measure, point) for measure in measures)) for line in lines}
+    found = "; ".join(f"{label} {gap}" for label, gap in gaps.items() if gap)
+    return ClaimsFile.read(run.paper).remark("drift", found=found) if found else ""
 
 
 def _variance(run: Run) -> str:

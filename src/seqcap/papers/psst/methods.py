@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -40,7 +39,56 @@ class Method(Frozen):
     line: Literal["-", "--", ":"] = "-"
 
 
-METHODS: Mapping[str, Method] = read_yaml(Path(__file__).parent / "methods.yaml", Mapping[str, Method])
+class Place(Frozen):
+    """Where the paper compares methods, as methods.yaml explains it."""
+
+    name: str
+    metric: str
+    printed: float
+    scale: float
+    others: tuple[str, ...] = ()
+    task: str = IMAGE
+    share: float = 0.5
+
+    @property
+    def rule(self) -> str:
+        where = "the middle of" if self.share == 0.5 else f"{self.share:.0%} up"
+        return (
+            f"{where} the longest stretch that PSST Multinomial and most of the methods it is compared with cover, "
+            "without the outer tenths of a curve and, if there are such, between runs with several training seeds"
+        )
+
+    def point(self, run: Run) -> OperatingPoint | None:
+        main = curve(run, PSST, self.task)
+        if self.others:
+            others = [line for method, line in curves(run, self.task).items() if method in self.others]
+        else:
+            others = [line for rhos in by_rho(run).values() for line in rhos.values() if line != main]
+        return choose(run, main, others, Measure("greedy", self.metric), self.printed, self.scale, self.share)
+
+    def at(self, run: Run, method: str) -> str:
+        """The run of a method that is nearest to the point; "" if there is none."""
+        return nearest(run, curve(run, method, self.task), self.point(run)) or ""
+
+    def words(self, run: Run) -> str:
+        point = self.point(run)
+        if point is None:
+            return "There is no operating point: no method has two runs."
+        if point.is_printed:
+            return f"The operating point is the paper's, {point.words()}."
+        theirs = point.words(self.printed / self.scale)
+        return f"The paper's operating point is {theirs}. Ours is {point.words()}, by the rule of the operating points."
+
+
+class MethodsFile(Frozen):
+    """methods.yaml."""
+
+    methods: Mapping[str, Method]
+    places: Mapping[str, Place]
+
+
+_FILE: MethodsFile = read_yaml(Path(__file__).parent / "methods.yaml", MethodsFile)
+METHODS, PLACES = _FILE.methods, _FILE.places
 
 
 def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
@@ -98,62 +146,3 @@ def printed_lambda(run: Run, name: str) -> float | None:
     entry = run.by_name[name]
     weight = weight_of(run, entry)
     return None if weight is None else weight / (weight + (_TOKENS if entry.objective == STRAIGHT_THROUGH else 1))
-
-
-_JOINT = ("reinforce", "st_gumbel", "st", "gumbel")
-_JUDGED = ("luo", "st")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the paper compares methods: where `metric` of greedy captions is `printed`, in `scale`. PSST Multinomial is
-    compared with `others` there; without any, with the curves of Figure 3f."""
-
-    name: str
-    metric: str
-    printed: float
-    scale: float
-    others: tuple[str, ...]
-    task: str = IMAGE
-    share: float = 0.5  # how far up the stretch ours is, if it is not the paper's
-
-    @property
-    def rule(self) -> str:
-        where = "the middle of" if self.share == 0.5 else f"{self.share:.0%} up"
-        return (
-            f"{where} the longest stretch that PSST Multinomial and most of the methods it is compared with cover, "
-            "without the outer tenths of a curve and, if there are such, between runs with several training seeds"
-        )
-
-    def point(self, run: Run) -> OperatingPoint | None:
-        main = curve(run, PSST, self.task)
-        if self.others:
-            others = [line for method, line in curves(run, self.task).items() if method in self.others]
-        else:
-            others = [line for rhos in by_rho(run).values() for line in rhos.values() if line != main]
-        return choose(run, main, others, Measure("greedy", self.metric), self.printed, self.scale, self.share)
-
-    def at(self, run: Run, method: str) -> str:
-        """The run of a method that is nearest to the point; "" if there is none."""
-        return nearest(run, curve(run, method, self.task), self.point(run)) or ""
-
-    def words(self, run: Run) -> str:
-        point = self.point(run)
-        if point is None:
-            return "There is no operating point: no method has two runs."
-        if point.is_printed:
-            return f"The operating point is the paper's, {point.words()}."
-        theirs = point.words(self.printed / self.scale)
-        return f"The paper's operating point is {theirs}. Ours is {point.words()}, by the rule of the operating points."
-
-
-# Table 3's is nearer to the discriminative end, in print and here.
-PLACES = {
-    "table1": Place("Table 1", "own_R@5", 80, 100, _JOINT),
-    "table2": Place("Table 2", "CIDEr", 1.2, 1, ("luo", "sr_pl", "annealed", *_JOINT)),
-    "table3": Place("Table 3", "CIDEr", 1.13, 1, ("luo", "frozen_luo", "reinforce", "gumbel"), share=0.25),
-    "table4": Place("Table 4", "own_R@5", 90, 100, _JOINT, SECOND),
-    "table5": Place("Table 5, accuracy", "CIDEr", 1.22, 1, _JUDGED),
-    "naturalness": Place("Table 5, naturalness; Figure 4b", "own_R@10", 80, 100, _JUDGED),
-    "fig3f": Place("Figure 3f", "CIDEr", 1.22, 1, ()),
-}

@@ -1,9 +1,10 @@
 """The methods behind the rows of PSST's tables, and the measure of each column."""
 
-from seqcap.papers.psst.methods import METHODS, PLACES
+from seqcap.papers.psst.methods import METHODS, PLACES, PSST, curve
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.paper import Paper, Rows
 from seqcap.report.tables import Measure
+from seqcap.report.tradeoff import Reading, Score
 
 # Rows of people's captions in Table 3, and of people in Table 5.
 PEOPLE_OURS, PEOPLE_THEIRS, PEOPLE = ("PSST Multinomial listener, GT captions", "Listener trained on GT", "Human")
@@ -32,6 +33,21 @@ def row_of(paper: Paper, method: str, table: str) -> str:
     """The row of a table that a method makes; a row's own name is itself."""
     names = (METHODS[method].label, *METHODS[method].rows) if method in METHODS else (method,)
     return next(row for row in paper.published.rows(table) if row in names)
+
+
+def side_of(run: Run, table: str, row: str, measure: Measure) -> Reading | Score:
+    """The source of a row's number in a table whose rows are read at an operating point."""
+    point = PLACES[table].point(run)
+    if row == PEOPLE_OURS and measure.metric.startswith("own_"):
+        return Reading(curve(run, PSST), heard(measure), point, of=HEARD_BY)
+    if row in OF_PEOPLE:
+        return people(measure)
+    return Reading(curve(run, method_of(row), PLACES[table].task), measure, point)
+
+
+def people(measure: Measure) -> Score:
+    """The same measure of people's captions, whose own listeners are those that runs start from."""
+    return Score(GROUND_TRUTH if measure.metric.startswith("own_") else HUMAN, heard(measure))
 
 
 def rows(run: Run) -> dict[str, Rows]:

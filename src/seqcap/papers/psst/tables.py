@@ -5,21 +5,19 @@ from dataclasses import replace
 from functools import partial
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, PSST, SECOND, by_rho, curve, curves, printed_lambda
+from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, SECOND, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import (
     COLUMNS,
     ENGLISH,
     GROUND_TRUTH,
-    HEARD_BY,
     LANGUAGE,
-    OF_PEOPLE,
     PEOPLE,
-    PEOPLE_OURS,
     RECALL,
-    heard,
     method_of,
+    people,
     row_of,
+    side_of,
 )
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.statistics import Drawn, Missing
@@ -29,21 +27,6 @@ from seqcap.report.tradeoff import Reading, Score, difference, level, shown
 # Metrics of data whose every fact is known.
 _EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
 _GAP = "own minus judge, R@1"
-
-
-def side_of(run: Run, table: str, row: str, measure: Measure) -> Reading | Score:
-    """The source of a row's number in a table whose rows are read at an operating point."""
-    point = PLACES[table].point(run)
-    if row == PEOPLE_OURS and measure.metric.startswith("own_"):
-        return Reading(curve(run, PSST), heard(measure), point, of=HEARD_BY)
-    if row in OF_PEOPLE:
-        return _people(measure)
-    return Reading(curve(run, method_of(row), PLACES[table].task), measure, point)
-
-
-def _people(measure: Measure) -> Score:
-    """The same measure of people's captions, whose own listeners are those that runs start from."""
-    return Score(GROUND_TRUTH if measure.metric.startswith("own_") else HUMAN, heard(measure))
 
 
 def at_point(run: Run, table: str) -> Made:
@@ -121,7 +104,7 @@ def drift(run: Run) -> list[Cell]:
         line.label: {name: Reading(line, measure, point) for name, measure in columns.items()}
         for line in curves(run).values()
     }
-    rows[HUMAN_LABEL] = {name: _people(measure) for name, measure in columns.items()}
+    rows[HUMAN_LABEL] = {name: people(measure) for name, measure in columns.items()}
     cells = []
     for row, sides in rows.items():
         own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))

@@ -55,11 +55,14 @@ FILE: RowsFile = read_yaml(Path(__file__).parent / "rows.yaml", RowsFile)
 
 @dataclass(frozen=True)
 class Part:
-    """A part of this run: its entry of rows.yaml, and its losses by their ids."""
+    """A part of this run, and its entry of rows.yaml."""
 
     run: Run
     facts: PartFacts
-    losses: Mapping[str, Loss]
+
+    @property
+    def losses(self) -> Mapping[str, Loss]:
+        return FILE.losses[self.facts.losses]
 
     @property
     def evaluation(self) -> str:
@@ -105,11 +108,7 @@ class Part:
 
 
 def parts(run: Run, table: str = "") -> dict[str, Part]:
-    return {
-        key: Part(run, facts, FILE.losses[facts.losses])
-        for key, facts in FILE.parts.items()
-        if table in ("", facts.table)
-    }
+    return {key: Part(run, facts) for key, facts in FILE.parts.items() if table in ("", facts.table)}
 
 
 def entry_name(run: Run, entry: str) -> str:
