@@ -9,18 +9,7 @@ from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
 from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, qualities_by_rho, read_estimates
-from seqcap.papers.psst.methods import (
-    DISTRIBUTIONS,
-    METHODS,
-    NO_FEEDBACK,
-    PLACES,
-    PSST,
-    ST,
-    by_rho,
-    curve,
-    curves,
-    printed_lambda,
-)
+from seqcap.papers.psst.methods import METHODS, NO_FEEDBACK, PLACES, PSST, ST, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
@@ -93,7 +82,7 @@ def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], mark
     axis.legend(handles, list(labels), loc="center", frameon=False, title="marker: the weight of recall")
 
 
-# Distribution -> methods with and without gradient through what is fed back, marker, and to which side they stand.
+# Distribution -> PSST with it (in settings, its name), straight-through with it, marker, and to which side they stand.
 _DISTRIBUTIONS = {"Multinomial": (PSST, ST, "o", -1), "Gumbel Softmax": ("gumbel", "st_gumbel", "s", 1)}
 
 
@@ -161,7 +150,7 @@ def estimators(run: Run) -> Figure | str:
     panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
     for quality, axis in panels.items():
         of = {key: getattr(value, quality) for key, value in found.items()}
-        for distribution, name in DISTRIBUTIONS.items():
+        for name, (distribution, *_) in _DISTRIBUTIONS.items():
             rhos = {rho: getattr(value, quality) for rho, value in qualities_by_rho(found, distribution).items()}
             _against_rho(axis, name, rhos, of[distribution, 0.0, False], NO_FEEDBACK, apart=0.006, scale=1)
         for key, label, colour in _SCORE_FUNCTIONS:
@@ -237,30 +226,29 @@ def _printed(run: Run, number: str, shades: Sequence[str]) -> draw.Row:
     return draw.systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
 
 
-_QUANTITIES = {
-    "val_cider": "validation CIDEr x1, greedy captions",
-    "val_R@10": "validation R@10, own listener, %",
-}
-
-
 def learning(run: Run) -> Figure:
     """Validation CIDEr and R@10 of each method's run nearest to Table 2's operating point."""
-    lines = {method: line for method, line in curves(run).items() if method in _STYLES}
-    chosen = {method: PLACES["table2"].at(run, method) or line.runs[0] for method, line in lines.items()}
-    entries = {
-        method: run.by_name[name].model_copy(update={"label": lines[method].label}) for method, name in chosen.items()
+    place = PLACES["table2"]
+    looks = {
+        place.at(run, method) or line.runs[0]: (line.label, *_STYLES[method])
+        for method, line in curves(run).items()
+        if method in _STYLES
     }
-    colours = {name: _STYLES[method][0] for method, name in chosen.items()}
-    dashed = [name for method, name in chosen.items() if _STYLES[method][1] != "-"]
+    entries = [run.by_name[name].model_copy(update={"label": label}) for name, (label, *_) in looks.items()]
+    colours = {name: colour for name, (_, colour, _) in looks.items()}
+    dashed = [name for name, (*_, style) in looks.items() if style != "-"]
     figure = Figure(figsize=(10.4, 4.6), layout="constrained")
     panels = figure.subplots(1, 2)
-    for axis, (quantity, title) in zip(panels, _QUANTITIES.items(), strict=True):
-        scale = run.paper.published.scale("CIDEr") if quantity == "val_cider" else 100
+    cider = run.paper.published.scale("CIDEr")
+    for axis, quantity, scale, title in (
+        (panels[0], "val_cider", cider, "validation CIDEr x1, greedy captions"),
+        (panels[1], "val_R@10", 100, "validation R@10, own listener, %"),
+    ):
         mine = run.curves[run.curves["quantity"] == quantity]
         mine = mine.assign(value=scale * mine["value"])
-        draw.plot_curves(axis, mine, entries.values(), colours, dashed)
+        draw.plot_curves(axis, mine, entries, colours, dashed)
         # A frozen speaker of Luo et al. starts from another run.
-        draw.plot_start(axis, mine, [entry for method, entry in entries.items() if method != "frozen_luo"], "MLE")
+        draw.plot_start(axis, mine, [entry for entry in entries if not entry.name.startswith("frozen_luo")], "MLE")
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
     draw.legend(figure, panels, ncols=4)

@@ -7,19 +7,8 @@ from functools import partial
 from seqcap.metrics import registry
 from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, SECOND, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.raters import better_english
-from seqcap.papers.psst.rows import (
-    COLUMNS,
-    ENGLISH,
-    GROUND_TRUTH,
-    LANGUAGE,
-    PEOPLE,
-    RECALL,
-    method_of,
-    people,
-    row_of,
-    side_of,
-)
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.papers.psst.rows import COLUMNS, ENGLISH, LANGUAGE, PEOPLE, RECALL, method_of, people, row_of, side_of
+from seqcap.report.inputs import Run
 from seqcap.report.statistics import Drawn, Missing
 from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Measure, records_beside
 from seqcap.report.tradeoff import Reading, Score, difference, level, shown
@@ -117,14 +106,11 @@ def drift(run: Run) -> list[Cell]:
 def retrievers(run: Run) -> list[Cell]:
     """How well people's captions are found, and by them the images."""
     cells = []
-    for label, name, who in (
-        ("the listeners that runs start from", GROUND_TRUTH, "own"),
-        ("the judge", HUMAN, "fixed"),
-    ):
+    for label, who in (("the listeners that runs start from", "own"), ("the judge", "fixed")):
         columns = {f"R@{k}": Measure("sample", f"{who}_R@{k}", "every") for k in (1, 5, 10)}
         columns["mean rank"] = Measure("sample", f"{who}_rank", "every")
         columns |= {f"R@{k} of captions": Measure("sample", f"{who}_text_R@{k}", "set") for k in (1, 5, 10)}
-        cells += _own(run, "", label, {column: Score(name, measure) for column, measure in columns.items()})
+        cells += _own(run, "", label, {column: Score(people(of).name, of) for column, of in columns.items()})
     return cells
 
 

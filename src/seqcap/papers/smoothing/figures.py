@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -125,16 +124,11 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
     for axis, family in zip(axes, _FAMILIES, strict=True):
         mine = [entry for loss, entry in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
         draw.plot_curves(axis, shown, mine, colours, dashed)
-    bottom, top = _late(shown)
-    axes[0].set_ylim(bottom, top)
-    axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
-
-
-def _late(curves: pd.DataFrame) -> tuple[float, float]:
-    """Limits for values after the first fifth of training, where losses differ."""
-    late = curves.loc[curves["step"] >= 0.2 * curves["step"].max(), "value"]
+    # After the first fifth of training, where losses differ.
+    late = shown.loc[shown["step"] >= 0.2 * shown["step"].max(), "value"]
     margin = 0.05 * (late.max() - late.min()) or 0.01
-    return late.min() - margin, late.max() + margin
+    axes[0].set_ylim(late.min() - margin, late.max() + margin)
+    axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
 
 
 FIGURES = {"smoothing_fig1": figure1, "smoothing_gains": gains, "smoothing_curves": curves}
