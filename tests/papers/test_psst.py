@@ -5,7 +5,6 @@ import pytest
 from invented_papers import lines, numbers, outcomes, texts, whole
 from invented_psst import PsstRun
 
-from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.papers.psst import claims, figures, methods, raters, rows, tables
 from seqcap.papers.psst.methods import FEEDBACK, PLACES
@@ -13,7 +12,6 @@ from seqcap.report.inputs import Run
 from seqcap.report.statistics import Missing
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
 
-PAPER = papers.load("psst")
 TRUE = "true of its scene, %"
 PSST, ST, PSST_GUMBEL, ST_GUMBEL = "PSST Multinomial", "ST Multinomial", "PSST Gumbel Softmax", "ST Gumbel Softmax"
 
@@ -118,12 +116,6 @@ def test_table2_reads_the_curves():
     assert notes["G-GAN (CIDEr=0.795)"].str.contains("a single run, at its own CIDEr 1.2").all()
 
 
-def test_truth_stands_beside_recall():
-    cells = numbers(whole("psst"), "psst_table3")
-    assert cells[rows.PEOPLE_OURS, TRUE] == cells[rows.PEOPLE_THEIRS, TRUE] == 100
-    assert numbers(whole("psst"), "psst_table2")[PSST, TRUE] == numbers(whole("psst"), "psst_drift")[PSST, TRUE]
-
-
 def test_rows_of_ours_follow_those_like_them():
     order = list(dict.fromkeys(lines(whole("psst"), "psst_table2")["row"]))
     assert order[order.index(PSST) + 1] == f"{PSST}, rho 0.75"
@@ -132,10 +124,12 @@ def test_rows_of_ours_follow_those_like_them():
     assert f"{PSST}, rho 0.75" not in set(lines(whole("psst"), "psst_table3")["row"])
 
 
-def test_people_are_heard_by_two_listeners():
+def test_people_are_heard_by_two_listeners_and_truth_stands_beside_recall():
     cells = numbers(whole("psst"), "psst_table3")
     assert cells[rows.PEOPLE_OURS, "R@10"] == pytest.approx(40, abs=1)
     assert cells[rows.PEOPLE_THEIRS, "R@10"] == pytest.approx(52, abs=1)
+    assert cells[rows.PEOPLE_OURS, TRUE] == cells[rows.PEOPLE_THEIRS, TRUE] == 100
+    assert numbers(whole("psst"), "psst_table2")[PSST, TRUE] == numbers(whole("psst"), "psst_drift")[PSST, TRUE]
 
 
 def test_table5_is_by_automatic_raters():
@@ -150,9 +144,8 @@ def test_table5_is_by_automatic_raters():
 
 
 def test_figure3fs_numbers():
-    cells = lines(whole("psst"), "psst_fig3f").set_index(["block", "row", "column"])["ours"].astype(float)
-    assert cells["Multinomial", "rho 0.25", "R@10"] > cells["Multinomial", "rho 0", "R@10"] + 5
-    assert cells["Multinomial", "rho 0.25", "R@10"] > cells["Multinomial", "rho 1", "R@10"] + 5
+    cells = numbers(whole("psst"), "psst_fig3f")
+    assert cells["rho 0.25", "R@10"].max() > cells["rho 1", "R@10"].max() + 5
     assert not lines(whole("psst"), "psst_fig3f")["note"].str.contains("index is fed back").any()
     notes = lines(few().read(), "psst_fig3f").set_index("row")["note"]
     assert notes["rho 0"].str.contains("the index is fed back, without gradient").all()
