@@ -18,7 +18,6 @@ from seqcap.report.inputs import Run
 from seqcap.report.statistics import Drawn, Missing, Sample
 
 _LOG_PROB, _UNPARSED = "xe_log_prob", "unparsed"
-REFERENCE = ST  # the method whose English the others are compared with
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,6 @@ class Preferred:
 
 
 def better_english(run: Run, row: str) -> tuple[Preferred, Preferred]:
-    """How often a row's captions are preferred to the reference's, and how often the reference's are."""
-    name, reference = (PLACES["naturalness"].at(run, method) for method in (method_of(row), REFERENCE))
+    """How often a row's captions are preferred to ST Multinomial's, and how often those are."""
+    name, reference = (PLACES["naturalness"].at(run, method) for method in (method_of(row), ST))
     return Preferred(name, reference), Preferred(reference, name)

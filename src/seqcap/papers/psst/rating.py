@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from seqcap.files import parquet, schemas
-from seqcap.papers.psst.methods import PLACES, Place
-from seqcap.papers.psst.raters import REFERENCE
+from seqcap.papers.psst.methods import PLACES, ST, Place
 from seqcap.papers.psst.rows import PEOPLE, method_of, row_of
 from seqcap.rating.page import AccuracyItem, NaturalnessItem
 from seqcap.report.inputs import Run
@@ -28,7 +27,7 @@ def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem],
     accuracy = [
         AccuracyItem(item, similar[item], row, texts[item]) for row, texts in captions.items() for item in items
     ]
-    captions, reference = _captions(run, PLACES["naturalness"], methods), row_of(run.paper, REFERENCE, "table5")
+    captions, reference = _captions(run, PLACES["naturalness"], methods), row_of(run.paper, ST, "table5")
     others = captions.pop(reference, None)
     naturalness = [
         NaturalnessItem(item, row, texts[item], reference, others[item])

@@ -1,6 +1,6 @@
 """PSST's tables and Figure 3f's numbers, recall three ways, retrievers, every run and operating points."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -89,13 +89,12 @@ def drift(run: Run) -> list[Cell]:
     """Recall by the own listener, by a fixed one, and exactly; and how far the language drifts."""
     point, beside = PLACES["table2"].point(run), run.paper.tables["psst_drift"].beside
     columns = {name: Measure("greedy", *of) for name, of in beside.items() if run.knows_facts or of[0] not in _EXACT}
-    rows: dict[str, dict[str, Reading | Score]] = {
-        line.label: {name: Reading(line, measure, point) for name, measure in columns.items()}
-        for line in curves(run).values()
+    sources: dict[str, Callable[[Measure], Reading | Score]] = {
+        line.label: partial(Reading, line, point=point) for line in curves(run).values()
     }
-    rows[HUMAN_LABEL] = {name: people(measure) for name, measure in columns.items()}
     cells = []
-    for row, sides in rows.items():
+    for row, source in (sources | {HUMAN_LABEL: people}).items():
+        sides = {name: source(measure) for name, measure in columns.items()}
         own, judge = (sides[f"R@1, {who}"].drawn(run) for who in ("own listener", "judge"))
         gap = shown(difference(own, judge), _units(run, IMAGE))
         cell = Cell.of(run, "own_R@1", "", row, _GAP, gap, run.stand_in(IMAGE))

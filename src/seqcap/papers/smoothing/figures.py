@@ -101,10 +101,9 @@ def curves(run: Run) -> Figure | str:
     axes = figure.subplots(len(there), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, there, strict=True):
         _curves_row(row, run, part)
-    for axis, heading in zip(axes[0], _FAMILIES, strict=True):
-        axis.set_title(heading, loc="left")
-    for axis in axes[-1]:
-        axis.set_xlabel("training step (0: before any)")
+    for column, heading in zip(axes.T, _FAMILIES, strict=True):
+        column[0].set_title(heading, loc="left")
+        column[-1].set_xlabel("training step (0: before any)")
     looks = {"MLE": draw.BASELINE, "MLE + gammaH": draw.MUTED, "Tok": draw.OLIVE}
     looks["Tok rfreq"] = draw.lighter(draw.OLIVE, 0.5)
     looks |= {f"substitutes from {pool}": draw.lighter(draw.GREY, pale) for pool, pale in _PALE.items()}
