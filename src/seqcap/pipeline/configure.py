@@ -4,6 +4,7 @@ Only the stage `configure` reads the parameter files. A change repeats the stage
 from pathlib import Path
 
 from seqcap.config import CONFIGS, StageConfig, config_path, write_config
+from seqcap.config.data import WordsConfig
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
@@ -11,12 +12,14 @@ from seqcap.pipeline import resolve_data as data
 from seqcap.pipeline import resolve_report as report
 from seqcap.pipeline import resolve_results as results
 from seqcap.pipeline import resolve_training as training
+from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import Params
 from seqcap.pipeline.validation import find
 from seqcap.system.machine import MACHINE
 
 # Kind of stage -> name -> its configuration. What exists only once has the name "".
 Stages = dict[str, dict[str, StageConfig]]
+REPORTED = ("tables", "figures", "section", "rating")  # the stages of a paper's part of the report
 
 
 def resolve(params: Params) -> Stages:
@@ -29,13 +32,13 @@ def resolve(params: Params) -> Stages:
     decoded: results.Decoded = {evaluation: [] for evaluation in params.evaluations}
     for group, config in decode.items():
         decoded[params.groups[group]] += config.runs
-    fields = {name: report.paper_fields(params, name, trained, decoded) for name in params.papers}
+    reported = {name: report.paper_configs(params, name, trained, decoded) for name in params.papers}
     return {
         "data": {name: data.data_config(params, name) for name in shared.tasks},
         "encoder": {name: data.encoder_config(params, name) for name in shared.features},
         "features": {name: data.features_config(params, name) for name in shared.features},
         "probe": {name: data.probe_config(params, name) for name in shared.features},
-        "paraphrases": {name: data.paraphrases_config(params, name) for name in shared.features},
+        "paraphrases": {name: WordsConfig(task=name, code=closure([], ["paraphrases.py"])) for name in shared.features},
         "embeddings": {name: data.embeddings_config(params, name) for name in shared.tasks},
         "pretrain": dict(pretrained),
         "retriever": {name: training.retriever_config(params, name) for name in shared.retrievers},
@@ -46,13 +49,9 @@ def resolve(params: Params) -> Stages:
         "retrieve": {name: results.retrieve_config(params, name, decoded) for name in params.retrievals},
         "variance": {name: results.variance_config(params, name) for name in params.variances},
         "estimators": {name: results.estimators_config(params, name) for name in params.estimators},
-        "tables": {name: report.paper_config(fields[name], "tables") for name in fields},
-        "figures": {name: report.paper_config(fields[name], "figures") for name in fields},
-        "section": {name: report.section_config(params, fields[name]) for name in fields},
-        "rating": {
-            name: report.rating_config(params, fields[name], paper.rating)
-            for name, paper in params.papers.items()
-            if paper.rating
+        **{
+            stage: {name: configs[stage] for name, configs in reported.items() if stage in configs}
+            for stage in REPORTED
         },
         "report": {"": report.report_config(params, trained, pretrained)},
     }

@@ -10,11 +10,10 @@ from ruamel.yaml import YAML
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic
 from seqcap.pipeline.clone import check_committed, update_clone
-from seqcap.pipeline.overlay import overlay
+from seqcap.pipeline.overlay import overlay, trained_runs
 from seqcap.pipeline.params import read_yaml
 from seqcap.pipeline.publish import check_publication, join_parts, parts_of, publish, recover
 from seqcap.pipeline.repro import REPORT, repro, run_python
-from seqcap.pipeline.runs import trained_runs
 from seqcap.system.scratch import locked
 
 RUNS = Path("runs")

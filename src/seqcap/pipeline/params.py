@@ -13,8 +13,7 @@ from seqcap.config.training import Precision, Training
 from seqcap.data import datasets
 from seqcap.errors import InputError
 from seqcap.papers import check as check_papers
-from seqcap.pipeline.overlay import NAMED, overlay
-from seqcap.pipeline.runs import trained_runs
+from seqcap.pipeline.overlay import NAMED, overlay, trained_runs
 from seqcap.pipeline.validation import Section, validated
 from seqcap.rewards import MODULES
 from seqcap.world import scenes
@@ -28,12 +27,6 @@ SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
 GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
 
 
-def _metric(value: str) -> str:
-    if value not in MODULES:
-        raise ValueError(f"allowed: {', '.join(MODULES)}")
-    return value
-
-
 def _dataset(kind: str) -> AfterValidator:
     def check(value: str) -> str:
         datasets.find(value, kind)
@@ -44,9 +37,14 @@ def _dataset(kind: str) -> AfterValidator:
 
 # DVC joins names with @ and hyphens, and names become file names.
 Name = Annotated[str, Field(max_length=100, pattern="^[a-z0-9_]+$")]
-Reward = Annotated[dict[Annotated[str, AfterValidator(_metric)], float], Field(min_length=1)]
+Reward = Annotated[
+    dict[Annotated[str, Field(pattern=f"^({'|'.join(MODULES)})$")], float],
+    Field(min_length=1),
+]
 Seeds = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
+Rate = Annotated[float, Field(gt=0, lt=1)]
+Text = Annotated[str, Field(min_length=1)]
 
 
 class World(Section):
@@ -81,9 +79,9 @@ class ClipTask(TaskParams):
 class Splits(Section):
     """The names of a corpus's files, without languages."""
 
-    train: str = Field(min_length=1)
-    val: str = Field(min_length=1)
-    test: str = Field(min_length=1)
+    train: Text
+    val: Text
+    test: Text
 
 
 class SentenceTask(TaskParams):
@@ -118,7 +116,7 @@ class Features(Section):
     # The rest is of the encoder's own training, if `weights` is "scenes".
     pictures: int = Field(ge=1, le=10_000_000)
     epochs: Positive
-    learning_rate: float = Field(gt=0, lt=1)
+    learning_rate: Rate
 
 
 class CaptionerParams(Section):
@@ -166,7 +164,7 @@ class Shared(Section):
     seed: int = Field(ge=0, lt=2**31)
     device: Literal["auto", "cpu", "cuda"]
     workers: Literal["auto"] | Positive
-    launcher: str = Field(min_length=1)
+    launcher: Text
     precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
@@ -229,7 +227,7 @@ class EnsembleParams(Section):
     """`number` ensembles of `members` of a run's seeds, in order. A group with ensembles decodes nothing else."""
 
     run: Name
-    label: str = Field(min_length=1)
+    label: Text
     members: Seeds
     number: Seeds = 1
 
@@ -252,7 +250,7 @@ class VarianceParams(Section):
     images: Positive
     replicates: int = Field(ge=2)
     batch_size: Positive
-    learning_rate: float = Field(gt=0, lt=1)
+    learning_rate: Rate
 
 
 class EstimatorsParams(Section):
@@ -337,9 +335,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise InputError(path, "is not a mapping of parameters", "restore it from git")
     for section in NAMED:
         entries = content.get(section, {})
-        if not isinstance(entries, dict) or (
-            section == "runs" and not all(isinstance(e, dict) for e in entries.values())
-        ):
+        runs = entries.values() if section == "runs" and isinstance(entries, dict) else ()
+        if not all(isinstance(value, dict) for value in (entries, *runs)):
             raise InputError(path, f"{section} is {entries!r:.80}", "expected a mapping of named entries")
     return content
 

@@ -87,14 +87,12 @@ def publish(clone: Path, target: Path, experiment: Path) -> None:
     fresh = beside(place, "tmp")
     path, here = experiment.resolve(), Path.cwd().resolve()
     name = path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
-    papers = {paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()}
+    papers = [paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()]
 
-    kept = {*papers, FEATURES}
-
-    def ignored(folder: str, names: list[str]) -> set[str]:
+    def ignored(folder: str, names: list[str]) -> list[str]:
         # The clone's reports/ also holds what is committed there, and what other experiments published.
         above = Path(folder) in (reports, clone / PARTS)
-        return {name for name in names if above and (Path(folder) / name).is_dir() and name not in kept}
+        return [name for name in names if above and Path(folder, name).is_dir() and name not in (*papers, FEATURES)]
 
     try:
         recover(place)
