@@ -27,6 +27,7 @@ def resolve(params: Params) -> Stages:
     shared = params.shared
     data.check_features(params)
     pretrained = {name: training.pretrain_config(params, name) for name in shared.pretrain}
+    retrievers = {name: training.retriever_config(params, name) for name in shared.retrievers}
     trained = _train(params)
     decode = {group: results.decode_config(params, group, config) for group, config in trained.items()}
     decoded: results.Decoded = {evaluation: [] for evaluation in params.evaluations}
@@ -41,7 +42,7 @@ def resolve(params: Params) -> Stages:
         "paraphrases": {name: WordsConfig(task=name, code=closure([], ["paraphrases.py"])) for name in shared.features},
         "embeddings": {name: data.embeddings_config(params, name) for name in shared.tasks},
         "pretrain": dict(pretrained),
-        "retriever": {name: training.retriever_config(params, name) for name in shared.retrievers},
+        "retriever": dict(retrievers),
         "mine": {name: training.mine_config(params, name) for name in shared.mined},
         "train": dict(trained),
         "decode": dict(decode),

@@ -49,6 +49,9 @@ def graph(params: Params, stages: Stages) -> dict[str, Any]:
     def pick(stage: str, *fields: str) -> dict[str, Any]:
         return {name: config.model_dump(include=set(fields)) for name, config in configs[stage].items()}
 
+    retrievals = pick("retrieve", "paper", "task", "listener", "judge")
+    for name, entry in retrievals.items():
+        entry |= {"evaluation": params.retrievals[name].evaluation, "start": configs["retrieve"][name].captioner}
     return {
         "tasks": list(configs["data"]),
         "features": list(configs["features"]),
@@ -57,11 +60,7 @@ def graph(params: Params, stages: Stages) -> dict[str, Any]:
         "mined": pick("mine", "task"),
         "groups": {name: _group(params, name, config.runs) for name, config in configs["train"].items()},
         "evaluations": pick("evaluate", "paper", "task"),
-        "retrievals": {
-            name: entry
-            | {"evaluation": params.retrievals[name].evaluation, "start": configs["retrieve"][name].captioner}
-            for name, entry in pick("retrieve", "paper", "task", "listener", "judge").items()
-        },
+        "retrievals": retrievals,
         "variances": pick("variance", "paper", "task", "start"),
         "estimators": pick("estimators", "paper", "task", "listener", "start"),
         "papers": {

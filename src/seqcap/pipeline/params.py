@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap.config.data import Glove
+from seqcap.config.data import Corpus, Glove
 from seqcap.config.training import Precision, Training
 from seqcap.data import datasets
 from seqcap.errors import InputError
@@ -47,17 +47,6 @@ Rate = Annotated[float, Field(gt=0, lt=1)]
 Text = Annotated[str, Field(min_length=1)]
 
 
-class World(Section):
-    """What differs from `scenes` in a task's generated world."""
-
-    seed_offset: int = Field(default=0, ge=0, lt=2**30)  # added to `seed`, so that two worlds have no image in common
-    train: int | None = None
-    val: int | None = None
-    test: int | None = None
-    server: int | None = None
-    detail: list[float] | None = None
-
-
 class TaskParams(Section):
     root: str | None
     min_count: Positive
@@ -68,7 +57,8 @@ class TaskParams(Section):
 class ImageTask(TaskParams):
     kind: Literal["images"]
     dataset: Annotated[Name, _dataset("images")]
-    world: World = World()
+    # What differs from `scenes` in its generated world. `seed_offset` is added to `seed`: no image is in two worlds.
+    world: dict[str, Any] = Field(default_factory=dict)
 
 
 class ClipTask(TaskParams):
@@ -76,23 +66,12 @@ class ClipTask(TaskParams):
     dataset: Annotated[Name, _dataset("clips")]
 
 
-class Splits(Section):
-    """The names of a corpus's files, without languages."""
-
-    train: Text
-    val: Text
-    test: Text
-
-
-class SentenceTask(TaskParams):
+class SentenceTask(TaskParams, Corpus):
     kind: Literal["sentences"]
     dataset: Literal["scenes", "text"]
-    source: str = Field(pattern="^[a-z]{2,3}$")
-    target: str = Field(pattern="^[a-z]{2,3}$")
-    splits: Splits
-    tokenise: bool
     subwords: Annotated[int, Field(ge=1, le=200_000)] | None
     max_words: Annotated[int, Field(ge=1, le=65_000)] | None  # the rewards know 16-bit ids
+    min_count: Positive
     max_length: int = Field(ge=2, le=1000)
 
 

@@ -42,8 +42,8 @@ def data_config(params: Params, name: str) -> configs.ImageData | configs.ClipDa
     common |= task.model_dump(include={"dataset", "min_count", "max_length"})
     if isinstance(task, ClipTask):
         return configs.ClipData(clips=shared.clips.model_dump() if generated else None, **common)
-    common["seed"] += task.world.seed_offset
-    values = shared.scenes.model_dump() | task.world.model_dump(exclude={"seed_offset"}, exclude_none=True)
+    values = shared.scenes.model_dump() | task.world
+    common["seed"] += values.pop("seed_offset", 0)
     world = validated(scenes.Config, values, PARAMS, f"tasks.{name}.world").model_dump() if generated else None
     return configs.ImageData(scenes=world, **common)
 
