@@ -9,8 +9,8 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from seqcap.pipeline import code
+from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
-from seqcap.pipeline.graph import write_graph
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "experiments/quick.yaml"

@@ -67,7 +67,7 @@ def repro(
 
 
 def graph() -> None:
-    from seqcap.pipeline.graph import write_graph
+    from seqcap.pipeline.configure import write_graph
 
     write_graph()
 

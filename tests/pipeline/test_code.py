@@ -146,7 +146,9 @@ def test_a_training_stage_depends_on_what_its_runs_name(configs, file, chosen):
     ],
 )
 def test_what_does_not_run_repeats_nothing(configs, folders, kinds):
-    assert {folder: stages(users(configs, folder), *kinds) for folder in folders} == dict.fromkeys(folders, set())
+    assert {folder: stages(users(configs, folder), *kinds) for folder in folders} == {
+        folder: set() for folder in folders
+    }
 
 
 def test_code_that_no_stage_runs_is_nobodys(configs):

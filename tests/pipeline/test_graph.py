@@ -10,8 +10,7 @@ from dvc.repo import Repo
 from parameter_files import ROOT, ParameterFiles
 
 from seqcap.errors import InputError
-from seqcap.pipeline.configure import resolve
-from seqcap.pipeline.graph import SLOTS, check_graph, graph, write_graph
+from seqcap.pipeline.configure import SLOTS, check_graph, graph, resolve, write_graph
 from seqcap.pipeline.params import read_params
 
 SLE, PSST, SMOOTHING = "papers/sle.yaml", "papers/psst.yaml", "papers/smoothing.yaml"

@@ -16,9 +16,8 @@ from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.pipeline import code
-from seqcap.pipeline.configure import resolve, write_configs
+from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.experiment import apply_overlay
-from seqcap.pipeline.graph import write_graph
 from seqcap.pipeline.params import read_params
 from seqcap.pipeline.repro import MACHINE, REPORT, sections, share_cores, stage_graph
 

@@ -19,7 +19,7 @@ from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.files import read_candidates, read_references
 from seqcap.metrics.official import NO_SPICE
 from seqcap.metrics.registry import QUALITY, find_metrics
-from seqcap.tools.score_tables import as_latex, as_markdown, as_text, caption_scores, signatures
+from seqcap.tools.score import as_latex, as_markdown, as_text, caption_scores, signatures
 from seqcap.tools.significance import p_value
 from seqcap.tools.systems import score_files
 

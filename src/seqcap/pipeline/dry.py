@@ -15,8 +15,7 @@ from typing import Any
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import read_json
 from seqcap.pipeline.clone import git
-from seqcap.pipeline.configure import resolve, write_configs
-from seqcap.pipeline.graph import GRAPH, check_graph
+from seqcap.pipeline.configure import GRAPH, check_graph, resolve, write_configs
 from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params
 from seqcap.pipeline.repro import CONFIGURE, open_dvc, part_of
 
