@@ -24,7 +24,6 @@ def files(tmp_path):
     return ParameterFiles(tmp_path)
 
 
-# The training of SLL-SLE.
 SLL_SLE = {"train/sle_sll_sle", "train/sle_sll_sle_att", "train/sle_clip_policies"}
 
 

@@ -78,9 +78,9 @@ def join_parts(clone: Path, published: Path) -> None:
 
 
 def publish(clone: Path, target: Path, experiment: Path) -> None:
-    """Copies the reports out of a clone, and replaces an earlier publication. A paper without a part of the report is
-    left out. The parts are copied, too: others may join them later (`join_parts`). After a kill, the folder holds the
-    earlier or the new publication; or the next call puts the earlier one back."""
+    """Copies the reports and their parts out of a clone, and replaces an earlier publication. A paper without a part is
+    left out. After a kill, the folder holds the earlier or the new publication; or the next call puts the earlier one
+    back."""
     reports = clone / "reports"
     check_publication(target, clone)
     place = target.resolve()

@@ -59,7 +59,7 @@ def training_run(params: Params, name: str) -> TrainingRun:
     seeds = _count_seeds(params, run)
     weights = reward_weights(params, run.reward, fields["task"], source, place)
     return TrainingRun(
-        **fields | {"seeds": tuple(params.shared.seed + i for i in range(seeds))},
+        **fields | {"seeds": _seeds(params, seeds)},
         name=name,
         paper=params.paper(name),
         objective=run.objective,
@@ -89,7 +89,7 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
         "captioner": name,
         "architecture": captioner.architecture,
         "model": validated(config, captioner.model, PARAMS, f"captioners.{name}.model").model_dump(),
-        "seeds": tuple(params.shared.seed + i for i in range(captioner.seeds)),
+        "seeds": _seeds(params, captioner.seeds),
         "max_length": task.max_length + 1,
         "precision": params.shared.precision,
     }
@@ -98,6 +98,10 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
 def pretrained(params: Params, captioner: str, source: Path, place: str) -> str:
     find(params.shared.pretrain, captioner, source, place)
     return f"artifacts/pretrain/{captioner}"
+
+
+def _seeds(params: Params, number: int, offset: int = 0) -> tuple[int, ...]:
+    return tuple(params.shared.seed + offset + i for i in range(number))
 
 
 def _count_seeds(params: Params, run: RunParams) -> int:
@@ -211,8 +215,7 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
     if trained == (retriever.architecture == "clip"):
         fix = "a CLIP is read from a folder, other retrievers are trained (null)"
         raise InputError(PARAMS, f"{place}.folder is {retriever.folder!r}", fix)
-    first = params.shared.seed + retriever.seed_offset
-    modules = ["seqcap.training.retrievers"] if trained else []
+    modules = [f"seqcap.retrieval.{retriever.architecture}", *(["seqcap.training.retrievers"] if trained else [])]
     return RetrieverConfig(
         name=name,
         task=retriever.task,
@@ -220,14 +223,14 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
         # A CLIP's stage names the files itself.
         model=validated(config, retriever.model, PARAMS, f"{place}.model").model_dump() if trained else {},
         training=validated(RetrieverTraining, retriever.training, PARAMS, f"{place}.training") if trained else None,
-        seeds=tuple(first + i for i in range(retriever.seeds)),
+        seeds=_seeds(params, retriever.seeds, retriever.seed_offset),
         evaluate_on=task.evaluate_on,
         max_length=task.max_length + 1,
         folder=retriever.folder,
         fingerprint={} if retriever.folder is None else fingerprint(Path(retriever.folder).glob("*")),
         root=data_root(params, retriever.task),
         weights=f"artifacts/retriever/{name}",
-        code=closure([*modules, f"seqcap.retrieval.{retriever.architecture}"], ["retriever.py"]),
+        code=closure(modules, ["retriever.py"]),
     )
 
 
@@ -237,7 +240,7 @@ def mine_config(params: Params, name: str) -> MiningConfig:
         name=name,
         task=retriever.task,
         retriever=f"artifacts/retriever/{name}",
-        seeds=tuple(params.shared.seed + i for i in range(retriever.seeds)),
+        seeds=_seeds(params, retriever.seeds),
         seed_offset=retriever.seed_offset,
         neighbours=params.shared.mined[name].neighbours,
         max_length=params.shared.tasks[retriever.task].max_length + 1,

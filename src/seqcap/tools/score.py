@@ -19,6 +19,7 @@ from seqcap.tools.systems import System, score_files
 
 STDIN = Path("-")
 SIGNIFICANT = 0.05
+LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {"*": "$^*$"}
 # Metrics that are not multiplied by 100: percentages and numbers of words.
 UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
 # What a metric's value depends on besides images, references and tokens.
@@ -106,22 +107,28 @@ def align(matrix: Sequence[Sequence[str]]) -> list[str]:
 
 def as_markdown(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
     """A Markdown table with a row per system, and the signatures below it."""
-    metrics = _scored_metrics(systems)
-    matrix = [["system", *metrics]]
-    matrix += [[system.name, *(_marked(system, metric, "*") for metric in metrics)] for system in systems]
-    lines = [line.replace("\\*", "*") for line in markdown_table(matrix)]
+    lines = [line.replace("\\*", "*") for line in markdown_table(_to_paste(systems, "system"))]
     return "\n".join([*lines, "", *_note(systems, test), *(f"- `{line}`" for line in signatures.values())])
 
 
 def as_latex(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
     """A LaTeX table (package booktabs) with a row per system, and the signatures as comments."""
-    metrics = _scored_metrics(systems)
-    rows = [["", *map(_escape, metrics)]]
-    rows += [[_escape(system.name), *(_marked(system, metric, "$^*$") for metric in metrics)] for system in systems]
-    head, *body = (" & ".join(row) + r" \\" for row in rows)
-    lines = [rf"\begin{{tabular}}{{l{'r' * len(metrics)}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+    matrix = _to_paste(systems, "")
+    escaped = [["".join(LATEX.get(letter, letter) for letter in text) for text in row] for row in matrix]
+    head, *body = (" & ".join(row) + r" \\" for row in escaped)
+    columns = "l" + "r" * (len(matrix[0]) - 1)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
     comments = [f"% {line}" for line in [*_note(systems, test), *signatures.values()]]
     return "\n".join([*lines, r"\end{tabular}", *comments])
+
+
+def _to_paste(systems: Sequence[System], corner: str) -> list[list[str]]:
+    """A row per system, with a star at what differs from the first."""
+    metrics = [metric for metric in _metrics(systems) if any(metric in system.scores for system in systems)]
+    return [
+        [corner, *metrics],
+        *([system.name, *(_marked(system, key) for key in metrics)] for system in systems),
+    ]
 
 
 def as_json(systems: Sequence[System], signatures: Mapping[str, str], per_image: bool) -> dict[str, Any]:
@@ -165,10 +172,6 @@ def _metrics(systems: Sequence[System]) -> list[str]:
     return list(dict.fromkeys(metric for system in systems for metric in [*system.scores, *system.reasons]))
 
 
-def _scored_metrics(systems: Sequence[System]) -> list[str]:
-    return [metric for metric in _metrics(systems) if any(metric in system.scores for system in systems)]
-
-
 def _cell(system: System, metric: str) -> str:
     if metric not in system.scores:
         return f"       –  {system.reasons.get(metric, '')}".rstrip()
@@ -183,12 +186,12 @@ def _cell(system: System, metric: str) -> str:
     return text
 
 
-def _marked(system: System, metric: str, mark: str) -> str:
+def _marked(system: System, metric: str) -> str:
     if metric not in system.scores:
         return "–"
     difference = system.differences.get(metric)
     differs = difference is not None and difference.p_value < SIGNIFICANT
-    return f"{system.scores[metric].value * _scale(metric):.2f}{mark if differs else ''}"
+    return f"{system.scores[metric].value * _scale(metric):.2f}{'*' if differs else ''}"
 
 
 def _note(systems: Sequence[System], test: Test) -> list[str]:
@@ -198,7 +201,3 @@ def _note(systems: Sequence[System], test: Test) -> list[str]:
 
 def _scale(metric: str) -> int:
     return 1 if metric in UNSCALED else 100
-
-
-def _escape(text: str) -> str:
-    return "".join(f"\\{letter}" if letter in "&%$#_{}" else letter for letter in text)
