@@ -17,7 +17,7 @@ from seqcap.files.json_file import read_json
 from seqcap.pipeline.clone import git
 from seqcap.pipeline.configure import GRAPH, check_graph, resolve, write_configs
 from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params
-from seqcap.pipeline.repro import CONFIGURE, open_dvc, part_of
+from seqcap.pipeline.repro import CONFIGURE, open_dvc, stage_graph
 
 NAMED = 3  # how many changed fields of a configuration are named
 LISTED = 30  # how many stages with one cause are named
@@ -26,6 +26,7 @@ ELSE = "its code, or parameters in a commit since its last run"
 
 def dry_run(targets: Collection[str] = ()) -> list[str]:
     """Lines on what `seqcap repro` would do in this checkout; `targets` are the stages that it is asked for."""
+    graph = stage_graph(Path(), targets)
     with TemporaryDirectory() as folder, open_dvc(Path()) as repo:
         # What is configured here, and in the last commit with the code that is here.
         now, before = Path(folder, "now"), Path(folder, "before")
@@ -34,7 +35,6 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
         # Together with code that does not know them, the committed parameters explain nothing.
         with suppress(InputError):
             _configure(before, before)
-        graph = part_of(repo, targets)
         stages = [stage for stage in repo.index.stages if stage.name in graph and stage.name != CONFIGURE]
         causes = {stage.name: ", ".join(dict.fromkeys(_causes(stage, now, before))) for stage in stages}
         lost = {stage.name: _lost(stage) for stage in stages}

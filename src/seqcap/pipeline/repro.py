@@ -117,13 +117,8 @@ def sections(papers: Collection[str]) -> list[str]:
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
     with open_dvc(folder) as repo:
-        return part_of(repo, targets)
-
-
-def part_of(repo: Any, targets: Collection[str]) -> dict[str, set[str]]:
-    """`stage_graph` of an open DVC repository."""
-    graph = repo.index.graph
-    depends = {node.name: {other.name for other in graph.successors(node)} for node in graph.nodes}
+        graph = repo.index.graph
+        depends = {node.name: {other.name for other in graph.successors(node)} for node in graph.nodes}
     for target in targets:
         if target not in depends:
             kind, _, item = target.partition("@")
