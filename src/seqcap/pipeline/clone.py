@@ -81,10 +81,10 @@ def _check_untouched(folder: Path, repository: Collection[str]) -> None:
 def check_committed(experiment: Path, allow_dirty: bool) -> None:
     """Checks that what the experiment runs is committed, since it runs the last commit: an `InputError` names changes
     that are not. With `allow_dirty` it warns of them."""
+    commit = git("rev-parse", "--short", "HEAD").strip()
     changes = git("--no-optional-locks", "status", "--porcelain", "--", *RUN).splitlines()
     if not changes:
         return
-    commit = git("rev-parse", "--short", "HEAD").strip()
     more = [f"and {len(changes) - LISTED} more"] if len(changes) > LISTED else []
     lines = [f"the experiment runs commit {commit}, without these uncommitted changes:", *changes[:LISTED], *more]
     if not allow_dirty:
