@@ -36,8 +36,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pipeline_files import commit, copy_project
 
+from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
-from seqcap.pipeline.graph import write_graph
 
 TABLE = Path(__file__).with_suffix(".md")
 # A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
