@@ -7,7 +7,7 @@ import pytest
 import torch
 from enumeration import CHANNELS, all_captions, assert_close, log_probs, tiny_captioner
 from enumeration import gradient as slope
-from small_task import run_config, train_group, write_listener, write_task
+from small_task import SMALL, run_config, train_group, write_listener, write_task
 from torch import Tensor
 
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
@@ -181,20 +181,7 @@ def config(tmp_path_factory):
         write_task(folder)
         write_listener(folder)
         train_group(run_config(weights="pretrained"))
-        yield EstimatorsConfig(
-            code={},
-            paper="paper",
-            task="image",
-            listener="artifacts/retriever/small",
-            start="pretrained",
-            margin=0.2,
-            rhos=(0.0, 1.0),
-            images=5,
-            replicates=3,
-            draws=2,
-            max_length=6,
-            seed=1,
-        )
+        yield EstimatorsConfig(**SMALL["estimators"], rhos=(0.0, 1.0), images=5, replicates=3, draws=2)
 
 
 def test_rows_are_inner_products(config, tmp_path):

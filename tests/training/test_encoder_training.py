@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from small_task import SMALL
 
 from seqcap.config.data import EncoderConfig
 from seqcap.features.encoders import Encoder, with_weights
@@ -44,21 +45,7 @@ def squares(n: int, seed: int) -> Examples:
 
 
 def config(**changes: object) -> EncoderConfig:
-    values = {
-        "task": "clip",
-        "backbone": "clips_cnn",
-        "weights": "scenes",
-        "fingerprint": {},
-        "image_size": 32,
-        "frames": 4,
-        "pictures": 24,
-        "epochs": 2,
-        "learning_rate": 0.01,
-        "batch_size": 8,
-        "seed": 1,
-        "code": {},
-    }
-    return EncoderConfig.model_validate(values | changes)
+    return EncoderConfig.model_validate(SMALL["encoder"] | changes)
 
 
 @pytest.fixture(autouse=True)
