@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes_languages import english_words, table, thing
+from scenes_languages import english_words, table, written_scenes
 
 from seqcap.world.captions import DETAILS, plan
 from seqcap.world.checker import Verdict, check, recall_of_set
@@ -15,34 +15,9 @@ from seqcap.world.english import realise
 from seqcap.world.graph import COLOURS, Scene, sample
 from seqcap.world.words import ENGLISH, GARMENTS, finite_form
 
-# A man waves on the left, next to a large sleeping dog; far to the right a car with a cat on it.
-PARK = Scene(
-    "meadow",
-    (
-        thing("man", 10, 90, 40, 80, texture="striped", action="waving"),
-        thing("dog", 60, 120, 60, 50, colour="black", size="large", action="sleeping"),
-        thing("car", 160, 150, 90, 50, colour="blue"),
-        thing("cat", 180, 112, 40, 40, colour="white", action="sitting", texture="dotted"),
-    ),
-)
-TWINS = Scene(
-    "beach",
-    (
-        thing("dog", 10, 180, 50, 40, action="running"),
-        thing("dog", 110, 180, 50, 40, action="running"),
-        thing("dog", 200, 180, 50, 40, colour="green", action="sitting", size="small"),
-        thing("kite", 20, 40, 40, 70, colour="yellow", action="flying"),
-    ),
-)
-DEPTH = Scene(
-    "night",
-    (
-        thing("woman", 100, 60, 40, 80, colour="purple", action="standing"),
-        thing("boat", 90, 180, 80, 60, colour="orange"),
-    ),
-)
-SCENES = {"park": PARK, "twins": TWINS, "depth": DEPTH}
 TEXTS = table("checker.yaml")
+SCENES = written_scenes(TEXTS["scenes"])
+PARK, TWINS = SCENES["park"], SCENES["twins"]
 
 
 def verdict(text: str, scene: Scene = PARK) -> Verdict:
