@@ -79,6 +79,17 @@ def write_references(data: Path, said: list[tuple[str, int, list[str]]]) -> None
     parquet.write_rows(data / "references.parquet", rows, schemas.REFERENCES)
 
 
+def karpathy_layout(dataset: str) -> dict[str, Any]:
+    """A dataset in Karpathy's layout: an image of every split, with two captions."""
+    images: list[dict[str, Any]] = []
+    for i, split in enumerate(("train", "restval", "val", "test", "unused")):
+        image = {"imgid": 10 + i, "filename": f"{i}.png", "split": split, "sentids": [2 * i, 2 * i + 1]}
+        said = {"tokens": ["A", "dog", "runs"], "imgid": 10 + i}
+        sentences = [said | {"raw": f"A dog\n runs {k} .\n", "sentid": 2 * i + k} for k in range(2)]
+        images.append(image | {"sentences": sentences})
+    return {"dataset": dataset, "images": images}
+
+
 def decoded_row(
     run: str, item: int, decoder: str, rank: int, tokens: list[str], seed: int = 1, log_prob: float = -1.0
 ) -> dict[str, Any]:

@@ -17,7 +17,6 @@ import os
 import random
 import resource
 import sys
-import tarfile
 import tempfile
 import traceback
 from collections import Counter
@@ -38,8 +37,8 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load, save
-from small_gifs import gif, pictures
-from small_task import WORDS, write_captioners
+from small_gifs import gif, pack, pictures
+from small_task import WORDS, karpathy_layout, write_captioners
 
 from seqcap.config.data import Corpus, ImageData
 from seqcap.data import captions, tgif
@@ -311,28 +310,13 @@ def raters() -> None:
 
 
 def karpathy() -> None:
-    images = [
-        {
-            "imgid": i,
-            "cocoid": i + 100,
-            "filename": f"{i}.png",
-            "split": split,
-            "sentids": [2 * i, 2 * i + 1],
-            "sentences": [
-                {"raw": "A dog runs .", "tokens": ["A", "dog", WORDS[k]], "imgid": i, "sentid": 2 * i + k}
-                for k in (0, 1)
-            ],
-        }
-        for i, split in enumerate(("train", "restval", "val", "test", "unused"))
-    ]
-    write_json("data/dataset_flickr8k.json", {"images": images, "dataset": "flickr8k"})
+    layout = karpathy_layout("flickr8k")
+    for image in layout["images"]:
+        image["cocoid"] = image["imgid"] + 100
+    write_json("data/dataset_flickr8k.json", layout)
     buffer = io.BytesIO()
     Image.new("RGB", (4, 4)).save(buffer, "PNG")
-    with tarfile.open("data/images.tar", "w") as tar:
-        for i in range(5):
-            member = tarfile.TarInfo(f"images/{i}.png")
-            member.size = buffer.tell()
-            tar.addfile(member, io.BytesIO(buffer.getvalue()))
+    pack(Path("data/images.tar"), {f"images/{i}.png": buffer.getvalue() for i in range(5)})
 
 
 def read_karpathy(rng: random.Random) -> None:

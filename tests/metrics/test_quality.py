@@ -22,11 +22,12 @@ from seqcap.spice.cache import CachedParser
 from seqcap.spice.parser import Parser
 
 Images = dict[int, list[list[str]]]
+Captions = list[tuple[int, list[str]]]
 LEXICAL = ["BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "CIDEr"]
 
 
 @pytest.fixture(scope="module")
-def split(coco_captions: Images) -> tuple[Images, list[tuple[int, list[str]]]]:
+def split(coco_captions: Images) -> tuple[Images, Captions]:
     """References, and two captions an image of every kind: human, another image's, cut short, one word, none."""
     image_ids = list(coco_captions)
     captions = []
@@ -37,7 +38,7 @@ def split(coco_captions: Images) -> tuple[Images, list[tuple[int, list[str]]]]:
     return {image_id: captions[:-1] for image_id, captions in coco_captions.items()}, captions
 
 
-def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, Captions]) -> None:
     references, captions = split
     ours = measure(references, captions, LEXICAL)
     theirs, _ = official.measure(references, captions, LEXICAL)
@@ -48,7 +49,7 @@ def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, list[tu
 
 
 def test_official_is_pycocoevalcap_as_it_is_called(
-    split: tuple[Images, list[tuple[int, list[str]]]], capfd: pytest.CaptureFixture[str]
+    split: tuple[Images, Captions], capfd: pytest.CaptureFixture[str]
 ) -> None:
     references, captions = split
     first = captions[: len(references)]
@@ -66,7 +67,7 @@ def test_official_is_pycocoevalcap_as_it_is_called(
         assert measured[metric].corpus() == pytest.approx(value, abs=1e-12)
 
 
-def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, Captions]) -> None:
     references, captions = split
     measured = measure(references, captions[:100], ["BLEU4"])
     drawn = np.random.default_rng(0).integers(0, 100, 100)
@@ -80,7 +81,7 @@ def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, list[tupl
 
 @pytest.mark.usefixtures("loaded_once")
 def test_meteor_and_spice_have_values_and_spider_is_their_sum(
-    split: tuple[Images, list[tuple[int, list[str]]]], parser: Parser, tmp_path: Path
+    split: tuple[Images, Captions], parser: Parser, tmp_path: Path
 ) -> None:
     references, captions = split
     measured = measure(references, captions, kept=tmp_path)
@@ -105,9 +106,7 @@ def test_meteor_and_spice_have_values_and_spider_is_their_sum(
         ({7: [["a"]]}, [(7, ["a"])], "BLEU5", "'BLEU5' is not known"),
     ],
 )
-def test_wrong_captions_are_named(
-    references: Images, captions: list[tuple[int, list[str]]], metric: str, named: str
-) -> None:
+def test_wrong_captions_are_named(references: Images, captions: Captions, metric: str, named: str) -> None:
     for score in (quality.measure, official.measure):
         with pytest.raises(InputError, match=named):
             score(references, captions, [metric])
