@@ -2,13 +2,11 @@
 
 import os
 import random
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import psutil
-import pyarrow as pa
 import pytest
 from ruamel.yaml import YAML
 from small_checkout import wait_until
@@ -26,7 +24,7 @@ references = {number: [text.split() for text in image["references"]] for number,
 hypotheses = {number: image["hypothesis"].split() for number, image in KNOWN["images"].items()}
 
 
-def test_scores_are_those_of_pycocoevalcap(meteor: Meteor) -> None:
+def test_scores_are_those_of_pycocoevalcap(meteor):
     scores, corpus, _ = meteor.score_captions(references, list(hypotheses.items()))
     np.testing.assert_allclose(scores, EXPECTED, rtol=0, atol=1e-12)
     assert corpus == pytest.approx(KNOWN["corpus"], abs=1e-12)
@@ -38,13 +36,7 @@ def test_scores_are_those_of_pycocoevalcap(meteor: Meteor) -> None:
     assert [*nothing, corpus] == [0, 0, 0]
 
 
-def test_the_engines_scores_are_those_of_java(
-    meteor: Meteor,
-    coco_captions: dict[int, list[list[str]]],
-    full: bool,
-    phrases: Callable[[Path | None], pa.Table],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_engines_scores_are_those_of_java(meteor, coco_captions, full, phrases, monkeypatch):
     rng = random.Random(0)
     pairs = [([reference.split() for reference in texts], hypothesis.split()) for texts, hypothesis in ODD]
     images = list(coco_captions.values())[: 100 if full else 40]
@@ -91,9 +83,7 @@ def fake_java(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Non
         ("exit 0", 30, "status 0"),
     ],
 )
-def test_java_that_misbehaves_gives_a_reason(
-    script: str, timeout: float, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_java_that_misbehaves_gives_a_reason(script, timeout, reason, tmp_path, monkeypatch):
     fake_java(tmp_path, script, monkeypatch)
     with Meteor(timeout) as broken:
         assert (process := broken._process) is not None
@@ -110,7 +100,7 @@ def test_java_that_misbehaves_gives_a_reason(
         pytest.fail("there is no java to enter with")
 
 
-def test_a_process_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_is_ended_with_its_children(tmp_path, monkeypatch):
     """Version managers put a script before the real Java: ending only the script would leave Java behind."""
     fake_java(tmp_path, f"sleep 1000 &\necho $! > {tmp_path}/child\nwait", monkeypatch)
     child = tmp_path / "child"

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from seqcap.metrics.registry import QUALITY
 from seqcap.metrics.spice import spice
 from seqcap.rewards import PARSES
 from seqcap.spice.cache import CachedParser
-from seqcap.spice.parser import Parser
 
 Images = dict[int, list[list[str]]]
 Captions = list[tuple[int, list[str]]]
@@ -38,7 +36,7 @@ def split(coco_captions: Images) -> tuple[Images, Captions]:
     return {image_id: captions[:-1] for image_id, captions in coco_captions.items()}, captions
 
 
-def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, Captions]) -> None:
+def test_lexical_metrics_are_those_of_pycocoevalcap(split):
     references, captions = split
     ours = measure(references, captions, LEXICAL)
     theirs, _ = official.measure(references, captions, LEXICAL)
@@ -48,9 +46,7 @@ def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, Caption
         assert ours[metric].corpus() == pytest.approx(theirs[metric].corpus(), abs=1e-9)
 
 
-def test_official_is_pycocoevalcap_as_it_is_called(
-    split: tuple[Images, Captions], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_official_is_pycocoevalcap_as_it_is_called(split, capfd):
     references, captions = split
     first = captions[: len(references)]
     texts = {image_id: [" ".join(tokens) for tokens in captions] for image_id, captions in references.items()}
@@ -67,7 +63,7 @@ def test_official_is_pycocoevalcap_as_it_is_called(
         assert measured[metric].corpus() == pytest.approx(value, abs=1e-12)
 
 
-def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, Captions]) -> None:
+def test_statistics_give_the_bleu_of_any_resample(split):
     references, captions = split
     measured = measure(references, captions[:100], ["BLEU4"])
     drawn = np.random.default_rng(0).integers(0, 100, 100)
@@ -80,9 +76,7 @@ def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, Captions]
 
 
 @pytest.mark.usefixtures("loaded_once")
-def test_meteor_and_spice_have_values_and_spider_is_their_sum(
-    split: tuple[Images, Captions], parser: Parser, tmp_path: Path
-) -> None:
+def test_meteor_and_spice_have_values_and_spider_is_their_sum(split, parser, tmp_path):
     references, captions = split
     measured = measure(references, captions, kept=tmp_path)
     assert list(measured) == list(QUALITY)
@@ -106,13 +100,13 @@ def test_meteor_and_spice_have_values_and_spider_is_their_sum(
         ({7: [["a"]]}, [(7, ["a"])], "BLEU5", "'BLEU5' is not known"),
     ],
 )
-def test_wrong_captions_are_named(references: Images, captions: Captions, metric: str, named: str) -> None:
+def test_wrong_captions_are_named(references, captions, metric, named):
     for score in (quality.measure, official.measure):
         with pytest.raises(InputError, match=named):
             score(references, captions, [metric])
 
 
-def test_evaluation_does_not_import_torch() -> None:
+def test_evaluation_does_not_import_torch():
     """They take seconds to import."""
     modules = "seqcap.evaluation.captions, seqcap.evaluation.translations, seqcap.tools.score"
     names = (
@@ -125,7 +119,7 @@ def test_evaluation_does_not_import_torch() -> None:
 
 @pytest.mark.real
 @pytest.mark.usefixtures("loaded_once")
-def test_golden_numbers_of_coco(golden: Path, coco_annotations: dict[int, list[str]], full: bool) -> None:
+def test_golden_numbers_of_coco(golden, coco_annotations, full):
     """What coco-caption publishes for its example captions. Their SPICE is scored in spice/test_golden.py."""
     results = json.loads(golden.read_text(encoding="utf-8"))
     captions = [(row["image_id"], tokenize(row["caption"])) for row in results]

@@ -15,9 +15,7 @@ captions = st.lists(st.integers(4, 8), max_size=7)
 @pytest.mark.parametrize("eos", [True, False])
 @settings(deadline=None, max_examples=100)
 @given(captions, st.lists(captions, min_size=1, max_size=4), st.data())
-def test_any_caption_scores_as_pycocoevalcap_says(
-    eos: bool, hypothesis: list[int], references: list[list[int]], data: st.DataObject
-) -> None:
+def test_any_caption_scores_as_pycocoevalcap_says(eos, hypothesis, references, data):
     end = [EOS] if eos else []
     score = RougeL(References([references], eos)).score(rows([hypothesis]), [0])[0]
     ended = [[*caption, *end] for caption in [hypothesis, *references]]

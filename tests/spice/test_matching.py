@@ -21,18 +21,18 @@ def matched(candidate: str, reference: str) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize(("candidate", "reference", "expected"), MATCHES)
-def test_matches(candidate: str, reference: str, expected: list[int]) -> None:
+def test_matches(candidate, reference, expected):
     assert matched(candidate, reference) == tuple(expected)
 
 
-def test_merging_does_not_depend_on_order() -> None:
+def test_merging_does_not_depend_on_order():
     """ "bicycle" and "motorcycle" are no synonyms, but "bike" is one of both."""
     assert matched("bicycle", "motorcycle") == (0, 1, 1)
     for words in itertools.permutations(["bicycle", "motorcycle", "bike", "bike red", "motorcycle crimson"]):
         assert matched("bicycle red", ",".join(words)) == (2, 2, 2)
 
 
-def test_f_is_the_harmonic_mean() -> None:
+def test_f_is_the_harmonic_mean():
     assert Match(2, 4, 8).precision == 0.5
     assert Match(2, 4, 8).recall == 0.25
     assert Match(2, 4, 8).f == pytest.approx(1 / 3)
@@ -42,7 +42,7 @@ def test_f_is_the_harmonic_mean() -> None:
     assert Match(2, 2, 1).f == 1
 
 
-def test_a_damaged_jar_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_jar_is_one_line(tmp_path, monkeypatch):
     jar = tmp_path / "meteor-1.5.jar"
     monkeypatch.setattr("seqcap.spice.wordnet.meteor_file", lambda _: jar)
     for damage in (lambda: None, lambda: jar.write_bytes(b"PK"), lambda: zipfile.ZipFile(jar, "w").close()):

@@ -25,12 +25,12 @@ def parses(uncached: CachedParser) -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 @pytest.mark.parametrize("caption", CAPTIONS)
-def test_tuples_of_a_caption(caption: str, parses: dict[str, tuple[tuple[str, ...], ...]]) -> None:
+def test_tuples_of_a_caption(caption, parses):
     assert written(parses[caption]) == set(CAPTIONS[caption].split())
     assert len(set(parses[caption])) == len(parses[caption])
 
 
-def test_lemmas_agree_between_forms(uncached: CachedParser) -> None:
+def test_lemmas_agree_between_forms(uncached):
     """spaCy's own lemmatizer gives "rid" for "riding" and "ride" for "rides"."""
     forms = {
         "ride": "a man riding a bike; a man rides a bike; a man rode a bike",
@@ -56,7 +56,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("caption", ODD, ids=lambda caption: repr(caption[:12]))
-def test_any_string_is_a_caption(caption: str, uncached: CachedParser) -> None:
+def test_any_string_is_a_caption(caption, uncached):
     tuples = uncached.parse([caption])[caption]
     assert ODD[caption] in (None, len(tuples))
     for words in tuples:
@@ -70,14 +70,14 @@ def test_any_string_is_a_caption(caption: str, uncached: CachedParser) -> None:
     assert once.isprintable()
 
 
-def test_a_missing_model_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_model_is_one_line(monkeypatch):
     monkeypatch.setattr("seqcap.spice.parser.MODEL", "no_such_model")
     with pytest.raises(InputError, match=r"no_such_model: cannot be loaded .*; install") as raised:
         Parser()
     assert "\n" not in str(raised.value)
 
 
-def test_other_processes_parse_alike(parser: Parser, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
+def test_other_processes_parse_alike(parser, monkeypatch, full):
     """One process parses three chunks; a second would say the same, and takes 5 seconds to start."""
     asked: list[int] = []
 
