@@ -38,9 +38,9 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load, save
 from small_gifs import gif, pack, pictures
-from small_task import WORDS, karpathy_layout, write_captioners
+from small_task import WORDS, corpus_config, karpathy_layout, write_captioners
 
-from seqcap.config.data import Corpus, ImageData
+from seqcap.config.data import ImageData
 from seqcap.data import captions, tgif
 from seqcap.data.frames import ClipSource
 from seqcap.data.glove import read_text
@@ -62,8 +62,6 @@ OUTCOMES = ("one line", "accepted", "traceback", "hang")
 FAST = ["BLEU4", "ROUGE_L", "CIDEr"]
 TEXTS = {1: ["A dog runs.", "The dog is running"], 2: ["Two cats sit on a mat", "cats"], 3: ["A red bus!", "a bus"]}
 SPLITS = ("train", "val", "test")
-CORPUS = {"source": "de", "target": "en", "tokenise": True, "subwords": 8, "min_count": 1, "max_words": None}
-CORPUS |= {"splits": {name: name for name in SPLITS}, "max_length": 20}
 
 
 @dataclass(frozen=True)
@@ -375,7 +373,7 @@ READERS = (
         "parallel text",
         parallel_text,
         ("*.de", "*.en", "*.gz"),
-        lambda _: write_pairs(".", Corpus(**CORPUS), Path("out")),
+        lambda _: write_pairs(".", corpus_config(tokenise=True, subwords=8), Path("out")),
     ),
     Reader("GloVe's text", vectors, ("glove*",), read_vectors),
     Reader("encoders", encoder, ("weights.*",), read_encoder),

@@ -7,7 +7,8 @@ import pytest
 import torch
 from enumeration import CHANNELS, all_captions, assert_close, log_probs, tiny_captioner
 from enumeration import gradient as slope
-from small_task import SMALL, run_config, train_group, write_listener, write_task
+from small_listener import tiny_listener
+from small_task import SMALL
 from torch import Tensor
 
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
@@ -17,7 +18,6 @@ from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup,
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.models import decoding
 from seqcap.models.relaxation import Relaxation, relaxed_rollout
-from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.losses import hinges
 
 CAPTIONS = all_captions(words=1, max_length=2)
@@ -26,10 +26,8 @@ MARGIN = 0.6
 
 def setup_of(pictures: int) -> Setup:
     captioner = tiny_captioner(words=1, seed=7, scale=1.0)
+    listener = tiny_listener(len(captioner.output.bias)).requires_grad_(False)
     torch.manual_seed(3)
-    listener = Model(Config(embedding=3, hidden=4), len(captioner.output.bias), (CHANNELS,)).requires_grad_(False)
-    for parameter in listener.parameters():
-        torch.nn.init.normal_(parameter, std=0.8)
     features, seen = torch.randn(2, pictures, CHANNELS)
     references = torch.tensor([[[4, EOS]], [[3, 4]], [[4, 4]]])[:pictures]
     return Setup(captioner, listener, features, listener.embed_images(seen), references, MARGIN, max_length=2)
@@ -172,16 +170,9 @@ def test_every_estimator_is_there_once():
 # --- On a task
 
 
-@pytest.fixture(scope="module")
-def config(tmp_path_factory):
-    """A task with a captioner and a listener, in the current directory."""
-    folder = tmp_path_factory.mktemp("estimators")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        write_task(folder)
-        write_listener(folder)
-        train_group(run_config(weights="pretrained"))
-        yield EstimatorsConfig(**SMALL["estimators"], rhos=(0.0, 1.0), images=5, replicates=3, draws=2)
+@pytest.fixture
+def config(pretrained):
+    return EstimatorsConfig(**SMALL["estimators"], rhos=(0.0, 1.0), images=5, replicates=3, draws=2)
 
 
 def test_rows_are_inner_products(config, tmp_path):
