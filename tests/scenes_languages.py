@@ -31,14 +31,10 @@ def thing(kind, left, top, width, height, *, colour="red", size="medium", textur
     return SceneObject(kind, colour, size, texture, action, left, top, width, height, flip)
 
 
-def written_scenes(scenes: Mapping[Any, Any]) -> dict[Any, Scene]:
-    """Scenes as world/checker.yaml has them."""
-    return {
-        name: Scene(
-            scene["background"], tuple(thing(*rest.pop("thing"), **rest) for rest in map(dict, scene["objects"]))
-        )
-        for name, scene in scenes.items()
-    }
+def written_scene(scene: Mapping[str, Any]) -> Scene:
+    """A scene as the files of tests/world have it."""
+    things = (thing(*rest.pop("thing"), **rest) for rest in map(dict, scene["objects"]))
+    return Scene(scene["background"], tuple(things))
 
 
 class _Fixed:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes_languages import english_words, table, written_scenes
+from scenes_languages import english_words, table, written_scene
 
 from seqcap.world.captions import DETAILS, plan
 from seqcap.world.checker import Verdict, check, recall_of_set
@@ -16,7 +16,7 @@ from seqcap.world.graph import COLOURS, Scene, sample
 from seqcap.world.words import ENGLISH, GARMENTS, finite_form
 
 TEXTS = table("checker.yaml")
-SCENES = written_scenes(TEXTS["scenes"])
+SCENES = {name: written_scene(scene) for name, scene in TEXTS["scenes"].items()}
 PARK, TWINS = SCENES["park"], SCENES["twins"]
 
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scenes_languages import table, written_scenes
+from scenes_languages import table, written_scene
 
 from seqcap.world.captions import DETAILS, HYPERNYMS, plan
 from seqcap.world.checker import check
@@ -138,7 +138,7 @@ def test_numbers_plurals_and_relations_among_many_of_a_kind():
 
 
 TEXTS = table("checker.yaml")
-DOGS = written_scenes(TEXTS["listeners_scenes"])
+DOGS = {name: written_scene(scene) for name, scene in TEXTS["listeners_scenes"].items()}
 
 
 @pytest.mark.parametrize(("text", "expected"), TEXTS["listener"].items())
