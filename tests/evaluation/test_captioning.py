@@ -18,10 +18,8 @@ from seqcap.models.base import Captioner
 from seqcap.models.ensemble import Ensemble
 
 FEATURES = Path("artifacts/image/features")
-MODELS = {
-    "lstm": ({"hidden": 6, "image_input": "every_step"}, (CHANNELS,)),
-    "attention": ({"hidden": 6}, (2, 2, CHANNELS)),
-}
+LSTM = ("lstm", {"hidden": 6, "image_input": "every_step"}, (CHANNELS,))
+ATTENTION = ("attention", {"hidden": 6}, (2, 2, CHANNELS))
 TEST = list(range(30, 36))
 
 
@@ -29,8 +27,7 @@ TEST = list(range(30, 36))
 def task(small_images):
     """The small task, with two LSTMs (seeds 1 and 2) and an attentive captioner (seed 3)."""
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")
-    for seed, architecture in ((1, "lstm"), (2, "lstm"), (3, "attention")):
-        model, shape = MODELS[architecture]
+    for seed, (architecture, model, shape) in enumerate((LSTM, LSTM, ATTENTION), start=1):
         path = small_images / f"weights/seed{seed}.safetensors"
         write_captioner(path, architecture, model, (vocabulary,), shape, seed, randomise)
     return small_images
