@@ -7,7 +7,6 @@ import pytest
 import torch
 from enumeration import CHANNELS, all_captions, assert_close, log_probs, tiny_captioner
 from enumeration import gradient as slope
-from small_listener import tiny_listener
 from small_task import SMALL
 from torch import Tensor
 
@@ -18,6 +17,7 @@ from seqcap.evaluation.estimators import OWN_HINGE, REFERENCE, Estimator, Setup,
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.models import decoding
 from seqcap.models.relaxation import Relaxation, relaxed_rollout
+from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.losses import hinges
 
 CAPTIONS = all_captions(words=1, max_length=2)
@@ -26,8 +26,10 @@ MARGIN = 0.6
 
 def setup_of(pictures: int) -> Setup:
     captioner = tiny_captioner(words=1, seed=7, scale=1.0)
-    listener = tiny_listener(len(captioner.output.bias)).requires_grad_(False)
     torch.manual_seed(3)
+    listener = Model(Config(embedding=3, hidden=4), len(captioner.output.bias), (CHANNELS,)).requires_grad_(False)
+    for parameter in listener.parameters():
+        torch.nn.init.normal_(parameter, std=0.8)
     features, seen = torch.randn(2, pictures, CHANNELS)
     references = torch.tensor([[[4, EOS]], [[3, 4]], [[4, 4]]])[:pictures]
     return Setup(captioner, listener, features, listener.embed_images(seen), references, MARGIN, max_length=2)
