@@ -124,7 +124,7 @@ def test_a_run_of_translation_only(smoothing: SmoothingRun):
     assert titles[3] == "IWSLT'14 De-En"
     results = run_claims(claims.claims(run), run)
     assert {result.claim.id for result in results if result.verdict != NOT_RUN} == {"L7", "L8", "L9b"}
-    assert results[0].claim.sides() == ("Tok | Glove sim, without attention", "MLE, without attention")
+    assert results[0].claim.sides(run) == ("Tok | Glove sim, without attention", "MLE, without attention")
     assert results[0].claim.what(run) == "CIDEr of the best beam caption, without attention"
     assert results[0].reason == "variant Tok | Glove sim, without attention is not part of this run"
     words = claims.remarks(run, [])
