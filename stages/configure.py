@@ -1,8 +1,7 @@
 """Checks the parameter files and writes configs/: one file per stage."""
 
 from seqcap.errors import one_line_errors
-from seqcap.pipeline.configure import resolve, write_configs
-from seqcap.pipeline.graph import check_graph
+from seqcap.pipeline.configure import check_graph, resolve, write_configs
 from seqcap.pipeline.params import read_params
 from seqcap.system.scratch import alone
 

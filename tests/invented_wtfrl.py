@@ -126,7 +126,8 @@ class WtfrlRun(PaperRun):
             table.add(name, seed, item, "beam", None, f"{who}_text_R@{k}", found)
         values |= {"own_rank": 3.0, "fixed_rank": 8.0, "xe_log_prob": -1.2 + more, "words": 9.0}
         if exact:
-            values |= {"literal_R@10": 0.2, "true_of_own": 0.6 + 0.2 * (name == "tf"), "alone": 0.1, "bits": 3.0}
+            values |= {"true_of_own": 0.8 if name == "tf" else 0.6, "alone": 0.1}
+            values |= {"literal_R@10": 0.1, "bits": 2.0} if name == "tf" else {"literal_R@10": 0.2, "bits": 3.0}
         for metric, value in values.items():
             table.add(name, seed, item, "beam", 0, metric, value)
 

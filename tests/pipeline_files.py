@@ -9,8 +9,8 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from seqcap.pipeline import code
+from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
-from seqcap.pipeline.graph import write_graph
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "experiments/quick.yaml"
@@ -62,13 +62,14 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def start(
-    folder: Path, *command: str, watch: Path | None = None, programs: Path | None = None
+    folder: Path, *command: str, code: Path | None = None, watch: Path | None = None, programs: Path | None = None
 ) -> "subprocess.Popen[str]":
-    """Starts `python -m <command>` in the copy, with its code; notes loaded files in `watch`, prefers `programs`."""
+    """Starts `python -m <command>` in a folder, with its own code or that of another repository; notes loaded files in
+    `watch`, prefers `programs`."""
     first = [str(programs)] if programs else []
     path = os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]])
-    code = [str(folder / "src"), *([str(WATCH)] if watch else [])]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(code), "PATH": path, "OMP_NUM_THREADS": "1"}
+    paths = [str((code or folder) / "src"), *([str(WATCH)] if watch else [])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PATH": path, "OMP_NUM_THREADS": "1"}
     # Each of some hundred processes would compile the copy's modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if watch:

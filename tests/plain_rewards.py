@@ -1,4 +1,4 @@
-"""CIDEr-D, BLEU and ROUGE-L in plain Python, one caption at a time: the oracle of the compiled kernels.
+"""CIDEr-D and BLEU in plain Python, one caption at a time: the oracle of the compiled kernels.
 
 Captions here are lists of ids exactly as scored (EOS included where it counts).
 """
@@ -82,25 +82,3 @@ def bleu(hypothesis: Caption, captions: Sequence[Caption]) -> list[float]:
         product *= (matches + 1e-15) / (max(len(hypothesis) - order + 1, 0) + 1e-9)
         scores.append(product ** (1 / order) * penalty)
     return scores
-
-
-def rouge_l(hypothesis: Caption, captions: Sequence[Caption], beta: float = 1.2) -> float:
-    """ROUGE-L of one hypothesis (Lin and Och, ACL 2004): best precision and best recall over the references."""
-
-    def common(left: Caption, right: Caption) -> int:
-        lengths = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
-        for i, word in enumerate(left):
-            for j, other in enumerate(right):
-                lengths[i + 1][j + 1] = (
-                    lengths[i][j] + 1 if word == other else max(lengths[i][j + 1], lengths[i + 1][j])
-                )
-        return lengths[-1][-1]
-
-    # pycocoevalcap splits an empty caption into one empty word.
-    padded = [list(caption) or [0] for caption in [hypothesis, *captions]]
-    matched = [common(padded[0], caption) for caption in padded[1:]]
-    precision = max(match / len(padded[0]) for match in matched)
-    recall = max(match / len(caption) for match, caption in zip(matched, padded[1:], strict=True))
-    if precision == 0 or recall == 0:
-        return 0.0
-    return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)

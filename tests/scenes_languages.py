@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from seqcap.world.captions import DETAILS, Mention, Plan, plan
 from seqcap.world.grammar import Grammar
-from seqcap.world.graph import ACTIONS, COLOURS, SIZES, TEXTURES, SceneObject, pick, sample
+from seqcap.world.graph import ACTIONS, COLOURS, SIZES, TEXTURES, Scene, SceneObject, pick, sample
 from seqcap.world.wording import Wording, fit
 from seqcap.world.words import ENGLISH
 
@@ -29,6 +29,12 @@ def digests(folder: Path) -> dict[str, str]:
 
 def thing(kind, left, top, width, height, *, colour="red", size="medium", texture="plain", action=None, flip=False):
     return SceneObject(kind, colour, size, texture, action, left, top, width, height, flip)
+
+
+def written_scene(scene: Mapping[str, Any]) -> Scene:
+    """A scene as the files of tests/world have it."""
+    things = (thing(*rest.pop("thing"), **rest) for rest in map(dict, scene["objects"]))
+    return Scene(scene["background"], tuple(things))
 
 
 class _Fixed:

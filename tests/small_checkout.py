@@ -1,12 +1,11 @@
 """A checkout whose graph takes seconds: the stages that `seqcap repro` knows by name, as shell commands."""
 
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pipeline_files
 from pipeline_files import ROOT, commit, git
 
 FILES = {
@@ -69,14 +68,7 @@ def small_checkout(folder: Path) -> Path:
 
 def start(folder: Path, *command: str) -> "subprocess.Popen[str]":
     """Starts `python -m <command>` there, with the code of this repository."""
-    return subprocess.Popen(
-        [sys.executable, "-m", *command],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+    return pipeline_files.start(folder, *command, code=ROOT)
 
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 from PIL import Image
+from ruamel.yaml import YAML
 
 from seqcap import models
 from seqcap.config.data import Corpus
@@ -30,6 +31,8 @@ CHANNELS = 8
 STAGE = "train@small"
 # Of an LSTM that captions images.
 SETTINGS = {"hidden": 8, "image_input": "initial_state"}
+# Kind -> fields of a small configuration.
+SMALL: dict[str, dict[str, Any]] = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
 LAYOUT = {"train": 24, "val": 6, "test": 6}
 
 
@@ -76,6 +79,17 @@ def write_references(data: Path, said: list[tuple[str, int, list[str]]]) -> None
     parquet.write_rows(data / "references.parquet", rows, schemas.REFERENCES)
 
 
+def karpathy_layout(dataset: str) -> dict[str, Any]:
+    """A dataset in Karpathy's layout: an image of every split, with two captions."""
+    images: list[dict[str, Any]] = []
+    for i, split in enumerate(("train", "restval", "val", "test", "unused")):
+        image = {"imgid": 10 + i, "filename": f"{i}.png", "split": split, "sentids": [2 * i, 2 * i + 1]}
+        said = {"tokens": ["A", "dog", "runs"], "imgid": 10 + i}
+        sentences = [said | {"raw": f"A dog\n runs {k} .\n", "sentid": 2 * i + k} for k in range(2)]
+        images.append(image | {"sentences": sentences})
+    return {"dataset": dataset, "images": images}
+
+
 def decoded_row(
     run: str, item: int, decoder: str, rank: int, tokens: list[str], seed: int = 1, log_prob: float = -1.0
 ) -> dict[str, Any]:
@@ -85,25 +99,15 @@ def decoded_row(
 
 
 def decoding_run(**changes: Any) -> DecodingRun:
-    """Captions of the images' test split by an LSTM: greedy ones, a beam of 3, two samples."""
-    values: dict[str, Any] = {"name": "run", "task": "image", "kind": "images", "split": "test", "teams": ((1,),)}
-    values |= {"weights": "weights", "decoded": "decoded.parquet", "max_length": 6, "beam": 3, "samples": 2}
-    # A split of six takes a whole batch and a rest.
-    return DecodingRun(**(values | {"no_repeat_ngram": 0, "batch_size": 4} | changes))
+    return DecodingRun(**(SMALL["decoding"] | changes))
 
 
 def evaluation_config(**changes: Any) -> EvaluationConfig:
-    """Scores of captions of the images' test split."""
-    values: dict[str, Any] = {"name": "all", "paper": "paper", "task": "image", "kind": "images", "dataset": "scenes"}
-    values |= {"split": "test", "references": None, "rewards": {}, "code": {}}
-    return EvaluationConfig(**(values | changes))
+    return EvaluationConfig(**(SMALL["evaluation"] | changes))
 
 
 def corpus_config(**changes: Any) -> Corpus:
-    """German and English files of the splits' names, which are not tokenised."""
-    values = {"source": "de", "target": "en", "splits": {split: split for split in schemas.SPLITS}, "tokenise": False}
-    values |= {"subwords": None, "min_count": 1, "max_words": None, "max_length": 20}
-    return Corpus(**(values | changes))
+    return Corpus(**(SMALL["corpus"] | changes))
 
 
 def write_translation_task(folder: Path, subwords: int | None = None) -> None:
@@ -206,67 +210,20 @@ def write_captioners(folder: Path) -> None:
 
 
 def run_config(**changes: Any) -> TrainingRun:
-    """A training run on the images: cross-entropy from scratch unless changed.
-
-    Args:
-        changes: fields of `TrainingRun`; of `training` only what is different.
-    """
-    training = {"epochs": 4, "batch_size": 5, "learning_rate": 0.02, "dropout": 0.2, "decay": 0.9, "decay_every": 2}
-    values: dict[str, Any] = {
-        "name": "small",
-        "paper": "paper",
-        "task": "image",
-        "kind": "images",
-        "captioner": "lstm",
-        "architecture": "lstm",
-        "model": {"hidden": 16, "image_input": "every_step"},
-        "objective": "cross_entropy",
-        "settings": {},
-        "reward": {"cider": 1.0},
-        "seeds": (1,),
-        "max_length": 6,
-        "start": None,
-        "reads": {},
-        "weights": "weights",
-        "precision": "float32",
-    }
-    training |= {"clip": 5.0} | changes.pop("training", {})
-    return TrainingRun(**(values | {"training": training} | changes))
-
-
-def retriever_config(**changes: Any) -> RetrieverConfig:
-    """A dual encoder of the images; of `training` and `model` only what is different."""
-    steps = {"epochs": 4, "batch_size": 9, "learning_rate": 0.01, "decay": 0.5, "decay_every": 3}
-    values: dict[str, Any] = {
-        "code": {},
-        "name": "listener",
-        "task": "image",
-        "architecture": "dual_encoder",
-        "training": steps | changes.pop("training", {}),
-        "model": {"embedding": 8, "hidden": 16} | changes.pop("model", {}),
-        "seeds": (1,),
-        "evaluate_on": "test",
-        "max_length": 6,
-        "folder": None,
-        "fingerprint": {},
-        "root": "artifacts/image/data",
-        "weights": "out",
-    }
-    return RetrieverConfig(**(values | changes))
+    """A training run on the images; of `training` only what is different."""
+    training = SMALL["run"]["training"] | changes.pop("training", {})
+    return TrainingRun(**(SMALL["run"] | {"training": training} | changes))
 
 
 def translation_config(**changes: Any) -> TrainingRun:
     """As `run_config`, on the translations."""
-    translator = {
-        "task": "de_en",
-        "kind": "sentences",
-        "captioner": "translator",
-        "architecture": "translator",
-        "model": {"embedding": 12, "hidden": 16, "readout": 12},
-        "max_length": 12,
-        "reward": {},
-    }
-    return run_config(**(translator | changes))
+    return run_config(**(SMALL["translation"] | changes))
+
+
+def retriever_config(**changes: Any) -> RetrieverConfig:
+    """A dual encoder of the images; of `training` and `model` only what is different."""
+    parts = {part: SMALL["retriever"][part] | changes.pop(part, {}) for part in ("training", "model")}
+    return RetrieverConfig(**(SMALL["retriever"] | parts | changes))
 
 
 def train_group(*runs: TrainingRun) -> list[list[Trained]]:

@@ -5,22 +5,17 @@ server, `seqcap rating` counts people's judgements of them."""
 import argparse
 import os
 import re
-from collections.abc import Callable
+import tomllib
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seqcap.errors import one_line_errors
+from seqcap.errors import InputError, one_line_errors
 
 # Everything else is imported by the command that needs it: a mistake in the command line is told at once.
 
-METRICS = """\
-metrics, in any case and spelling:
-  bleu1, bleu2, bleu3, bleu4 (bleu: all four), meteor, rouge-l, cider (CIDEr-D), spice, spider (CIDEr + SPICE)
-
-files; - is standard input, JSON or plain text:
-  COCO's JSON, coco-caption's {id: [captions]}, Karpathy's JSON, our Parquet, and plain text (.txt) with a caption a
-  line. Several text files of references hold one reference of every image each.
-"""
+COMMANDS = Path(__file__).with_name("cli.toml")
 
 
 def main() -> None:
@@ -33,179 +28,97 @@ def main() -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
+    calls = {call.__name__: call for call in (repro, graph, score, compare, caption, submit, rating)}
+    types = {"path": Path, "int": int} | {f"from 1 to {most}": partial(number, most) for most in (100, 9999)}
     parser = Parser(prog="seqcap", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in (add_repro, add_graph, add_score, add_compare, add_caption, add_submit, add_rating):
-        add(commands)
+    for name, command in tomllib.loads(COMMANDS.read_text(encoding="utf-8")).items():
+        arguments = command.pop("arguments")
+        added = commands.add_parser(name, formatter_class=argparse.RawDescriptionHelpFormatter, **command)
+        added.set_defaults(call=calls[name])
+        for flag, settings in arguments.items():
+            if "type" in settings:
+                settings["type"] = types[settings["type"]]
+            added.add_argument(flag, **settings)
     return parser
 
 
-def add_repro(commands: Any) -> None:
-    command = commands.add_parser("repro", help="run the DVC graph, several stages at a time")
-    command.add_argument("--jobs", type=number(9999), default=1, help="independent stages at a time")
-    command.add_argument("--papers", nargs="+", default=[], help="only their parts of the report; all by default")
-    command.add_argument("--dry", action="store_true", help="only say what an edit changed, and what is absent here")
-    command.add_argument("--experiment", type=Path, help="YAML of changed parameters: run in a clone under runs/")
-    command.add_argument("--root", type=Path, help="the experiment's dataset folder")
-    command.add_argument("--allow-dirty", action="store_true", help="the experiment leaves out uncommitted changes")
-    command.add_argument("--publish", type=Path, help="where its reports go: a new or empty folder, or an earlier one")
+def repro(
+    jobs: int, papers: list[str], dry: bool, experiment: Path | None, publish: Path | None, **options: Any
+) -> None:
+    from seqcap.pipeline import experiment as experiments
+    from seqcap.pipeline import repro as pipeline
 
-    def call(
-        jobs: int, papers: list[str], dry: bool, experiment: Path | None, publish: Path | None, **options: Any
-    ) -> None:
-        from seqcap.pipeline.experiment import run_experiment
-        from seqcap.pipeline.repro import check_checkout, repro, run_python, sections
-
-        if experiment is None and dry:
-            check_checkout(Path())
-            # With the checkout's own code.
-            raise SystemExit(run_python(Path(), "-m", "seqcap.pipeline.dry", *sections(papers)))
-        if experiment is None:
-            repro(Path(), jobs, sections(papers))
-        elif dry:
-            command.error("--dry looks at this checkout, not at an experiment's clone")
-        elif publish is None:
-            command.error("--experiment needs --publish")
-        else:
-            run_experiment(experiment, publish_to=publish, jobs=jobs, papers=papers, **options)
-
-    command.set_defaults(call=call)
+    if experiment is not None:
+        if dry:
+            raise InputError(
+                "seqcap repro", "--dry looks at this checkout, not at an experiment's clone", "leave it out"
+            )
+        if publish is None:
+            raise InputError("seqcap repro", "--experiment needs --publish", "name a folder for its reports")
+        experiments.run_experiment(experiment, publish_to=publish, jobs=jobs, papers=papers, **options)
+    elif dry:
+        pipeline.check_checkout(Path())
+        # With the checkout's own code.
+        arguments = ("-m", "seqcap.pipeline.dry", *pipeline.sections(papers))
+        raise SystemExit(pipeline.run_python(Path(), *arguments))
+    else:
+        pipeline.repro(Path(), jobs, pipeline.sections(papers))
 
 
-def add_graph(commands: Any) -> None:
-    command = commands.add_parser("graph", help="renew graph.yaml, what DVC knows of the parameters")
+def graph() -> None:
+    from seqcap.pipeline.configure import write_graph
 
-    def call() -> None:
-        from seqcap.pipeline.graph import write_graph
-
-        write_graph()
-
-    command.set_defaults(call=call)
+    write_graph()
 
 
-def add_score(commands: Any) -> None:
-    command = commands.add_parser(
-        "score",
-        help="score captions against references: no Java, no downloads",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=METRICS,
-    )
-    command.add_argument("--references", type=Path, nargs="+", required=True, metavar="FILE", help="people's captions")
-    command.add_argument("--candidates", type=Path, nargs="+", required=True, metavar="FILE", help="captions to score")
-    splits = ("train", "val", "test", "server")
-    command.add_argument("--split", default="test", choices=splits, help="of Karpathy's and our references")
-    command.add_argument("--metrics", nargs="+", metavar="METRIC", help="some of the metrics; all by default")
-    command.add_argument("--format", dest="form", default="text", choices=("text", "json", "markdown", "latex"))
-    command.add_argument(
-        "--paired",
-        default="bs",
-        choices=("bs", "ar"),
-        help="how systems are compared with the first: the paired bootstrap (bs, the default) or approximate "
-        "randomisation (ar), both as sacreBLEU's",
-    )
-    command.add_argument("--json", dest="json_file", type=Path, metavar="OUT", help="write all as JSON, x1 scale")
-    command.add_argument("--per-image", action="store_true", help="with --json: the scores of every caption too")
-    command.add_argument("--official", action="store_true", help="by pycocoevalcap and its jars (Java), as an oracle")
+def score(metrics: Sequence[str] | None, **options: Any) -> None:
+    from seqcap.metrics.registry import QUALITY, find_metrics
 
-    def call(metrics: list[str] | None, **options: Any) -> None:
-        from seqcap.metrics.registry import QUALITY, find_metrics
+    wanted = find_metrics(metrics or QUALITY)
+    if options["per_image"] and options["json_file"] is None and options["form"] != "json":
+        raise InputError("seqcap score", "--per-image needs --json or --format json", "add one of them")
+    if [*options["references"], *options["candidates"]].count(Path("-")) > 1:
+        raise InputError("seqcap score", "standard input can be read once", "name files")
+    from seqcap.tools import score
 
-        wanted = find_metrics(metrics or QUALITY)
-        if options["per_image"] and options["json_file"] is None and options["form"] != "json":
-            command.error("--per-image needs --json or --format json")
-        if [*options["references"], *options["candidates"]].count(Path("-")) > 1:
-            command.error("standard input can be read once")
-        from seqcap.tools.score import score
-
-        score(metrics=wanted, **options)
-
-    command.set_defaults(call=call)
+    score.score(metrics=wanted, **options)
 
 
-def add_compare(commands: Any) -> None:
-    command = commands.add_parser("compare", help="the difference between two runs that are scored already")
-    command.add_argument("left", help="a run of papers/<paper>.yaml, such as sll_sle")
-    command.add_argument("right", help="another run of the same paper")
-    command.add_argument("--experiment", metavar="NAME", help="compare them in runs/NAME, an experiment's clone")
-    command.add_argument("--report", action="store_true", help="keep the comparison in the report, too")
+def compare(left: str, right: str, experiment: str | None, report: bool) -> None:
+    from seqcap.tools import compare
 
-    def call(left: str, right: str, experiment: str | None, report: bool) -> None:
-        from seqcap.tools.compare import compare, keep, scored
-
-        with scored(experiment):
-            print(compare(left, right))
-            if report:
-                print(keep(left, right))
-
-    command.set_defaults(call=call)
+    with compare.scored(experiment):
+        print(compare.compare(left, right))
+        if report:
+            print(compare.keep(left, right))
 
 
-def add_caption(commands: Any) -> None:
-    command = commands.add_parser("caption", help="caption image files, or GIFs with a captioner of clips")
-    command.add_argument("images", type=Path, nargs="+")
-    command.add_argument(
-        "--weights",
-        type=Path,
-        nargs="+",
-        required=True,
-        help="a trained captioner, e.g. under artifacts/sle/train; several decode together, as an ensemble",
-    )
-    command.add_argument("--beam", type=number(100), default=5, help="beam width, at most 100")
+def caption(images: list[Path], weights: list[Path], beam: int) -> None:
+    from seqcap.tools.caption import caption_files
 
-    def call(images: list[Path], weights: list[Path], beam: int) -> None:
-        from seqcap.tools.caption import caption_files
-
-        for path, caption in caption_files(images, weights, beam):
-            # A file name need not be valid text.
-            print(f"{os.fsencode(path).decode(errors='replace')}\t{caption}")
-
-    command.set_defaults(call=call)
+    for path, text in caption_files(images, weights, beam):
+        # A file name need not be valid text.
+        print(f"{os.fsencode(path).decode(errors='replace')}\t{text}")
 
 
-def add_submit(commands: Any) -> None:
-    command = commands.add_parser("submit", help="write captions as COCO's server takes them")
-    command.add_argument("decoded", type=Path, help="our decoded Parquet")
-    decoders = ("greedy", "beam", "sample")
-    command.add_argument("--decoder", default="beam", choices=decoders, help="whose first captions are submitted")
-    command.add_argument("--variant", help="run in the file; not needed if it holds one")
-    command.add_argument("--seed", type=int, help="seed in the file; not needed if it holds one")
-    command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the file goes")
-    command.add_argument("--name", help="of the algorithm, in the file's name; by default the run's")
-    command.add_argument("--split", default="test2014", choices=("test2014", "val2014"), help="COCO's split")
-    command.add_argument("--images", type=Path, help="the dataset's images; by default those of task `image`")
+def submit(**options: Any) -> None:
+    from seqcap.tools import submit
 
-    def call(**options: Any) -> None:
-        from seqcap.tools.submit import submit
-
-        print(submit(**options))
-
-    command.set_defaults(call=call)
+    print(submit.submit(**options))
 
 
-def add_rating(commands: Any) -> None:
-    command = commands.add_parser("rating", help="people's judgements of captions")
-    actions = command.add_subparsers(metavar="ACTION", required=True)
-    action = actions.add_parser("aggregate", help="count raters' answers")
-    action.add_argument("key", type=Path, help="key.json, written with the page")
-    action.add_argument("answers", type=Path, nargs="+", help="the CSV files that raters sent")
+def rating(action: str, key: Path, answers: list[Path]) -> None:
+    from seqcap.rating.aggregate import aggregate, as_table
 
-    def call(key: Path, answers: list[Path]) -> None:
-        from seqcap.rating.aggregate import aggregate, as_table
-
-        print(as_table(aggregate(key, answers)))
-
-    command.set_defaults(call=call)
+    print(as_table(aggregate(key, answers)))
 
 
-def number(most: int) -> Callable[[str], int]:
-    """Reads an option's value as a number from 1 to `most`."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch("[0-9]{1,9}", text) or not 1 <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
-        return int(text)
-
-    return read
+def number(most: int, text: str) -> int:
+    """An option's value as a number from 1 to `most`."""
+    if not re.fullmatch("[0-9]{1,9}", text) or not 1 <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
+    return int(text)
 
 
 class Once(argparse.Action):

@@ -17,7 +17,6 @@ import os
 import random
 import resource
 import sys
-import tarfile
 import tempfile
 import traceback
 from collections import Counter
@@ -38,10 +37,10 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load, save
-from small_gifs import gif, pictures
-from small_task import WORDS, write_captioners
+from small_gifs import gif, pack, pictures
+from small_task import WORDS, corpus_config, karpathy_layout, write_captioners
 
-from seqcap.config.data import Corpus, ImageData
+from seqcap.config.data import ImageData
 from seqcap.data import captions, tgif
 from seqcap.data.frames import ClipSource
 from seqcap.data.glove import read_text
@@ -63,8 +62,6 @@ OUTCOMES = ("one line", "accepted", "traceback", "hang")
 FAST = ["BLEU4", "ROUGE_L", "CIDEr"]
 TEXTS = {1: ["A dog runs.", "The dog is running"], 2: ["Two cats sit on a mat", "cats"], 3: ["A red bus!", "a bus"]}
 SPLITS = ("train", "val", "test")
-CORPUS = {"source": "de", "target": "en", "tokenise": True, "subwords": 8, "min_count": 1, "max_words": None}
-CORPUS |= {"splits": {name: name for name in SPLITS}, "max_length": 20}
 
 
 @dataclass(frozen=True)
@@ -311,28 +308,13 @@ def raters() -> None:
 
 
 def karpathy() -> None:
-    images = [
-        {
-            "imgid": i,
-            "cocoid": i + 100,
-            "filename": f"{i}.png",
-            "split": split,
-            "sentids": [2 * i, 2 * i + 1],
-            "sentences": [
-                {"raw": "A dog runs .", "tokens": ["A", "dog", WORDS[k]], "imgid": i, "sentid": 2 * i + k}
-                for k in (0, 1)
-            ],
-        }
-        for i, split in enumerate(("train", "restval", "val", "test", "unused"))
-    ]
-    write_json("data/dataset_flickr8k.json", {"images": images, "dataset": "flickr8k"})
+    layout = karpathy_layout("flickr8k")
+    for image in layout["images"]:
+        image["cocoid"] = image["imgid"] + 100
+    write_json("data/dataset_flickr8k.json", layout)
     buffer = io.BytesIO()
     Image.new("RGB", (4, 4)).save(buffer, "PNG")
-    with tarfile.open("data/images.tar", "w") as tar:
-        for i in range(5):
-            member = tarfile.TarInfo(f"images/{i}.png")
-            member.size = buffer.tell()
-            tar.addfile(member, io.BytesIO(buffer.getvalue()))
+    pack(Path("data/images.tar"), {f"images/{i}.png": buffer.getvalue() for i in range(5)})
 
 
 def read_karpathy(rng: random.Random) -> None:
@@ -391,7 +373,7 @@ READERS = (
         "parallel text",
         parallel_text,
         ("*.de", "*.en", "*.gz"),
-        lambda _: write_pairs(".", Corpus(**CORPUS), Path("out")),
+        lambda _: write_pairs(".", corpus_config(tokenise=True, subwords=8), Path("out")),
     ),
     Reader("GloVe's text", vectors, ("glove*",), read_vectors),
     Reader("encoders", encoder, ("weights.*",), read_encoder),

@@ -36,8 +36,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pipeline_files import commit, copy_project
 
+from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
-from seqcap.pipeline.graph import write_graph
 
 TABLE = Path(__file__).with_suffix(".md")
 # A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
@@ -56,19 +56,7 @@ WEIGHTS = {
     "retriever": "artifacts/retriever/{stage}/seed{seed}.safetensors",
     "train": "artifacts/*/train/{stage}/{run}/seed{seed}.safetensors",
 }
-# Runs that take seconds, two of them side by side.
-LONGER = {"training": {"epochs": 12, "batch_size": 6}}
-OVERLAY = {
-    "params.yaml": {
-        "workers": 2,
-        "pretrain": dict.fromkeys(("attention", "transformer"), LONGER),
-        "retrievers": dict.fromkeys(("listener", "judge", "reward"), LONGER),
-    },
-    "papers/sle.yaml": {"runs": dict.fromkeys(("policy", "attention", "clips"), LONGER)},
-    "papers/spider.yaml": {"runs": dict.fromkeys(("policy", "mixer_bcmr", "pg_spider"), LONGER)},
-    "papers/psst.yaml": {"runs": {"cooperation": LONGER}},
-    "papers/wtfrl.yaml": {"runs": dict.fromkeys(("distinctive", "scst_grammar", "tf_longer"), LONGER)},
-}
+OVERLAYS = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
 # Not compared: times, and how the machine is used.
 NOT_COMPARED = ("artifacts/timing/", "artifacts/machine.json")
 # The most seconds between a kill and the event that it waits for: a checkpoint, a stage, or the start.
@@ -154,7 +142,7 @@ def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
 def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
     """A copy of the project whose runs have a checkpoint after every step."""
     copy_project(folder)
-    for changes in (OVERLAY, overlay or {}):
+    for changes in (OVERLAYS["whole"], overlay or {}):
         apply_overlay(folder, changes, TABLE)
     write_graph(folder)
     path = folder / "src/seqcap/training/loop.py"

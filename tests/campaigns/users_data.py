@@ -12,10 +12,11 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -28,41 +29,42 @@ from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DATA, DECODED, IMAGES
 
 TABLE = Path(__file__).with_suffix(".md")
-SOMEBODY = "years of work\n"
-# No process has this id.
-DEAD = 999_999_999
-SCORE = "score --references references.json --candidates candidates.json --metrics CIDEr --json"
-SUBMIT = "submit decoded.parquet --split val2014 --out"
-EXPERIMENT = "repro --experiment experiments/e.yaml --publish"
-PUBLISH = f"{EXPERIMENT} out/e"
-# What a small checkout's `seqcap repro` may touch there: DVC's own files, outputs, checkpoints and locks.
-OWN = (".dvc/tmp*", ".dvc/cache*", "dvc.lock", "artifacts/machine.json", "scratch*")
-GRAPH = (*OWN, "artifacts/work*", "artifacts/sections/sle*", "configs*", "reports/report.md", "begun")
-LOCK = ("runs/.e.lock",)
-CLONE = ("runs", *LOCK, "runs/e*")
-NO_CLONE = "runs/e: is not a clone"
-RESULTS = "captions_val2014_model_results.json"
+KNOWN = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
+SOMEBODY = KNOWN["work"]
+
+
+def in_full(words: Iterable[str], known: Mapping[str, Any]) -> Iterator[str]:
+    """Words, with others in the place of those that are known."""
+    for word in words:
+        more = known.get(word)
+        yield from in_full(more, known) if isinstance(more, list) else [more or word]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A command and the files where it works.
+    """A command and the files where it works; users_data.yaml says what the fields are.
 
     Attributes:
         command: arguments of `seqcap`, run in the checkout `here`.
         what: lies there, in words.
-        may: patterns of the paths that it may touch, in `here`, or beside it with ../.
-        says: part of its output.
-        files: somebody's files, path -> content.
-        prepare: is called with `here` before.
     """
 
     command: str
     what: str
-    may: tuple[str, ...]
+    may: Sequence[str]
     says: str
-    files: Mapping[str, str] = field(default_factory=dict)
-    prepare: Callable[[Path], object] = lambda here: None
+    files: dict[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    steps: Sequence[str] = ()
+    then: dict[str, str] = field(default_factory=dict)
+
+    def prepare(self, here: Path) -> None:
+        write(here, self.files)
+        for name, target in self.links.items():
+            (here / name).symlink_to(target)
+        for step in self.steps:
+            STEPS[step](here)
+        write(here, self.then)
 
 
 # --- Files that lie there
@@ -80,12 +82,8 @@ def inputs(here: Path) -> None:
     write_rows(here / DATA / "images.parquet", [image], IMAGES)
 
 
-def link(name: str, to: str) -> Callable[[Path], object]:
-    return lambda here: (here / name).symlink_to(to)
-
-
-def protect(name: str) -> Callable[[Path], object]:
-    return lambda here: (here / name).chmod(0o444)
+def protect(here: Path) -> None:
+    (here / "a").chmod(0o444)
 
 
 def device(here: Path) -> None:
@@ -94,21 +92,8 @@ def device(here: Path) -> None:
 
 def experiment(here: Path) -> None:
     """An experiment that has run and been published."""
-    status, output = run(here, *f"seqcap {EXPERIMENT} out/e".split())
+    status, output = run(here, *f"seqcap {KNOWN['commands']['PUBLISH']} out/e".split())
     assert status == 0, output
-
-
-def after(*changes: Callable[[Path], object]) -> Callable[[Path], object]:
-    def change(here: Path) -> None:
-        experiment(here)
-        for one in changes:
-            one(here)
-
-    return change
-
-
-def put(files: Mapping[str, str]) -> Callable[[Path], object]:
-    return lambda here: write(here, dict(files))
 
 
 def work_in_clone(here: Path) -> None:
@@ -120,10 +105,6 @@ def other_repository(here: Path) -> None:
     write(here / "runs/e", {"code.py": SOMEBODY})
     git(here / "runs/e", "init", "--quiet")
     commit(here / "runs/e", "work")
-
-
-def half_repository(here: Path) -> None:
-    write(here / "runs/e", {".git/objects/pack/tmp_pack": "", "thesis.tex": SOMEBODY})
 
 
 def strangers(here: Path) -> None:
@@ -141,97 +122,16 @@ def put_everywhere(here: Path) -> None:
             (folder / "somebody.txt").write_text(SOMEBODY)
 
 
+STEPS = {step.__name__: step for step in (device, protect, experiment, work_in_clone, other_repository, strangers)}
 CASES = [
-    Case(f"{SCORE} new/scores.json", "nothing", ("new", "new/scores.json"), "CIDEr"),
-    Case(f"{SCORE} notes.md", "the file that it names", ("notes.md",), "CIDEr", {"notes.md": SOMEBODY}),
-    Case(f"{SCORE} link", "a link to ../new/x", ("../new", "../new/x"), "CIDEr", {}, link("link", "../new/x")),
-    Case(f"{SCORE} device", "a device", (), "CIDEr", {}, device),
-    Case(f"{SCORE} out", "a folder", (), "out: is a folder; name a file in it", {"out/thesis.tex": SOMEBODY}),
-    Case(f"{SCORE} out/x", "a file, as a folder", (), "cannot be written (Not a directory)", {"out": SOMEBODY}),
-    Case(f"{SCORE} a", "a write-protected file", (), "a: is write-protected", {"a": SOMEBODY}, protect("a")),
-    Case(f"{SCORE} candidates.json", "what it scores", (), "candidates.json: is read, too"),
-    Case(f"{SCORE} ./references.json", "what it scores against", (), "references.json: is read, too"),
     Case(
-        f"{SCORE} a", "what a kill left", ("a", f".a.{DEAD}.tmp"), "CIDEr", {f".a.{DEAD}.tmp": "", ".a.tmp": SOMEBODY}
-    ),
-    Case(f"{SUBMIT} out", "other files", (f"out/{RESULTS}",), RESULTS, {"out/thesis.tex": SOMEBODY, "out/a.json": ""}),
-    Case(f"{SUBMIT} out", "its own earlier file", (f"out/{RESULTS}",), RESULTS, {f"out/{RESULTS}": "[]"}),
-    Case(f"{SUBMIT} out", "a file, as a folder", (), "cannot be written (Not a directory)", {"out": SOMEBODY}),
-    Case("caption code.py --weights thesis.tex", "anything", (), "error: ", {"thesis.tex": SOMEBODY}),
-    Case("rating aggregate key.json a.csv", "anything", (), "error: ", {"key.json": "{}", "a.csv": SOMEBODY}),
-    Case(
-        "repro",
-        "a file in every folder",
-        (*GRAPH, "!scratch/*.txt"),
-        "1 of 4 stages are up to date",
-        {},
-        strangers,
-    ),
-    Case(PUBLISH, "nothing", (*CLONE, "out", "out/e*"), "1 of 4 stages"),
-    Case(PUBLISH, "its clone and its publication", (*CLONE, "out/e*"), "4 of 4 stages", {}, after()),
-    Case(PUBLISH, "a folder at runs/e", LOCK, NO_CLONE, {"runs/e/a.tex": SOMEBODY}),
-    Case(PUBLISH, "a file at runs/e", LOCK, NO_CLONE, {"runs/e": SOMEBODY}),
-    Case(PUBLISH, "a lost repository at runs/e", LOCK, NO_CLONE, {"runs/e/.git": "gitdir: /x", "runs/e/a": SOMEBODY}),
-    Case(PUBLISH, "half a repository", LOCK, NO_CLONE, {}, half_repository),
-    Case(PUBLISH, "another repository", LOCK, NO_CLONE, {}, other_repository),
-    Case(
-        PUBLISH,
-        "a link to a folder at runs/e",
-        LOCK,
-        NO_CLONE,
-        {"../thesis/a.tex": SOMEBODY, "runs/x": ""},
-        link("runs/e", "../../thesis"),
-    ),
-    Case(
-        f"{EXPERIMENT} ../out/e",
-        "a link to the checkout at runs/e",
-        LOCK,
-        NO_CLONE,
-        {"code.py": SOMEBODY, "runs/x": ""},
-        link("runs/e", ".."),
-    ),
-    Case(
-        PUBLISH,
-        "a changed file in its clone",
-        LOCK,
-        "has changes of its own, first 'M code.py'",
-        {},
-        after(put({"runs/e/code.py": SOMEBODY})),
-    ),
-    Case(
-        PUBLISH,
-        "a new file in its clone",
-        LOCK,
-        "has changes of its own, first '?? thesis.tex'",
-        {},
-        after(put({"runs/e/thesis.tex": SOMEBODY})),
-    ),
-    Case(PUBLISH, "a commit in its clone", LOCK, "has a commit of", {}, after(work_in_clone)),
-    Case(PUBLISH, "a folder", (), "holds files, but no earlier", {"out/e/thesis.tex": SOMEBODY}),
-    Case(PUBLISH, "a file", (), "out/e: is a file", {"out/e": SOMEBODY}),
-    Case(PUBLISH, "a file, as a folder", (), "out/e: cannot be made", {"out": SOMEBODY}),
-    Case(f"{EXPERIMENT} out", "a link", (), "out: is a link", {"../thesis/a.tex": SOMEBODY}, link("out", "../thesis")),
-    Case(f"{EXPERIMENT} .", "the checkout", (), "holds the checkout", {"code.py": SOMEBODY}),
-    Case(f"{EXPERIMENT} ..", "a folder that holds the checkout", (), "holds the", {"../thesis.tex": SOMEBODY}),
-    Case(f"{EXPERIMENT} reports", "the checkout's reports", (), "holds files, but", {"reports/report.md": SOMEBODY}),
-    *(
-        Case(
-            PUBLISH,
-            f"an earlier publication with {what}",
-            LOCK,
-            f"out/e: holds {name}, added or changed",
-            {},
-            after(put({f"out/e/{name}": SOMEBODY})),
-        )
-        for what, name in (("a file more", "notes.md"), ("a changed file", "report.md"))
-    ),
-    Case(
-        PUBLISH,
-        "files beside it, named almost like its own",
-        (*CLONE, "out/e*"),
-        "1 of 4 stages",
-        {"out/.e.tmp": SOMEBODY, "out/.e.x.old": SOMEBODY, f"out/.f.{DEAD}.tmp": SOMEBODY, f"runs/.f.{DEAD}.tmp": ""},
-    ),
+        **case
+        | {
+            "command": " ".join(in_full(case["command"].split(), KNOWN["commands"])),
+            "may": [*in_full(case["may"], KNOWN["patterns"])],
+        }
+    )
+    for case in KNOWN["cases"]
 ]
 
 
@@ -255,7 +155,7 @@ def touched(before: Mapping[str, object], after: Mapping[str, object]) -> list[s
     return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
 
 
-def allowed(path: str, patterns: tuple[str, ...]) -> bool:
+def allowed(path: str, patterns: Sequence[str]) -> bool:
     """Whether a path matches a pattern, and none that begins with "!"."""
     own = path.removeprefix("here/") if path.startswith("here/") else f"../{path}"
     if any(fnmatchcase(own, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
@@ -268,7 +168,6 @@ def attempt(case: Case, folder: Path) -> list[str]:
     here = small_checkout(folder / "here")
     inputs(here)
     commit(here, "inputs")
-    write(here, dict(case.files))
     case.prepare(here)
     before = snapshot(folder)
     _, output = run(here, "seqcap", *case.command.split())
@@ -294,7 +193,8 @@ def whole_graph(folder: Path) -> list[str]:
     run_in_copy(here, "seqcap", "repro", "--jobs", "2")
     lock = YAML(typ="safe").load((here / "dvc.lock").read_text())
     outputs = [out["path"] for stage in lock["stages"].values() for out in stage.get("outs", [])]
-    may = (*OWN, "artifacts/timing*", *outputs, *(f"{path}/*" for path in outputs), "!scratch/*.txt")
+    own = KNOWN["patterns"]["OWN"]
+    may = (*own, "artifacts/timing*", *outputs, *(f"{path}/*" for path in outputs), "!scratch/*.txt")
     found = touched(before, snapshot(folder))
     lost = [path for path in found if not allowed(path, may)]
     assert not lost, lost

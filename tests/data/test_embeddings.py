@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from small_task import WORDS, write_task
+from small_task import WORDS
 
 from seqcap.config.data import Glove
 from seqcap.data import glove
@@ -175,24 +175,21 @@ def test_what_is_no_such_text_is_one_line(tmp_path, content, problem):
     assert "\n" not in str(caught.value)
 
 
-def test_the_stage_trains_or_reads_pretrained_vectors(tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
-
+def test_the_stage_trains_or_reads_pretrained_vectors(small_images, command):
     def stage(source=None, **changes):
         glove = {"window": 15, "dimension": 6, "epochs": 5, "x_max": 10, "learning_rate": 0.05, "seed": 0} | changes
         config = {"task": "image", "kind": "images", "glove": glove, "source": source, "fingerprint": {}, "code": {}}
-        write_json(tmp_path / "configs/embeddings/image.json", config)
+        write_json(small_images / "configs/embeddings/image.json", config)
         return command("image", script=ROOT / "stages/embeddings.py")
 
     done = stage()
     assert done.returncode == 0, done.stderr
     assert "100.0% of the words" in done.stdout
-    vocabulary = Vocabulary.read(tmp_path / "artifacts/image/data/vocabulary.json")
-    matrix = read(tmp_path / "artifacts/words/image/embeddings.parquet", vocabulary)
+    vocabulary = Vocabulary.read(small_images / "artifacts/image/data/vocabulary.json")
+    matrix = read(small_images / "artifacts/words/image/embeddings.parquet", vocabulary)
     assert matrix[[EOS, *range(len(SPECIALS), len(vocabulary))]].any(1).all()
     lines = [" ".join([word, *map(str, np.arange(6) + i)]) for i, word in enumerate(WORDS)]
-    (tmp_path / "glove.txt").write_text("\n".join(lines))
+    (small_images / "glove.txt").write_text("\n".join(lines))
     done = stage(source="glove.txt")
     assert done.returncode == 0, done.stderr
     assert "6 of 9 words have a vector" in done.stdout

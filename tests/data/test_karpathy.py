@@ -9,35 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from PIL import Image
+from small_task import karpathy_layout
 
 from seqcap.data import karpathy
 from seqcap.errors import InputError
 from seqcap.files.schemas import IMAGES, REFERENCES
-
-
-def dataset() -> dict[str, Any]:
-    splits = ["train", "restval", "val", "test", "unused"]
-    return {
-        "dataset": "coco",
-        "images": [
-            {
-                "imgid": 10 + i,
-                "filename": f"{i}.png",
-                "split": split,
-                "sentids": [2 * i, 2 * i + 1],
-                "sentences": [
-                    {
-                        "raw": f"A dog\n runs {k} .\n",
-                        "tokens": ["A", "dog", "runs"],
-                        "imgid": 10 + i,
-                        "sentid": 2 * i + k,
-                    }
-                    for k in range(2)
-                ],
-            }
-            for i, split in enumerate(splits)
-        ],
-    }
 
 
 def write(root: Path, content: dict[str, Any]) -> None:
@@ -53,7 +29,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_rows_fit_the_schemas_and_splits_are_mapped(root):
-    write(root, dataset())
+    write(root, karpathy_layout("coco"))
     images, references = karpathy.read(root, "coco")
     assert [(row["item"], row["split"], row["file"]) for row in images] == [
         (10, "train", "0.png"),
@@ -67,7 +43,7 @@ def test_rows_fit_the_schemas_and_splits_are_mapped(root):
     caption = {"caption_id": 1, "text": "A dog runs 1 .", "tokens": ["a", "dog", "runs"]}
     assert references[1] == {"item": 10, "split": "train", **caption}
     # A filepath is a subfolder.
-    content = dataset()
+    content = karpathy_layout("coco")
     (root / "images").rename(root / "val2014")
     for image in content["images"]:
         image["filepath"] = "val2014"
@@ -76,7 +52,7 @@ def test_rows_fit_the_schemas_and_splits_are_mapped(root):
 
 
 def test_cocos_ids_are_kept(root):
-    content = dataset()
+    content = karpathy_layout("coco")
     for record in content["images"]:
         record["cocoid"] = 391890 + record["imgid"]
     write(root, content)
@@ -89,7 +65,7 @@ def test_cocos_ids_are_kept(root):
 
 @pytest.mark.parametrize("captions", [0, 2])
 def test_images_of_the_server_are_kept_apart_and_may_have_no_captions(root, captions):
-    content = dataset()
+    content = karpathy_layout("coco")
     Image.new("RGB", (2, 2)).save(root / "images/4.png")
     content["images"][4]["split"] = "server"
     content["images"][4]["sentences"] = content["images"][4]["sentences"][:captions]
@@ -134,7 +110,7 @@ SENTENCE = IMAGE + r"\.sentences\.1"
     ],
 )
 def test_a_malformed_file_is_one_line_that_names_the_record(root, damage, message):
-    content = dataset()
+    content = karpathy_layout("coco")
     damage(content)
     write(root, content)
     with pytest.raises(InputError, match=message) as caught:

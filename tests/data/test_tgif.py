@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ruamel.yaml import YAML
 from scenes_languages import digests
 from small_gifs import gif, pictures
 
@@ -18,18 +19,8 @@ from seqcap.world.drawing import draw
 from seqcap.world.motion import FRAMES, Clip
 from seqcap.world.scenes import read_worlds
 
-URL = "https://38.media.tumblr.com/9f6c/tumblr_{}_500.gif"
-NAMES = "abcde"
-# As in TGIF: one caption of what trains, three of what is tested; e is in no split.
-CAPTIONS = [
-    ("a", "A man is glaring, and someone with sunglasses appears."),
-    ("d", "a cat runs"),
-    ("b", "a dog\N{LINE SEPARATOR} turns  around"),
-    ("d", "the cat is running"),
-    ("e", "nobody trains on this"),
-    ("c", "a car moves left"),
-    ("d", "a cat runs"),
-]
+TEXTS = YAML(typ="safe").load(Path(__file__).with_name("tgif.yaml").read_text(encoding="utf-8"))
+URLS = {name: f"https://38.media.tumblr.com/9f6c/tumblr_{name}_500.gif" for name in "abcde"}
 SPLITS = {"train": "ac", "val": "b", "test": "d"}
 
 
@@ -37,11 +28,11 @@ SPLITS = {"train": "ac", "val": "b", "test": "d"}
 def root(tmp_path: Path) -> Path:
     (tmp_path / "splits").mkdir()
     (tmp_path / "gifs").mkdir()
-    lines = [f"{URL.format(name)}\t{caption}\n" for name, caption in CAPTIONS]
+    lines = [f"{URLS[name]}\t{caption}\n" for name, caption in TEXTS["captions"]]
     (tmp_path / "tgif-v1.0.tsv").write_text("".join(lines), encoding="utf-8")
     for split, names in SPLITS.items():
-        (tmp_path / f"splits/{split}.txt").write_text("".join(f"{URL.format(name)}\n" for name in names))
-    for name in NAMES:
+        (tmp_path / f"splits/{split}.txt").write_text("".join(f"{URLS[name]}\n" for name in names))
+    for name in URLS:
         (tmp_path / f"gifs/tumblr_{name}_500.gif").write_bytes(gif(pictures(2)))
     return tmp_path
 
@@ -71,25 +62,10 @@ def test_rows_fit_the_schemas_and_captions_vary_in_number(root):
     assert [row["split"] for row in references if row["item"] == 1] == ["test"] * 3
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        ("tgif-v1.0.tsv", "no tab\n", "line 1 has 0 tabs, not one"),
-        ("tgif-v1.0.tsv", "x.gif\ta\tb\n", "line 1 has 2 tabs, not one"),
-        ("tgif-v1.0.tsv", "x.gif\ta cat\n\ta dog\n", "line 2 has no url"),
-        ("tgif-v1.0.tsv", "x.gif\ta cat\ny.gif\t\n", "line 2: 'y.gif' has no words in its caption"),
-        ("tgif-v1.0.tsv", "x.gif\t . !\n", "line 1: 'x.gif' has no words in its caption"),
-        ("tgif-v1.0.tsv", "", f"url {URL.format('a')!r} has no caption in tgif-v1.0.tsv"),
-        ("splits/val.txt", "", "val.txt: is empty"),
-        ("splits/val.txt", "x.gif\n", "val.txt: line 1: url 'x.gif' has no caption in tgif-v1.0.tsv"),
-        ("splits/val.txt", f"{URL.format('b')}\n\n", "val.txt: line 2: url '' has no caption"),
-        ("splits/val.txt", f"{URL.format('a')}\n", "is there twice, before in train.txt"),
-        ("splits/test.txt", f"{URL.format('d')}\n{URL.format('d')}\n", "is there twice, before in test.txt"),
-    ],
-)
+@pytest.mark.parametrize(("file", "text", "message"), TEXTS["wrong"])
 def test_wrong_lines_are_named(root, file, text, message):
-    (root / file).write_text(text)
-    assert message in refused(root)
+    (root / file).write_text(text.format(**URLS))
+    assert message.format(**URLS) in refused(root)
 
 
 @pytest.mark.parametrize("file", ["tgif-v1.0.tsv", "splits/test.txt"])
@@ -120,7 +96,7 @@ def rename(root: Path, before: str, after: str) -> None:
 
 @pytest.mark.parametrize("url", ["https://x/", "https://x/..", "https://x/...gif", "https://x/.gif", "x\\y.gif"])
 def test_urls_must_end_in_a_name(root, url):
-    rename(root, URL.format("a"), url)
+    rename(root, URLS["a"], url)
     assert f"url {url!r} does not end in a file's name" in refused(root)
 
 

@@ -18,10 +18,8 @@ from seqcap.models.base import Captioner
 from seqcap.models.ensemble import Ensemble
 
 FEATURES = Path("artifacts/image/features")
-MODELS = {
-    "lstm": ({"hidden": 6, "image_input": "every_step"}, (CHANNELS,)),
-    "attention": ({"hidden": 6}, (2, 2, CHANNELS)),
-}
+LSTM = ("lstm", {"hidden": 6, "image_input": "every_step"}, (CHANNELS,))
+ATTENTION = ("attention", {"hidden": 6}, (2, 2, CHANNELS))
 TEST = list(range(30, 36))
 
 
@@ -29,8 +27,7 @@ TEST = list(range(30, 36))
 def task(small_images):
     """The small task, with two LSTMs (seeds 1 and 2) and an attentive captioner (seed 3)."""
     vocabulary = Vocabulary.read(DATA / "vocabulary.json")
-    for seed, architecture in ((1, "lstm"), (2, "lstm"), (3, "attention")):
-        model, shape = MODELS[architecture]
+    for seed, (architecture, model, shape) in enumerate((LSTM, LSTM, ATTENTION), start=1):
         path = small_images / f"weights/seed{seed}.safetensors"
         write_captioner(path, architecture, model, (vocabulary,), shape, seed, randomise)
     return small_images
@@ -57,9 +54,15 @@ def test_a_beam_repeats_itself_only_where_it_may(task):
     assert not any(repeats(no_repeat_ngram=1))
 
 
-def test_each_seed_decodes_by_itself(task):
-    rows = decode_split(decoding_run(teams=((1,), (2,))))
-    assert rows == decode_split(decoding_run(teams=[[1]])) + decode_split(decoding_run(teams=[[2]]))
+@pytest.mark.parametrize("teams", [[[1], [2]], [[2, 1], [3]]])
+def test_teams_decode_by_themselves_under_the_seeds_of_their_first_members(task, teams):
+    rows = decode_split(decoding_run(teams=teams))
+    assert rows == [row for team in teams for row in decode_split(decoding_run(teams=[team]))]
+    assert {row["seed"] for row in rows} == {team[0] for team in teams}
+
+
+def test_a_captioner_decodes_its_own_captions(task):
+    rows = decode_split(decoding_run(teams=[[2]]))
     captioner, _ = models.load(task / "weights/seed2.safetensors")
     found = decoding.beam(captioner, captioner.encode(seen("pooled")), 6, 3)
     words = Vocabulary.read(DATA / "vocabulary.json")
@@ -80,12 +83,6 @@ def test_an_ensemble_is_one_set_of_captions_under_the_first_seed(task):
     expected = {(image, 0): words.decode(found.tokens[i].tolist()) for i, image in enumerate(TEST)}
     assert tokens(rows, 2, "greedy") == expected
     assert expected != tokens(decode_split(decoding_run(teams=[[2]])), 2, "greedy")
-
-
-def test_every_ensemble_has_the_seed_of_its_first_member(task):
-    both = decode_split(decoding_run(teams=[[2, 1], [3]]))
-    assert both == decode_split(decoding_run(teams=[[2, 1]])) + decode_split(decoding_run(teams=[[3]]))
-    assert {row["seed"] for row in both} == {2, 3}
 
 
 def test_cocos_own_splits_are_told_by_file_names(task):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from enumeration import CHANNELS, all_captions, assert_close, log_probs, tiny_captioner
 from enumeration import gradient as slope
-from small_task import run_config, train_group, write_listener, write_task
+from small_task import SMALL
 from torch import Tensor
 
 from seqcap.config.estimators import ESTIMATES, EstimatorsConfig
@@ -172,29 +172,9 @@ def test_every_estimator_is_there_once():
 # --- On a task
 
 
-@pytest.fixture(scope="module")
-def config(tmp_path_factory):
-    """A task with a captioner and a listener, in the current directory."""
-    folder = tmp_path_factory.mktemp("estimators")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        write_task(folder)
-        write_listener(folder)
-        train_group(run_config(weights="pretrained"))
-        yield EstimatorsConfig(
-            code={},
-            paper="paper",
-            task="image",
-            listener="artifacts/retriever/small",
-            start="pretrained",
-            margin=0.2,
-            rhos=(0.0, 1.0),
-            images=5,
-            replicates=3,
-            draws=2,
-            max_length=6,
-            seed=1,
-        )
+@pytest.fixture
+def config(pretrained):
+    return EstimatorsConfig(**SMALL["estimators"], rhos=(0.0, 1.0), images=5, replicates=3, draws=2)
 
 
 def test_rows_are_inner_products(config, tmp_path):

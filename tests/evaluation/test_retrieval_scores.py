@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from small_task import decoded_row, randomise, write_captioner, write_features, write_references
+from small_task import SMALL, decoded_row, randomise, write_captioner, write_features, write_references
 
 from seqcap import models, retrieval
 from seqcap.config.retrieval_scores import RetrievalConfig
@@ -40,15 +40,13 @@ SEEDS = (1, 2)
 RUNS = ("plain", "joint")
 METRICS = {f"{whose}_{what}" for whose in ("own", "fixed") for what in ("rank", "R@1", "R@5", "R@10")}
 METRICS |= {"fixed_choice"}
+CONFIG = RetrievalConfig(
+    **SMALL["retrieval"],
+    decoded={run: f"decoded/{run}.parquet" for run in RUNS},
+    weights={run: run for run in RUNS},
+    max_length=MAX_LENGTH,
+)
 TRUTH = {"true_of_own", "alone", "bits", "literal_R@1", "literal_R@5", "literal_R@10", "unparsed"}
-
-
-def config(**changes):
-    base = {"name": "all", "paper": "paper", "task": "image", "dataset": "scenes", "split": "test", "code": {}}
-    base |= {"decoded": {run: f"decoded/{run}.parquet" for run in RUNS}, "weights": {run: run for run in RUNS}}
-    base |= {"listener": "listener", "judge": "judge", "captioner": "captioner", "max_length": MAX_LENGTH}
-    base |= {"decoder": "greedy"}
-    return RetrievalConfig(**(base | changes))
 
 
 def write_data(rng):
@@ -135,7 +133,7 @@ def scored(tmp_path_factory):
         write_data(np.random.default_rng(3))
         write_weights()
         write_decoded()
-        table = evaluate(config())
+        table = evaluate(CONFIG)
     assert table.schema == SCORES
     return folder, table.to_pandas()
 
@@ -207,8 +205,11 @@ def test_every_caption_has_a_row_of_every_metric(scores):
 def test_the_judge_chooses_between_the_own_image_and_the_one_most_like_it(scores):
     found = values(scores, "plain", 1, "fixed_choice")
     images, texts = embedded("judge/seed9.safetensors", decoded("plain", 1))
+    similar = most_similar("judge", "image", "test")
+    assert len(set(similar.values())) > 2
     for own, (item, text) in enumerate(zip(TEST, texts, strict=True)):
         other = max((i for i in range(len(TEST)) if i != own), key=lambda i: float(images[i] @ images[own]))
+        assert similar[item] == TEST[other]
         assert found[item, 0] == float(images[own] @ text > images[other] @ text + 1e-6)
     assert set(found) == {0, 1}
 
@@ -246,16 +247,6 @@ def test_images_find_their_own_caption_among_those_of_all(scores, seed):
             for k in (1, 5, 10):
                 expected = min(max((k - before) / equal, 0), 1)
                 assert found[f"{whose}_text_R@{k}", item] == pytest.approx(expected)
-
-
-def test_the_most_similar_image_is_another_one_of_the_split(scores):
-    images = dict(zip(TEST, embedded("judge/seed9.safetensors", {(3, 0): ["dog"]})[0], strict=True))
-    expected = {
-        item: max((other for other in TEST if other != item), key=lambda other: float(images[item] @ images[other]))
-        for item in TEST
-    }
-    assert most_similar("judge", "image", "test") == expected
-    assert len(set(expected.values())) > 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -342,4 +333,4 @@ def test_truth_is_that_of_the_splits_scenes(scores):
 def test_a_listener_of_one_seed_alone_is_not_replaced_by_the_initial_one(task):
     Path("joint/seed2.listener.safetensors").unlink()
     with pytest.raises(InputError, match=r"joint/seed2\.listener\.safetensors: does not exist"):
-        evaluate(config())
+        evaluate(CONFIG)

@@ -22,13 +22,19 @@ def texts(rng, number):
     return [" ".join(rng.choice(WORDS, rng.integers(1, 14))) for _ in range(number)]
 
 
+def translated(rng, references, share):
+    """References, a share of whose words is kept."""
+    return [
+        " ".join(word if rng.random() < share else str(rng.choice(WORDS)) for word in text.split())
+        for text in references
+    ]
+
+
 def test_bleu_is_this_packages_own():
     """Two programs: sacrebleu here, the reward's kernel in training."""
     rng = np.random.default_rng(0)
     references = texts(rng, 200)
-    translations = [
-        " ".join(word if rng.random() < 0.9 else rng.choice(WORDS) for word in text.split()) for text in references
-    ]
+    translations = translated(rng, references, 0.9)
     ids = {i: [text.split()] for i, text in enumerate(references)}
     measured = measure(ids, [(i, text.split()) for i, text in enumerate(translations)], ["BLEU4"])
     assert corpus_bleu(translations, references) == pytest.approx(measured["BLEU4"].corpus(), abs=1e-9)
@@ -39,10 +45,7 @@ def test_bleu_of_summed_counts_is_sacrebleus(share):
     """Of resampled sentences too, and where orders have no match or no sentence is long enough."""
     rng = np.random.default_rng(4)
     references = texts(rng, 30)
-    translations = [
-        " ".join(word if rng.random() < share else str(rng.choice(WORDS)) for word in text.split())
-        for text in references
-    ]
+    translations = translated(rng, references, share)
     translations[0] = ""
     counts = bleu_statistics(translations, references)
     draws = [np.arange(30), np.zeros(3, int), *(rng.integers(30, size=size) for size in (1, 2, 5, 30, 30))]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from small_task import run_config, train_group, write_task
+from small_task import SMALL
 
 from seqcap.config.training import VarianceConfig
 from seqcap.errors import InputError
@@ -17,30 +17,12 @@ ROLLOUTS = (1, 4)
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
+def measured(pretrained):
     """The configuration, and what was measured."""
-    folder = tmp_path_factory.mktemp("variance")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        write_task(folder)
-        train_group(run_config(weights="pretrained"))
-        settings = {"paths": 1, "baseline_hidden": 16, "baseline_steps": 200}
-        config = VarianceConfig(
-            code={},
-            paper="paper",
-            task="image",
-            kind="images",
-            settings=tuple(settings | {"rollouts": rollouts} for rollouts in ROLLOUTS),
-            reward={"cider": 1.0},
-            start="pretrained",
-            max_length=6,
-            seed=1,
-            images=6,
-            replicates=40,
-            batch_size=6,
-            learning_rate=0.01,
-        )
-        yield config, measure(config)
+    shared = {"paths": 1, "baseline_hidden": 16, "baseline_steps": 200}
+    settings = tuple(shared | {"rollouts": rollouts} for rollouts in ROLLOUTS)
+    config = VarianceConfig(**SMALL["variance"], settings=settings, images=6, replicates=40)
+    return config, measure(config)
 
 
 def test_every_setting_has_its_replicates(measured, tmp_path):

@@ -1,6 +1,7 @@
 """Encoders: shapes of every backbone, its preprocessing, and where weights come from."""
 
 import os
+from types import ModuleType
 from typing import Any
 from urllib.error import URLError
 
@@ -20,6 +21,14 @@ CHANNELS["clips_cnn"] = 256
 
 def pictures(n: int, side: int) -> Tensor:
     return torch.randint(0, 256, (n, 3, side, side), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(scope="session")
+def torchvision() -> ModuleType:
+    """Not imported above the tests: it takes 4 seconds, in every process that collects them."""
+    from seqcap.features.torchvision_shim import torchvision
+
+    return torchvision  # type: ignore[no-any-return]
 
 
 def imagenet(images: Tensor) -> Tensor:

@@ -61,13 +61,10 @@ def test_parquet_of_others_is_one_line(tmp_path, write, problem):
     assert "\n" not in str(caught.value)
 
 
-def test_columns_in_another_order_are_read(tmp_path):
+def test_columns_in_another_order_and_what_may_be_null_are_read(tmp_path):
     path = tmp_path / "references.parquet"
     pq.write_table(pa.Table.from_pylist([ROW], schemas.REFERENCES).select(schemas.REFERENCES.names[::-1]), path)
     assert parquet.read_table(path, schemas.REFERENCES).to_pylist() == [ROW]
-
-
-def test_what_may_be_null_is_read(tmp_path):
     rows = [{"item": 1, "split": "test", "file": "1.png", "coco_id": None}]
     parquet.write_rows(tmp_path / "images.parquet", rows, schemas.IMAGES)
     assert parquet.read_table(tmp_path / "images.parquet", schemas.IMAGES).to_pylist() == rows

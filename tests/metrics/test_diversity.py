@@ -27,7 +27,7 @@ SETS = {
 }
 
 
-def test_distinct_ngrams_are_counted_per_word() -> None:
+def test_distinct_ngrams_are_counted_per_word():
     unigrams, bigrams = distinct_ngrams(SETS, 1), distinct_ngrams(SETS, 2)
     assert unigrams.image_ids == [1, 2]
     np.testing.assert_allclose(unigrams.per_image, [3 / 5, 3 / 7])
@@ -37,7 +37,7 @@ def test_distinct_ngrams_are_counted_per_word() -> None:
     assert distinct_ngrams({1: [[], []]}, 1).corpus == 0
 
 
-def test_mutual_bleu_is_the_mean_of_pycocoevalcaps_slots(coco_captions: Images) -> None:
+def test_mutual_bleu_is_the_mean_of_pycocoevalcaps_slots(coco_captions):
     sets = {image_id: captions[:5] for image_id, captions in coco_captions.items()}
     sets[next(iter(sets))][2:4] = [[], ["a"]]
     texts = {image_id: [" ".join(tokens) for tokens in captions] for image_id, captions in sets.items()}
@@ -57,7 +57,7 @@ def test_mutual_bleu_is_the_mean_of_pycocoevalcaps_slots(coco_captions: Images) 
     assert mutual_bleu({1: [[], []]}).corpus.max() == 0
 
 
-def test_self_bleu_is_nltks(coco_captions: Images) -> None:
+def test_self_bleu_is_nltks(coco_captions):
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
     sets = {image_id: captions[:2] for image_id, captions in list(coco_captions.items())[:30]}
@@ -76,7 +76,7 @@ def test_self_bleu_is_nltks(coco_captions: Images) -> None:
     assert self_bleu({1: [[]], 2: [["a"]]}) == 0
 
 
-def test_self_cider_is_the_entropy_of_the_kernels_roots() -> None:
+def test_self_cider_is_the_entropy_of_the_kernels_roots():
     references = {1: [["a", "dog", "runs"]], 2: [["a", "cat", "sits"], ["the", "cat"]], 3: [["two", "birds"]]}
     sets = {1: [["a", "dog", "runs"], ["two", "birds"]], 2: [["a", "cat", "sits"]] * 2, 3: [[], []]}
     frequencies = document_frequencies([[tuple(c) for c in captions] for captions in references.values()])
@@ -90,7 +90,7 @@ def test_self_cider_is_the_entropy_of_the_kernels_roots() -> None:
     assert self_cider({1: [["x", "y"], ["z", "w"]]}, references).corpus == pytest.approx(1)
 
 
-def test_whole_sets_are_counted() -> None:
+def test_whole_sets_are_counted():
     assert novel(SETS, {("a", "cat"), ("a", "dog")}) == pytest.approx(50)
     assert unique(SETS) == pytest.approx(100 * 5 / 6)
     assert vocabulary_size(SETS) == 5
@@ -98,7 +98,7 @@ def test_whole_sets_are_counted() -> None:
     assert bad_endings({1: [["a", "dog", "on"], ["a", "dog"]], 2: [[], ["the"]]}) == 50
 
 
-def test_wrong_sets_are_named() -> None:
+def test_wrong_sets_are_named():
     with pytest.raises(InputError, match="image 3 has the token 'x y'"):
         distinct_ngrams({3: [["x y"]]}, 1)
     with pytest.raises(InputError, match="no image"):

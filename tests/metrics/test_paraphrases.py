@@ -43,7 +43,7 @@ def kept(folder: Path) -> list[Path]:
 
 
 @pytest.mark.usefixtures("source")
-def test_every_pair_is_kept_in_numbers(tmp_path: Path) -> None:
+def test_every_pair_is_kept_in_numbers(tmp_path):
     table = numbered(None)
     names = table["phrase"].to_pylist()
     pairs = [(names[row], names[other]) for row, others in enumerate(table["right"].to_pylist()) for other in others]
@@ -52,9 +52,7 @@ def test_every_pair_is_kept_in_numbers(tmp_path: Path) -> None:
     assert read_table(kept(tmp_path)[0], NUMBERED).equals(table)
 
 
-def test_the_file_is_made_once_and_again_for_another_table(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_is_made_once_and_again_for_another_table(source, tmp_path, monkeypatch):
     table = numbered(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(paraphrases, "_number", lambda _: pytest.fail("is made again"))
@@ -64,7 +62,7 @@ def test_the_file_is_made_once_and_again_for_another_table(
     assert len(kept(tmp_path)) == 2
 
 
-def test_only_pairs_of_phrases_in_captions_stay(tmp_path: Path, source: Path) -> None:
+def test_only_pairs_of_phrases_in_captions_stay(tmp_path, source):
     def pairs(*captions: str) -> int:
         coder = Coder()
         cooked = coder.cook([[caption.split()] for caption in captions])
@@ -82,13 +80,13 @@ def test_only_pairs_of_phrases_in_captions_stay(tmp_path: Path, source: Path) ->
 
 
 @pytest.mark.usefixtures("source")
-def test_scoring_does_without_a_folder_to_write_in(tmp_path: Path) -> None:
+def test_scoring_does_without_a_folder_to_write_in(tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
     assert numbered(blocked).equals(numbered(None))
 
 
-def test_wrong_files_are_named(source: Path, tmp_path: Path) -> None:
+def test_wrong_files_are_named(source, tmp_path):
     numbered(tmp_path)
     (path,) = kept(tmp_path)
     write_table(path, pa.table([["a", "b"], [[1], [2]]], schema=NUMBERED), NUMBERED)

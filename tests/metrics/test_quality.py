@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,14 +18,14 @@ from seqcap.metrics.registry import QUALITY
 from seqcap.metrics.spice import spice
 from seqcap.rewards import PARSES
 from seqcap.spice.cache import CachedParser
-from seqcap.spice.parser import Parser
 
 Images = dict[int, list[list[str]]]
+Captions = list[tuple[int, list[str]]]
 LEXICAL = ["BLEU1", "BLEU2", "BLEU3", "BLEU4", "ROUGE_L", "CIDEr"]
 
 
 @pytest.fixture(scope="module")
-def split(coco_captions: Images) -> tuple[Images, list[tuple[int, list[str]]]]:
+def split(coco_captions: Images) -> tuple[Images, Captions]:
     """References, and two captions an image of every kind: human, another image's, cut short, one word, none."""
     image_ids = list(coco_captions)
     captions = []
@@ -37,7 +36,7 @@ def split(coco_captions: Images) -> tuple[Images, list[tuple[int, list[str]]]]:
     return {image_id: captions[:-1] for image_id, captions in coco_captions.items()}, captions
 
 
-def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+def test_lexical_metrics_are_those_of_pycocoevalcap(split):
     references, captions = split
     ours = measure(references, captions, LEXICAL)
     theirs, _ = official.measure(references, captions, LEXICAL)
@@ -47,9 +46,7 @@ def test_lexical_metrics_are_those_of_pycocoevalcap(split: tuple[Images, list[tu
         assert ours[metric].corpus() == pytest.approx(theirs[metric].corpus(), abs=1e-9)
 
 
-def test_official_is_pycocoevalcap_as_it_is_called(
-    split: tuple[Images, list[tuple[int, list[str]]]], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_official_is_pycocoevalcap_as_it_is_called(split, capfd):
     references, captions = split
     first = captions[: len(references)]
     texts = {image_id: [" ".join(tokens) for tokens in captions] for image_id, captions in references.items()}
@@ -66,7 +63,7 @@ def test_official_is_pycocoevalcap_as_it_is_called(
         assert measured[metric].corpus() == pytest.approx(value, abs=1e-12)
 
 
-def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, list[tuple[int, list[str]]]]) -> None:
+def test_statistics_give_the_bleu_of_any_resample(split):
     references, captions = split
     measured = measure(references, captions[:100], ["BLEU4"])
     drawn = np.random.default_rng(0).integers(0, 100, 100)
@@ -79,9 +76,7 @@ def test_statistics_give_the_bleu_of_any_resample(split: tuple[Images, list[tupl
 
 
 @pytest.mark.usefixtures("loaded_once")
-def test_meteor_and_spice_have_values_and_spider_is_their_sum(
-    split: tuple[Images, list[tuple[int, list[str]]]], parser: Parser, tmp_path: Path
-) -> None:
+def test_meteor_and_spice_have_values_and_spider_is_their_sum(split, parser, tmp_path):
     references, captions = split
     measured = measure(references, captions, kept=tmp_path)
     assert list(measured) == list(QUALITY)
@@ -105,15 +100,13 @@ def test_meteor_and_spice_have_values_and_spider_is_their_sum(
         ({7: [["a"]]}, [(7, ["a"])], "BLEU5", "'BLEU5' is not known"),
     ],
 )
-def test_wrong_captions_are_named(
-    references: Images, captions: list[tuple[int, list[str]]], metric: str, named: str
-) -> None:
+def test_wrong_captions_are_named(references, captions, metric, named):
     for score in (quality.measure, official.measure):
         with pytest.raises(InputError, match=named):
             score(references, captions, [metric])
 
 
-def test_evaluation_does_not_import_torch() -> None:
+def test_evaluation_does_not_import_torch():
     """They take seconds to import."""
     modules = "seqcap.evaluation.captions, seqcap.evaluation.translations, seqcap.tools.score"
     names = (
@@ -126,7 +119,7 @@ def test_evaluation_does_not_import_torch() -> None:
 
 @pytest.mark.real
 @pytest.mark.usefixtures("loaded_once")
-def test_golden_numbers_of_coco(golden: Path, coco_annotations: dict[int, list[str]], full: bool) -> None:
+def test_golden_numbers_of_coco(golden, coco_annotations, full):
     """What coco-caption publishes for its example captions. Their SPICE is scored in spice/test_golden.py."""
     results = json.loads(golden.read_text(encoding="utf-8"))
     captions = [(row["image_id"], tokenize(row["caption"])) for row in results]

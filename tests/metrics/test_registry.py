@@ -10,7 +10,7 @@ from seqcap.metrics import registry
 from seqcap.metrics.registry import METRICS, find
 
 
-def test_rewards_and_numbers_of_references_are_found() -> None:
+def test_rewards_and_numbers_of_references_are_found():
     assert find("BLEU4") is METRICS["BLEU4"]
     assert find("reward_bcmr").label == "reward bcmr"
     assert (find("BLEU4 c40").name, find("BLEU4 c40").label) == ("BLEU4 c40", "BLEU-4 c40")
@@ -20,12 +20,12 @@ def test_rewards_and_numbers_of_references_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "bleu4", "reward_", "CIDEr c", "CIDEr c5 c5", "nonsense c5"])
-def test_unknown_names_are_one_line(name: str) -> None:
+def test_unknown_names_are_one_line(name):
     with pytest.raises(InputError, match=f"metrics: '{name}' is not known; choose among BLEU1, "):
         find(name)
 
 
-def test_an_unknown_metric_is_told_at_once() -> None:
+def test_an_unknown_metric_is_told_at_once():
     """Before what takes long is imported, and before files are looked at."""
     heavy = ["torch", "numba", "numpy", "spacy", "pandas", "pyarrow"]
     arguments = ["seqcap", "score", "--references", "none", "--candidates", "none", "--metrics", "nonsense"]

@@ -74,6 +74,16 @@ def written_out(captioner, caption, soft, feedback_grad=True, distribution=plain
     return torch.cat(passed)
 
 
+def assert_as_written(captioner, found, *caption, atol=1e-6, **how):
+    """A relaxed caption has the value and the gradient of the written out one; returns the gradient."""
+    expected = value(written_out(captioner, *caption, **how)[None])[0]
+    torch.testing.assert_close(found, expected)
+    exact = gradient(captioner, expected) if expected.requires_grad else torch.zeros((), dtype=torch.double)
+    actual = gradient(captioner, found)
+    torch.testing.assert_close(actual, exact.expand_as(actual), atol=atol, rtol=1e-4)
+    return exact
+
+
 def words(caption):
     return [token for token in caption.tolist() if token != PAD]
 
@@ -92,11 +102,7 @@ def test_gradients_are_those_of_a_plain_loop(captioner, form, monkeypatch):
     values = value(found.passed)
     for row, caption in enumerate(CAPTIONS):
         soft, own = [form.rho == 1] * LENGTH, ALBUM[row : row + 1]
-        expected = value(written_out(captioner, words(caption), soft, form.feedback_grad, features=own)[None])[0]
-        torch.testing.assert_close(values[row], expected)
-        exact = gradient(captioner, expected) if expected.requires_grad else torch.zeros((), dtype=torch.double)
-        actual = gradient(captioner, values[row])
-        torch.testing.assert_close(actual, exact.expand_as(actual), atol=1e-6, rtol=1e-4)
+        exact = assert_as_written(captioner, values[row], words(caption), soft, form.feedback_grad, features=own)
         assert (exact.norm() > 1e-2) == (caption[0] != EOS)
 
 
@@ -110,11 +116,7 @@ def test_both_kinds_of_steps_in_one_caption(captioner, feedback_grad, monkeypatc
     for row, caption in enumerate(CAPTIONS):
         soft = ((found.passed[row] > 0) & (found.passed[row] < 1)).any(1).tolist()
         mixed += len(set(soft[: len(words(caption))])) == 2
-        expected = value(written_out(captioner, words(caption), soft, feedback_grad)[None])[0]
-        torch.testing.assert_close(value(found.passed)[row], expected)
-        if expected.requires_grad:
-            actual = gradient(captioner, value(found.passed)[row])
-            torch.testing.assert_close(actual, gradient(captioner, expected), atol=1e-6, rtol=1e-4)
+        assert_as_written(captioner, value(found.passed)[row], words(caption), soft, feedback_grad)
     assert mixed > 10
 
 
@@ -138,12 +140,9 @@ def test_gumbels_gradient_is_that_of_the_tempered_softmax(captioner, rho, feedba
             chosen.append(int(scores.argmax()))
             return torch.softmax(scores / tau, 1)
 
-        expected = value(written_out(captioner, caption, [rho == 1] * LENGTH, feedback_grad, tempered)[None])[0]
+        soft = [rho == 1] * LENGTH
+        assert_as_written(captioner, value(found.passed)[0], caption, soft, feedback_grad, tempered, atol=1e-5)
         assert chosen == caption
-        torch.testing.assert_close(value(found.passed)[0], expected)
-        if expected.requires_grad:
-            exact = gradient(captioner, expected)
-            torch.testing.assert_close(gradient(captioner, value(found.passed)), exact, atol=1e-5, rtol=1e-4)
     assert lengths == {1, 2, 3}
 
 

@@ -48,11 +48,6 @@ def listener():
 
 
 @pytest.fixture
-def captioner():
-    return tiny_captioner(words=1, seed=7, scale=1.0)
-
-
-@pytest.fixture
 def build(monkeypatch, listener):
     """Builds an objective whose listener is the fixture's."""
 

@@ -20,19 +20,9 @@ TASKS = {
 }
 # Two steps on images, two on pairs.
 TRAINING = {"images": {"epochs": 1, "batch_size": 12}, "sentences": {"epochs": 1, "batch_size": 30}}
-# Settings whose defaults the small tasks do not have.
-SETTINGS = {"self_retrieval": {"unlabelled": "test"}, "scst_grammar": {"tuning_steps": 1}}
-# Of the two steps, the captioner learns in the second.
-SETTINGS |= {
-    name: {"pretraining_steps": 1}
-    for name in (
-        "weighted_teacher_forcing",
-        "distinctive_reinforce",
-        "weighted_teacher_forcing_reinforce",
-        "unidirectional_reinforce",
-        "scst_discriminator",
-    )
-}
+# Settings whose defaults the small tasks do not have. Of the two steps, the captioner learns in the second.
+SETTINGS = {"self_retrieval": {"unlabelled": "test"}}
+ONE_STEP = ("pretraining_steps", "tuning_steps")
 
 
 def modules(package):
@@ -81,6 +71,8 @@ def tasks(tmp_path_factory):
 
 def run_of(objective, captioner, **changes):
     model, kind = objectives.model_class(objective), models.model_class(captioner).kinds[0]
+    config = objectives.config_class(objective)
+    settings = required(config) | {name: 1 for name in ONE_STEP if name in config.model_fields}
     task = TASKS[kind]
     read = {"embeddings": f"artifacts/words/{task['task']}/embeddings.parquet", "listener": "artifacts/retriever/small"}
     values = {
@@ -89,7 +81,7 @@ def run_of(objective, captioner, **changes):
         "architecture": captioner,
         "model": required(models.config_class(captioner)),
         "objective": objective,
-        "settings": required(objectives.config_class(objective)) | SETTINGS.get(objective, {}),
+        "settings": settings | SETTINGS.get(objective, {}),
         "training": TRAINING[kind],
         "reads": {what: read[what] for what in model.reads},
     }

@@ -22,11 +22,6 @@ REWARD = Cider([[[4], [4, 4]], [[3], [5]]])
 CONTEXT = make_context(REWARD, 2, 5)
 
 
-@pytest.fixture
-def captioner():
-    return tiny_captioner(words=1, seed=7, scale=1.0)
-
-
 def expected_gradient(objective, captioner, samples: int, monkeypatch) -> Tensor:
     """Minus the expected gradient of the objective's loss, over all sets of `samples` captions."""
     probability = log_probs(captioner, FEATURES, CAPTIONS).exp().double().detach()

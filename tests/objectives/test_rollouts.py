@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, log_probs, make_context, tiny_captioner
+from enumeration import CHANNELS, Cider, all_captions, assert_close, gradient, log_probs, make_context
 
 from seqcap.data.vocabulary import EOS, PAD
 from seqcap.models import decoding
@@ -16,11 +16,6 @@ CAPTIONS = all_captions(words=1, max_length=LENGTH)
 FEATURES = torch.randn(CHANNELS, generator=torch.Generator().manual_seed(0))
 REWARD = Cider([[[4], [4, 4], [4, 3, 4]], [[3], [5]]])
 CONTEXT = make_context(REWARD, LENGTH, 5, steps_per_epoch=2)
-
-
-@pytest.fixture
-def captioner():
-    return tiny_captioner(words=1, seed=7, scale=1.0)
 
 
 def rewards(captions):

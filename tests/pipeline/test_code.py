@@ -138,18 +138,21 @@ def test_a_training_stage_depends_on_what_its_runs_name(configs, file, chosen):
     assert stages(users(configs, file), "pretrain", "train") == expected
 
 
+@pytest.mark.parametrize(
+    ("folders", "kinds"),
+    [
+        (("report/", "evaluation/captions.py", "world/", "pipeline/"), ("pretrain", "train", "decode", "variance")),
+        (("rewards/", "spice/", "objectives/", "metrics/", "training/"), ("decode",)),
+    ],
+)
+def test_what_does_not_run_repeats_nothing(configs, folders, kinds):
+    assert {folder: stages(users(configs, folder), *kinds) for folder in folders} == {
+        folder: set() for folder in folders
+    }
+
+
 def test_code_that_no_stage_runs_is_nobodys(configs):
     assert users(configs, "metrics/official.py") == set()
-
-
-@pytest.mark.parametrize("folder", ["report/", "evaluation/captions.py", "world/", "features/encoders.py", "pipeline/"])
-def test_nothing_trains_or_decodes_again_for_the_report_or_the_data(configs, folder):
-    assert stages(users(configs, folder), "pretrain", "train", "decode", "variance") == set()
-
-
-@pytest.mark.parametrize("folder", ["rewards/", "spice/", "objectives/", "metrics/", "training/"])
-def test_decoding_depends_on_nothing_of_training(configs, folder):
-    assert stages(users(configs, folder), "decode") == set()
 
 
 def test_decoding_depends_on_its_own_captioners(configs):

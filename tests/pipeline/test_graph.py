@@ -10,8 +10,7 @@ from dvc.repo import Repo
 from parameter_files import ROOT, ParameterFiles
 
 from seqcap.errors import InputError
-from seqcap.pipeline.configure import resolve
-from seqcap.pipeline.graph import SLOTS, check_graph, graph, write_graph
+from seqcap.pipeline.configure import SLOTS, check_graph, graph, resolve, write_graph
 from seqcap.pipeline.params import read_params
 
 SLE, PSST, SMOOTHING = "papers/sle.yaml", "papers/psst.yaml", "papers/smoothing.yaml"
@@ -86,21 +85,18 @@ def test_what_a_group_reads_follows_from_its_runs(files):
     assert groups["psst2_soft"]["task"] == "image2"
 
 
-def test_a_run_may_have_a_listener_and_a_reward_with_meteor(files):
-    """Both are dependencies of its stage: once one of them kept the other out."""
+def test_a_run_may_read_all_that_there_is(files):
+    """A listener or embeddings, and paraphrases for METEOR: once one of them kept the other out."""
     files[f"{PSST}:runs.cooperation.reward"] = "bcmr"
+    # An objective whose embeddings SLE's other runs do not read.
+    files[f"{SLE}:runs.xe_att"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
     (run, *_) = resolve(files.read())["train"]["psst_multinomial"].runs
     paths = ["artifacts/retriever/listener", "artifacts/words/image/paraphrases.parquet"]
     assert run.reads == dict(zip(("listener", "paraphrases"), paths, strict=True))
-    assert derived(files)["groups"]["psst_multinomial"]["reads"][1:3] == paths
-
-
-def test_any_objective_under_any_paper(files):
-    """Token smoothing, whose embeddings SLE's other runs do not read, paid METEOR besides."""
-    files[f"{SLE}:runs.xe_att"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
-    reads = derived(files)["groups"]["sle_xe_att"]["reads"]
-    assert reads[0] == "artifacts/pretrain/attention"
-    assert {Path(path).name for path in reads[1:3]} == {"embeddings.parquet", "paraphrases.parquet"}
+    groups = derived(files)["groups"]
+    assert groups["psst_multinomial"]["reads"][1:3] == paths
+    assert groups["sle_xe_att"]["reads"][0] == "artifacts/pretrain/attention"
+    assert {Path(path).stem for path in groups["sle_xe_att"]["reads"][1:3]} == {"embeddings", "paraphrases"}
 
 
 def test_a_group_that_reads_more_than_dvc_sees_is_one_line(files):

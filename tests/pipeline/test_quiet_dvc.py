@@ -65,12 +65,3 @@ def test_the_file_has_the_bytes_of_dvcs_own(lock, stages, name, change, monkeypa
     path.unlink() if change == "all new" else path.write_bytes(before)
     assert ours == written(lock, Lockfile.dump_stages, [stage])
     assert load_yaml(path)["stages"][name] == to_lockfile(stage)[name]
-
-
-def test_several_stages_are_written_at_once(lock, stages):
-    path = Path(lock.path)
-    path.write_text(quiet_dvc.HEAD + "  a:\n    cmd: b\n")
-    ours = written(lock, quiet_dvc.dump_stages, stages.values())
-    path.write_text(quiet_dvc.HEAD + "  a:\n    cmd: b\n")
-    assert ours == written(lock, Lockfile.dump_stages, stages.values())
-    assert list(load_yaml(path)["stages"]) == ["a", *stages]

@@ -150,15 +150,7 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
 # DVC's lock of paths
 
 
-def lock_of(process, command="dvc repro"):
-    holder = {"pid": process, "cmd": command}
-    return json.dumps({"write": {"/somewhere": holder}, "read": {"/elsewhere": [holder]}})
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["", "[]", '{"write": []}', '{"read": {"/x": [1]}}'],
-)
+@pytest.mark.parametrize("content", ["", "[]", '{"write": []}', '{"read": {"/x": [1]}}'])
 def test_a_damaged_lock_is_deleted_with_a_line(tmp_path, capsys, content):
     path = tmp_path / RWLOCK
     path.parent.mkdir(parents=True)
@@ -281,7 +273,8 @@ def test_a_lock_of_the_dead_is_deleted(tmp_path, capsys, monkeypatch, holder):
             process.kill()
         if holder == "dead":
             process.wait()
-        (tmp_path / RWLOCK).write_text(lock_of(process.pid))
+        holder = {"pid": process.pid, "cmd": "dvc repro"}
+        (tmp_path / RWLOCK).write_text(json.dumps({"write": {"/somewhere": holder}, "read": {"/elsewhere": [holder]}}))
         wait_for_dvc(tmp_path)
         process.kill()
     assert capsys.readouterr().err == ""

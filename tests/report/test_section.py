@@ -167,7 +167,7 @@ def test_no_count_of_captions_is_fixed(paper: str, request: pytest.FixtureReques
     words = [table.title + table.reading + table.markdown() for table in tables]
     figures = run.paper.find("figures")
     words += [run.fill(text.caption) for text in run.paper.figures.values()]
-    examples = figures.figure4(run) if paper == "sle" else figures.table2(run)
+    examples = figures.FIGURES["sle_fig4"](run) if paper == "sle" else figures.table2(run)
     words += [text.get_text() for text in examples.texts]
     words += [claim.words(run) + claim.what(run) for claim in section.all_claims(run)]
     text = "\n".join([*words, *run.paper.find("claims").remarks(run, results_of(run))])

@@ -6,7 +6,7 @@ import children
 import numpy as np
 import pytest
 from small_listener import unit
-from small_task import write_listener
+from small_task import SMALL, write_listener
 from torch.nn import functional as F
 
 from seqcap import retrieval
@@ -24,9 +24,7 @@ ITEMS = np.arange(24)
 
 
 def config(**changes):
-    values = {"code": {}, "name": "small", "task": "image", "retriever": "artifacts/retriever/small", "seeds": (1,)}
-    values |= {"seed_offset": 0, "neighbours": 5, "max_length": 6, "mined": "out"}
-    return MiningConfig(**(values | changes))
+    return MiningConfig(**(SMALL["mining"] | changes))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def samples(coco_captions: dict[int, list[list[str]]], full: bool) -> list[Capti
     return images
 
 
-def test_real_captions_score_as_pycocoevalcap_scores_them(samples: list[Captions]) -> None:
+def test_real_captions_score_as_pycocoevalcap_scores_them(samples):
     sets, n = block(samples), len(samples)
     pairs = [(image[j], [image[k]]) for image in samples for j in range(5) for k in range(5)]
     np.testing.assert_allclose(pairwise_bleu(sets).reshape(-1, 4), by_pycocoevalcap(pairs), rtol=0, atol=1e-9)
@@ -63,7 +63,7 @@ captions = st.lists(st.integers(4, 7), max_size=6)
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(captions, min_size=2, max_size=4))
-def test_any_captions_score_as_the_plain_reference_says(image: Captions) -> None:
+def test_any_captions_score_as_the_plain_reference_says(image):
     ended = [[*caption, EOS] for caption in image]
     s = len(image)
     pairs = pairwise_bleu(block([image]))[0]
@@ -79,7 +79,7 @@ def test_any_captions_score_as_the_plain_reference_says(image: Captions) -> None
     assert (pairs <= 1 + 1e-9).all()
 
 
-def test_no_samples_and_single_ones() -> None:
+def test_no_samples_and_single_ones():
     assert pairwise_bleu(np.zeros((0, 2, 3), dtype=np.int64)).shape == (0, 2, 2, 4)
     assert (pairwise_bleu(np.zeros((1, 2, 0), dtype=np.int64)) == 0).all()
     with pytest.raises(InputError, match="1 sample"):

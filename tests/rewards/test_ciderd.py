@@ -35,7 +35,7 @@ def coco_ids(coco_captions: dict[int, list[list[str]]]) -> list[list[list[int]]]
     ]
 
 
-def test_real_captions_score_as_pycocoevalcap_scores_them(coco_ids: list[list[list[int]]]) -> None:
+def test_real_captions_score_as_pycocoevalcap_scores_them(coco_ids):
     references = [image[:-1] for image in coco_ids]
     # Human captions of the same image, of another image, and broken ones.
     same = [image[-1] for image in coco_ids]
@@ -57,9 +57,7 @@ references_strategy = st.lists(st.lists(captions, min_size=1, max_size=3), min_s
 
 @settings(deadline=None, max_examples=60)
 @given(references_strategy, st.lists(captions, min_size=1, max_size=5), st.data())
-def test_any_captions_score_as_the_plain_reference_says(
-    references: list[list[list[int]]], hypotheses: list[list[int]], data: st.DataObject
-) -> None:
+def test_any_captions_score_as_the_plain_reference_says(references, hypotheses, data):
     image = data.draw(st.lists(st.integers(0, len(references) - 1), min_size=len(hypotheses), max_size=len(hypotheses)))
     scores = CiderD(References(references)).score(rows(hypotheses), np.array(image))
     ended = [[[*caption, EOS] for caption in captions] for captions in references]
@@ -81,7 +79,7 @@ def test_any_captions_score_as_the_plain_reference_says(
     np.testing.assert_array_equal(padded, scores)
 
 
-def test_eos_is_scored_and_counts_in_document_frequencies() -> None:
+def test_eos_is_scored_and_counts_in_document_frequencies():
     references = [[[4, 5, 6]], [[7, 8]], [[9]]]
     ended = np.array([[4, 5, 6, EOS]])
     unended = np.array([[4, 5, 6, 0]])
@@ -96,14 +94,14 @@ def test_eos_is_scored_and_counts_in_document_frequencies() -> None:
     assert without.score(ended, np.array([0]))[0] == without.score(unended, np.array([0]))[0]
 
 
-def test_a_large_vocabulary_does_not_collide() -> None:
+def test_a_large_vocabulary_does_not_collide():
     """65,535 stands for words outside the vocabulary: it never matches, and changes nothing else."""
     reward = CiderD(References([[[65_534, 65_535, 4]], [[5, 6, 7]], [[7]]]))
     assert reward.score(rows([[65_534, 65_533, 4]]), np.array([0]))[0] < 10
     assert reward.score(rows([[5, 6, 7]]), np.array([1]))[0] == pytest.approx(10)
 
 
-def test_tables_grow_past_their_first_capacity() -> None:
+def test_tables_grow_past_their_first_capacity():
     rng = np.random.default_rng(0)
     references = [[rng.integers(4, 5000, 12).tolist() for _ in range(2)] for _ in range(300)]
     hypotheses = [captions[0] for captions in references]
@@ -128,6 +126,6 @@ def test_tables_grow_past_their_first_capacity() -> None:
         ([[[4, 5]]], [[4.0]], [0], "float64"),
     ],
 )
-def test_wrong_captions_are_named(references: list, hypotheses: list, image: list[int], named: str) -> None:
+def test_wrong_captions_are_named(references, hypotheses, image, named):
     with pytest.raises(InputError, match=named):
         CiderD(References(references)).score(np.array(hypotheses), np.array(image))

@@ -1,9 +1,7 @@
 """METEOR on ids: equal to the plain Python beside it; metrics/test_meteor.py shows that it is equal to Java's."""
 
 import gzip
-import random
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -51,9 +49,7 @@ captions = st.lists(st.integers(3, 4 + len(WORDS)), max_size=12)
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(captions, min_size=1, max_size=3), st.lists(captions, min_size=1, max_size=4), st.randoms())
-def test_any_captions_score_as_the_plain_reference_says(
-    lexicon: Lexicon, references: Captions, hypotheses: Captions, shuffler: random.Random
-) -> None:
+def test_any_captions_score_as_the_plain_reference_says(lexicon, references, hypotheses, shuffler):
     table = {pair: rank for rank, pair in enumerate(PAIRS)}
     image = np.zeros(len(hypotheses), dtype=np.int64)
     expected = [
@@ -76,7 +72,7 @@ def test_any_captions_score_as_the_plain_reference_says(
     np.testing.assert_array_equal(reward.score(rows(hypotheses, time=30), image), scores)
 
 
-def test_empty_and_long_captions_have_a_score(lexicon: Lexicon) -> None:
+def test_empty_and_long_captions_have_a_score(lexicon):
     reward = Meteor(References([[[4, 5]], [[], [6]], [[]]]), lexicon)
     assert reward.score(np.zeros((3, 3), dtype=np.int64), np.arange(3)).tolist() == [0, 0, 0]
     assert reward.score(np.zeros((1, 0), dtype=np.int64), np.array([2])).tolist() == [0]
@@ -88,14 +84,14 @@ def test_empty_and_long_captions_have_a_score(lexicon: Lexicon) -> None:
     assert Meteor(References([long]), lexicon).score(rows(long), np.array([0])).tolist() == [1]
 
 
-def test_eos_is_no_token_and_unknown_words_match_nothing(lexicon: Lexicon) -> None:
+def test_eos_is_no_token_and_unknown_words_match_nothing(lexicon):
     reward = Meteor(References([[[7, 8]], [[7, 3]], [[7, 60_000]]]), lexicon)
     scores = reward.score(np.array([[7, 8, 2], [7, 8, 0], [7, 3, 2], [7, 60_000, 2]]), np.array([0, 0, 1, 2]))
     assert scores[0] == scores[1] == 1
     assert 0 < scores[2] == scores[3] < 1
 
 
-def test_paraphrases_are_filtered_and_cached(tmp_path: Path) -> None:
+def test_paraphrases_are_filtered_and_cached(tmp_path):
     table = tmp_path / "paraphrase.gz"
     with gzip.open(table, "wt") as file:
         file.write("0.5\na cat\nthe cats\n0.1\na cat\na dog\n0.2\ncafé\ncat\n0.2\nt\nshirt\n0.1\na cat\ncat\n")
@@ -110,7 +106,7 @@ def test_paraphrases_are_filtered_and_cached(tmp_path: Path) -> None:
     assert filter_paraphrases(["zebra"], table).num_rows == 0
 
 
-def test_words_are_split_stemmed_and_looked_up_as_java_does() -> None:
+def test_words_are_split_stemmed_and_looked_up_as_java_does():
     assert normalize("A t-shirt's 3.5-m \u201cU.S.\u201d, can't bar-b-q...") == [
         *["a", "t", "shirt", "'s", "3.5", "m", '"', "us", '"', ",", "can", "'t", "bar", "b-q", "..."]
     ]
@@ -121,7 +117,7 @@ def test_words_are_split_stemmed_and_looked_up_as_java_does() -> None:
     assert synsets("bunches").isdisjoint(synsets("bunch"))
 
 
-def test_wrong_input_is_named(lexicon: Lexicon, tmp_path: Path) -> None:
+def test_wrong_input_is_named(lexicon, tmp_path):
     with pytest.raises(InputError, match="index 1"):
         Meteor(References([[[4]]]), lexicon).score(np.array([[4]]), np.array([1]))
     with pytest.raises(InputError, match=r"none\.gz"):

@@ -40,7 +40,7 @@ def reward(vocabulary: Vocabulary, uncached: CachedParser) -> SpiceReward:
     return SpiceReward(References(ids), vocabulary.words, uncached, remembered=5)
 
 
-def test_the_reward_is_the_metric(reward: SpiceReward, vocabulary: Vocabulary, uncached: CachedParser) -> None:
+def test_the_reward_is_the_metric(reward, vocabulary, uncached):
     references = {i: [text.split() for text in texts] for i, texts in enumerate(REFERENCES)}
     pairs = [(image, text) for image in range(3) for text in HYPOTHESES]
     expected = spice(references, [(image, text.split()) for image, text in pairs], uncached)
@@ -58,9 +58,7 @@ def test_the_reward_is_the_metric(reward: SpiceReward, vocabulary: Vocabulary, u
     assert 0 == scores.min() < scores.max() <= 1
 
 
-def test_hypotheses_are_parsed_once_and_forgotten_in_turn(
-    reward: SpiceReward, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hypotheses_are_parsed_once_and_forgotten_in_turn(reward, vocabulary, monkeypatch):
     parsed: list[str] = []
     parse = CachedParser.parse
 
@@ -85,7 +83,7 @@ def test_hypotheses_are_parsed_once_and_forgotten_in_turn(
     assert len(reward._graphs) == 5
 
 
-def test_unknown_words_never_match(uncached: CachedParser) -> None:
+def test_unknown_words_never_match(uncached):
     words = ["<pad>", "<bos>", "<eos>", "<unk>", "a", "dog"]
     # A reference about a rare animal, and a hypothesis that says "<unk>".
     reward = SpiceReward(References([[[4, len(words)], [4, 65_535]]]), words, uncached)

@@ -38,7 +38,7 @@ def parsed(parser: CachedParser) -> list[str]:
     return parser.parser.parsed  # type: ignore[attr-defined, no-any-return]
 
 
-def test_a_caption_is_parsed_once_over_all_runs(tmp_path: Path) -> None:
+def test_a_caption_is_parsed_once_over_all_runs(tmp_path):
     path = tmp_path / "folder" / "parses.parquet"
     first = cached(path)
     expected = {"a dog": (("a",), ("dog",)), "A  Dog\n": (("a",), ("dog",)), "": (), "\0": ()}
@@ -59,7 +59,7 @@ def test_a_caption_is_parsed_once_over_all_runs(tmp_path: Path) -> None:
     assert read_table(path, SCENE_GRAPHS)["parser"].to_pylist() == ["2"]
 
 
-def test_what_was_parsed_before_a_kill_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_parsed_before_a_kill_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("seqcap.spice.cache.FLUSH", 3)
     path = tmp_path / "parses.parquet"
     texts = [f"dog {number}" for number in range(10)]
@@ -77,7 +77,7 @@ def parse_twenty(path: str | Path, name: str) -> None:
         parser.parse([f"{name} {number}", f"both {number}"])
 
 
-def test_processes_share_a_file(tmp_path: Path) -> None:
+def test_processes_share_a_file(tmp_path):
     """Neither loses what the other wrote."""
     path, spawn = tmp_path / "parses.parquet", get_context("spawn")
     processes = [spawn.Process(target=parse_twenty, args=(path, name)) for name in ("left", "right")]
@@ -91,7 +91,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tuples", ["truncated", None])
-def test_a_damaged_file_is_one_line(tuples: object, tmp_path: Path) -> None:
+def test_a_damaged_file_is_one_line(tuples, tmp_path):
     path = tmp_path / "parses.parquet"
     cached(path).parse(["a dog"])
     if tuples == "truncated":

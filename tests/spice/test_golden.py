@@ -48,7 +48,7 @@ def scored(
     return Golden(corpus, [(parsed[candidate], [parsed[other] for other in others]) for candidate, others in said])
 
 
-def test_the_corpus_is_near_the_published_score(scored: Golden) -> None:
+def test_the_corpus_is_near_the_published_score(scored):
     assert scored.corpus == pytest.approx(PUBLISHED, abs=0.003)
     assert len(scored.sides) == 1_000
 
@@ -97,7 +97,7 @@ def by_spice(folder: Path, pairs: list[tuple[Iterable[tuple[str, ...]], Iterable
     return [Match(row["tp"], row["tp"] + row["fp"], row["tp"] + row["fn"]) for row in rows]
 
 
-def test_spices_own_scorer_agrees_on_our_tuples(scored: Golden, pycocoevalcap_folder: Path) -> None:
+def test_spices_own_scorer_agrees_on_our_tuples(scored, pycocoevalcap_folder):
     """In the references' own order SPICE merges a little less (see `in_chains`): its score depends on that order."""
     if shutil.which("java") is None or not (pycocoevalcap_folder / "spice" / "lib").is_dir():
         pytest.skip("needs Java and the libraries of pycocoevalcap's SPICE")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_task import CHANNELS, LAYOUT, write_task
+from small_task import CHANNELS, LAYOUT
 
 from seqcap import tasks
 from seqcap.data.vocabulary import EOS, PAD
@@ -14,13 +14,7 @@ from seqcap.models.lstm import Model as Lstm
 from seqcap.models.translator import Model as Translator
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_task(tmp_path)
-
-
-def test_a_captioner_gets_the_features_that_it_reads(folder):
+def test_a_captioner_gets_the_features_that_it_reads(small_images):
     assert tasks.load("images", "image", Lstm).feature_shape == (CHANNELS,)
     attention = tasks.load("images", "image", Attention)
     inputs = attention.inputs("test")
@@ -28,7 +22,7 @@ def test_a_captioner_gets_the_features_that_it_reads(folder):
     assert inputs.get(np.array([2, 0])).shape == (2, *attention.feature_shape)
 
 
-def test_training_captions_are_cut_and_references_are_not(folder):
+def test_training_captions_are_cut_and_references_are_not(small_images):
     task = tasks.load("images", "image", Lstm)
     split = task.split("train", 4)
     assert len(split) == LAYOUT["train"]
@@ -41,7 +35,7 @@ def test_training_captions_are_cut_and_references_are_not(folder):
     assert frequencies[PAD] == 0
 
 
-def test_a_missing_caption_is_all_padding_and_a_rare_word_pays_nothing(folder):
+def test_a_missing_caption_is_all_padding_and_a_rare_word_pays_nothing(small_images):
     path = "artifacts/image/data/references.parquet"
     rows = read_table(path, REFERENCES).to_pylist()[1:]
     rows[0]["tokens"] = ["zebra"]
@@ -52,7 +46,7 @@ def test_a_missing_caption_is_all_padding_and_a_rare_word_pays_nothing(folder):
     assert split.references[0] == [[len(task.vocabulary)]]
 
 
-def test_what_is_not_there_is_one_line(folder):
+def test_what_is_not_there_is_one_line(small_images):
     task = tasks.load("images", "image", Lstm)
     with pytest.raises(InputError, match="has no images in split 'server'"):
         task.inputs("server")

@@ -19,7 +19,7 @@ from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.files import read_candidates, read_references
 from seqcap.metrics.official import NO_SPICE
 from seqcap.metrics.registry import QUALITY, find_metrics
-from seqcap.tools.score_tables import as_latex, as_markdown, as_text, caption_scores, signatures
+from seqcap.tools.score import as_latex, as_markdown, as_text, caption_scores, signatures
 from seqcap.tools.significance import p_value
 from seqcap.tools.systems import score_files
 
@@ -106,12 +106,8 @@ def test_several_captions_an_image_have_an_oracle_and_diversity(tmp_path):
     assert system.scores["ROUGE_L"].value < 0.9
     assert {"Div1", "Div2", "mBLEU4", "self-CIDEr", "Self-BLEU4", "bad_endings"} <= set(system.scores)
     rows = caption_scores(system)
-    assert [(row["image_id"], row["rank"], row["caption"]) for row in rows] == [
-        (1, 0, "a dog runs"),
-        (1, 1, "zzz"),
-        (2, 0, "a mat"),
-        (2, 1, "two cats sit on a mat"),
-    ]
+    assert [(row["image_id"], row["caption"]) for row in rows] == captions
+    assert [row["rank"] for row in rows] == [0, 1, 0, 1]
     assert rows[3]["ROUGE_L"] == pytest.approx(1)
     assert system.scores["ROUGE_L"].value == pytest.approx(np.mean([row["ROUGE_L"] for row in rows]))
     assert set(rows[0]) == {"image_id", "rank", "caption", *FAST}

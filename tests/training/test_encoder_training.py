@@ -1,12 +1,12 @@
 """Pretraining: the pictures, the targets, the same weights from the same seed, and that it learns."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from small_task import SMALL
 
 from seqcap.config.data import EncoderConfig
 from seqcap.features.encoders import Encoder, with_weights
@@ -44,21 +44,7 @@ def squares(n: int, seed: int) -> Examples:
 
 
 def config(**changes: object) -> EncoderConfig:
-    values = {
-        "task": "clip",
-        "backbone": "clips_cnn",
-        "weights": "scenes",
-        "fingerprint": {},
-        "image_size": 32,
-        "frames": 4,
-        "pictures": 24,
-        "epochs": 2,
-        "learning_rate": 0.01,
-        "batch_size": 8,
-        "seed": 1,
-        "code": {},
-    }
-    return EncoderConfig.model_validate(values | changes)
+    return EncoderConfig.model_validate(SMALL["encoder"] | changes)
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +63,7 @@ def weights(encoder: Encoder) -> torch.Tensor:
     return torch.cat([tensor.flatten().double() for tensor in encoder.state_dict().values()])
 
 
-def test_it_learns_what_is_there_and_where() -> None:
+def test_it_learns_what_is_there_and_where():
     encoder, state = trained(squares(240, 1), squares(100, 2), epochs=8, batch_size=32)
     assert state.best_value is not None
     assert state.best_value > 0.95
@@ -91,9 +77,7 @@ def test_it_learns_what_is_there_and_where() -> None:
     assert (evidence.flatten(1).argmax(1) == targets.flatten(1).argmax(1))[there].float().mean() > 0.8
 
 
-def test_the_same_seed_gives_the_same_weights(
-    monkeypatch: pytest.MonkeyPatch, killed_after_saving: Callable[..., Any]
-) -> None:
+def test_the_same_seed_gives_the_same_weights(monkeypatch, killed_after_saving):
     """Also if it is killed and resumes, within an epoch, too. The last epoch's weights are kept."""
     data = squares(32, 1), squares(16, 2)
     one, state = trained(*data, kept="one")
@@ -108,7 +92,7 @@ def test_the_same_seed_gives_the_same_weights(
 
 
 @pytest.mark.parametrize("steps", [1, 7, 240])
-def test_the_learning_rate_is_that_of_torchs_cycle(steps: int) -> None:
+def test_the_learning_rate_is_that_of_torchs_cycle(steps):
     optimizer = torch.optim.AdamW([torch.zeros(1, requires_grad=True)])
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps, pct_start=0.2)
     for at in range(steps):
@@ -118,7 +102,7 @@ def test_the_learning_rate_is_that_of_torchs_cycle(steps: int) -> None:
         schedule.step()
 
 
-def test_pictures_do_not_depend_on_who_draws_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_do_not_depend_on_who_draws_them(monkeypatch):
     monkeypatch.setattr(encoders, "CHUNK", 3)
     alone, together = draw_examples((1, TRAIN), 8, 32, 1), draw_examples((1, TRAIN), 8, 32, 2)
     for name in ("images", "labels", "objects", "middles"):
@@ -129,7 +113,7 @@ def test_pictures_do_not_depend_on_who_draws_them(monkeypatch: pytest.MonkeyPatc
         assert not torch.equal(draw_examples(entropy, 5, 32, 1).images, alone.images[:5])
 
 
-def test_pictures_have_the_labels_of_their_objects() -> None:
+def test_pictures_have_the_labels_of_their_objects():
     drawn = draw_examples((1, TRAIN), 40, 32, 1)
     assert drawn.images.shape == (40, 3, 32, 32)
     assert drawn.images.dtype == torch.uint8
@@ -144,7 +128,7 @@ def test_pictures_have_the_labels_of_their_objects() -> None:
     assert drawn.middles.max() < 1
 
 
-def test_clips_are_drawn_as_pairs_of_frames_that_are_read() -> None:
+def test_clips_are_drawn_as_pairs_of_frames_that_are_read():
     drawn = draw_examples((1, TRAIN), 40, 32, 1, frames=8)
     assert drawn.images.shape == (40, 6, 32, 32)
     assert drawn.labels.shape[1] == len(CLIP_LABELS)
@@ -164,7 +148,7 @@ def test_clips_are_drawn_as_pairs_of_frames_that_are_read() -> None:
     assert moved[0] < moved[1]
 
 
-def test_an_encoder_of_clips_learns_from_them() -> None:
+def test_an_encoder_of_clips_learns_from_them():
     encoder = with_weights("clips_cnn", "random", seed=1)
     before = weights(encoder)
     assert 0 < train_on_scenes(encoder, config(epochs=1)) < 1
@@ -174,7 +158,7 @@ def test_an_encoder_of_clips_learns_from_them() -> None:
     assert 0 < train_on_scenes(with_weights("scenes_cnn", "random", seed=1), config(epochs=1, task="image")) < 1
 
 
-def test_the_targets_of_cells() -> None:
+def test_the_targets_of_cells():
     objects = torch.zeros(2, 2, 3)
     objects[0, 0, 0] = objects[0, 1, 2] = objects[1, 0, 1] = 1
     middles = torch.tensor([[[0.1, 0.9], [0.2, 0.8]], [[0.99, 0.49], [0.0, 0.0]]])
@@ -186,7 +170,7 @@ def test_the_targets_of_cells() -> None:
     assert torch.equal(found, expected)
 
 
-def test_shifted_moves_a_batch_by_at_most_a_thirty_second_and_repeats_its_edges() -> None:
+def test_shifted_moves_a_batch_by_at_most_a_thirty_second_and_repeats_its_edges():
     images = torch.arange(64, dtype=torch.uint8).expand(2, 3, 64, 64)
     torch.manual_seed(0)
     moves = set()

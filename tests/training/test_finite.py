@@ -45,7 +45,7 @@ def no_gradient(loss, captioner):
     ],
 )
 @pytest.mark.parametrize("step", [1, 7, 10])
-def test_a_run_stops_and_goes_on_from_its_last_good_state(task, monkeypatch, change, value, step):
+def test_a_run_stops_and_goes_on_from_its_last_good_state(small_images, monkeypatch, change, value, step):
     whole = run_config(weights="whole")
     train_group(whole)
     broken = run_config(weights="broken")
@@ -64,7 +64,7 @@ def test_a_run_stops_and_goes_on_from_its_last_good_state(task, monkeypatch, cha
 
 
 @pytest.mark.parametrize("split", ["val", "train"])
-def test_rewards_stop_a_run(task, monkeypatch, split):
+def test_rewards_stop_a_run(small_images, monkeypatch, split):
     """The captions of val are scored first."""
     train_group(run_config(weights=str(PRETRAINED)))
     run = run_config(objective="self_critical", settings={"samples": 2}, start=str(PRETRAINED), reward={"bleu1": 1.0})
@@ -80,7 +80,7 @@ def test_rewards_stop_a_run(task, monkeypatch, split):
     assert not Path("weights").exists()
 
 
-def test_looking_waits_for_the_device_only_now_and_then(task, monkeypatch):
+def test_looking_waits_for_the_device_only_now_and_then(small_images, monkeypatch):
     """On a GPU, to look at a number after every step would let it wait."""
     looks, original = [], loop.check_finite
     monkeypatch.setattr(loop, "check_finite", lambda job, state: looks.append(state.at) or original(job, state))

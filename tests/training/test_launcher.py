@@ -22,7 +22,7 @@ TRAIN = LAYOUT["train"]
 
 @pytest.mark.parametrize("size", [6, 5, 23, 30])
 @pytest.mark.parametrize("world", [1, 2, 3])
-def test_every_image_is_trained_on_once_an_epoch(task, world, size):
+def test_every_image_is_trained_on_once_an_epoch(small_images, world, size):
     """Whatever is left over for an epoch's last batch: 4 of 24, or 1."""
     split = Job(run_config(), 1).training
     steps = -(-TRAIN // size)
@@ -37,7 +37,7 @@ def test_every_image_is_trained_on_once_an_epoch(task, world, size):
     np.testing.assert_allclose(epochs, 1)
 
 
-def test_two_processes_of_torchrun_take_the_steps_of_one(task):
+def test_two_processes_of_torchrun_take_the_steps_of_one(small_images):
     """Losses, scores and weights, up to float error. The captions of each image have nine tokens: means over a
     process's tokens are means over its images. 24 images in batches of 5: shares of 3 and 2, at last of 2 and 2."""
     run = run_config(training={"epochs": 2, "batch_size": 5, "dropout": 0.0}, weights="two")

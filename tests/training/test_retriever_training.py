@@ -33,7 +33,7 @@ def made(config):
 
 
 @pytest.mark.parametrize("model", [{}, {"loss": "info_nce", "temperature": 0.1}])
-def test_it_learns_and_the_best_epoch_is_kept(task, model):
+def test_it_learns_and_the_best_epoch_is_kept(small_images, model):
     curves = made(config(model=model, training={"epochs": 25}))
     sums = values(curves, "val_recall_sum")
     assert len(sums) == 26
@@ -42,30 +42,25 @@ def test_it_learns_and_the_best_epoch_is_kept(task, model):
     assert values(curves, "train_loss")[-1] < 0.7 * values(curves, "train_loss")[0]
     retriever, metadata = retrieval.load(Path("out/seed1.safetensors"))
     assert metadata["val_recall_sum"] == max(sums[1:])
-    split = retriever.load_task(task / "artifacts/image").split("val", 6)
+    split = retriever.load_task(small_images / "artifacts/image").split("val", 6)
     assert recall_sum(recalls(retriever, split, CPU)) == max(sums[1:])
     assert not Path("scratch/retriever@listener").exists()
 
 
-def test_the_architecture_of_the_configuration_is_trained(task, monkeypatch):
+def test_the_architecture_of_the_configuration_is_trained(small_images, monkeypatch):
     class Own(dual_encoder.Model):
         """Another architecture."""
 
-    monkeypatch.setattr(
-        retrieval, "find_module", lambda package, name: {"own": SimpleNamespace(Config=dict, Model=Own)}[name]
-    )
+        def __init__(self, settings, *sizes):
+            super().__init__(dual_encoder.Config(embedding=4, hidden=4), *sizes)
+
+    modules = {"own": SimpleNamespace(Config=dict, Model=Own)}
+    monkeypatch.setattr(retrieval, "find_module", lambda package, name: modules[name])
     own = config().model_copy(update={"architecture": "own", "model": {"config": 1}})
-    monkeypatch.setattr(
-        Own,
-        "__init__",
-        lambda model, settings, *sizes: dual_encoder.Model.__init__(
-            model, dual_encoder.Config(embedding=4, hidden=4), *sizes
-        ),
-    )
     assert type(Job(own, 1).begin().learner.model) is Own
 
 
-def test_an_epoch_that_is_not_the_best_is_not_kept(task):
+def test_an_epoch_that_is_not_the_best_is_not_kept(small_images):
     """Steps far too large: the last epoch is not the best one."""
     curves = make(config(training={"epochs": 6, "learning_rate": 0.9, "decay": 1.0}))
     trained = values(curves, "val_recall_sum")[1:]
@@ -73,7 +68,7 @@ def test_an_epoch_that_is_not_the_best_is_not_kept(task):
     assert retrieval.load(Path("out/seed1.safetensors"))[1]["val_recall_sum"] == max(trained)
 
 
-def test_the_learning_rate_decays_by_epochs(task):
+def test_the_learning_rate_decays_by_epochs(small_images):
     job = Job(config(), 1)
     state, rates = job.begin(), []
     for batch in job.read(state):
@@ -83,7 +78,7 @@ def test_the_learning_rate_decays_by_epochs(task):
     assert rates == [0.01] * 9 + [0.005] * 3
 
 
-def test_features_are_standardised_by_the_training_images(task):
+def test_features_are_standardised_by_the_training_images(small_images):
     job = Job(config(), 1)
     model, features = job.begin().learner.model, job.training.inputs.get(np.arange(24))
     torch.testing.assert_close(model.feature_mean, features.mean(0))
@@ -101,7 +96,7 @@ def test_each_caption_of_an_image_is_as_likely_and_a_missing_one_never_drawn():
     assert shares[1][PAD] == 0
 
 
-def test_a_step_has_one_caption_of_every_image_and_no_image_twice(task):
+def test_a_step_has_one_caption_of_every_image_and_no_image_twice(small_images):
     job = Job(config(training={"epochs": 8}), 1)
     seen = [(batch.features, batch.captions) for batch in job.read(job.begin())]
     assert [len(captions) for _, captions in seen] == [9, 9, 6] * 8
@@ -117,7 +112,7 @@ def test_a_step_has_one_caption_of_every_image_and_no_image_twice(task):
 
 
 @pytest.mark.parametrize("every_step", [False, True])
-def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, killed_after_saving, every_step):
+def test_an_interrupted_run_resumes_to_the_same_bytes(small_images, monkeypatch, killed_after_saving, every_step):
     """Killed at the end of every epoch; or at every step, before the first epoch's end, too."""
     if every_step:
         monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)
@@ -129,7 +124,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, killed_
     assert same_bytes("one", "three")
 
 
-def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(task, command):
+def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(small_images, command):
     both = config(seeds=(1, 2), weights="both")
     write_config(config_path("retriever", "listener"), both)
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
@@ -143,11 +138,11 @@ def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(tas
     assert [measured[name] for name in ("split", "images", "captions")] == ["test", 6, 12]
     for seed in (1, 2):
         retriever, _ = retrieval.load(Path(f"both/seed{seed}.safetensors"))
-        split = retriever.load_task(task / "artifacts/image").split("test", 6)
+        split = retriever.load_task(small_images / "artifacts/image").split("test", 6)
         assert measured["seeds"][str(seed)] == recalls(retriever, split, CPU)
 
 
-def test_checkpoints_are_of_everything_that_weights_depend_on(task):
+def test_checkpoints_are_of_everything_that_weights_depend_on(small_images):
     same = [config(), config(weights="x"), config(seeds=(1, 2)), config(evaluate_on="val")]
     other = [config(max_length=5), config(model={"loss": "info_nce"}), config(training={"epochs": 5})]
     other += [config(code={"src/seqcap/retrieval/losses.py": "0123"})]

@@ -52,10 +52,10 @@ def write_group(name, *runs):
 
 
 @pytest.fixture
-def pretrained(task):
+def pretrained(small_images):
     curves = curves_of(run_config(training={"epochs": 8}), PRETRAINED)
     write_rows(PRETRAINED / "curves.parquet", curves, CURVES)
-    return task
+    return small_images
 
 
 def going_on(objective, **changes):
@@ -64,7 +64,7 @@ def going_on(objective, **changes):
     return run_config(name=objective, objective=objective, training=shortly, start=str(PRETRAINED), **changes)
 
 
-def test_cross_entropy_learns_the_task_and_the_best_epoch_is_kept(task):
+def test_cross_entropy_learns_the_task_and_the_best_epoch_is_kept(small_images):
     curves = curves_of(run_config(training={"epochs": 25}), "out")
     assert values(curves, "val_cider")[0] < 1
     assert max(values(curves, "val_cider")) > 3
@@ -161,7 +161,7 @@ def test_a_translator_learns_and_the_best_epoch_is_kept(tmp_path, monkeypatch, s
     assert load(Path("out/seed1.safetensors"))[1]["val_bleu"] == max(values(curves, "val_bleu"))
 
 
-def test_runs_and_seeds_side_by_side_are_those_one_by_one(task, command):
+def test_runs_and_seeds_side_by_side_are_those_one_by_one(small_images, command):
     """The stage script on a group, and how long its epochs take."""
     runs = [run_config(name=name, weights=f"group/{name}", seeds=(1, 2)) for name in ("first", "second")]
     runs[1] = runs[1].model_copy(update={"model": {"hidden": 12, "image_input": "initial_state"}})
@@ -222,7 +222,7 @@ def test_a_killed_launcher_resumes_to_the_same_bytes(pretrained):
     assert Path("whole/start.parquet").read_bytes() == (PRETRAINED / "curves.parquet").read_bytes()
 
 
-def test_what_has_ended_is_not_trained_again(task, monkeypatch, command):
+def test_what_has_ended_is_not_trained_again(small_images, monkeypatch, command):
     """DVC may fail to record the weights, and then removes them to run the stage again."""
     write_group("group", run_config())
     command("train", "group", script=TRAIN)
@@ -235,7 +235,7 @@ def test_what_has_ended_is_not_trained_again(task, monkeypatch, command):
     assert read_json("artifacts/timing/group.json")["small"] > 0
 
 
-def test_grids_too_large_for_memory_are_standardised_by_fewer(task, monkeypatch):
+def test_grids_too_large_for_memory_are_standardised_by_fewer(small_images, monkeypatch):
     run = run_config(architecture="attention", model={"hidden": 16})
     job = captioners.Job(run, 1)
     asked = []
@@ -293,14 +293,6 @@ def test_a_reward_that_says_nothing_is_one_line(pretrained):
     curves_of(going_on("cross_entropy", reward={}), "out")
 
 
-def test_an_empty_split_is_one_line(task):
-    path = Path("artifacts/image/data/references.parquet")
-    rows = [row for row in read_table(path, REFERENCES).to_pylist() if row["split"] != "val"]
-    write_rows(path, rows, REFERENCES)
-    with pytest.raises(InputError, match="no captions in split 'val'"):
-        curves_of(run_config(), "out")
-
-
 class Critic(cross_entropy.Model):
     """Cross-entropy, and a critic of images that learns on its own, faster than the captioner, and has no file."""
 
@@ -316,7 +308,7 @@ class Critic(cross_entropy.Model):
         return loss + (self.critic(batch.features) - 1).square().mean(), logs
 
 
-def test_a_critic_of_an_objectives_own_has_a_pace_and_no_file(task, monkeypatch, killed_after_saving):
+def test_a_critic_of_an_objectives_own_has_a_pace_and_no_file(small_images, monkeypatch, killed_after_saving):
     monkeypatch.setattr(cross_entropy, "Model", Critic)
     job = captioners.Job(run_config(), 1)
     state = job.begin()

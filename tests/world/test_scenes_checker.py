@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes_languages import english_words, table, thing
+from scenes_languages import english_words, table, written_scene
 
 from seqcap.world.captions import DETAILS, plan
 from seqcap.world.checker import Verdict, check, recall_of_set
@@ -15,34 +15,9 @@ from seqcap.world.english import realise
 from seqcap.world.graph import COLOURS, Scene, sample
 from seqcap.world.words import ENGLISH, GARMENTS, finite_form
 
-# A man waves on the left, next to a large sleeping dog; far to the right a car with a cat on it.
-PARK = Scene(
-    "meadow",
-    (
-        thing("man", 10, 90, 40, 80, texture="striped", action="waving"),
-        thing("dog", 60, 120, 60, 50, colour="black", size="large", action="sleeping"),
-        thing("car", 160, 150, 90, 50, colour="blue"),
-        thing("cat", 180, 112, 40, 40, colour="white", action="sitting", texture="dotted"),
-    ),
-)
-TWINS = Scene(
-    "beach",
-    (
-        thing("dog", 10, 180, 50, 40, action="running"),
-        thing("dog", 110, 180, 50, 40, action="running"),
-        thing("dog", 200, 180, 50, 40, colour="green", action="sitting", size="small"),
-        thing("kite", 20, 40, 40, 70, colour="yellow", action="flying"),
-    ),
-)
-DEPTH = Scene(
-    "night",
-    (
-        thing("woman", 100, 60, 40, 80, colour="purple", action="standing"),
-        thing("boat", 90, 180, 80, 60, colour="orange"),
-    ),
-)
-SCENES = {"park": PARK, "twins": TWINS, "depth": DEPTH}
 TEXTS = table("checker.yaml")
+SCENES = {name: written_scene(scene) for name, scene in TEXTS["scenes"].items()}
+PARK, TWINS = SCENES["park"], SCENES["twins"]
 
 
 def verdict(text: str, scene: Scene = PARK) -> Verdict:
@@ -78,11 +53,7 @@ def test_repeating_does_not_raise_precision():
 
 
 def test_facts():
-    assert PARK.facts == {
-        "background", "object:0", "object:1", "object:2", "object:3", "colour:0", "colour:1", "colour:2", "colour:3",
-        "size:1", "texture:0", "texture:3", "action:0", "action:1", "action:3",
-        "left_of:0:1", "left_of:0:2", "left_of:0:3", "left_of:1:2", "left_of:1:3", "next_to:0:1", "on:3:2",
-    }  # fmt: skip
+    assert PARK.facts == set(TEXTS["parks_facts"])
     told = verdict("a black dog to the right of a man in the grass")
     assert told.facts == {"background", "object:0", "object:1", "colour:1", "left_of:0:1"}
     assert told.total_facts == len(PARK.facts)

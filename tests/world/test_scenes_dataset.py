@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from scenes_languages import digests, thing
+from scenes_languages import digests, table, thing, written_scene
 
 from seqcap.files import parquet
 from seqcap.world import scenes
@@ -146,27 +146,15 @@ def test_noise_and_size():
     assert picture(scene, size=96).shape == (96, 96, 3)
 
 
+def labelled(names, found):
+    assert (found.dtype, found.shape) == (np.float32, (len(names),))
+    return {name for name, value in zip(names, found, strict=True) if value}
+
+
 def test_labels():
-    scene = Scene(
-        "beach",
-        (
-            thing("dog", 10, 180, 40, 40, size="small", texture="striped", action="running"),
-            thing("dog", 60, 180, 40, 40, colour="blue", size="small", action="sitting"),
-            thing("kite", 200, 20, 50, 70, size="large", action="flying"),
-        ),
-    )
-    found = image_labels(scene)
-    assert found.dtype == np.float32
-    assert found.shape == (len(IMAGE_LABELS),)
-    assert {name for name, value in zip(IMAGE_LABELS, found, strict=True) if value} == {
-        "beach", "objects:3", "dog", "dog:several", "red", "blue", "dog:red", "dog:blue", "small", "dog:small",
-        "striped", "dog:striped", "plain", "dog:plain", "running", "dog:running", "sitting", "dog:sitting", "kite",
-        "kite:red", "large", "kite:large", "kite:plain", "flying", "kite:flying", "left_of", "next_to",
-    }  # fmt: skip
-    found = object_labels(scene.objects[0])
-    assert found.shape == (len(OBJECT_LABELS),)
-    assert {name for name, value in zip(OBJECT_LABELS, found, strict=True) if value} == {
-        "dog", "red", "dog:red", "small", "striped", "running", "dog:running",
-    }  # fmt: skip
+    known = table("labels.yaml")
+    scene = written_scene(known["scene"])
+    assert labelled(IMAGE_LABELS, image_labels(scene)) == set(known["image"])
+    assert labelled(OBJECT_LABELS, object_labels(scene.objects[0])) == set(known["first_object"])
     assert len(set(IMAGE_LABELS)) == len(IMAGE_LABELS)
     assert {name for names in GROUPS.values() for name in names} <= set(IMAGE_LABELS)

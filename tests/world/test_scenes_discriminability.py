@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scenes_languages import table, thing
+from scenes_languages import table, written_scene
 
 from seqcap.world.captions import DETAILS, HYPERNYMS, plan
 from seqcap.world.checker import check
@@ -137,23 +137,11 @@ def test_numbers_plurals_and_relations_among_many_of_a_kind():
     assert min(seen[kind] for kind in ("alone", "relation", "count")) > 20
 
 
-def ball(left: int) -> SceneObject:
-    return thing("ball", left, 150, 40, 40)
+TEXTS = table("checker.yaml")
+DOGS = {name: written_scene(scene) for name, scene in TEXTS["listeners_scenes"].items()}
 
 
-def dog(colour: str, left: int) -> SceneObject:
-    return thing("dog", left, 150, 40, 40, colour=colour, action="sitting")
-
-
-DOGS = {
-    5: Scene("beach", (dog("red", 10), dog("red", 100), dog("blue", 200))),
-    2: Scene("beach", (dog("blue", 10), ball(100))),
-    9: Scene("snow", (ball(10), dog("blue", 100))),
-    1: Scene("beach", (thing("car", 10, 150, 40, 40),)),
-}
-
-
-@pytest.mark.parametrize(("text", "expected"), table("checker.yaml")["listener"].items())
+@pytest.mark.parametrize(("text", "expected"), TEXTS["listener"].items())
 def test_single_statements(text, expected):
     assert true_of(Matcher(DOGS), text.split()) == set(expected)
     assert {item for item, scene in DOGS.items() if check(text.split(), scene).precision == 1} == set(expected)

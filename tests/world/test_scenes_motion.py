@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scenes_languages import thing
+from scenes_languages import table, thing
 
 from seqcap.world.captions import DETAILS, plan
 from seqcap.world.checker import check
@@ -22,16 +22,8 @@ def alone(motion, left=100, top=120, width=40, height=40, **changes):
     return Clip("meadow", (thing("ball", 100, 120, 40, 40, **changes),), (end,))
 
 
-# Motion -> the last box of a ball that is first at (100, 120, 40, 40).
-ENDS = {
-    "moving_left": {"left": 30},
-    "moving_right": {"left": 180},
-    "moving_up": {"top": 70},
-    "moving_down": {"top": 170},
-    "turning": {},
-    "growing": {"left": 80, "top": 80, "width": 80, "height": 80},
-    "shrinking": {"left": 110, "top": 140, "width": 20, "height": 20},
-}
+MOVING = table("motion.yaml")
+ENDS = MOVING["ends"]
 
 
 def walk(foot: int, first: int = 10, last: int = 200) -> Clip:
@@ -126,18 +118,7 @@ def test_frames_lead_from_the_first_box_to_the_last_at_an_even_pace():
     assert [alone("turning").frame(number).objects[0].flip for number in range(4)] == [False, True, False, True]
 
 
-@pytest.mark.parametrize(
-    ("motion", "box"),
-    [
-        ("moving_left", {"left": 150}),
-        ("moving_left", {"left": 50, "top": 100}),
-        ("moving_up", {"top": 150}),
-        ("turning", {"left": 50}),
-        ("growing", {"width": 80}),
-        ("growing", {"width": 20, "height": 20}),
-        ("shrinking", {"width": 80, "height": 80}),
-    ],
-)
+@pytest.mark.parametrize(("motion", "box"), MOVING["not_shown"])
 def test_boxes_must_show_the_motion(motion, box):
     with pytest.raises(ValueError, match=f"a ball do not show that it is {motion}"):
         alone(motion, **box)

@@ -40,10 +40,10 @@ def update_clone(folder: Path) -> None:
     # Without these options git also looks in the folders above, and finds the user's own checkout.
     repository = (f"--git-dir={git_folder}", f"--work-tree={folder.resolve()}")
     try:
-        origin = git(*repository, "config", "--get", "remote.origin.url").strip() if git_folder.is_dir() else None
+        origin = Path(git(*repository, "config", "--get", "remote.origin.url").strip())
     except InputError:
-        origin = None
-    if origin is None or Path(origin).resolve() != here or folder.resolve() == here:
+        origin = folder
+    if not git_folder.is_dir() or origin.resolve() != here or folder.resolve() == here:
         raise InputError(folder, "is not a clone of this checkout", "move it away")
     # What the clone has run. With the last commit's dvc.lock, DVC would make unchanged data anew, and no training would
     # resume from it.
@@ -82,15 +82,11 @@ def check_committed(experiment: Path, allow_dirty: bool) -> None:
     """Checks that what the experiment runs is committed, since it runs the last commit: an `InputError` names changes
     that are not. With `allow_dirty` it warns of them."""
     commit = git("rev-parse", "--short", "HEAD").strip()
-    paths = list(RUN)
-    if experiment.resolve().is_relative_to(Path.cwd()):
-        paths.append(f":(exclude,literal){experiment.resolve().relative_to(Path.cwd())}")
-    changes = git("--no-optional-locks", "status", "--porcelain", "--", *paths).splitlines()
+    changes = git("--no-optional-locks", "status", "--porcelain", "--", *RUN).splitlines()
     if not changes:
         return
-    lines = [f"the experiment runs commit {commit}, without these uncommitted changes:", *changes[:LISTED]]
-    if len(changes) > LISTED:
-        lines.append(f"and {len(changes) - LISTED} more")
+    more = [f"and {len(changes) - LISTED} more"] if len(changes) > LISTED else []
+    lines = [f"the experiment runs commit {commit}, without these uncommitted changes:", *changes[:LISTED], *more]
     if not allow_dirty:
         fix = "commit them, or run without them by --allow-dirty"
         raise InputError(experiment, " ".join(line.strip() for line in lines), fix)

@@ -10,15 +10,13 @@ from ruamel.yaml import YAML
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic
 from seqcap.pipeline.clone import check_committed, update_clone
-from seqcap.pipeline.overlay import overlay
-from seqcap.pipeline.params import read_yaml
+from seqcap.pipeline.overlay import overlay, trained_runs
+from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.publish import check_publication, join_parts, parts_of, publish, recover
 from seqcap.pipeline.repro import REPORT, repro, run_python
-from seqcap.pipeline.runs import trained_runs
 from seqcap.system.scratch import locked
 
 RUNS = Path("runs")
-PARAMS = "params.yaml"
 
 
 def run_experiment(
@@ -30,13 +28,12 @@ def run_experiment(
     allow_dirty: bool = False,
 ) -> None:
     """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out; a
-    second call resumes, with the code of what is then the last commit. `experiment` is a YAML file (`apply_overlay`),
-    `root` the folder of the dataset of the one task that it changes, `publish_to` a new or empty folder or an earlier
-    publication. `papers`: whose parts are made, and published beside those that were published earlier; empty: all.
+    second call resumes. `experiment` is a YAML file (`apply_overlay`), `root` the folder of the dataset of the one task
+    that it changes. `papers`: whose parts are made, and published beside those that were published earlier; empty: all.
     `allow_dirty`: it may run without uncommitted changes (`check_committed`)."""
     changes = read_yaml(experiment)
     if root is not None:
-        tasks = (changes.get(PARAMS) or {}).get("tasks") or {}
+        tasks = (changes.get(str(PARAMS)) or {}).get("tasks") or {}
         if len(tasks) != 1:
             raise InputError(experiment, f"changes {len(tasks)} tasks, but there is one root", "change one task")
         for task in tasks.values():
@@ -71,41 +68,33 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
     yaml.preserve_quotes = True
     yaml.default_flow_style = None
     yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.representer.add_representer(type(None), _null)
+    yaml.representer.add_representer(
+        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
+    )
     changed: dict[Path, Any] = {}
     for name, change in changes.items():
-        path = _parameter_file(folder, name, source)
+        path = folder / str(name)
+        known = re.fullmatch(r"params\.yaml|papers/[^/]+\.yaml", str(name))
+        # A link would lead the change out of the checkout.
+        if not known or path.resolve() != folder.resolve() / str(name) or not path.is_file():
+            fix = f"name {PARAMS} or a committed file of papers/"
+            raise InputError(source, f"{name} is no file of parameters", fix)
         # First, since its errors are one line.
         read_yaml(path)
         content = yaml.load(path.read_text(encoding="utf-8"))
-        if change is None and name != PARAMS:
+        if change is None and path != folder / PARAMS:
             content = {}
         elif isinstance(change, Mapping):
             overlay(content, change, source)
             _drop_orphans(content, path)
-            for key, value in content.items():
-                if isinstance(value, Mapping) and not value:
-                    # Without the comment above its first entry, which YAML would write where none may be.
-                    content[key] = {}
+            # Without the comment above its first entry, which YAML would write where none may be.
+            content.update({key: {} for key, value in content.items() if value == {}})
         else:
             raise InputError(source, f"{name}: is not a mapping of parameters", "write it like the file")
         changed[path] = content
     for path, content in changed.items():
         with atomic(path) as temporary, temporary.open("w", encoding="utf-8") as file:
             yaml.dump(content, file)
-
-
-def _null(representer: Any, _: None) -> Any:
-    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
-
-
-def _parameter_file(folder: Path, name: Any, source: Path) -> Path:
-    path = folder / str(name)
-    known = re.fullmatch(r"params\.yaml|papers/[^/]+\.yaml", str(name))
-    # A link would lead the change out of the checkout.
-    if not known or path.resolve() != folder.resolve() / str(name) or not path.is_file():
-        raise InputError(source, f"{name} is no file of parameters", f"name {PARAMS} or a committed file of papers/")
-    return path
 
 
 def _drop_orphans(content: MutableMapping[str, Any], path: Path) -> None:

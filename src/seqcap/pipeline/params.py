@@ -8,13 +8,12 @@ from pydantic import AfterValidator, Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from seqcap.config.data import Glove
+from seqcap.config.data import Corpus, Glove
 from seqcap.config.training import Precision, Training
 from seqcap.data import datasets
 from seqcap.errors import InputError
 from seqcap.papers import check as check_papers
-from seqcap.pipeline.overlay import NAMED, overlay
-from seqcap.pipeline.runs import trained_runs
+from seqcap.pipeline.overlay import NAMED, overlay, trained_runs
 from seqcap.pipeline.validation import Section, validated
 from seqcap.rewards import MODULES
 from seqcap.world import scenes
@@ -28,12 +27,6 @@ SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
 GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
 
 
-def _metric(value: str) -> str:
-    if value not in MODULES:
-        raise ValueError(f"allowed: {', '.join(MODULES)}")
-    return value
-
-
 def _dataset(kind: str) -> AfterValidator:
     def check(value: str) -> str:
         datasets.find(value, kind)
@@ -44,20 +37,14 @@ def _dataset(kind: str) -> AfterValidator:
 
 # DVC joins names with @ and hyphens, and names become file names.
 Name = Annotated[str, Field(max_length=100, pattern="^[a-z0-9_]+$")]
-Reward = Annotated[dict[Annotated[str, AfterValidator(_metric)], float], Field(min_length=1)]
+Reward = Annotated[
+    dict[Annotated[str, Field(pattern=f"^({'|'.join(MODULES)})$")], float],
+    Field(min_length=1),
+]
 Seeds = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
-
-
-class World(Section):
-    """What differs from `scenes` in a task's generated world."""
-
-    seed_offset: int = Field(default=0, ge=0, lt=2**30)  # added to `seed`, so that two worlds have no image in common
-    train: int | None = None
-    val: int | None = None
-    test: int | None = None
-    server: int | None = None
-    detail: list[float] | None = None
+Rate = Annotated[float, Field(gt=0, lt=1)]
+Text = Annotated[str, Field(min_length=1)]
 
 
 class TaskParams(Section):
@@ -70,7 +57,8 @@ class TaskParams(Section):
 class ImageTask(TaskParams):
     kind: Literal["images"]
     dataset: Annotated[Name, _dataset("images")]
-    world: World = World()
+    # What differs from `scenes` in its generated world. `seed_offset` is added to `seed`: no image is in two worlds.
+    world: dict[str, Any] = Field(default_factory=dict)
 
 
 class ClipTask(TaskParams):
@@ -78,23 +66,12 @@ class ClipTask(TaskParams):
     dataset: Annotated[Name, _dataset("clips")]
 
 
-class Splits(Section):
-    """The names of a corpus's files, without languages."""
-
-    train: str = Field(min_length=1)
-    val: str = Field(min_length=1)
-    test: str = Field(min_length=1)
-
-
-class SentenceTask(TaskParams):
+class SentenceTask(TaskParams, Corpus):
     kind: Literal["sentences"]
     dataset: Literal["scenes", "text"]
-    source: str = Field(pattern="^[a-z]{2,3}$")
-    target: str = Field(pattern="^[a-z]{2,3}$")
-    splits: Splits
-    tokenise: bool
     subwords: Annotated[int, Field(ge=1, le=200_000)] | None
     max_words: Annotated[int, Field(ge=1, le=65_000)] | None  # the rewards know 16-bit ids
+    min_count: Positive
     max_length: int = Field(ge=2, le=1000)
 
 
@@ -118,7 +95,7 @@ class Features(Section):
     # The rest is of the encoder's own training, if `weights` is "scenes".
     pictures: int = Field(ge=1, le=10_000_000)
     epochs: Positive
-    learning_rate: float = Field(gt=0, lt=1)
+    learning_rate: Rate
 
 
 class CaptionerParams(Section):
@@ -166,7 +143,7 @@ class Shared(Section):
     seed: int = Field(ge=0, lt=2**31)
     device: Literal["auto", "cpu", "cuda"]
     workers: Literal["auto"] | Positive
-    launcher: str = Field(min_length=1)
+    launcher: Text
     precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
@@ -229,7 +206,7 @@ class EnsembleParams(Section):
     """`number` ensembles of `members` of a run's seeds, in order. A group with ensembles decodes nothing else."""
 
     run: Name
-    label: str = Field(min_length=1)
+    label: Text
     members: Seeds
     number: Seeds = 1
 
@@ -252,7 +229,7 @@ class VarianceParams(Section):
     images: Positive
     replicates: int = Field(ge=2)
     batch_size: Positive
-    learning_rate: float = Field(gt=0, lt=1)
+    learning_rate: Rate
 
 
 class EstimatorsParams(Section):
@@ -337,9 +314,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise InputError(path, "is not a mapping of parameters", "restore it from git")
     for section in NAMED:
         entries = content.get(section, {})
-        if not isinstance(entries, dict) or (
-            section == "runs" and not all(isinstance(e, dict) for e in entries.values())
-        ):
+        runs = entries.values() if section == "runs" and isinstance(entries, dict) else ()
+        if not all(isinstance(value, dict) for value in (entries, *runs)):
             raise InputError(path, f"{section} is {entries!r:.80}", "expected a mapping of named entries")
     return content
 

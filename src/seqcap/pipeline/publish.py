@@ -78,23 +78,21 @@ def join_parts(clone: Path, published: Path) -> None:
 
 
 def publish(clone: Path, target: Path, experiment: Path) -> None:
-    """Copies the reports out of a clone, and replaces an earlier publication. A paper without a part of the report is
-    left out. The parts are copied, too: others may join them later (`join_parts`). After a kill, the folder holds the
-    earlier or the new publication; or the next call puts the earlier one back."""
+    """Copies the reports and their parts out of a clone, and replaces an earlier publication. A paper without a part is
+    left out. After a kill, the folder holds the earlier or the new publication; or the next call puts the earlier one
+    back."""
     reports = clone / "reports"
     check_publication(target, clone)
     place = target.resolve()
     fresh = beside(place, "tmp")
     path, here = experiment.resolve(), Path.cwd().resolve()
     name = path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
-    papers = {paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()}
+    papers = [paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()]
 
-    kept = {*papers, FEATURES}
-
-    def ignored(folder: str, names: list[str]) -> set[str]:
+    def ignored(folder: str, names: list[str]) -> list[str]:
         # The clone's reports/ also holds what is committed there, and what other experiments published.
         above = Path(folder) in (reports, clone / PARTS)
-        return {name for name in names if above and (Path(folder) / name).is_dir() and name not in kept}
+        return [name for name in names if above and Path(folder, name).is_dir() and name not in (*papers, FEATURES)]
 
     try:
         recover(place)

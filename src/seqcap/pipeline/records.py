@@ -19,30 +19,30 @@ DVC = Path(".dvc/tmp")  # where DVC has its locks
 
 def wait_for_dvc(folder: Path) -> None:
     """Waits until no DVC works in a checkout: a kill may have left one behind. Then deletes DVC's lock of paths."""
-    told = ""
+    told = set[str]()
     while True:
         with dvc_waits(folder):
             working = _working(folder / DVC / "rwlock")
             if not working:
                 (folder / DVC / "rwlock").unlink(missing_ok=True)
                 return
-        line = "".join(f"waiting: process {process} runs {command}\n" for process, command in working.items())
-        if line != told:
-            print(line, end="", file=sys.stderr, flush=True)
-            told = line
+        for line in working - told:
+            print(line, file=sys.stderr, flush=True)
+        told |= working
         time.sleep(1)
 
 
-def _working(rwlock: Path) -> dict[int, str]:
+def _working(rwlock: Path) -> set[str]:
+    """A line about each DVC that holds the lock."""
     try:
         content = json.loads(rwlock.read_text(encoding="utf-8"))
         holders = [*content.get("write", {}).values(), *chain(*content.get("read", {}).values())]
-        return {holder["pid"]: holder["cmd"] for holder in holders if _is_dvc(holder["pid"])}
+        return {f"waiting: process {one['pid']} runs {one['cmd']}" for one in holders if _is_dvc(one["pid"])}
     except FileNotFoundError:
-        return {}
+        pass
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         print(f"{rwlock}: is damaged, as after a full disk; deleted", file=sys.stderr, flush=True)
-        return {}
+    return set()
 
 
 def _is_dvc(process: int) -> bool:
@@ -62,14 +62,14 @@ def keep_records(folder: Path) -> None:
         if not _is_cut_off(records):
             copy_file(records, kept)
             return
-        found = kept.exists()
-        done = "put back as it was" if found else "deleted"
-        print(f"{records}: was cut off, as by a kill or a full disk; {done}", file=sys.stderr, flush=True)
-        if found:
+        if kept.exists():
+            done = "put back as it was"
             copy_file(kept, records)
         else:
             # What its cache holds DVC takes from there.
+            done = "deleted"
             records.unlink()
+        print(f"{records}: was cut off, as by a kill or a full disk; {done}", file=sys.stderr, flush=True)
 
 
 def _is_cut_off(records: Path) -> bool:

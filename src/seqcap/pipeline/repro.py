@@ -117,27 +117,21 @@ def sections(papers: Collection[str]) -> list[str]:
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
     with open_dvc(folder) as repo:
-        return part_of(repo, targets)
-
-
-def part_of(repo: Any, targets: Collection[str]) -> dict[str, set[str]]:
-    """`stage_graph` of an open DVC repository."""
-    graph = repo.index.graph
-    depends = {node.name: {n.name for n in graph.successors(node)} for node in graph.nodes}
+        graph = repo.index.graph
+        depends = {node.name: {other.name for other in graph.successors(node)} for node in graph.nodes}
     for target in targets:
         if target not in depends:
             kind, _, item = target.partition("@")
             allowed = ", ".join(sorted(name.partition("@")[2] for name in depends if name.startswith(f"{kind}@")))
             raise InputError("dvc.yaml", f"there is no {kind} {item!r}", f"allowed: {allowed}")
     # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
-    needed = list(targets or depends)
-    found: set[str] = set()
+    needed, found = list(targets or depends), dict[str, set[str]]()
     while needed:
         name = needed.pop()
         if name not in found:
-            found.add(name)
+            found[name] = depends[name]
             needed += depends[name]
-    return {name: depends[name] for name in found}
+    return found
 
 
 @contextmanager

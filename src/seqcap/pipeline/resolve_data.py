@@ -5,17 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from seqcap.config.data import (
-    ClipData,
-    Corpus,
-    EmbeddingsConfig,
-    EncoderConfig,
-    FeaturesConfig,
-    ImageData,
-    ProbeConfig,
-    SentenceData,
-    WordsConfig,
-)
+from seqcap.config import data as configs
 from seqcap.errors import InputError
 from seqcap.files.schemas import SPLITS
 from seqcap.pipeline.code import closure
@@ -26,8 +16,8 @@ from seqcap.world import scenes
 from seqcap.world.parallel import LANGUAGES
 
 
-def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceData:
-    task = find(params.shared.tasks, name, PARAMS, "the task")
+def data_config(params: Params, name: str) -> configs.ImageData | configs.ClipData | configs.SentenceData:
+    task, shared = params.shared.tasks[name], params.shared
     generated = task.dataset in GENERATED
     modules = [KINDS[task.kind].data]
     if not isinstance(task, SentenceTask):
@@ -36,7 +26,7 @@ def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceDat
         modules.append("seqcap.world.parallel")
     common: dict[str, Any] = {
         "root": data_root(params, name),
-        "seed": params.shared.seed,
+        "seed": shared.seed,
         "fingerprint": {} if generated else fingerprint(Path(str(task.root)).glob("*")),
         "code": closure(modules, ["data.py"]),
     }
@@ -47,15 +37,15 @@ def data_config(params: Params, name: str) -> ImageData | ClipData | SentenceDat
             corpus |= {"splits": {split: split for split in SPLITS}, "tokenise": False}
             for side in ("source", "target"):
                 find(dict.fromkeys(LANGUAGES), corpus[side], PARAMS, f"tasks.{name}.{side}")
-        parallel = params.shared.parallel.model_dump() if generated else None
-        return SentenceData(corpus=Corpus(**corpus), parallel=parallel, **common)
+        parallel = shared.parallel.model_dump() if generated else None
+        return configs.SentenceData(corpus=configs.Corpus(**corpus), parallel=parallel, **common)
     common |= task.model_dump(include={"dataset", "min_count", "max_length"})
     if isinstance(task, ClipTask):
-        return ClipData(clips=params.shared.clips.model_dump() if generated else None, **common)
-    common["seed"] += task.world.seed_offset
-    values = params.shared.scenes.model_dump() | task.world.model_dump(exclude={"seed_offset"}, exclude_none=True)
+        return configs.ClipData(clips=shared.clips.model_dump() if generated else None, **common)
+    values = shared.scenes.model_dump() | task.world
+    common["seed"] += values.pop("seed_offset", 0)
     world = validated(scenes.Config, values, PARAMS, f"tasks.{name}.world").model_dump() if generated else None
-    return ImageData(scenes=world, **common)
+    return configs.ImageData(scenes=world, **common)
 
 
 def data_root(params: Params, name: str) -> str:
@@ -67,18 +57,16 @@ def data_root(params: Params, name: str) -> str:
     return task.root
 
 
-def encoder_config(params: Params, name: str) -> EncoderConfig:
+def encoder_config(params: Params, name: str) -> configs.EncoderConfig:
     features, task, place = params.shared.features[name], params.shared.tasks[name], f"features.{name}"
     clips = isinstance(task, ClipTask)
     if features.weights == "scenes" and task.dataset not in GENERATED:
         what = f"{place}.weights is 'scenes', but the images are {task.dataset}'s"
         raise InputError(PARAMS, what, "use imagenet, or a checkpoint")
-    if (features.frames is not None) != clips:
-        fix = "say how many frames of a clip are read" if clips else "only clips have frames: remove it"
-        raise InputError(PARAMS, f"{place}.frames is {features.frames}", fix)
-    if features.backbone == "clips_cnn" and not clips:
-        raise InputError(PARAMS, f"{place}.backbone is 'clips_cnn'", "it reads clips: use scenes_cnn")
-    return EncoderConfig(
+    if (features.frames is not None) != clips or (features.backbone == "clips_cnn" and not clips):
+        what = f"{place}.frames is {features.frames}, and the backbone {features.backbone}"
+        raise InputError(PARAMS, what, "clips have frames, and images have neither these nor clips_cnn")
+    return configs.EncoderConfig(
         task=name,
         fingerprint=fingerprint([Path(features.weights)]),
         seed=params.shared.seed,
@@ -87,25 +75,20 @@ def encoder_config(params: Params, name: str) -> EncoderConfig:
     )
 
 
-def features_config(params: Params, name: str) -> FeaturesConfig:
-    features = params.shared.features[name]
-    return FeaturesConfig(
-        task=name,
-        root=data_root(params, name),
-        **features.model_dump(include={"grid", "dtype", "batch_size", "image_size", "frames"}),
-        code=closure([], ["features.py"]),
-    )
+def features_config(params: Params, name: str) -> configs.FeaturesConfig:
+    values = params.shared.features[name].model_dump(include={"grid", "dtype", "batch_size", "image_size", "frames"})
+    return configs.FeaturesConfig(task=name, root=data_root(params, name), **values, code=closure([], ["features.py"]))
 
 
-def probe_config(params: Params, name: str) -> ProbeConfig:
+def probe_config(params: Params, name: str) -> configs.ProbeConfig:
     dataset = params.shared.tasks[name].dataset
     modules = ["seqcap.features.probe"] if dataset in GENERATED else []
-    return ProbeConfig(task=name, dataset=dataset, code=closure(modules, ["probe.py"]))
+    return configs.ProbeConfig(task=name, dataset=dataset, code=closure(modules, ["probe.py"]))
 
 
-def embeddings_config(params: Params, name: str) -> EmbeddingsConfig:
+def embeddings_config(params: Params, name: str) -> configs.EmbeddingsConfig:
     file = params.shared.embeddings.files.get(name)
-    return EmbeddingsConfig(
+    return configs.EmbeddingsConfig(
         task=name,
         kind=params.shared.tasks[name].kind,
         glove=params.shared.embeddings.glove.model_copy(update={"seed": params.shared.seed}),
@@ -113,10 +96,6 @@ def embeddings_config(params: Params, name: str) -> EmbeddingsConfig:
         fingerprint={} if file is None else fingerprint([Path(file)]),
         code=closure([], ["embeddings.py"]),
     )
-
-
-def paraphrases_config(params: Params, name: str) -> WordsConfig:
-    return WordsConfig(task=name, code=closure([], ["paraphrases.py"]))
 
 
 def check_features(params: Params) -> None:

