@@ -1,7 +1,7 @@
 """A table of many systems, as markdown from the lines of its CSV file, so that the first page can add columns."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ def overview(lines: Lines, more: Mapping[str, Mapping[str, str]] | None = None) 
     """The markdown of lines with `COLUMNS`. `more`: heading -> run -> text, further columns."""
     more = more or {}
     columns = {line["column"]: line["direction"] for line in lines if line["ours"]}
-    best = {column: _best(lines, column) for column, direction in columns.items() if direction}
+    best = {column: _best(lines, column, direction) for column, direction in columns.items() if direction}
     cells = {(line["run"], line["column"]): _text(line, best.get(line["column"])) for line in lines}
     arrows = {"higher": " ↑", "lower": " ↓"}
     matrix = [["", "", *(f"{name}{arrows.get(of, '')}" for name, of in columns.items()), *more]]
@@ -58,14 +58,10 @@ def on_first_page(measured: Measured | None) -> dict[str, Any]:
     return {"table": overview(lines, {"minutes": minutes}) if lines else [], "picture": picture}
 
 
-def _numbers(lines: Lines, column: str) -> Iterator[float]:
-    """The numbers of a column as the table shows them."""
-    yield from (round(float(line["ours"]), 1) for line in lines if line["column"] == column and line["ours"])
-
-
-def _best(lines: Lines, column: str) -> float:
-    lower = any(line["column"] == column and line["direction"] == "lower" for line in lines)
-    return (min if lower else max)(_numbers(lines, column))
+def _best(lines: Lines, column: str, direction: str) -> float:
+    """The best number of a column, as the table shows it."""
+    shown = [round(float(line["ours"]), 1) for line in lines if line["column"] == column and line["ours"]]
+    return min(shown) if direction == "lower" else max(shown)
 
 
 def _text(line: Mapping[str, str], best: float | None) -> str:
