@@ -17,10 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from seqcap import papers
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import read_json, write_json
-from seqcap.papers.smoothing.rows import MLE, read_rows
+from seqcap.papers.smoothing.rows import FILE, MLE
 
 TIMING = Path("artifacts/timing")
 
@@ -45,10 +44,10 @@ def read_seconds(folder: Path) -> dict[str, float]:
 
 def compared(seconds: dict[str, float]) -> list[dict[str, Any]]:
     """Every loss that was timed, in the printed order: part, loss, seconds per epoch and ratio to the part's MLE."""
-    cases, file = [], read_rows(papers.load("smoothing"))
-    for part in file.parts.values():
+    cases = []
+    for part in FILE.parts.values():
         base = seconds.get(f"{part.runs}_{MLE}")
-        for loss, known in file.losses[part.losses].items():
+        for loss, known in FILE.losses[part.losses].items():
             own = seconds.get(f"{part.runs}_{loss}")
             if own is not None:
                 ratio = None if base is None else own / base

@@ -28,7 +28,7 @@ from seqcap.config.report import (
 from seqcap.files import parquet, schemas
 from seqcap.files.writing import copy_file
 from seqcap.metrics.registry import DIVERSITY
-from seqcap.papers.smoothing.rows import ENSEMBLE, SINGLE, read_rows
+from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, SINGLE
 from seqcap.report.inputs import Run, Scores
 
 Rows = list[dict[str, Any]]
@@ -522,11 +522,10 @@ class SpiderRun(PaperRun):
 
 # --- Loss smoothing
 
-_FILE = read_rows(papers.load("smoothing"))
 BLOCKS, TASKS = ("lstm", "attention"), ("en_fr", "de_en")
 # Loss -> its row as printed. A run is <captioner>_<loss> or <task>_<loss>.
 CAPTION_LOSSES, TRANSLATION_LOSSES = (
-    {name: loss.row for name, loss in losses.items()} for losses in _FILE.losses.values()
+    {name: loss.row for name, loss in losses.items()} for losses in FILE.losses.values()
 )
 
 
@@ -597,7 +596,7 @@ class SmoothingRun(PaperRun):
         teams = [
             self.reported(
                 name,
-                label=_FILE.entries[name],
+                label=FILE.entries[name],
                 objective="token_sequence_smoothing",
                 seeds=(1,),
                 members=members,

@@ -10,7 +10,7 @@ from invented_psst import PsstRun
 from seqcap.config.estimators import ESTIMATES
 from seqcap.files import parquet
 from seqcap.papers.psst import claims, figures
-from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates, in_words, qualities_by_rho, read_estimates
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Replicates, qualities_by_rho, read_estimates
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Floats
@@ -73,10 +73,8 @@ def test_intervals_hold_what_is_right(monkeypatch: pytest.MonkeyPatch, bias: flo
     for seed in range(1, 101):
         reference, mine = drawn(rng, 40, variance=40, bias=0), drawn(rng, 40, variance=100, bias=bias)
         quality = replicates(mine, reference).quality(replicates(reference, reference), seed)
-        right = {"variance": 10, "bias": bias / 10, "direction": np.sqrt(10 / (10 + bias))}
-        intervals = {name: getattr(quality, name).interval() for name in right}
-        held.append([intervals[name][0] <= right[name] <= intervals[name][1] for name in ("variance", "bias")])
-        assert intervals["bias"][1] - intervals["bias"][0] < 2
+        held.append([of.low <= right <= of.high for of, right in ((quality.variance, 10), (quality.bias, bias / 10))])
+        assert quality.bias.high - quality.bias.low < 2
     assert (np.mean(held, axis=0) >= 0.9).all()
 
 
@@ -115,13 +113,16 @@ def test_what_was_measured_is_read(psst: PsstRun):
 def test_words_give_numbers_with_intervals(psst: PsstRun):
     run = write(psst)
     found = read_estimates(run)
-    words = in_words(run, found)
-    assert words in claims.remarks(run, [])
-    exact = found[EXACT]
-    assert f"paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. REIN" in words
-    last, first = found["multinomial", 1.0, True], found["multinomial", 0.0, True]
-    assert f"rho 1: {last.variance.words()}, {last.bias.words()}, {last.step.words()}. [ ]: 95%" in words
-    assert f"PSST Multinomial, rho 0: {first.variance.words()}, {first.bias.words()} (not told from 0), " in words
+    (words,) = (remark for remark in claims.remarks(run, []) if remark.startswith("*Variance"))
+
+    def said(key: tuple[str, float | None, bool | None], name: str) -> str:
+        of = getattr(found[key], name)
+        return "{} [{}, {}]".format(*(f"{float(f'{number:.2g}'):,.10g}" for number in (of.value, of.low, of.high)))
+
+    assert f"paid for all hinges of the batch: {said(EXACT, 'variance')}, no bias, {said(EXACT, 'step')}. REIN" in words
+    last, first = ("multinomial", 1.0, True), ("multinomial", 0.0, True)
+    assert f"rho 1: {said(last, 'variance')}, {said(last, 'bias')}, {said(last, 'step')}. [ ]: 95%" in words
+    assert f"rho 0: {said(first, 'variance')}, {said(first, 'bias')} (not told from 0), " in words
     assert "PSST Multinomial, rho 0.25: " in words
     assert "ST Multinomial, no gradient through feedback: " in words
 
@@ -129,7 +130,6 @@ def test_words_give_numbers_with_intervals(psst: PsstRun):
 def test_without_the_file_nothing_is_said(psst: PsstRun):
     run = psst.read()
     assert read_estimates(run) == {}
-    assert in_words(run, {}) == ""
     assert not any(remark.startswith("*Variance") for remark in claims.remarks(run, []))
     words = "The gradient's variance and bias are not part of this run, or noise hides them."
     assert figures.estimators(run) == words

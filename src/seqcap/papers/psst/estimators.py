@@ -8,7 +8,7 @@ safe side: where noise hides the expectation, they are too wide (Arcones and Gin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ import numpy as np
 
 from seqcap.config.estimators import ESTIMATES
 from seqcap.files import parquet
-from seqcap.papers.psst.methods import NO_FEEDBACK, PSST, RHO, ST, methods
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Floats
+from seqcap.report.tables import Estimate
 
 # Estimator as `seqcap.evaluation.estimators` names it, rho, whether the gradient flows through what is fed back.
 Key = tuple[str, float | None, bool | None]
@@ -28,35 +28,15 @@ EXACT: Key = ("score_function", None, None)
 OWN_HINGE: Key = ("own_hinge", None, None)
 
 
-@dataclass(frozen=True, eq=False)
-class Quantity:
-    """A number, and the same of resampled replicates [resamples]; NaN where it does not exist."""
-
-    value: float
-    resampled: Floats
-
-    @classmethod
-    def of(cls, values: Floats) -> Quantity:
-        return cls(float(values[0]), values[1:])
-
-    def interval(self) -> tuple[float, float]:
-        if np.isnan(self.resampled).mean() > statistics.TOO_MANY:
-            return np.nan, np.nan
-        return statistics.interval(self.resampled)
-
-    def words(self) -> str:
-        return "{} [{}, {}]".format(*(_two_digits(number) for number in (self.value, *self.interval())))
-
-
 @dataclass(frozen=True)
 class Quality:
     """How good an estimator is, with one caption of each image. Score functions have means over several captions as
     replicates: their `step` is the mean product over the root of an estimate's mean squared norm."""
 
-    variance: Quantity  # of one estimate, summed over parameters, over the exact gradient's squared norm
-    bias: Quantity  # squared distance of its expectation from the exact gradient, over the same
-    direction: Quantity  # cosine of its expectation with the exact gradient
-    step: Quantity  # mean cosine of one estimate with the exact gradient
+    variance: Estimate  # of one estimate, summed over parameters, over the exact gradient's squared norm
+    bias: Estimate  # squared distance of its expectation from the exact gradient, over the same
+    direction: Estimate  # cosine of its expectation with the exact gradient
+    step: Estimate  # mean cosine of one estimate with the exact gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +67,15 @@ class Replicates:
                 product / np.sqrt(norm * exact),
                 step / np.sqrt(exact),
             )
-        return Quality(*(Quantity.of(np.where(np.isfinite(values), values, np.nan)) for values in found))
+        return Quality(*map(_estimate, found))
+
+
+def _estimate(values: Floats) -> Estimate:
+    """A number and its interval, from it and the same of resampled replicates [1 + resamples]; NaN: none."""
+    defined = np.where(np.isfinite(values), values, np.nan)
+    hidden = np.isnan(defined[1:]).mean() > statistics.TOO_MANY
+    bounds = (np.nan, np.nan) if hidden else statistics.interval(defined[1:])
+    return Estimate(float(defined[0]), *bounds)
 
 
 def _weights(n: int, seed: int) -> Floats:
@@ -109,48 +97,17 @@ def read_estimates(run: Run) -> Mapping[Key, Quality]:
     path = Path(run.config.results) / "psst_estimators.parquet"
     if not path.exists():
         return {}
-    rows: dict[Key, list[dict[str, Any]]] = {}
+    rows: dict[Key, list[dict[str, Any]]] = {EXACT: []}
     for row in parquet.read_table(path, ESTIMATES).to_pylist():
         rows.setdefault((row["estimator"], row["rho"], row["feedback_grad"]), []).append(row)
-    found = {key: _replicates(rows[key]) for key in sorted(rows, key=lambda key: key != EXACT)}
+    found = {}
+    for key, of in rows.items():
+        own, across = (np.array([row[name] for row in of]) for name in ("own", "reference"))
+        found[key] = Replicates(own, across, of[0]["draws"])
     qualities = {key: value.quality(found[EXACT], seed) for seed, (key, value) in enumerate(found.items())}
-    return {} if np.isnan(qualities[EXACT].variance.value) else qualities
-
-
-def _replicates(rows: Sequence[Mapping[str, Any]]) -> Replicates:
-    own, across = (np.array([row[name] for row in rows]) for name in ("own", "reference"))
-    return Replicates(own, across, rows[0]["draws"])
+    return {} if np.isnan(qualities[EXACT].variance.value or 0.0) else qualities
 
 
 def qualities_by_rho(found: Mapping[Key, Quality], distribution: str) -> dict[float, Quality]:
     """Rho -> the estimator of a distribution that has a gradient through feedback."""
     return {rho: value for (name, rho, fed), value in found.items() if name == distribution and fed and rho is not None}
-
-
-def in_words(run: Run, found: Mapping[Key, Quality]) -> str:
-    """Numbers of REINFORCE, of straight-through, and of PSST at both ends of rho and at the printed rho."""
-    rhos = qualities_by_rho(found, "multinomial")
-    if not rhos:
-        return ""
-    exact = found[EXACT]
-    psst, st, reinforce = (methods(run.paper)[method].label for method in (PSST, ST, "reinforce"))
-    shown = {
-        f"{reinforce}, paid for its own hinge alone": found[OWN_HINGE],
-        f"{st}{NO_FEEDBACK}": found["multinomial", 0.0, False],
-        **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
-    }
-    return (
-        "*Variance and bias.* Of one estimate of the hinge's gradient on the pretrained captioner: variance and "
-        "squared bias, over the squared norm of the exact gradient, and cosine with it. "
-        f"{reinforce}, paid for all hinges of the batch: {exact.variance.words()}, no bias, {exact.step.words()}. "
-        f"{' '.join(f'{name}: {_words(value)}.' for name, value in shown.items())} [ ]: 95% bootstrap over replicates."
-    )
-
-
-def _words(quality: Quality) -> str:
-    hidden = "" if quality.bias.interval()[0] > 0 else " (not told from 0)"
-    return f"{quality.variance.words()}, {quality.bias.words()}{hidden}, {quality.step.words()}"
-
-
-def _two_digits(number: float) -> str:
-    return f"{float(f'{number:.2g}'):,.10g}"

@@ -1,48 +1,23 @@
 """PSST's figures 3a to 3f and 4, variance and bias of its estimator, and learning curves."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from functools import partial
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, Quantity, qualities_by_rho, read_estimates
-from seqcap.papers.psst.methods import (
-    NO_FEEDBACK,
-    PLACES,
-    PSST,
-    PSST_75,
-    ST,
-    by_rho,
-    curve,
-    curves,
-    methods,
-    printed_lambda,
-)
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, qualities_by_rho, read_estimates
+from seqcap.papers.psst.methods import METHODS, NO_FEEDBACK, PLACES, PSST, ST, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Estimate, Measure
-from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, level, nearest, shown
+from seqcap.report.tradeoff import Curve, Reading, level, shown
 
-# Method -> colour and line of its curve. PSST's are solid, straight-through's dashed.
-_STYLES: Mapping[str, tuple[str, Literal["-", "--", ":"]]] = {
-    "mle": (draw.BASELINE, "-"),
-    "g_gan": (draw.MUTED, "-"),
-    "luo": (draw.ORANGE, "-"),
-    "sr_pl": (draw.OLIVE, "-"),
-    "frozen_mle": (draw.BASELINE, ":"),
-    "frozen_luo": (draw.ORANGE, ":"),
-    "reinforce": (draw.SKY, "-"),
-    "annealed": (draw.GREY, "--"),
-    "st_gumbel": (draw.GREEN, "--"),
-    ST: (draw.PINK, "--"),
-    "gumbel": (draw.GREEN, "-"),
-    PSST: (draw.METHOD, "-"),
-    PSST_75: (draw.BLUE, "-"),
-}
+# Method -> colour and line of its curve.
+_STYLES = {name: (str(getattr(draw, of.colour)), of.line) for name, of in METHODS.items() if of.colour}
 _MARKERS = "sD^vPX*<>hd"  # a circle: a method with a single run
 _RECALL = RECALL["R@10"]
 
@@ -61,11 +36,9 @@ def figure3(run: Run) -> Figure:
         scale = run.paper.published.scale(metric)
         axis.set(xlabel=f"{registry.find(metric).label} x{scale:g} (greedy)", ylabel="R@10, own listener, %")
         axis.set_title(letter, loc="left")
-    point = PLACES["table2"].point(run)
-    if point is not None:
-        panels[1].axvline(
-            point.value * run.paper.published.scale("CIDEr"), color=draw.MUTED, linewidth=1, linestyle="-."
-        )
+    if point := PLACES["table2"].point(run):
+        where = point.value * run.paper.published.scale("CIDEr")
+        panels[1].axvline(where, color=draw.MUTED, linewidth=1, linestyle="-.")
     _marker_legend(panels[-1], run, shown_curves, markers)
     lines = [
         Line2D([], [], color=_STYLES[one][0], linestyle=_STYLES[one][1], marker="o" if len(line.runs) == 1 else "")
@@ -95,22 +68,22 @@ def _plot(
 
 def _marker_legend(axis: Axes, run: Run, shown_curves: Mapping[str, Curve], markers: Mapping[float, str]) -> None:
     axis.set_axis_off()
-    handles, labels = [], []
+    runs = [pair for line in shown_curves.values() for pair in zip(line.runs, line.weights, strict=True)]
+    labels: dict[str, tuple[str, str | None]] = {}
     for weight, marker in markers.items():
-        names = [
-            name
-            for line in shown_curves.values()
-            for name, of in zip(line.runs, line.weights, strict=True)
-            if of == weight
-        ]
-        lambdas = sorted({f"{printed_lambda(run, name):.2g}" for name in names}, key=float)
-        handles.append(Line2D([], [], color=draw.GREY, marker=marker, linestyle=""))
-        labels.append(f"w {weight:g}: lambda {' or '.join(lambdas)}")
-    handles += [
-        Line2D([], [], color=draw.GREY, marker="o", markerfacecolor=fill, linestyle="") for fill in ("0.33", "w")
+        lambdas = sorted({f"{printed_lambda(run, name):.2g}" for name, of in runs if of == weight}, key=float)
+        labels[f"w {weight:g}: lambda {' or '.join(lambdas)}"] = (marker, None)
+    labels["a single run, at a w of its own or none"] = ("o", "0.33")
+    labels["hollow, of any shape: one training seed"] = ("o", "w")
+    handles = [
+        Line2D([], [], color=draw.GREY, marker=marker, markerfacecolor=fill, linestyle="")
+        for marker, fill in labels.values()
     ]
-    labels += ["a single run, at a w of its own or none", "hollow, of any shape: one training seed"]
-    axis.legend(handles, labels, loc="center", frameon=False, title="marker: the weight of recall")
+    axis.legend(handles, list(labels), loc="center", frameon=False, title="marker: the weight of recall")
+
+
+# Distribution -> PSST with it (in settings, its name), straight-through with it, marker, and to which side they stand.
+_DISTRIBUTIONS = {"Multinomial": (PSST, ST, "o", -1), "Gumbel Softmax": ("gumbel", "st_gumbel", "s", 1)}
 
 
 def figure3f(run: Run) -> Figure | str:
@@ -121,62 +94,38 @@ def figure3f(run: Run) -> Figure | str:
         return "This run has no curves of several rho."
     figure = Figure(figsize=(6.2, 4.4), layout="constrained")
     axis = figure.subplots()
-    styles = {"Multinomial": (_STYLES[PSST][0], "o"), "Gumbel Softmax": (_STYLES["gumbel"][0], "s")}
-    fed_back = {"Multinomial": ST, "Gumbel Softmax": "st_gumbel"}
-    for place, (name, rhos) in enumerate(lines.items()):
-        colour, marker = styles[name]
-        shift = 0.008 * (2 * place - 1)
-        label = f"PSST {name}"
-        look = {"color": colour, "marker": marker, "capsize": 3}
-        recalls = {rho + shift: _recall(run, line, point) for rho, line in rhos.items()}
-        draw.plot_estimates(axis, recalls, 100, **look, linestyle="-", label=label)
-        printed_st = curve(run, fed_back[name])
-        if printed_st.runs and printed_st not in rhos.values():
-            words = f"ST {name}, index fed back"
-            recalls = {3 * shift: _recall(run, printed_st, point)}
-            other = look | {"color": _STYLES[fed_back[name]][0], "marker": "X"}
-            draw.plot_estimates(axis, recalls, 100, **other, linestyle="", label=words)
-    axis.set(xlabel="rho: probability that a step passes its distribution on", ylabel="R@10, own listener, %")
+
+    def recall(line: Curve) -> Estimate:
+        return shown(Reading(line, _RECALL, point).drawn(run), "images")
+
+    for name, rhos in lines.items():
+        st = curve(run, _DISTRIBUTIONS[name][1])
+        fed_back = recall(st) if st.runs and st not in rhos.values() else None
+        recalls = {rho: recall(line) for rho, line in rhos.items()}
+        _against_rho(axis, name, recalls, fed_back, ", index fed back", apart=0.008, scale=100)
+    axis.set_ylabel("R@10, own listener, %")
     axis.set_title(f"at {point.words()}", loc="left")
     draw.legend(figure, [axis], ncols=2)
     return figure
 
 
-def _recall(run: Run, line: Curve, point: OperatingPoint) -> Estimate:
-    return shown(Reading(line, _RECALL, point).drawn(run), "images")
-
-
-def estimators(run: Run) -> Figure | str:
-    """Variance, bias and direction of gradients through the listener: a panel each."""
-    found = read_estimates(run)
-    if not found:
-        return "The gradient's variance and bias are not part of this run, or noise hides them."
-    figure = Figure(figsize=(10.0, 6.8), layout="constrained")
-    panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
-    labels = {name: method.label for name, method in methods(run.paper).items()}
-    for quality, axis in panels.items():
-        for distribution, (psst, st, marker, shift) in _DISTRIBUTIONS.items():
-            label = f"{labels[st]}{NO_FEEDBACK}"
-            look = {"color": _STYLES[psst][0], "marker": marker, "capsize": 3}
-            rhos = qualities_by_rho(found, distribution)
-            points = {rho + shift: _estimate(value, quality) for rho, value in rhos.items()}
-            draw.plot_estimates(axis, points, 1, **look, label=labels[psst])
-            fed_back = {3 * shift: _estimate(found[distribution, 0.0, False], quality)}
-            other = look | {"color": _STYLES[st][0], "marker": "X"}
-            draw.plot_estimates(axis, fed_back, 1, **other, linestyle="", label=label)
-        for key, label, colour in _SCORE_FUNCTIONS:
-            level = getattr(found[key], quality)
-            if key != EXACT or quality in ("variance", "step"):
-                axis.axhspan(*level.interval(), color=colour, alpha=0.15, linewidth=0)
-                words = f"{labels['reinforce']}, {label}"
-                axis.axhline(level.value, color=colour, linewidth=1.3, linestyle="--", label=words)
-        axis.set_title(_QUALITIES[quality], loc="left")
-        axis.set_xlabel("rho: probability that a step passes its distribution on")
-    panels["variance"].set_yscale("log")
-    panels["bias"].set_yscale("symlog", linthresh=1, linscale=2)
-    panels["direction"].set_ylim(-0.1, 1.1)
-    figure.legend(*panels["variance"].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-    return figure
+def _against_rho(
+    axis: Axes,
+    name: str,
+    values: Mapping[float, Estimate],
+    fed_back: Estimate | None,
+    how: str,
+    apart: float,
+    scale: float,
+) -> None:
+    """Values of a distribution by rho, and a cross for the straight-through that feeds the index back."""
+    psst, st, marker, side = _DISTRIBUTIONS[name]
+    shift = apart * side
+    look = {"color": _STYLES[psst][0], "marker": marker, "capsize": 3}
+    draw.plot_estimates(axis, {rho + shift: of for rho, of in values.items()}, scale, **look, label=f"PSST {name}")
+    cross, look = {} if fed_back is None else {3 * shift: fed_back}, look | {"color": _STYLES[st][0], "marker": "X"}
+    draw.plot_estimates(axis, cross, scale, **look, linestyle="", label=f"ST {name}{how}")
+    axis.set_xlabel("rho: probability that a step passes its distribution on")
 
 
 # Field of `Quality` -> its panel's title.
@@ -186,17 +135,35 @@ _QUALITIES = {
     "direction": "cosine of the mean estimate with the exact gradient",
     "step": "cosine of one estimate with the exact gradient",
 }
-# Distribution -> methods with and without gradient through what is fed back, marker, and how far to the side.
-_DISTRIBUTIONS = {"multinomial": (PSST, ST, "o", -0.006), "gumbel": ("gumbel", "st_gumbel", "s", 0.006)}
 _SCORE_FUNCTIONS = (
     (EXACT, "all hinges of the batch: no bias", draw.BLACK),
     (OWN_HINGE, "its own hinge (Table 2)", _STYLES["reinforce"][0]),
 )
 
 
-def _estimate(quality: Quality, name: str) -> Estimate:
-    quantity: Quantity = getattr(quality, name)
-    return Estimate(quantity.value, *quantity.interval())
+def estimators(run: Run) -> Figure | str:
+    """Variance, bias and direction of gradients through the listener: a panel each."""
+    found = read_estimates(run)
+    if not found:
+        return "The gradient's variance and bias are not part of this run, or noise hides them."
+    figure = Figure(figsize=(10.0, 6.8), layout="constrained")
+    panels = dict(zip(_QUALITIES, figure.subplots(2, 2).flat, strict=True))
+    for quality, axis in panels.items():
+        of = {key: getattr(value, quality) for key, value in found.items()}
+        for name, (distribution, *_) in _DISTRIBUTIONS.items():
+            rhos = {rho: getattr(value, quality) for rho, value in qualities_by_rho(found, distribution).items()}
+            _against_rho(axis, name, rhos, of[distribution, 0.0, False], NO_FEEDBACK, apart=0.006, scale=1)
+        for key, label, colour in _SCORE_FUNCTIONS:
+            if key != EXACT or quality in ("variance", "step"):
+                axis.axhspan(of[key].low, of[key].high, color=colour, alpha=0.15, linewidth=0)
+                words = f"{METHODS['reinforce'].label}, {label}"
+                axis.axhline(of[key].value, color=colour, linewidth=1.3, linestyle="--", label=words)
+        axis.set_title(_QUALITIES[quality], loc="left")
+    panels["variance"].set_yscale("log")
+    panels["bias"].set_yscale("symlog", linthresh=1, linscale=2)
+    panels["direction"].set_ylim(-0.1, 1.1)
+    figure.legend(*panels["variance"].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    return figure
 
 
 def figure4a(run: Run) -> Figure | str:
@@ -204,27 +171,16 @@ def figure4a(run: Run) -> Figure | str:
     if not line.runs:
         return f"{line.label} is not part of this run."
     # From the most discriminative on, as in the paper.
-    names = list(dict.fromkeys([line.runs[-1], line.runs[len(line.runs) // 2], line.runs[0]]))
-    labels = {
-        f"PSST l={printed_lambda(run, name):.2g}" if printed_lambda(run, name) is not None else name: name
-        for name in names
-    }
+    names = dict.fromkeys([line.runs[-1], line.runs[len(line.runs) // 2], line.runs[0]])
+    lambdas = {name: printed_lambda(run, name) for name in names}
+    labels = {name if of is None else f"PSST l={of:.2g}": name for name, of in lambdas.items()}
     return _examples(run, "4a", labels, first=0)
 
 
-def figure4b(run: Run) -> Figure:
-    return _examples(run, "4b", _at(run, "naturalness"), first=3)
-
-
-def figure4c(run: Run) -> Figure:
-    return _examples(run, "4c", _at(run, "table2"), first=6)
-
-
-def _at(run: Run, place: str) -> dict[str, str]:
-    """Label -> run of three methods at an operating point; "" of a method that has none."""
-    point = PLACES[place].point(run)
-    lines = [curve(run, method) for method in ("reinforce", ST, PSST)]
-    return {line.label: nearest(run, line, point) or "" for line in lines}
+def figure4(run: Run, number: str, place: str, first: int) -> Figure:
+    """Three methods at an operating point."""
+    names = {METHODS[method].label: PLACES[place].at(run, method) for method in ("reinforce", ST, PSST)}
+    return _examples(run, number, names, first)
 
 
 _CAPTION_WIDTH = 84
@@ -258,57 +214,53 @@ def _caption(run: Run, name: str, item: int) -> draw.Line:
 
 def _printed(run: Run, number: str, shades: Sequence[str]) -> draw.Row:
     cells = run.paper.published.table("fig4")
-    cells = cells[cells["table"] == f"fig{number}"]
+    cells = cells[cells["table"] == f"fig{number}"].replace({"printed": {"": "not legible"}})
     rows = list(dict.fromkeys(cells["row"]))
     colours = dict(zip(rows, shades, strict=False)) if len(shades) == len(rows) else dict.fromkeys(rows, shades[0])
     lines = {}
-    images = {f"img{n}": f"image {n}" for n in (1, 2, 3)}
-    for row in colours:
-        mine = cells[cells["row"] == row]
-        each: dict[str, dict[str, str]] = {}
-        for block, column, value in zip(mine["block"], mine["column"], mine["printed"], strict=True):
-            each.setdefault(block, {})[column] = value or "not legible"
-        lines[row] = draw.Line("    ".join(f"{images[of]}: {one['rank']}, {one['CIDEr']}" for of, one in each.items()))
+    for row in rows:
+        each = cells[cells["row"] == row].pivot(index="block", columns="column", values="printed")
+        images = zip(each.index.str.removeprefix("img"), each["rank"], each["CIDEr"], strict=True)
+        lines[row] = draw.Line("    ".join(f"image {image}: {rank}, {cider}" for image, rank, cider in images))
     heading = "rank and CIDEr x1 as printed (COCO); we do not have the captions"
     return draw.systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
 
 
 def learning(run: Run) -> Figure:
     """Validation CIDEr and R@10 of each method's run nearest to Table 2's operating point."""
-    point = PLACES["table2"].point(run)
-    lines = {method: line for method, line in curves(run).items() if method in _STYLES}
-    chosen = {method: nearest(run, line, point) or line.runs[0] for method, line in lines.items()}
-    entries = {
-        method: run.by_name[name].model_copy(update={"label": lines[method].label}) for method, name in chosen.items()
+    place = PLACES["table2"]
+    looks = {
+        place.at(run, method) or line.runs[0]: (line.label, *_STYLES[method])
+        for method, line in curves(run).items()
+        if method in _STYLES
     }
-    colours = {name: _STYLES[method][0] for method, name in chosen.items()}
-    dashed = [name for method, name in chosen.items() if _STYLES[method][1] != "-"]
+    entries = [run.by_name[name].model_copy(update={"label": label}) for name, (label, *_) in looks.items()]
+    colours = {name: colour for name, (_, colour, _) in looks.items()}
+    dashed = [name for name, (*_, style) in looks.items() if style != "-"]
     figure = Figure(figsize=(10.4, 4.6), layout="constrained")
     panels = figure.subplots(1, 2)
-    for axis, (quantity, title) in zip(panels, _QUANTITIES.items(), strict=True):
-        scale = run.paper.published.scale("CIDEr") if quantity == "val_cider" else 100
+    cider = run.paper.published.scale("CIDEr")
+    for axis, quantity, scale, title in (
+        (panels[0], "val_cider", cider, "validation CIDEr x1, greedy captions"),
+        (panels[1], "val_R@10", 100, "validation R@10, own listener, %"),
+    ):
         mine = run.curves[run.curves["quantity"] == quantity]
         mine = mine.assign(value=scale * mine["value"])
-        draw.plot_curves(axis, mine, entries.values(), colours, dashed)
+        draw.plot_curves(axis, mine, entries, colours, dashed)
         # A frozen speaker of Luo et al. starts from another run.
-        draw.plot_start(axis, mine, [entry for method, entry in entries.items() if method != "frozen_luo"], "MLE")
+        draw.plot_start(axis, mine, [entry for entry in entries if not entry.name.startswith("frozen_luo")], "MLE")
         axis.set_title(title, loc="left")
         axis.set_xlabel("training step (0: before any)")
     draw.legend(figure, panels, ncols=4)
     return figure
 
 
-_QUANTITIES = {
-    "val_cider": "validation CIDEr x1, greedy captions",
-    "val_R@10": "validation R@10, own listener, %",
-}
-
 FIGURES = {
     "psst_fig3": figure3,
     "psst_fig3f": figure3f,
     "psst_estimators": estimators,
     "psst_fig4a": figure4a,
-    "psst_fig4b": figure4b,
-    "psst_fig4c": figure4c,
+    "psst_fig4b": partial(figure4, number="4b", place="naturalness", first=3),
+    "psst_fig4c": partial(figure4, number="4c", place="table2", first=6),
     "psst_curves": learning,
 }

@@ -1,18 +1,17 @@
 """PSST's methods, each a curve of runs that differ in the weight w, and the points where they are compared."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.errors import InputError
 from seqcap.report.inputs import Run
-from seqcap.report.paper import Paper, read_yaml
+from seqcap.report.paper import read_yaml
 from seqcap.report.tables import Measure
-from seqcap.report.tradeoff import Curve, OperatingPoint, choose
+from seqcap.report.tradeoff import Curve, OperatingPoint, choose, nearest
 
 IMAGE, SECOND = "image", "image2"
 
@@ -23,7 +22,7 @@ RHO = 0.25  # the rho of the printed rows
 FEEDBACK, NO_FEEDBACK = (", gradient through feedback", ", no gradient through feedback")
 
 STRAIGHT_THROUGH = "straight_through"
-_DISTRIBUTIONS = {"multinomial": "Multinomial", "gumbel": "Gumbel Softmax"}
+DISTRIBUTIONS = {"multinomial": "Multinomial", "gumbel": "Gumbel Softmax"}
 # Words of a batch of 128 captions, of COCO: the released code divides one of its two terms by their number.
 _TOKENS = 1340
 
@@ -36,57 +35,100 @@ class Method(Frozen):
     rows: tuple[str, ...] = ()
     like: str = ""
     instead: str = ""
+    colour: str = ""
+    line: Literal["-", "--", ":"] = "-"
 
 
-def methods(paper: Paper) -> Mapping[str, Method]:
-    return _read(paper.folder)
+class Place(Frozen):
+    """Where the paper compares methods, as methods.yaml explains it."""
+
+    name: str
+    metric: str
+    printed: float
+    scale: float
+    others: tuple[str, ...] = ()
+    task: str = IMAGE
+    share: float = 0.5
+
+    @property
+    def rule(self) -> str:
+        where = "the middle of" if self.share == 0.5 else f"{self.share:.0%} up"
+        return (
+            f"{where} the longest stretch that PSST Multinomial and most of the methods it is compared with cover, "
+            "without the outer tenths of a curve and, if there are such, between runs with several training seeds"
+        )
+
+    def point(self, run: Run) -> OperatingPoint | None:
+        main = curve(run, PSST, self.task)
+        if self.others:
+            others = [line for method, line in curves(run, self.task).items() if method in self.others]
+        else:
+            others = [line for rhos in by_rho(run).values() for line in rhos.values() if line != main]
+        return choose(run, main, others, Measure("greedy", self.metric), self.printed, self.scale, self.share)
+
+    def at(self, run: Run, method: str) -> str:
+        """The run of a method that is nearest to the point; "" if there is none."""
+        return nearest(run, curve(run, method, self.task), self.point(run)) or ""
+
+    def words(self, run: Run) -> str:
+        point = self.point(run)
+        if point is None:
+            return "There is no operating point: no method has two runs."
+        if point.is_printed:
+            return f"The operating point is the paper's, {point.words()}."
+        theirs = point.words(self.printed / self.scale)
+        return f"The paper's operating point is {theirs}. Ours is {point.words()}, by the rule of the operating points."
 
 
-@cache
-def _read(folder: Path) -> Mapping[str, Method]:
-    found: Mapping[str, Method] = read_yaml(folder / "methods.yaml", Mapping[str, Method])
-    return found
+class MethodsFile(Frozen):
+    """methods.yaml."""
+
+    methods: Mapping[str, Method]
+    places: Mapping[str, Place]
+
+
+_FILE: MethodsFile = read_yaml(Path(__file__).parent / "methods.yaml", MethodsFile)
+METHODS, PLACES = _FILE.methods, _FILE.places
 
 
 def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:
     """Method -> curve of a task, those of the paper first; a method without runs is not among them. A run of no method
     is a curve of its own. Two runs of a method and weight are an InputError."""
-    known = methods(run.paper)
-    by_name = {name: method for method, of in known.items() for name in of.runs}
+    by_name = {name: method for method, of in METHODS.items() for name in of.runs}
     found: dict[str, dict[float | None, ReportedRun]] = {}
     for entry in run.trained:
         if entry.task == task:
-            name = re.sub(r"_w\d+$", "", entry.name)
-            method, weight = by_name.get(name, entry.name), weight_of(run, entry)
+            method = by_name.get(re.sub(r"_w\d+$", "", entry.name), entry.name)
+            weight = weight_of(run, entry)
             other = found.setdefault(method, {}).setdefault(weight, entry)
             if other is not entry:
                 problem = f"runs {other.name} and {entry.name} are both of method {method} with weight {weight}"
                 fix = "the report cannot tell them apart: remove one"
                 raise InputError(f"papers/{run.paper.name}.yaml", problem, fix)
-    for method, of in known.items():
+    for method, of in METHODS.items():
         if method in found and of.instead and of.instead not in found:
             found[of.instead] = found.pop(method)
     made = {}
-    for method in [*(name for name in known if name in found), *sorted(set(found) - set(known))]:
+    for method in [*(name for name in METHODS if name in found), *sorted(set(found) - set(METHODS))]:
         line = sorted(found[method].items(), key=lambda pair: pair[0] or 0.0)
-        label = known[method].label if method in known else line[0][1].label
+        label = METHODS[method].label if method in METHODS else line[0][1].label
         made[method] = Curve(label, tuple(entry.name for _, entry in line), tuple(weight for weight, _ in line))
     return made
 
 
 def curve(run: Run, method: str, task: str = IMAGE) -> Curve:
-    return curves(run, task).get(method, Curve(methods(run.paper)[method].label))
+    return curves(run, task).get(method, Curve(METHODS[method].label))
 
 
 def by_rho(run: Run) -> dict[str, dict[float, Curve]]:
     """ "Multinomial" or "Gumbel Softmax" -> rho -> curve, for Figure 3f. All have their gradient through feedback; only
     where there is no such run, rho 0 is the straight-through of Table 2."""
-    found: dict[str, dict[float, Curve]] = {name: {} for name in _DISTRIBUTIONS.values()}
+    found: dict[str, dict[float, Curve]] = {name: {} for name in DISTRIBUTIONS.values()}
     for line in curves(run).values():
         entry = run.by_name[line.runs[0]]
         if entry.objective != STRAIGHT_THROUGH or entry.settings["anneal_rate"]:
             continue
-        rho, rhos = float(entry.settings["rho"]), found[_DISTRIBUTIONS[entry.settings["distribution"]]]
+        rho, rhos = float(entry.settings["rho"]), found[DISTRIBUTIONS[entry.settings["distribution"]]]
         if entry.settings["feedback_grad"] or (rho == 0 and rho not in rhos):
             rhos[rho] = line
     return {name: dict(sorted(rhos.items())) for name, rhos in found.items()}
@@ -104,61 +146,3 @@ def printed_lambda(run: Run, name: str) -> float | None:
     entry = run.by_name[name]
     weight = weight_of(run, entry)
     return None if weight is None else weight / (weight + (_TOKENS if entry.objective == STRAIGHT_THROUGH else 1))
-
-
-_JOINT = ("reinforce", "st_gumbel", "st", "gumbel")
-_JUDGED = ("luo", "st")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the paper compares methods: where `metric` of greedy captions is `printed`, in `scale`. PSST Multinomial is
-    compared with `others` there; without any, with the curves of Figure 3f."""
-
-    name: str
-    metric: str
-    printed: float
-    scale: float
-    others: tuple[str, ...]
-    task: str = IMAGE
-    share: float = 0.5  # how far up the stretch ours is, if it is not the paper's
-
-    @property
-    def rule(self) -> str:
-        where = "the middle of" if self.share == 0.5 else f"{self.share:.0%} up"
-        return (
-            f"{where} the longest stretch that PSST Multinomial and most of the methods it is compared with cover, "
-            "without the outer tenths of a curve and, if there are such, between runs with several training seeds"
-        )
-
-    def point(self, run: Run) -> OperatingPoint | None:
-        measure = Measure("greedy", self.metric)
-        main = curve(run, PSST, self.task)
-        others = [line for line in self._curves(run) if line != main]
-        return choose(run, main, others, measure, self.printed, self.scale, self.share)
-
-    def words(self, run: Run) -> str:
-        point = self.point(run)
-        if point is None:
-            return "There is no operating point: no method has two runs."
-        if point.is_printed:
-            return f"The operating point is the paper's, {point.words()}."
-        theirs = point.words(self.printed / self.scale)
-        return f"The paper's operating point is {theirs}. Ours is {point.words()}, by the rule of the operating points."
-
-    def _curves(self, run: Run) -> Iterable[Curve]:
-        if not self.others:
-            return [line for rhos in by_rho(run).values() for line in rhos.values()]
-        return [line for method, line in curves(run, self.task).items() if method in self.others]
-
-
-# Table 3's is nearer to the discriminative end, in print and here.
-PLACES = {
-    "table1": Place("Table 1", "own_R@5", 80, 100, _JOINT),
-    "table2": Place("Table 2", "CIDEr", 1.2, 1, ("luo", "sr_pl", "annealed", *_JOINT)),
-    "table3": Place("Table 3", "CIDEr", 1.13, 1, ("luo", "frozen_luo", "reinforce", "gumbel"), share=0.25),
-    "table4": Place("Table 4", "own_R@5", 90, 100, _JOINT, SECOND),
-    "accuracy": Place("Table 5, accuracy", "CIDEr", 1.22, 1, _JUDGED),
-    "naturalness": Place("Table 5, naturalness; Figure 4b", "own_R@10", 80, 100, _JUDGED),
-    "fig3f": Place("Figure 3f", "CIDEr", 1.22, 1, ()),
-}

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 
 from seqcap.files import parquet, schemas
-from seqcap.papers.psst.methods import PLACES, curve
-from seqcap.papers.psst.raters import REFERENCE, at_one_recall
+from seqcap.papers.psst.methods import PLACES, ST, Place
 from seqcap.papers.psst.rows import PEOPLE, method_of, row_of
 from seqcap.rating.page import AccuracyItem, NaturalnessItem
 from seqcap.report.inputs import Run
-from seqcap.report.tradeoff import nearest
 from seqcap.tasks import ARTIFACTS
 
 IMAGES = 200  # the paper has 300. The page holds each with a similar one, and has to be small enough to send.
@@ -21,31 +19,34 @@ def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem],
     """Accuracy and naturalness on the same images for every model, drawn with a fixed seed. Accuracy: each method's run
     that is nearest to its operating point, and people's captions. Naturalness: the same at the other operating point,
     against the reference. Methods that are not part of the run are left out."""
-    rows = [row for row in run.paper.published.rows("table5") if row != PEOPLE]
+    methods = {row: method_of(row) for row in run.paper.published.rows("table5") if row != PEOPLE}
     items = np.random.default_rng(0).permutation(sorted(similar))[:IMAGES].tolist()
-    point = PLACES["accuracy"].point(run)
-    at_one_cider = {row: nearest(run, curve(run, method_of(run.paper, row)), point) for row in rows}
-    captions = {row: _greedy(run, name) for row, name in at_one_cider.items() if name}
+    captions = _captions(run, PLACES["table5"], methods)
     if captions:
         captions[PEOPLE] = _people_captions(run, items)
     accuracy = [
         AccuracyItem(item, similar[item], row, texts[item]) for row, texts in captions.items() for item in items
     ]
-    found = {row: name for row in rows if (name := at_one_recall(run, method_of(run.paper, row)))}
-    naturalness = []
-    reference = row_of(run.paper, REFERENCE, "table5")
-    if reference in found:
-        others = _greedy(run, found.pop(reference))
-        for row, name in found.items():
-            texts = _greedy(run, name)
-            naturalness += [NaturalnessItem(item, row, texts[item], reference, others[item]) for item in items]
+    captions, reference = _captions(run, PLACES["naturalness"], methods), row_of(run.paper, ST, "table5")
+    others = captions.pop(reference, None)
+    naturalness = [
+        NaturalnessItem(item, row, texts[item], reference, others[item])
+        for row, texts in captions.items()
+        for item in items
+        if others is not None
+    ]
     return accuracy, naturalness
 
 
-def _greedy(run: Run, name: str) -> dict[int, str]:
-    decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
-    chosen = decoded[(decoded["decoder"] == "greedy") & (decoded["seed"] == seed)]
-    return dict(zip(chosen["item"], chosen["text"], strict=True))
+def _captions(run: Run, place: Place, methods: Mapping[str, str]) -> dict[str, dict[int, str]]:
+    """Row -> image -> greedy caption of its method's run at an operating point, first seed."""
+    found = {}
+    for row, method in methods.items():
+        if name := place.at(run, method):
+            decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
+            chosen = decoded[(decoded["decoder"] == "greedy") & (decoded["seed"] == seed)]
+            found[row] = dict(zip(chosen["item"], chosen["text"], strict=True))
+    return found
 
 
 def _people_captions(run: Run, items: Iterable[int]) -> dict[int, str]:

@@ -1,10 +1,12 @@
 """Loss smoothing's claims, and what this run says beyond tests of differences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from seqcap.metrics import registry
-from seqcap.papers.smoothing.rows import ENSEMBLE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts, read_rows
+from seqcap.papers.smoothing.rows import ENSEMBLE, FILE, MEMBERS, MLE, ON_SERVER, SERVER, Part, entry_name, parts
 from seqcap.report.claims import Claim, Result
 from seqcap.report.claims_file import ClaimsFile, Entry, Stated
 from seqcap.report.inputs import SCENES, Run
@@ -22,17 +24,18 @@ def _build(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
     known = parts(run)
     for block, column, _, left, right in entry.each():
         metric = run.paper.facts.columns[entry.table][column][0] if entry.table else column
+        where, phrase, untestable = None, "", ""
         if block:
             part = known[block]
+            where, names = part.facts.block, [part.name_of(loss) for loss in (left, right)]
+            rows = [part.losses[loss].row for loss in (left, right)]
             phrase = f"{registry.find(metric).label} of the best beam {{caption}}, {part.facts.name}"
             untestable = _same_words(part, left) if stated.id == "L4" else ""
-            names, rows = (part.name_of(left), part.name_of(right)), (part.losses[left].row, part.losses[right].row)
         else:
-            phrase, untestable, names = "", "", (entry_name(run, left), entry_name(run, right))
-            rows = (read_rows(run.paper).entries[left], read_rows(run.paper).entries[right])
-        where = part.facts.block if block else None
+            names = [entry_name(run, name) for name in (left, right)]
+            rows = [FILE.entries[name] for name in (left, right)]
         printed = run.paper.published.printed(entry.table, column, *rows, block=where) if entry.table else None
-        claim = Claim(stated.id, stated.sentence, metric, "beam", "best", *names, +1, printed)
+        claim = Claim(stated.id, stated.sentence, metric, "beam", "best", names[0], names[1], +1, printed)
         yield replace(claim, untestable=untestable, phrase=phrase)
 
 
@@ -50,13 +53,9 @@ def _same_words(part: Part, loss: str) -> str:
 def stand_ins(run: Run) -> list[tuple[str, str]]:
     pairs = []
     if names := _captioners(run, "table1"):
-        pairs += [
-            ("captioners without and with attention", f"captioners {names} of params.yaml on its visual features"),
-            (
-                "BLEU and CIDEr of the official COCO code",
-                "the metrics of the official code, computed without Java; SPICE (spaCy) with a parser of its own",
-            ),
-        ]
+        code = "the metrics of the official code, computed without Java; SPICE (spaCy) with a parser of its own"
+        ours = f"captioners {names} of params.yaml on its visual features"
+        pairs = [("captioners without and with attention", ours), ("BLEU and CIDEr of the official COCO code", code)]
     if names := _captioners(run, "table3"):
         pairs.append(("an encoder-decoder with attention (Bahdanau et al.)", f"translator {names} of params.yaml"))
     pairs.append(("GloVe, trained on the captions", "the word embeddings of params.yaml"))
@@ -75,103 +74,78 @@ def _captioners(run: Run, table: str) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    found = [_most(run), _lazy(run), _as_printed(run), _policy_gradient(run), _determined(run)]
-    return [remark for remark in found if remark]
+    """The paragraphs of claims.yaml that this run has something to say in."""
+    ways = {"most": _most, "lazy": _lazy, "print": _in_print, "policy": _policy_gradient, "determined": _determined}
+    file, stated = ClaimsFile.read(run.paper), run.paper.published.text_claims()["text4.1"]["value"]
+    return [file.remark(key, found=found, stated=stated) for key, of in ways.items() if (found := of(run))]
 
 
 def _most(run: Run) -> str:
     found = []
     for part in parts(run).values():
         cells = [cell for cell in part.gains().values() if cell.ours.value is not None]
-        if not cells:
-            continue
-        best = max(cells, key=lambda cell: cell.ours.value or 0.0)
-        printed = max(part.printed, key=part.printed.__getitem__)
-        alone = " with one seed" if best.ours.n.endswith(" 1 seed") else ""
-        found.append(
-            f"{part.facts.name}: {best.row}, {best.ours.signed(100, 2)} {part.facts.metric} over MLE{alone} (in "
-            f"print {float(best.printed):+.2f}; the best there: {part.losses[printed].row}, "
-            f"{part.printed_gain(printed):+.2f})"
-        )
-    return ClaimsFile.read(run.paper).remark("most", found="; ".join(found)) if found else ""
+        if cells:
+            best = max(cells, key=lambda cell: cell.ours.value or 0.0)
+            printed = max(part.printed, key=part.printed.__getitem__)
+            alone = " with one seed" if best.ours.seeds == 1 else ""
+            found.append(
+                f"{part.facts.name}: {best.row}, {best.ours.signed(100, 2)} {part.facts.metric} over MLE{alone} (in "
+                f"print {float(best.printed):+.2f}; the best there: {part.losses[printed].row}, "
+                f"{part.printed_gain(printed):+.2f})"
+            )
+    return "; ".join(found)
 
 
 def _lazy(run: Run) -> str:
     """CIDEr of lazy minus full training. No test can show that two losses are equally good."""
     found = []
     for part in parts(run, "table1").values():
-        pairs = [
-            (lazy, full)
-            for lazy, known in part.losses.items()
-            for full, other in part.losses.items()
-            if known.lazy and other == known.model_copy(update={"lazy": False, "row": other.row})
-        ]
-        cells = [part.gain(lazy, full) for lazy, full in pairs]
+        cells = [part.gain(loss, loss.replace("_lazy", "")) for loss, known in part.losses.items() if known.lazy]
         made = [cell for cell in cells if cell.ours.value is not None]
-        spans = [(cell.ours.low or 0.0, cell.ours.high or 0.0) for cell in made if cell.ours.low is not None]
-        if not spans:
-            continue
-        ours = [100 * (cell.ours.value or 0.0) for cell in made]
-        printed = [
-            part.printed[lazy] - part.printed[full]
-            for cell, (lazy, full) in zip(cells, pairs, strict=True)
-            if cell.ours.value is not None
-        ]
-        found.append(
-            f"{part.facts.name}, lazy minus full is {min(ours):+.2f} to {max(ours):+.2f} in {len(ours)} pairs, whose "
-            f"intervals reach up to {max(50 * (high - low) for low, high in spans):.2f} to either side and hold 0 in "
-            f"{sum(low <= 0 <= high for low, high in spans)} (in print {min(printed):+.2f} to {max(printed):+.2f})"
-        )
-    return ClaimsFile.read(run.paper).remark("lazy", found="; ".join(found)) if found else ""
+        if made:
+            spans = np.array([(cell.ours.value, cell.ours.low, cell.ours.high) for cell in made], dtype=np.float64)
+            (ours, low, high), printed = 100 * spans.T, [float(cell.printed) for cell in made]
+            found.append(
+                f"{part.facts.name}, lazy minus full is {ours.min():+.2f} to {ours.max():+.2f} in {len(ours)} pairs, "
+                f"whose intervals reach up to {(high - low).max() / 2:.2f} to either side and hold 0 in "
+                f"{((low <= 0) & (high >= 0)).sum()} (in print {min(printed):+.2f} to {max(printed):+.2f})"
+            )
+    return "; ".join(found)
 
 
-def _as_printed(run: Run) -> str:
-    counts, against = [], []
+def _in_print(run: Run) -> str:
+    """How many losses beat MLE."""
+    found = []
     for part in parts(run, "table1").values():
-        name, cider, bleu = part.facts.name, part.printed, part.printed_in("BLEU-4")
-        in_cider, in_bleu = (sum(value > values[MLE] for value in values.values()) for values in (cider, bleu))
-        counts.append(
-            f"{name} {in_cider} of {len(cider) - 1} losses beat MLE in CIDEr{_here(part, 'CIDEr')} and {in_bleu} in "
-            f"BLEU-4{_here(part, 'BLEU4')}"
-        )
-        for loss, known in part.losses.items():
-            alike = [
-                cider[other]
-                for other, value in part.losses.items()
-                if (value.level, value.reward, value.lazy) == (known.level, known.reward, known.lazy) and other != loss
-            ]
-            if known.pool == "V" and max(alike) < cider[loss]:
-                against.append(f"{known.row.removesuffix(' | V')} ({name})")
-    words = f"*In print*, {'; '.join(counts)}."
-    if against:
-        words += f" Against L4, neither Vbatch nor Vrefs gets V's CIDEr with {' and '.join(against)}."
-    return words
+        texts: list[str] = []
+        for column, metric in (("CIDEr", "CIDEr"), ("BLEU-4", "BLEU4")):
+            theirs, ours = (_beating(of) for of in (part.printed_in(column), part.levels(metric)))
+            of = f" of {theirs[1]} losses beat MLE" * (not texts)
+            texts.append(f"{theirs[0]}{of} in {column}" + (f" (here {ours[0]} of {ours[1]})" if ours[1] else ""))
+        found.append(f"{part.facts.name} {' and '.join(texts)}")
+    return "; ".join(found)
 
 
-def _here(part: Part, metric: str) -> str:
-    means = {loss: part.level(loss, metric) for loss in part.losses}
-    base = means.pop(MLE)
-    others = [mean for mean in means.values() if mean is not None]
-    if base is None or not others:
-        return ""
-    return f" (here {sum(mean > base for mean in others)} of {len(others)})"
+def _beating(levels: Mapping[str, float]) -> tuple[int, int]:
+    """How many losses are above MLE, and of how many; 0 without MLE."""
+    above = [levels[loss] > levels[MLE] for loss in levels if loss != MLE] if MLE in levels else []
+    return sum(above), len(above)
 
 
 def _policy_gradient(run: Run) -> str:
-    stated = run.paper.published.text_claims()["text4.1"]["value"]
     found = []
     for part in parts(run, "table1").values():
-        words = f"{100 * part.printed_gain(_BEST) / part.printed[MLE]:.1f}% {part.facts.name}"
-        best, base = part.level(_BEST), part.level(MLE)
-        found.append(words if best is None or base is None else f"{words} (here {100 * (best / base - 1):.1f}%)")
-    return ClaimsFile.read(run.paper).remark("policy", stated=stated, found=" and ".join(found))
+        words, ours = f"{100 * part.printed_gain(_BEST) / part.printed[MLE]:.1f}% {part.facts.name}", part.levels()
+        here = f" (here {100 * (ours[_BEST] / ours[MLE] - 1):.1f}%)" if {_BEST, MLE} <= set(ours) else ""
+        found.append(words + here)
+    return " and ".join(found)
 
 
 def _determined(run: Run) -> str:
     """How little there is to gain where MLE's translations of generated sentences are close to perfect."""
-    levels = []
+    found = []
     for part in parts(run, "table3").values():
-        level = part.level(MLE)
-        if level is not None and 100 * level >= _ONE_TRANSLATION and run.dataset(part.facts.task) == SCENES:
-            levels.append(f"{100 * level:.1f} {part.facts.name} ({part.printed[MLE]:.1f} in print)")
-    return ClaimsFile.read(run.paper).remark("determined", levels=" and ".join(levels)) if levels else ""
+        level = 100 * part.levels().get(MLE, 0.0)
+        if level >= _ONE_TRANSLATION and run.dataset(part.facts.task) == SCENES:
+            found.append(f"{level:.1f} {part.facts.name} ({part.printed[MLE]:.1f} in print)")
+    return " and ".join(found)

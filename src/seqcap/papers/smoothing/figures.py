@@ -3,24 +3,22 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from seqcap.metrics import registry
-from seqcap.papers.smoothing.rows import MLE, Loss, Part, parts
+from seqcap.papers.smoothing.rows import FILE, MLE, Loss, Part, parts
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 
 # Level of smoothing: none, tokens, sequences or both -> colour.
 _KINDS = {"": draw.MUTED, "tok": draw.OLIVE, "seq": draw.BLUE, "tok-seq": draw.METHOD}
+# Source of substitutes -> how pale its colour is.
+_PALE = {"Vrefs": 0.0, "Vbatch": 0.4, "V": 0.7}
 # Loss -> its name in the figure.
 _EXAMPLES = {MLE: "MLE", "tok": "Tok", "seq_cider_refs": "Seq", "tok_seq_cider_refs": "Tok-Seq"}
-_EXAMPLE_COLOURS = {"MLE": draw.BASELINE} | {
-    label: _KINDS[level] for label, level in (("Tok", "tok"), ("Seq", "seq"), ("Tok-Seq", "tok-seq"))
-}
 _CAPTION_WIDTH = 88
 
 
@@ -29,17 +27,17 @@ def figure1(run: Run) -> Figure | str:
     blocks = [part for part in parts(run, "table1").values() if part.runs]
     if not blocks:
         return "This run has no captioners."
-    whole = [part for part in blocks if set(_EXAMPLES) <= set(part.runs)]
-    part = (whole or blocks)[-1]
+    part = ([part for part in blocks if set(_EXAMPLES) <= set(part.runs)] or blocks)[-1]
     seed = min(entry.seeds[0] for entry in part.runs.values())
     there = {loss: label for loss, label in _EXAMPLES.items() if loss in part.runs}
+    colours = {label: _colour(loss, part.losses[loss]) for loss, label in _EXAMPLES.items()}
     heading = f"{part.facts.name}, best caption of {run.a_beam(part.evaluation)}, seed {seed}"
 
     def captions(item: int) -> dict[str, draw.Line]:
         return {label: draw.beam_caption(run, part.name_of(loss), item) for loss, label in there.items()}
 
     images = draw.choose_images(run.images, 5)
-    rows = draw.example_rows(run, images, captions, heading, _EXAMPLE_COLOURS, _CAPTION_WIDTH)
+    rows = draw.example_rows(run, images, captions, heading, colours, _CAPTION_WIDTH)
     return draw.captions_figure(run, rows, [label for loss, label in _EXAMPLES.items() if loss not in there])
 
 
@@ -59,45 +57,33 @@ def gains(run: Run) -> Figure:
 
 def _gains_panel(axis: Axes, part: Part) -> None:
     gains = part.gains()
-    cells = list(gains.values())
     for place, (loss, cell) in enumerate(gains.items()):
         colour = _KINDS[part.losses[loss].level]
         axis.plot(float(cell.printed), place + 0.16, "x", color=colour, markersize=5)
         if cell.ours.value is not None:
             alone = cell.ours.seeds == 1
             (value,), errors = draw.spans([cell.ours], 100)
-            look: dict[str, Any] = {
-                "color": colour,
-                "elinewidth": 0.6 if alone else 1.4,
-                "alpha": 0.6 if alone else 1.0,
-            }
-            axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", markersize=5, **look)
+            width, alpha = (0.6, 0.6) if alone else (1.4, 1.0)
+            look: dict[str, Any] = {"color": colour, "markersize": 5, "elinewidth": width, "alpha": alpha}
+            axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", **look)
             draw.hollow(axis, [(float(value), place - 0.16)] * alone, colour, "o", 5)
     axis.axvline(0, color=draw.BLACK, linewidth=0.8)
-    axis.set_yticks(range(len(cells)), [cell.row for cell in cells])
-    axis.set_ylim(len(cells) - 0.4, -0.6)
+    axis.set_yticks(range(len(gains)), [cell.row for cell in gains.values()])
+    axis.set_ylim(len(gains) - 0.4, -0.6)
     axis.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     axis.set_axisbelow(True)
     axis.set(xlabel=f"gain in {part.facts.metric} over MLE, x100")
-    absent = "" if any(cell.ours.value is not None for cell in cells) else " (the paper's only)"
+    absent = "" if any(cell.ours.value is not None for cell in gains.values()) else " (the paper's only)"
     axis.set_title(f"{part.facts.name}{absent}", loc="left")
-
-
-_FAMILIES = (
-    "token level",
-    "Seq, Hamming",
-    "Seq, CIDEr or BLEU-4",
-    "Tok-Seq, Hamming",
-    "Tok-Seq, CIDEr or BLEU-4",
-)
-# Source of substitutes -> how pale its colour is.
-_PALE = {"Vrefs": 0.0, "Vbatch": 0.4, "V": 0.7}
 
 
 def _family(loss: Loss) -> str:
     if not loss.pool:
-        return _FAMILIES[0]
-    return _FAMILIES[1 + 2 * (loss.level == "tok-seq") + (loss.reward != "hamming")]
+        return "token level"
+    return f"{loss.level.title()}, {'Hamming' if loss.reward == 'hamming' else 'CIDEr or BLEU-4'}"
+
+
+_FAMILIES = list(dict.fromkeys(map(_family, FILE.losses["captions"].values())))
 
 
 def _colour(name: str, loss: Loss) -> str:
@@ -115,12 +101,11 @@ def curves(run: Run) -> Figure | str:
     axes = figure.subplots(len(there), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, there, strict=True):
         _curves_row(row, run, part)
-    for axis, heading in zip(axes[0], _FAMILIES, strict=True):
-        axis.set_title(heading, loc="left")
-    for axis in axes[-1]:
-        axis.set_xlabel("training step (0: before any)")
+    for column, heading in zip(axes.T, _FAMILIES, strict=True):
+        column[0].set_title(heading, loc="left")
+        column[-1].set_xlabel("training step (0: before any)")
     looks = {"MLE": draw.BASELINE, "MLE + gammaH": draw.MUTED, "Tok": draw.OLIVE}
-    looks |= {"Tok rfreq": draw.lighter(draw.OLIVE, 0.5)}
+    looks["Tok rfreq"] = draw.lighter(draw.OLIVE, 0.5)
     looks |= {f"substitutes from {pool}": draw.lighter(draw.GREY, pale) for pool, pale in _PALE.items()}
     handles = [Line2D([], [], color=colour, linewidth=2, label=label) for label, colour in looks.items()]
     handles.append(Line2D([], [], color=draw.GREY, linewidth=2, linestyle="--", label="lazy"))
@@ -138,16 +123,11 @@ def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
     for axis, family in zip(axes, _FAMILIES, strict=True):
         mine = [entry for loss, entry in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
         draw.plot_curves(axis, shown, mine, colours, dashed)
-    bottom, top = _late(shown)
-    axes[0].set_ylim(bottom, top)
-    axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
-
-
-def _late(curves: pd.DataFrame) -> tuple[float, float]:
-    """Limits for values after the first fifth of training, where losses differ."""
-    late = curves.loc[curves["step"] >= 0.2 * curves["step"].max(), "value"]
+    # After the first fifth of training, where losses differ.
+    late = shown.loc[shown["step"] >= 0.2 * shown["step"].max(), "value"]
     margin = 0.05 * (late.max() - late.min()) or 0.01
-    return late.min() - margin, late.max() + margin
+    axes[0].set_ylim(late.min() - margin, late.max() + margin)
+    axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
 
 
 FIGURES = {"smoothing_fig1": figure1, "smoothing_gains": gains, "smoothing_curves": curves}

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import Run
-from seqcap.report.paper import Paper, Rows, read_yaml
+from seqcap.report.paper import Rows, read_yaml
 from seqcap.report.tables import Cell, gain
 
 MLE = "mle"
@@ -50,13 +50,19 @@ class RowsFile(Frozen):
     entries: Mapping[str, str]
 
 
+FILE: RowsFile = read_yaml(Path(__file__).parent / "rows.yaml", RowsFile)
+
+
 @dataclass(frozen=True)
 class Part:
-    """A part of this run: its entry of rows.yaml, and its losses by their ids."""
+    """A part of this run, and its entry of rows.yaml."""
 
     run: Run
     facts: PartFacts
-    losses: Mapping[str, Loss]
+
+    @property
+    def losses(self) -> Mapping[str, Loss]:
+        return FILE.losses[self.facts.losses]
 
     @property
     def evaluation(self) -> str:
@@ -73,8 +79,8 @@ class Part:
         values = dict(zip(chosen["row"], chosen["value"], strict=True))
         return {loss: values[known.row] for loss, known in self.losses.items()}
 
-    def printed_gain(self, loss: str) -> float:
-        return self.printed[loss] - self.printed[MLE]
+    def printed_gain(self, loss: str, base: str = MLE) -> float:
+        return self.printed[loss] - self.printed[base]
 
     @cached_property
     def runs(self) -> dict[str, ReportedRun]:
@@ -85,15 +91,16 @@ class Part:
         """The name of the run with a loss; a description where there is none."""
         return self.runs[loss].name if loss in self.runs else f"{self.losses[loss].row}, {self.facts.name}"
 
-    def level(self, loss: str, metric: str = "") -> float | None:
-        by_seed = self.run.scores.by_seed(self.name_of(loss), "beam", metric or self.facts.metric)
-        return None if by_seed is None else float(by_seed.mean())
+    def levels(self, metric: str = "") -> dict[str, float]:
+        """Loss -> its mean over seeds, of those that were measured."""
+        of = metric or self.facts.metric
+        found = {loss: self.run.scores.by_seed(self.name_of(loss), "beam", of) for loss in self.losses}
+        return {loss: float(by_seed.mean()) for loss, by_seed in found.items() if by_seed is not None}
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
         metric, block = self.facts.metric, f"{self.facts.metric}, {self.facts.name}"
         ours = gain(self.run, self.name_of(loss), self.name_of(base), "beam", metric)
-        printed = f"{self.printed[loss] - self.printed[base]:.2f}"
-        data = self.run.stand_in(self.facts.task)
+        data, printed = self.run.stand_in(self.facts.task), f"{self.printed_gain(loss, base):.2f}"
         return Cell.of(self.run, metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
 
     def gains(self) -> dict[str, Cell]:
@@ -101,33 +108,16 @@ class Part:
 
 
 def parts(run: Run, table: str = "") -> dict[str, Part]:
-    file = read_rows(run.paper)
-    return {
-        key: Part(run, facts, file.losses[facts.losses])
-        for key, facts in file.parts.items()
-        if table in ("", facts.table)
-    }
-
-
-def read_rows(paper: Paper) -> RowsFile:
-    return _read(paper.folder)
-
-
-@cache
-def _read(folder: Path) -> RowsFile:
-    found: RowsFile = read_yaml(folder / "rows.yaml", RowsFile)
-    return found
+    return {key: Part(run, facts) for key, facts in FILE.parts.items() if table in ("", facts.table)}
 
 
 def entry_name(run: Run, entry: str) -> str:
-    return entry if entry in run.by_name else read_rows(run.paper).entries[entry]
+    return entry if entry in run.by_name else FILE.entries[entry]
 
 
 def rows(run: Run) -> dict[str, Rows]:
     """Published table -> (block or column, row) -> (run, decoder)."""
-    entries = {
-        ("COCO eval server", row): (entry_name(run, name), "beam") for name, row in read_rows(run.paper).entries.items()
-    }
+    entries = {("COCO eval server", row): (entry_name(run, name), "beam") for name, row in FILE.entries.items()}
     made: dict[str, dict[tuple[str, str], tuple[str, str]]] = {"table1": {}, "table2": entries, "table3": {}}
     for part in parts(run).values():
         for loss, known in part.losses.items():

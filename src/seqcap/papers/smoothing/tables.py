@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from seqcap.papers.smoothing.rows import MEMBERS, ON_SERVER, SERVER, parts, read_rows, rows
+from seqcap.papers.smoothing.rows import FILE, MEMBERS, ON_SERVER, SERVER, parts, rows
 from seqcap.report.inputs import Run
 from seqcap.report.tables import Cell, Made, published_cells, quality_cells
 
@@ -17,28 +17,25 @@ def table2(run: Run) -> list[Cell]:
     return [cell.remarked(*_members(run, cell)) for cell in published_cells(run, "table2", rows(run), data=data)]
 
 
-def _members(run: Run, cell: Cell) -> tuple[str, ...]:
-    entry = next((run.by_name.get(name) for name, row in read_rows(run.paper).entries.items() if row == cell.row), None)
+def _members(run: Run, cell: Cell) -> list[str]:
+    """What an entry of ours is made of; nothing of other cells."""
+    entry = next((run.by_name.get(name) for name, row in FILE.entries.items() if row == cell.row), None)
     if entry is None or cell.ours.value is None:
-        return ()
+        return []
     captioners = {part.facts.runs: part.facts.name for part in parts(run, "table1").values()}
-    kind = captioners.get(entry.captioner, f"captioner {entry.captioner}")
-    number = len(entry.seeds)
+    kind, number = captioners.get(entry.captioner, f"captioner {entry.captioner}"), len(entry.seeds)
     if entry.members == 1:
-        seeds = ", ".join(map(str, entry.seeds))
-        return (f"seed{'s' if number > 1 else ''} {seeds}, {kind}",)
+        return [f"seed{'s' if number > 1 else ''} {', '.join(map(str, entry.seeds))}, {kind}"]
     who = "an ensemble" if number == 1 else f"{number} ensembles, each"
-    return (f"{who} of {entry.members} seeds, {kind}; the paper's is of {MEMBERS}",)
+    return [f"{who} of {entry.members} seeds, {kind}; the paper's is of {MEMBERS}"]
 
 
 def table3(run: Run) -> Made:
     by_column = {part.facts.column: part for part in parts(run, "table3").values()}
     there = [part for part in by_column.values() if part.evaluation in run.config.evaluations]
     beams = ", ".join(f"{run.beam(part.evaluation)} on {part.facts.name}" for part in there)
-    cells = [
-        replace(cell, data=run.stand_in(by_column[cell.column].facts.task))
-        for cell in published_cells(run, "table3", rows(run))
-    ]
+    data = {column: run.stand_in(part.facts.task) for column, part in by_column.items()}
+    cells = [replace(cell, data=data[cell.column]) for cell in published_cells(run, "table3", rows(run))]
     return Made(cells, words={"beams": f" ({beams})" if beams else ""})
 
 
