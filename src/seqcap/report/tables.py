@@ -292,18 +292,15 @@ def sizes(items: int, units: str, seeds: int, of: str = "seed") -> str:
     return f"{items} {units} x {seeds} {of}{'s' if seeds > 1 else ''}"
 
 
-def over_seeds(run: Run, name: str, decoder: str, metric: str, by_seed: pd.Series[float] | None) -> Estimate:
+def over_seeds(run: Run, name: str, decoder: str, metric: str) -> Estimate:
     """A run's mean over seeds with their range, if there are several; else the reason why there is no number."""
+    by_seed = run.scores.by_seed(name, decoder, metric)
     if by_seed is None:
         return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
-    seeds, units = len(by_seed), run.kind(run.by_name[name].task).units
+    seeds, units, note = len(by_seed), _kind(run, name).units, registry.find(metric).note
     low, high = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
     n = sizes(run.scores.items(name), units, seeds)
-    return Estimate(float(by_seed.mean()), low, high, n, _noted(metric), seeds=seeds)
-
-
-def _noted(metric: str) -> tuple[str, ...]:
-    return tuple(filter(None, [registry.find(metric).note]))
+    return Estimate(float(by_seed.mean()), low, high, n, (note,) if note else (), seeds=seeds)
 
 
 @dataclass(frozen=True)
@@ -316,11 +313,11 @@ class Measure:
         """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items. A few corpus
         metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
         drawn = self.drawn(run, name)
-        by_seed = None if self.captions == "every" else run.scores.corpus(name, self.decoder, self.metric)
-        if isinstance(drawn, Drawn) or by_seed is None:
+        of_corpus = self.captions != "every" and run.scores.corpus(name, self.decoder, self.metric) is not None
+        if isinstance(drawn, Drawn) or not of_corpus:
             return self._shown(run, name, drawn, registry.find(self.metric).note)
-        found = over_seeds(run, name, self.decoder, self.metric, by_seed)
-        words = "one seed: no range" if len(by_seed) == 1 else f"[ ]: {SEEDS}"
+        found = over_seeds(run, name, self.decoder, self.metric)
+        words = "one seed: no range" if found.seeds == 1 else f"[ ]: {SEEDS}"
         return replace(found, remarks=(*found.remarks, words))
 
     def gain(self, run: Run, name: str, base: str) -> Estimate:
@@ -476,15 +473,18 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
 
 
 def quality_cells(run: Run) -> list[Cell]:
-    """Every quality metric of greedy and best beam captions, with the range over seeds."""
+    """Every quality metric of greedy and best beam captions."""
+    blocks = {f"{{captioner}}, {decoder}": decoder for decoder in ("greedy", "beam")}
+    return ranges(run, blocks, registry.QUALITY_TABLE)
+
+
+def ranges(run: Run, blocks: Mapping[str, str], metrics: Sequence[str]) -> list[Cell]:
+    """Metrics of every captioner with the range over seeds; `blocks` have a decoder each."""
     cells = []
-    for decoder in ("greedy", "beam"):
+    for block, decoder in blocks.items():
         for entry in run.trained:
-            if run.kind(entry.task).quality not in registry.QUALITY_TABLE:
-                continue
-            block, data = f"{entry.captioner}, {decoder}", run.stand_in(entry.task)
-            for metric in registry.QUALITY_TABLE:
-                by_seed = run.scores.by_seed(entry.name, decoder, metric)
-                ours = over_seeds(run, entry.name, decoder, metric, by_seed)
-                cells.append(Cell.of(run, metric, block, entry.label, metric, ours, data))
+            if run.kind(entry.task).quality in registry.QUALITY_TABLE:
+                for metric in metrics:
+                    ours, of = over_seeds(run, entry.name, decoder, metric), block.format(captioner=entry.captioner)
+                    cells.append(Cell.of(run, metric, of, entry.label, metric, ours, run.stand_in(entry.task)))
     return cells

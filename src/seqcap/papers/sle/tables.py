@@ -2,7 +2,7 @@
 
 from seqcap.metrics import registry
 from seqcap.report.inputs import Run
-from seqcap.report.tables import Cell, Measure, over_seeds, published_cells, quality_cells
+from seqcap.report.tables import Cell, Measure, published_cells, quality_cells, ranges
 from seqcap.report.tradeoff import level
 
 
@@ -22,14 +22,7 @@ def table4(run: Run) -> list[Cell]:
 
 
 def diversity(run: Run) -> list[Cell]:
-    cells = []
-    for decoder, block in (("sample", f"{run.samples()} samples"), ("beam", f"beam of {run.beam()}")):
-        for entry in run.trained:
-            for metric in registry.DIVERSITY:
-                by_seed = run.scores.corpus(entry.name, decoder, metric)
-                ours = over_seeds(run, entry.name, decoder, metric, by_seed)
-                cells.append(Cell.of(run, metric, block, entry.label, metric, ours, run.stand_in(entry.task)))
-    return cells
+    return ranges(run, {f"{run.samples()} samples": "sample", f"beam of {run.beam()}": "beam"}, registry.DIVERSITY)
 
 
 TABLES = {"sle_table4": table4, "sle_quality": quality_cells, "sle_diversity": diversity}
