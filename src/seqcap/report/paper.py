@@ -43,7 +43,7 @@ class TableText(Frozen):
     notes: Mapping[str, str] = {}  # printed row -> what is said of it
     # Columns that the paper does not print -> metric and captions. Those that nothing was measured of are left out.
     beside: Mapping[str, tuple[str, Captions]] = {}
-    # Tables of our runs: block -> column -> decoder, metric and captions; a row per run, and the same of people's.
+    # Block (`{captioner}`: that of the row's run) -> columns, a row per run; and the same of people's captions.
     measured: Mapping[str, Sources] = {}
     people: Mapping[str, Sources] = {}
     exact: bool = False  # whether it is only of data whose every fact is known
