@@ -5,7 +5,7 @@ import sys
 from seqcap import papers
 from seqcap.config.rating import RatingConfig
 from seqcap.errors import one_line_errors
-from seqcap.rating.kit import write_kit
+from seqcap.rating.page import write_kit
 from seqcap.report.inputs import Run
 from seqcap.system.scratch import alone
 

@@ -51,8 +51,8 @@ def test_claims_have_the_sign_that_the_paper_prints(name: str):
     run = whole(name)
     for claim in all_claims(run):
         assert set(claim.names) <= set(run.by_name)
-        printed = float(claim.paper_text() or claim.direction)
-        assert printed * claim.direction > 0, claim
+        printed = claim.paper_text()
+        assert not printed or float(printed) * claim.direction > 0, claim
 
 
 def test_a_claim_has_one_primary_comparison_and_says_why():

@@ -21,8 +21,8 @@ from seqcap.evaluation.retrieval import most_similar
 from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.papers.psst import claims, rating
 from seqcap.papers.psst.methods import PLACES
-from seqcap.rating.key import read_key
-from seqcap.rating.kit import write_kit
+from seqcap.rating import read_key
+from seqcap.rating.page import write_kit
 from seqcap.report.inputs import Run
 from seqcap.world.graph import sample
 from seqcap.world.scenes import SCENES

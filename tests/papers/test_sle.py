@@ -13,10 +13,10 @@ from seqcap.errors import InputError
 from seqcap.papers.sle import figures
 from seqcap.papers.sle.claims import remarks
 from seqcap.papers.sle.sweep import chosen_alpha, outside_sweep, sweep
-from seqcap.papers.sle.tables import truth
 from seqcap.report.claims import run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run, Scores
+from seqcap.report.tables import make_table
 from seqcap.report.verdicts import FAILS, HOLDS, UNTESTABLE
 
 PAPER = papers.load("sle")
@@ -89,7 +89,7 @@ def test_truth_of_clips_is_left_out_where_only_theirs_is_unknown(sle, monkeypatc
     run = replace(run, config=run.config.model_copy(update={"tasks": tasks}))
     assert run.knows_facts
     assert not run.knows_facts_of("clip")
-    assert {cell.block for cell in truth(run)} == {"lstm", "attention", ""}
+    assert {cell.block for cell in make_table(run, "sle_truth").cells} == {"lstm", "attention", ""}
 
 
 def test_people_are_those_who_described_pictures(sle, monkeypatch: pytest.MonkeyPatch):

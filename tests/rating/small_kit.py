@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seqcap.rating.key import Key, read_key
+from seqcap.rating import Key, read_key
 from seqcap.rating.page import AccuracyItem, NaturalnessItem
 
 IMAGES = 4

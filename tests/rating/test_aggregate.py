@@ -7,8 +7,8 @@ import pytest
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
+from seqcap.rating import Key
 from seqcap.rating.aggregate import COLUMNS, aggregate, as_table, fleiss_kappa
-from seqcap.rating.key import Key
 from seqcap.rating.page import NaturalnessItem, write_page
 from seqcap.report.statistics import bootstrap_interval
 

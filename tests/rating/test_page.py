@@ -13,7 +13,7 @@ from PIL import Image
 from small_kit import HOSTILE, accuracy_items, naturalness_items
 
 from seqcap.errors import InputError
-from seqcap.rating.key import read_key
+from seqcap.rating import read_key
 from seqcap.rating.page import AccuracyItem, NaturalnessItem, write_page
 from seqcap.world.drawing import draw
 from seqcap.world.graph import sample

@@ -37,18 +37,6 @@ def test_several_evaluations_are_read_as_one(smoothing):
         assert run.scores.sample(name, "beam", metric, "best") is not None
 
 
-def test_peoples_captions_count_once(tmp_path: Path):
-    files = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
-    for file, own in zip(files, ("a", "b"), strict=True):
-        rows = [score(variant="human", item=item, seed=0) for item in range(2)]
-        parquet.write_rows(file, [*rows, score(variant=own)], schemas.SCORES)
-    read = Scores.read(files)
-    people = read.per_item("human", "sample", "CIDEr", "every")
-    assert people is not None
-    assert len(people) == 2
-    assert read.per_item("b", "sample", "CIDEr", "every") is not None
-
-
 def test_peoples_captions_count_once_in_each_metric(tmp_path: Path):
     """What retrieval says of them is kept beside what the evaluation says, and another domain's is not."""
     files = {"evaluation": ("CIDEr",), "retrieval": ("bits", "fixed_R@1"), "second": ("CIDEr", "bits", "alone")}

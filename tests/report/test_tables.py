@@ -203,7 +203,7 @@ def pair(**changes: object) -> list[dict[str, object]]:
 
 def gained(sle, rows: list[dict[str, object]], base: str = "xe", metric: str = "METEOR") -> tables.Estimate:
     """The gain of SLL, of these scores."""
-    return tables.gain(replace(sle.read(), scores=scores_of(rows)), "sll", base, "beam", metric)
+    return tables.Measure("beam", metric).gain(replace(sle.read(), scores=scores_of(rows)), "sll", base)
 
 
 def test_a_gain_is_paired_and_of_the_corpus_value(sle):

@@ -7,20 +7,9 @@ from invented_runs import Rows, SleRun, scores_of
 from seqcap import papers
 from seqcap.report import statistics
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn, Missing
-from seqcap.report.tables import Measure
-from seqcap.report.tradeoff import (
-    Curve,
-    OperatingPoint,
-    Reading,
-    Score,
-    choose,
-    difference,
-    interpolate,
-    nearest,
-    read_all,
-    shown,
-)
+from seqcap.report.statistics import Drawn, Missing, difference
+from seqcap.report.tables import Measure, shown
+from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest, read_all
 
 X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
 CURVE = Curve("A", ("a1", "a2", "a3"), (1.0, 2.0, 3.0))

@@ -2,7 +2,8 @@
 
 - `paper.yaml`: facts, rows and columns (`seqcap.report.paper.Facts`); `published/`: the paper's own numbers.
 - `tables.yaml` and `tables.py`: title and text of each table; `TABLES`, file name -> function of the run that gives its
-  cells. Tables of `published` cells need no function. With `details: true`, here or below, it is on the details' page.
+  cells. Tables of `published` or `measured` cells need none. With `details: true`, here or below, it is on the details'
+  page.
 - `figures.yaml` and `figures.py`: title and caption of each figure; `FIGURES`, file name -> function that draws it.
   Nothing else imports it, nor matplotlib.
 - `claims.yaml` (`seqcap.report.claims_file.ClaimsFile`): the main finding, and the claims, each a sentence of the paper
@@ -75,7 +76,7 @@ def _check(name: str) -> None:
             raise InputError(place, f"has no {file}", "every paper has one")
     paper = load(name)
     for part, needed in (
-        ("tables", [key for key, text in paper.tables.items() if not text.published]),
+        ("tables", [key for key, text in paper.tables.items() if not (text.published or text.measured)]),
         ("figures", list(paper.figures)),
     ):
         missing = [key for key in needed if key not in _keys(folder / f"{part}.py", part.upper())]

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from seqcap.errors import InputError
-from seqcap.rating.key import Entry, Key, Task, read_key
+from seqcap.rating import Entry, Key, Task, read_key
 from seqcap.report.statistics import bootstrap_interval
 
 # The columns of raters' files. `choice` is the side that was chosen, a or b; `place` where it stood, 1 or 2.

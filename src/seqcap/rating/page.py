@@ -1,4 +1,4 @@
-"""Writes the page that raters judge captions on, and the key to its questions.
+"""Writes the page that raters judge captions on and the key to its questions, or why there is no page.
 
 The page is one HTML file that needs no network and allows itself none: it holds the questions as JSON and the images as
 data URIs. The scenes are drawn for the page, larger than the captioner's images and without their noise, so no
@@ -19,13 +19,16 @@ import numpy as np
 from markupsafe import Markup
 
 from seqcap.errors import InputError
+from seqcap.evaluation.retrieval import most_similar
 from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
-from seqcap.rating import KEY_FILE
-from seqcap.rating.key import Entry, Key, Task
+from seqcap.rating import KEY_FILE, PAGE, Entry, Key, Task, kit_folder
+from seqcap.report.inputs import Run
 from seqcap.report.standalone import render
+from seqcap.tasks import ARTIFACTS
 from seqcap.world.drawing import draw
 from seqcap.world.graph import Scene
+from seqcap.world.scenes import SCENES_FILE, read_scenes
 
 # Part of the code of every module that imports this one (`pipeline.code`).
 DATA_FILES = "web/*"
@@ -51,6 +54,23 @@ class NaturalnessItem:
     caption: str
     against: str
     against_caption: str
+
+
+def write_kit(run: Run, judge: str) -> None:
+    """Writes reports/<paper>/rating: page and key, or where there is nothing to show or to ask, README.md. `judge` is
+    the folder of the retriever that says which images are similar."""
+    task, folder = run.config.pictures, kit_folder(run.paper.name)
+    why = f"The pictures are photographs ({run.dataset(task)}), which are not ours to show."
+    if run.config.tasks[task].show:
+        part = run.paper.find("rating")
+        accuracy, naturalness = part.questions(run, most_similar(judge, task, run.split(task)))
+        if accuracy or naturalness:
+            scenes = read_scenes(ARTIFACTS / task / "data" / SCENES_FILE)
+            write_page(folder / PAGE, accuracy, naturalness, "Captions of pictures", scenes)
+            return
+        why = "None of the methods that the paper's raters judged is part of this run."
+    with atomic(folder / "README.md") as path:
+        path.write_text(f"# No page for raters\n\n{why}\n", encoding="utf-8")
 
 
 def write_page(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -80,7 +78,7 @@ class ClaimsFile(Frozen):
 
     @classmethod
     def read(cls, paper: Paper) -> ClaimsFile:
-        return _read(paper.folder / "claims.yaml")
+        return read_yaml(paper.folder / "claims.yaml", cls)
 
     def remark(self, key: str, /, **values: Any) -> str:
         return self.remarks[key].format(**values)
@@ -121,9 +119,3 @@ class ClaimsFile(Frozen):
                 entry.base,
                 phrase=self.words.get(where, {}).get(column, ""),
             )
-
-
-@cache
-def _read(path: Path) -> ClaimsFile:
-    found: ClaimsFile = read_yaml(path, ClaimsFile)
-    return found

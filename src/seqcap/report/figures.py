@@ -119,25 +119,24 @@ class Line:
 
 @dataclass(frozen=True)
 class Row:
-    """One image with its captions: per column a heading and the lines below it."""
+    """One image with its captions: a column's first line is its heading."""
 
     name: str
     file: str | None  # None for an image of the paper, which is not at hand
-    headings: list[Line]
     columns: list[list[Line]]
     task: str = ""  # that of a clip; "" for an image
 
     @property
     def height(self) -> float:
-        lines = max(sum(line.lines for line in column) for column in self.columns)
+        lines = max(sum(line.lines for line in column[1:]) for column in self.columns)
         return max(lines * _LINE + 0.5, 1.55 if self.file else 0.9)
 
 
 def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ()) -> Figure:
     """A row per image: the image, or its file name where it may not be shown, and columns as wide as their text; below,
     the systems that are `left_out` because this run does not have them."""
-    columns = [[[line, *lines] for line, lines in zip(row.headings, row.columns, strict=True)] for row in rows]
-    inches = [_CHARACTER * (2 + max(map(_width, column))) for column in zip(*columns, strict=True)]
+    columns = zip(*(row.columns for row in rows), strict=True)
+    inches = [_CHARACTER * (2 + max(map(_width, column))) for column in columns]
     words = textwrap.fill(f"Not part of this run: {', '.join(left_out)}." if left_out else "", 100)
     below = Line(words, GREY)
     height = sum(row.height for row in rows) + 0.1 + (below.lines * _LINE if words else 0.0)
@@ -147,10 +146,10 @@ def captions_figure(run: Run, rows: Sequence[Row], left_out: Sequence[str] = ())
     for row in rows:
         _draw_image(figure, 0.1, top, row, run)
         left = 2.1
-        for heading, column, width in zip(row.headings, row.columns, inches, strict=True):
+        for (heading, *lines), width in zip(row.columns, inches, strict=True):
             _text(figure, left, top - 0.12, heading)
             y = top - 0.12 - 1.35 * _LINE
-            for line in column:
+            for line in lines:
                 _text(figure, left, y, line)
                 y -= _LINE * line.lines
             left += width
@@ -176,12 +175,12 @@ def systems_row(
     width: int,
     task: str = "",
 ) -> Row:
-    names, texts = [], []
+    names, texts = [Line("")], [Line(heading, GREY)]
     for name, caption in captions.items():
         wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)
         texts.append(wrapped)
         names.append(Line(name + "\n" * (wrapped.lines - 1), colours[name], bold=True))
-    return Row(title, file, [Line(""), Line(heading, GREY)], [names, texts], task)
+    return Row(title, file, [names, texts], task)
 
 
 def example_rows(
@@ -306,6 +305,26 @@ def plot_start(axis: Axes, curves: pd.DataFrame, entries: Iterable[ReportedRun],
     starts = curves.loc[curves["variant"].isin(names) & (curves["step"] == 0), "value"]
     if not starts.empty:
         axis.axhline(starts.mean(), color="#666666", linestyle="--", linewidth=1, label=f"{label} (step 0)")
+
+
+def curves_panel(
+    axis: Axes,
+    run: Run,
+    title: str,
+    quantities: Collection[str],
+    entries: Sequence[ReportedRun],
+    colours: Mapping[str, str],
+    start: str = "",
+    scale: float = 1.0,
+) -> None:
+    """Learning curves of some runs, of which none has two of the quantities; `start` names what they start from."""
+    curves = run.curves[run.curves["quantity"].isin(quantities)]
+    curves = curves.assign(value=scale * curves["value"])
+    plot_curves(axis, curves, entries, colours)
+    if start:
+        plot_start(axis, curves, entries, start)
+    axis.set_title(title, loc="left")
+    axis.set_xlabel("training step (0: before any)")
 
 
 def binned(curve: pd.DataFrame) -> pd.DataFrame:

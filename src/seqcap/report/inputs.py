@@ -32,7 +32,7 @@ HUMAN = "human"  # captions that people wrote are scored as if a run had this na
 _SAME = {"COCO Karpathy test": ("coco", "test")}
 # Part of the code of every module that imports this one (`pipeline.code`).
 DATA_FILES = "datasets.yaml"
-_DATASETS: Mapping[str, Mapping[str, str]] = read_yaml(Path(__file__).with_name("datasets.yaml"), dict)
+_DATASETS = read_yaml(Path(__file__).with_name("datasets.yaml"), dict[str, dict[str, str]])
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
@@ -13,10 +13,13 @@ from seqcap.config import Frozen
 from seqcap.errors import InputError
 from seqcap.report.published import Published
 
+_T = TypeVar("_T")
 # The decoded captions of an item that a number is about: all of them, the first, or the set as a whole.
 Captions = Literal["every", "best", "set"]
 # Column of a table -> (metric in the scores, over which captions of an item).
 Columns = Mapping[str, tuple[str, Captions]]
+# Column of a table -> (decoder, metric, captions).
+Sources = Mapping[str, tuple[str, str, Captions]]
 # Published row, where its label stands for several runs (block, row) or (column, row) -> (run, decoder).
 Rows = Mapping[str, tuple[str, str]] | Mapping[tuple[str, str], tuple[str, str]]
 
@@ -40,6 +43,11 @@ class TableText(Frozen):
     notes: Mapping[str, str] = {}  # printed row -> what is said of it
     # Columns that the paper does not print -> metric and captions. Those that nothing was measured of are left out.
     beside: Mapping[str, tuple[str, Captions]] = {}
+    # Block (`{captioner}`: that of the row's run) -> columns, a row per run; and the same of people's captions.
+    measured: Mapping[str, Sources] = {}
+    people: Mapping[str, Sources] = {}
+    exact: bool = False  # whether it is only of data whose every fact is known
+    exact_reading: str = ""  # on such data, what is at `{exact}` in the reading
     details: bool = False  # whether it is on the page of details
 
 
@@ -48,6 +56,7 @@ class FigureText(Frozen):
 
     title: str
     caption: str
+    panels: Mapping[str, tuple[str, ...]] = {}  # of learning curves: title -> the quantities that it shows
     details: bool = False  # whether it is on the page of details
 
 
@@ -89,13 +98,11 @@ class Paper:
 
     @cached_property
     def tables(self) -> Mapping[str, TableText]:
-        found: Mapping[str, TableText] = read_yaml(self.folder / "tables.yaml", Mapping[str, TableText])
-        return found
+        return read_yaml(self.folder / "tables.yaml", dict[str, TableText])
 
     @cached_property
     def figures(self) -> Mapping[str, FigureText]:
-        found: Mapping[str, FigureText] = read_yaml(self.folder / "figures.yaml", Mapping[str, FigureText])
-        return found
+        return read_yaml(self.folder / "figures.yaml", dict[str, FigureText])
 
     def functions(self, part: str) -> Mapping[str, Callable[..., Any]]:
         """`TABLES` of tables.py or `FIGURES` of figures.py, empty without such a module."""
@@ -108,7 +115,7 @@ class Paper:
         return next(row for rows in tables for row, source in rows.items() if source == (run, decoder))
 
 
-def read_yaml(path: Path, kind: Any) -> Any:
+def read_yaml(path: Path, kind: type[_T]) -> _T:
     """A YAML file as a pydantic type; an InputError names file, key and problem."""
     if not path.is_file():
         raise InputError(path, "does not exist", "every paper has one")

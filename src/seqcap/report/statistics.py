@@ -115,6 +115,17 @@ class Missing:
     absent: bool = False
 
 
+def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
+    if isinstance(left, Missing):
+        return left
+    if isinstance(right, Missing):
+        return right
+    seeds = {seed: value - right.by_seed[seed] for seed, value in left.by_seed.items() if seed in right.by_seed}
+    remarks = tuple(dict.fromkeys((*left.remarks, *right.remarks)))
+    items = min(left.items, right.items)
+    return Drawn(left.value - right.value, left.resampled - right.resampled, seeds, items, remarks)
+
+
 def paired(samples: Sequence[Sample]) -> list[Sample] | None:
     """Systems on their common seeds, without what is undefined for one of them; None where no seed is left."""
     common = np.array(sorted(set.intersection(*(set(sample.seeds.tolist()) for sample in samples))), dtype=np.int64)

@@ -1,14 +1,15 @@
 """Tables with our numbers beside the published ones, as CSV for machines and markdown for readers.
 
-A paper's paper.yaml says which run and decoder make a row, and which metric and captions a column; `estimate` computes
+A paper's paper.yaml says which run and decoder make a row, and which metric and captions a column; `Measure` computes
 the value and its interval.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -23,7 +24,8 @@ from seqcap.report import REPORTS, published, statistics
 from seqcap.report.inputs import HUMAN, Run
 from seqcap.report.markdown import markdown_table
 from seqcap.report.paper import Captions, Columns, Ours, Rows, TableText
-from seqcap.report.statistics import Missing, Sample
+from seqcap.report.statistics import Drawn, Missing, difference
+from seqcap.tasks import Kind
 
 COLUMNS = ["block", "row", "column", "direction", "paper", "ours", "ours_low", "ours_high", "n", "note"]
 
@@ -36,6 +38,8 @@ _FEWER = (
     "°: fewer training seeds than other rows (column n), a direction and no comparison; with one, [ ] is over test "
     "items alone."
 )
+# Metrics of data whose every fact is known.
+_EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
 HUMAN_LABEL = "human captions"
 
 
@@ -230,7 +234,6 @@ class Made:
     layout: type[Table] = Table
 
 
-Make = Callable[[Run], list[Cell] | Made]  # how a table is made
 Grid = Mapping[tuple[str, str], Mapping[str, Cell]]  # block and row -> column -> cell
 
 
@@ -244,9 +247,11 @@ def write_tables(run: Run) -> None:
 def make_table(run: Run, name: str) -> Table:
     whole, run = run, run.on_common_seeds()
     text, functions = run.paper.tables[name], run.paper.functions("tables")
-    made = functions[name](run) if name in functions else published_table(run, text)
+    make = functions.get(name, partial(published_table if text.published else measured_table, text=text))
+    made = make(run)
     made = made if isinstance(made, Made) else Made(made)
-    reading = made.reading or run.fill(text.reading, text.evaluation, **made.words)
+    words = {"exact": f"{text.exact_reading} " if run.knows_facts else "", **made.words}
+    reading = made.reading or run.fill(text.reading, text.evaluation, **words)
     return made.layout(run.fill(text.title), reading, made.cells, text.brackets, _seeds(whole, run, made.cells))
 
 
@@ -270,48 +275,16 @@ def published_table(run: Run, text: TableText) -> list[Cell]:
     return [cell.remarked(text.notes[cell.row]) if cell.row in text.notes else cell for cell in cells]
 
 
-def estimate(run: Run, name: str, decoder: str, metric: str, captions: Captions) -> Estimate:
-    """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items. A few corpus
-    metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
-    sample = run.scores.sample(name, decoder, metric, captions)
-    if sample is not None:
-        return _over_both(run, name, metric, [sample], _noted(metric))
-    by_seed = None if captions == "every" else run.scores.corpus(name, decoder, metric)
-    found = over_seeds(run, name, decoder, metric, by_seed)
-    if by_seed is None:
-        return found
-    words = "one seed: no range" if len(by_seed) == 1 else f"[ ]: {SEEDS}"
-    return replace(found, remarks=(*found.remarks, words))
-
-
-def gain(run: Run, name: str, base: str, decoder: str, metric: str, captions: Captions = "best") -> Estimate:
-    """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds."""
-    samples = run.paired((name, base), decoder, metric, captions)
-    if isinstance(samples, Missing):
-        return Estimate(None, remarks=(samples.reason,), absent=samples.absent)
-    return _over_both(run, name, metric, samples)
-
-
-def _over_both(run: Run, name: str, metric: str, samples: Sequence[Sample], remarks: tuple[str, ...] = ()) -> Estimate:
-    entry = run.by_name.get(name)
-    kind = run.kind(entry.task if entry else run.config.pictures)
-    same = statistics.paired(samples)
-    if same is None:
-        return Estimate(None, remarks=(f"{metric} is undefined for every test {kind.unit}",))
-    first, *others = same
-    value, resampled = first.by_seed.mean(), first.resampled
-    for other in others:
-        value, resampled = value - other.by_seed.mean(), resampled - other.resampled
-    items, seeds = int(first.counted.any(axis=1).sum()), len(first.seeds)
-    if name == HUMAN:
-        n, seeds = f"{items} {kind.units}", 0
-    elif entry and entry.members > 1:
-        n, seeds = sizes(items, kind.units, seeds, "ensemble"), 0
-    else:
-        n = sizes(items, kind.units, seeds)
+def shown(drawn: Drawn | Missing, units: str, note: str = "", of: str = "seed") -> Estimate:
+    """A number as tables show it; `units` names its items, `note` is said of every value of the metric."""
+    if isinstance(drawn, Missing):
+        return Estimate(None, remarks=(drawn.reason,), absent=drawn.absent)
+    seeds, remarks = len(drawn.by_seed), tuple(filter(None, (note, *drawn.remarks)))
+    n = sizes(drawn.items, units, seeds, of) if seeds else f"{drawn.items} {units}"
+    seeds = seeds if of == "seed" else 0
     if seeds == 1:
-        remarks = (*remarks, f"{ONE_SEED} {kind.units} alone")
-    return Estimate(float(value), *statistics.interval(resampled), n, remarks, seeds=seeds)
+        remarks = (*remarks, f"{ONE_SEED} {units} alone")
+    return Estimate(drawn.value, *statistics.interval(drawn.resampled), n, remarks, seeds=seeds)
 
 
 def sizes(items: int, units: str, seeds: int, of: str = "seed") -> str:
@@ -319,18 +292,15 @@ def sizes(items: int, units: str, seeds: int, of: str = "seed") -> str:
     return f"{items} {units} x {seeds} {of}{'s' if seeds > 1 else ''}"
 
 
-def over_seeds(run: Run, name: str, decoder: str, metric: str, by_seed: pd.Series[float] | None) -> Estimate:
+def over_seeds(run: Run, name: str, decoder: str, metric: str) -> Estimate:
     """A run's mean over seeds with their range, if there are several; else the reason why there is no number."""
+    by_seed = run.scores.by_seed(name, decoder, metric)
     if by_seed is None:
         return Estimate(None, remarks=(run.scores.why_missing(name, decoder, metric),))
-    seeds, units = len(by_seed), run.kind(run.by_name[name].task).units
+    seeds, units, note = len(by_seed), _kind(run, name).units, registry.find(metric).note
     low, high = (float(by_seed.min()), float(by_seed.max())) if seeds > 1 else (None, None)
     n = sizes(run.scores.items(name), units, seeds)
-    return Estimate(float(by_seed.mean()), low, high, n, _noted(metric), seeds=seeds)
-
-
-def _noted(metric: str) -> tuple[str, ...]:
-    return tuple(filter(None, [registry.find(metric).note]))
+    return Estimate(float(by_seed.mean()), low, high, n, (note,) if note else (), seeds=seeds)
 
 
 @dataclass(frozen=True)
@@ -340,7 +310,40 @@ class Measure:
     captions: Captions = "best"
 
     def of(self, run: Run, name: str) -> Estimate:
-        return estimate(run, name, self.decoder, self.metric, self.captions)
+        """A run's score, its mean over seeds, with the 95% interval of the bootstrap over seeds and items. A few corpus
+        metrics (vocabulary, Self-BLEU-4) say nothing of single items: theirs is the range over seeds."""
+        drawn = self.drawn(run, name)
+        of_corpus = self.captions != "every" and run.scores.corpus(name, self.decoder, self.metric) is not None
+        if isinstance(drawn, Drawn) or not of_corpus:
+            return self._shown(run, name, drawn, registry.find(self.metric).note)
+        found = over_seeds(run, name, self.decoder, self.metric)
+        words = "one seed: no range" if found.seeds == 1 else f"[ ]: {SEEDS}"
+        return replace(found, remarks=(*found.remarks, words))
+
+    def gain(self, run: Run, name: str, base: str) -> Estimate:
+        """How much higher a run scores than `base`, with the 95% interval of the paired bootstrap, on common seeds."""
+        samples = run.paired((name, base), self.decoder, self.metric, self.captions)
+        drawn = samples if isinstance(samples, Missing) else difference(*map(Drawn.of, samples))
+        return self._shown(run, name, drawn)
+
+    def drawn(self, run: Run, name: str) -> Drawn | Missing:
+        sample = run.scores.sample(name, self.decoder, self.metric, self.captions)
+        if sample is None:
+            return Missing(run.scores.why_missing(name, self.decoder, self.metric))
+        same = statistics.paired([sample])
+        if same is None:
+            return Missing(f"{self.metric} is undefined for every test {_kind(run, name).unit}")
+        found = Drawn.of(same[0])
+        return replace(found, by_seed={}) if name == HUMAN else found
+
+    @staticmethod
+    def _shown(run: Run, name: str, drawn: Drawn | Missing, note: str = "") -> Estimate:
+        several = name in run.by_name and run.by_name[name].members > 1
+        return shown(drawn, _kind(run, name).units, note, "ensemble" if several else "seed")
+
+
+def _kind(run: Run, name: str) -> Kind:
+    return run.kind(run.by_name[name].task if name in run.by_name else run.config.pictures)
 
 
 def published_cells(
@@ -368,7 +371,7 @@ def published_cells(
         elif source[0] not in run.by_name:
             ours = Estimate(None, remarks=(f"variant {source[0]} is not part of this run",), absent=True)
         else:
-            ours = estimate(run, *source, metric, captions)
+            ours = Measure(source[1], metric, captions).of(run, source[0])
         cells.append(Cell.beside(printed, metric, ours, data))
         sources.append(source)
     in_print = {name for others in rows.values() for name, _ in others.values()}
@@ -435,6 +438,31 @@ def _with_unpublished(
     return cells
 
 
+def measured_table(run: Run, text: TableText) -> list[Cell] | Made:
+    """Our runs' numbers, then people's, who used no decoder: what is said of samples is said of their captions."""
+    if text.exact and not run.knows_facts:
+        dataset = run.dataset(run.config.pictures)
+        return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
+    cells = []
+    for block, sources in text.measured.items():
+        columns = {run.fill(column): Measure(*of) for column, of in sources.items()}
+        for entry in run.trained:
+            if not text.exact or run.knows_facts_of(entry.task):
+                cells += measured_cells(run, block.format(captioner=entry.captioner), entry, columns)
+    no_decoder = Estimate(None, remarks=(f"human captions come from no decoder: see {run.samples()} samples",))
+    for block, sources in text.people.items():
+        columns = {run.fill(column): Measure(*of) for column, of in sources.items()}
+        for cell in measured_cells(run, block, None, columns):
+            cells.append(cell if columns[cell.column].decoder == "sample" else replace(cell, ours=no_decoder))
+    return cells
+
+
+def columns_beside(run: Run, table: str, decoder: str) -> dict[str, Measure]:
+    """The columns `beside` of a table, without those that this run's data say nothing of."""
+    found = {column: Measure(decoder, *of) for column, of in run.paper.tables[table].beside.items()}
+    return {column: of for column, of in found.items() if run.knows_facts or of.metric not in _EXACT}
+
+
 def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Mapping[str, Measure]) -> list[Cell]:
     name, label = (entry.name, entry.label) if entry else (HUMAN, HUMAN_LABEL)
     data = run.stand_in(entry.task if entry else run.config.pictures)
@@ -444,21 +472,19 @@ def measured_cells(run: Run, block: str, entry: ReportedRun | None, columns: Map
     ]
 
 
-def no_truth(run: Run) -> Made:
-    dataset = run.dataset(run.config.pictures)
-    return Made([], f"Not measured on {dataset}: only generated scenes come with every fact that is true of them.")
-
-
 def quality_cells(run: Run) -> list[Cell]:
-    """Every quality metric of greedy and best beam captions, with the range over seeds."""
+    """Every quality metric of greedy and best beam captions."""
+    blocks = {f"{{captioner}}, {decoder}": decoder for decoder in ("greedy", "beam")}
+    return ranges(run, blocks, registry.QUALITY_TABLE)
+
+
+def ranges(run: Run, blocks: Mapping[str, str], metrics: Sequence[str]) -> list[Cell]:
+    """Metrics of every captioner with the range over seeds; `blocks` have a decoder each."""
     cells = []
-    for decoder in ("greedy", "beam"):
+    for block, decoder in blocks.items():
         for entry in run.trained:
-            if run.kind(entry.task).quality not in registry.QUALITY_TABLE:
-                continue
-            block, data = f"{entry.captioner}, {decoder}", run.stand_in(entry.task)
-            for metric in registry.QUALITY_TABLE:
-                by_seed = run.scores.by_seed(entry.name, decoder, metric)
-                ours = over_seeds(run, entry.name, decoder, metric, by_seed)
-                cells.append(Cell.of(run, metric, block, entry.label, metric, ours, data))
+            if run.kind(entry.task).quality in registry.QUALITY_TABLE:
+                for metric in metrics:
+                    ours, of = over_seeds(run, entry.name, decoder, metric), block.format(captioner=entry.captioner)
+                    cells.append(Cell.of(run, metric, of, entry.label, metric, ours, run.stand_in(entry.task)))
     return cells

@@ -8,7 +8,7 @@ the same place, which gives the interval; where it does not get there, it has no
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from seqcap.metrics import registry
 from seqcap.report import statistics
-from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.inputs import Run
 from seqcap.report.statistics import Drawn, Floats, Missing, Sample
-from seqcap.report.tables import ONE_SEED, Estimate, Measure, sizes
+from seqcap.report.tables import Measure
 
 _SOME = 0.05  # a share of resamples without a value that a reader must know of
 # Of a curve's range, this share at either end is no place to compare: another sample might not get there.
@@ -128,11 +128,7 @@ class Score:
     runs: tuple[str, ...] = ()
 
     def drawn(self, run: Run) -> Drawn | Missing:
-        samples = _samples(run, [self.name], self.measure)
-        if isinstance(samples, Missing):
-            return samples
-        found = Drawn.of(samples[0])
-        return replace(found, by_seed={}) if self.name == HUMAN else found
+        return self.measure.drawn(run, self.name)
 
 
 def interpolate(x: Floats, y: Floats, where: float, lower: bool = False) -> tuple[float, Floats]:
@@ -221,30 +217,6 @@ def nearest(run: Run, curve: Curve, point: OperatingPoint | None) -> str | None:
 def level(run: Run, name: str, measure: Measure) -> float | None:
     by_seed = run.scores.by_seed(name, measure.decoder, measure.metric, measure.captions)
     return None if by_seed is None else float(by_seed.mean())
-
-
-def shown(drawn: Drawn | Missing, units: str, note: str = "") -> Estimate:
-    """A number as tables show it; `units` names its items, `note` is said of every value of the metric."""
-    if isinstance(drawn, Missing):
-        return Estimate(None, remarks=(drawn.reason,), absent=drawn.absent)
-    seeds, remarks = len(drawn.by_seed), tuple(filter(None, (note, *drawn.remarks)))
-    if seeds == 1:
-        remarks = (*remarks, f"{ONE_SEED} {units} alone")
-    n = sizes(drawn.items, units, seeds) if seeds else f"{drawn.items} {units}"
-    return Estimate(drawn.value, *statistics.interval(drawn.resampled), n, remarks, seeds=seeds)
-
-
-def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
-    if isinstance(left, Missing):
-        return left
-    if isinstance(right, Missing):
-        return right
-    seeds: Mapping[int, float] = {
-        seed: value - right.by_seed[seed] for seed, value in left.by_seed.items() if seed in right.by_seed
-    }
-    remarks = tuple(dict.fromkeys((*left.remarks, *right.remarks)))
-    items = min(left.items, right.items)
-    return Drawn(left.value - right.value, left.resampled - right.resampled, seeds, items, remarks)
 
 
 def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] | Missing:

@@ -19,7 +19,6 @@ from seqcap.papers.across.tables import (
 )
 from seqcap.report.claims import Result
 from seqcap.report.inputs import Run
-from seqcap.report.tables import gain
 
 LITTLE = 0.02  # of CIDEr
 _START = "cross_entropy"
@@ -43,14 +42,13 @@ def _best(run: Run, what: str, entries: Sequence[ReportedRun], column: str, othe
     levels = means(run, entries, COLUMNS[column])
     if np.isnan(levels).all():
         return ""
-    best, of = entries[int(np.nanargmax(levels))], COLUMNS[column]
-    leads = {
-        entry.label: gain(run, best.name, entry.name, of.decoder, of.metric, of.captions).low
-        for entry in entries
-        if entry is not best
-    }
+    best = entries[int(np.nanargmax(levels))]
+    rivals = [entry for entry in entries if entry is not best]
+    leads = {entry.label: COLUMNS[column].gain(run, best.name, entry.name).low for entry in rivals}
     close = [label for label, low in leads.items() if low is not None and low <= 0]
-    numbers = ", ".join(f"{name} {_number(run, best, name)}" for name in (column, *others))
+    scales = {name: 1 if name == WORDS else 100 for name in (column, *others)}
+    found = {name: COLUMNS[name].of(run, best.name).text(scale, 1) for name, scale in scales.items()}
+    numbers = ", ".join(f"{name} {number or '–'}" for name, number in found.items())
     told = f"Not told apart from it: {', '.join(close)}." if close else "It is ahead of all others."
     return f"**{what}: {best.label}.** {numbers[0].upper()}{numbers[1:]}. {told}"
 
@@ -60,14 +58,6 @@ def _diverse(run: Run, entries: Sequence[ReportedRun], baseline: ReportedRun) ->
     kept = [entry for entry in entries if levels[entry.name] >= levels[baseline.name] - LITTLE]
     what = f"Most diverse of those within {100 * LITTLE:.0f} points of CIDEr of {baseline.label}, or above"
     return _best(run, what, kept, DIVERSITY, (CIDER, TRUTH))
-
-
-def _number(run: Run, entry: ReportedRun, column: str) -> str:
-    found = COLUMNS[column].of(run, entry.name)
-    if found.value is None or found.low is None or found.high is None:
-        return "–"
-    scale = 1 if column == WORDS else 100
-    return f"{found.value * scale:.1f} [{found.low * scale:.1f}, {found.high * scale:.1f}]"
 
 
 def _yardsticks(run: Run) -> str:

@@ -1,6 +1,6 @@
 """All objectives on one captioner, and how well the papers' yardsticks rank them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,7 +66,7 @@ class Overview(Table):
 
 def papers(run: Run) -> dict[str, list[ReportedRun]]:
     """Paper -> its runs; at the end those of no paper's objectives."""
-    known = read_yaml(run.paper.folder / "methods.yaml", Mapping[str, tuple[str, ...]])
+    known = read_yaml(run.paper.folder / "methods.yaml", dict[str, tuple[str, ...]])
     found = {paper: [entry for entry in run.trained if entry.objective in of] for paper, of in known.items()}
     of_papers = [entry.name for entries in found.values() for entry in entries]
     found[OTHERS] = [entry for entry in run.trained if entry.name not in of_papers]

@@ -8,14 +8,14 @@ from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, qualities_b
 from seqcap.papers.psst.methods import FEEDBACK, METHODS, NO_FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, by_rho, curve
 from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, row_of, side_of
-from seqcap.rating import KEY_FILE, PAGE, kit_folder
-from seqcap.rating.key import read_key
+from seqcap.rating import KEY_FILE, PAGE, kit_folder, read_key
 from seqcap.report import REPORTS
 from seqcap.report.claims import Claim, Made, Result, Side
 from seqcap.report.claims_file import ClaimsFile, Entry, Stated
 from seqcap.report.inputs import Run
-from seqcap.report.tables import Estimate, Measure
-from seqcap.report.tradeoff import Curve, Reading, difference, shown
+from seqcap.report.statistics import difference
+from seqcap.report.tables import Estimate, Measure, shown
+from seqcap.report.tradeoff import Curve, Reading
 
 
 def claims(run: Run) -> list[Claim]:

@@ -13,8 +13,8 @@ from seqcap.papers.psst.methods import METHODS, NO_FEEDBACK, PLACES, PSST, ST, b
 from seqcap.papers.psst.rows import LANGUAGE, RECALL
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
-from seqcap.report.tables import Estimate, Measure
-from seqcap.report.tradeoff import Curve, Reading, level, shown
+from seqcap.report.tables import Estimate, Measure, shown
+from seqcap.report.tradeoff import Curve, Reading, level
 
 # Method -> colour and line of its curve.
 _STYLES = {name: (str(getattr(draw, of.colour)), of.line) for name, of in METHODS.items() if of.colour}

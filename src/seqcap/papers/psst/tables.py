@@ -9,12 +9,10 @@ from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, SECOND, by_rho, c
 from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, LANGUAGE, PEOPLE, RECALL, method_of, people, row_of, side_of
 from seqcap.report.inputs import Run
-from seqcap.report.statistics import Drawn, Missing
-from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Measure, records_beside
-from seqcap.report.tradeoff import Reading, Score, difference, level, shown
+from seqcap.report.statistics import Drawn, Missing, difference
+from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Measure, columns_beside, records_beside, shown
+from seqcap.report.tradeoff import Reading, Score, level
 
-# Metrics of data whose every fact is known.
-_EXACT = ("literal_R@10", "true_of_own", "alone", "bits", "unparsed")
 _GAP = "own minus judge, R@1"
 
 
@@ -87,8 +85,7 @@ def figure3f(run: Run) -> Made:
 
 def drift(run: Run) -> list[Cell]:
     """Recall by the own listener, by a fixed one, and exactly; and how far the language drifts."""
-    point, beside = PLACES["table2"].point(run), run.paper.tables["psst_drift"].beside
-    columns = {name: Measure("greedy", *of) for name, of in beside.items() if run.knows_facts or of[0] not in _EXACT}
+    point, columns = PLACES["table2"].point(run), columns_beside(run, "psst_drift", "greedy")
     sources: dict[str, Callable[[Measure], Reading | Score]] = {
         line.label: partial(Reading, line, point=point) for line in curves(run).values()
     }

@@ -6,7 +6,7 @@ from seqcap.papers.sle.sweep import MULTI, SLE, SLL, is_exploring
 from seqcap.report.claims import Result
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
-from seqcap.report.tables import Measure, gain
+from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import level
 from seqcap.report.verdicts import HOLDS
 
@@ -66,10 +66,7 @@ def _late_gains(run: Run) -> str:
 def _price(run: Run) -> str:
     found = []
     for name, base in ((SLE, SLL), (MULTI, SLL), (f"{SLE}_clip", f"{SLL}_clip")):
-        beam, samples, div2 = (
-            gain(run, name, base, measure.decoder, measure.metric, measure.captions)
-            for measure in (_BEAM, _SAMPLES, _DIV2)
-        )
+        beam, samples, div2 = (measure.gain(run, name, base) for measure in (_BEAM, _SAMPLES, _DIV2))
         if beam.value is not None and samples.value is not None and div2.value is not None:
             found.append(
                 f"{run.by_name[name].label} changes CIDEr by {beam.signed(100, 1)} (best beam caption) and "

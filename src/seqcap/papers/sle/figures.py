@@ -25,10 +25,6 @@ from seqcap.report.tradeoff import level
 _COLOURS = {"xe": draw.BASELINE, "sll": draw.BLUE, "sll_me": draw.ORANGE, SLE: draw.METHOD, MULTI: draw.PINK}
 _MARKERS = {"xe": "o", "sll": "s", "sll_me": "^", SLE: "D", MULTI: "P"}
 _LABELS = {"xe": "XE", "sll": "SLL", "sll_me": "SLL-ME", SLE: "SLL-SLE"}
-_QUANTITIES = {
-    "train_reward": "reward of training samples (CIDEr-D x100)",
-    "val_cider": "validation CIDEr x100, greedy captions",
-}
 
 
 def _plain(name: str) -> str:
@@ -58,18 +54,21 @@ def _samples(run: Run, number: int, names: Sequence[str], count: int, first: int
     if not there:
         return f"Not part of this run: {', '.join(_LABELS[name] for name in names)}."
     width = {1: 58, 2: 44}.get(len(there), 34)
+
+    def column(name: str, heading: str, captions: Sequence[str]) -> list[draw.Line]:
+        return [draw.Line(f"{_LABELS[name]}, {heading}", _COLOURS[name], bold=True), *_numbered(captions, width)]
+
     rows = []
     for image in draw.choose_images(run.images, first + count).tail(count).to_dict("records"):
-        headings, columns = [], []
+        item, columns = int(image["item"]), []
         for name in there:
-            heading = f"{_LABELS[name]}, {run.samples()} samples, seed {run.by_name[name].seeds[0]}"
-            columns.append(_numbered(draw.captions_of(run, name, int(image["item"]), "sample"), width))
-            headings.append(draw.Line(heading, _COLOURS[name], bold=True))
-        rows.append(draw.Row(draw.image_name(run, image["item"]), str(image["file"]), headings, columns))
+            heading = f"{run.samples()} samples, seed {run.by_name[name].seeds[0]}"
+            columns.append(column(name, heading, draw.captions_of(run, name, item, "sample")))
+        rows.append(draw.Row(draw.image_name(run, item), str(image["file"]), columns))
     keys = [_LABELS[name] for name in there] if len(names) > 1 else ["captions"]
-    printed = [_numbered(run.paper.published.example_captions(f"fig{number}", key), width) for key in keys]
-    headings = [draw.Line(f"{_LABELS[name]}, as printed (COCO)", _COLOURS[name], bold=True) for name in there]
-    rows.append(draw.Row(f"the paper's Figure {number}", None, headings, printed))
+    theirs = [run.paper.published.example_captions(f"fig{number}", key) for key in keys]
+    printed = [column(name, "as printed (COCO)", captions) for name, captions in zip(there, theirs, strict=True)]
+    rows.append(draw.Row(f"the paper's Figure {number}", None, printed))
     return draw.captions_figure(run, rows, [_LABELS[name] for name in names if name not in there])
 
 
@@ -147,18 +146,14 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
 
 
 def curves(run: Run) -> Figure:
-    curves = run.curves.assign(value=100 * run.curves["value"])
-    quantities = [quantity for quantity in _QUANTITIES if (curves["quantity"] == quantity).any()]
-    figure = Figure(figsize=(3.4 * max(len(quantities), 2) + 1.9, 2.6 * len(run.captioners)), layout="constrained")
-    axes = figure.subplots(len(run.captioners), len(quantities), squeeze=False)
+    panels = run.paper.figures["sle_curves"].panels.items()
+    there = [(title, of) for title, of in panels if run.curves["quantity"].isin(of).any()]
+    figure = Figure(figsize=(3.4 * max(len(there), 2) + 1.9, 2.6 * len(run.captioners)), layout="constrained")
+    axes = figure.subplots(len(run.captioners), len(there), squeeze=False)
     for row, captioner in zip(axes, run.captioners, strict=True):
         entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
-        for axis, quantity in zip(row, quantities, strict=True):
-            shown = curves[curves["quantity"] == quantity]
-            draw.plot_curves(axis, shown, entries, _colours(run))
-            draw.plot_start(axis, shown, entries, "XE")
-            axis.set_title(_QUANTITIES[quantity], loc="left")
-            axis.set_xlabel("training step (0: before any)")
+        for axis, (title, quantities) in zip(row, there, strict=True):
+            draw.curves_panel(axis, run, title, quantities, entries, _colours(run), "XE", scale=100)
         row[0].set_ylabel(f"captioner {captioner}")
         row[-1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure

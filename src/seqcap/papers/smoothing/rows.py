@@ -9,7 +9,7 @@ from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.report.inputs import Run
 from seqcap.report.paper import Rows, read_yaml
-from seqcap.report.tables import Cell, gain
+from seqcap.report.tables import Cell, Measure
 
 MLE = "mle"
 # The paper's data for Table 2, and the number of models of its ensemble.
@@ -99,7 +99,7 @@ class Part:
 
     def gain(self, loss: str, base: str = MLE) -> Cell:
         metric, block = self.facts.metric, f"{self.facts.metric}, {self.facts.name}"
-        ours = gain(self.run, self.name_of(loss), self.name_of(base), "beam", metric)
+        ours = Measure("beam", metric).gain(self.run, self.name_of(loss), self.name_of(base))
         data, printed = self.run.stand_in(self.facts.task), f"{self.printed_gain(loss, base):.2f}"
         return Cell.of(self.run, metric, block, self.losses[loss].row, "gain over MLE", ours, data, printed)
 

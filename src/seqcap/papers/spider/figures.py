@@ -142,23 +142,19 @@ def variance(run: Run) -> Figure | str:
 
 def curves(run: Run) -> Figure:
     """Validation CIDEr of all runs; then a panel per reward with those that are paid it."""
-    curves = run.curves
     rewards = list(dict.fromkeys(entry.reward for entry in run.trained if entry.reward))
     lines = -(-(1 + len(rewards)) // 3)
     colours = draw.palette(run.by_name, _COLOURS)
     figure = Figure(figsize=(10.8, 2.8 * lines), layout="constrained")
     first, *others = figure.subplots(lines, 3, squeeze=False).flat
-    cider = curves[curves["quantity"] == "val_cider"]
-    draw.plot_curves(first, cider, run.trained, colours)
-    draw.plot_start(first, cider, run.trained, "MLE")
-    first.set_title("validation CIDEr, greedy captions", loc="left")
+    draw.curves_panel(first, run, "validation CIDEr, greedy captions", ["val_cider"], run.trained, colours, "MLE")
+    training = run.curves[run.curves["quantity"] == "train_reward"]
     for axis, reward in zip(others, rewards, strict=False):
         paid = [entry for entry in run.trained if entry.reward == reward]
         # Where the reward is CIDEr itself there is one curve for both.
-        own = curves[curves["quantity"] == ("val_cider" if reward == "cider" else "val_reward")]
-        draw.plot_curves(axis, own, paid, colours)
-        draw.plot_start(axis, own, paid, "MLE")
-        training = curves[curves["quantity"] == "train_reward"]
+        own = "val_cider" if reward == "cider" else "val_reward"
+        title = f"reward {reward}: validation; dotted: training"
+        draw.curves_panel(axis, run, title, [own], paid, colours, "MLE")
         for entry in paid:
             mean = training[training["variant"] == entry.name].groupby("step")["value"].mean().reset_index()
             line = draw.binned(mean)
@@ -166,9 +162,6 @@ def curves(run: Run) -> Figure:
             steps = line["step"].diff()
             for _, stretch in line.groupby((steps > 5 * steps.median()).cumsum()):
                 axis.plot(stretch["step"], stretch["value"], color=colours[entry.name], linewidth=1, linestyle=":")
-        axis.set_title(f"reward {reward}: validation; dotted: training", loc="left")
-    for axis in (first, *others):
-        axis.set_xlabel("training step (0: before any)")
     for axis in others[len(rewards) :]:
         axis.set_axis_off()
     draw.legend(figure, [first], ncols=8)

@@ -7,7 +7,6 @@ from seqcap.report.claims import Result
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import by_number
-from seqcap.report.tables import gain
 
 _TEST_IMAGES = 5000  # of COCO
 
@@ -19,10 +18,7 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
 def _confirmed(run: Run) -> str:
     found = []
     for entry in runs_of_table(run):
-        paid, judged = (
-            gain(run, entry.name, TF, of.decoder, of.metric, of.captions)
-            for of in (measure(run, "T2I R@10"), measure(run, "T2I R@10", "judge"))
-        )
+        paid, judged = (measure(run, "T2I R@10", of).gain(run, entry.name, TF) for of in ("table1", "judge"))
         if entry.name != TF and paid.value is not None and judged.value is not None:
             words = f"{entry.label} {paid.signed(100, 1)} and {judged.signed(100, 1)}"
             # A gain that may be zero has no share.

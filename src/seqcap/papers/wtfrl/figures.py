@@ -143,37 +143,14 @@ def _point(
         draw.hollow(axis, [(float(x[0]), float(y[0]))] * (ours[0].seeds == 1), colour, marker)
 
 
-# Panel -> the quantities that it shows: no run has two of them.
-_PANELS = {
-    "mean reward of the beam's captions": ("beam_reward",),
-    "mean reward of people's": ("truth_reward",),
-    "validation CIDEr x100, greedy captions": ("val_cider",),
-    "beam: share of rewards above 0": ("beam_positive",),
-    "people: share of rewards above 0": ("truth_positive",),
-    "validation R@10, reward's retriever, %": ("val_R@10",),
-    "P_D of people's captions": ("truth_human", "truth_grammar"),
-    "P_D of the beam's": ("beam_human", "beam_grammar"),
-    "P_D of people's, words shuffled": ("shuffled_human", "shuffled_grammar"),
-    "entropy of a token, nats: the beam's": ("beam_entropy",),
-    "entropy of a token, nats: people's": ("truth_entropy",),
-    "accuracy of D on val": ("val_discriminator", "val_grammar"),
-}
-
-
 def learning(run: Run) -> Figure:
     """A panel per quantity: rewards, the discriminator's probabilities, the captioner's entropy, validation."""
-    curves, entries = run.curves, runs_of_table(run)
-    colours = {name: colour for name, (colour, _) in _STYLES.items()}
+    entries, colours = runs_of_table(run), {name: colour for name, (colour, _) in _STYLES.items()}
     figure = Figure(figsize=(10.2, 10.0), layout="constrained")
     axes = list(figure.subplots(4, 3).flat)
-    for axis, (title, quantities) in zip(axes, _PANELS.items(), strict=True):
-        mine = curves[curves["quantity"].isin(quantities)]
-        mine = mine.assign(value=mine["value"] * (100 if title.startswith("validation") else 1))
-        draw.plot_curves(axis, mine, entries, colours)
-        if title.startswith("validation"):
-            draw.plot_start(axis, mine, entries, rows_by_run(run.paper)[TF])
-        axis.set_title(title, loc="left")
-        axis.set_xlabel("training step (0: before any)")
+    for axis, (title, quantities) in zip(axes, run.paper.figures["wtfrl_curves"].panels.items(), strict=True):
+        start, scale = (rows_by_run(run.paper)[TF], 100) if title.startswith("validation") else ("", 1)
+        draw.curves_panel(axis, run, title, quantities, entries, colours, start, scale)
     draw.legend(figure, axes, ncols=5)
     return figure
 
