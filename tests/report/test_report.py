@@ -87,6 +87,7 @@ def invented_section(paper: str, dataset: str = "scenes", verdict: str = verdict
     counts = dict.fromkeys(verdicts.COUNTED, 0) | {verdict: 1}
     levels = [] if dataset == "coco" else [dataset]
     said = {"label": paper.upper(), "datasets": [dataset], "levels": levels, "variants": 3, "verdicts": counts}
+    said |= {"controls": dict.fromkeys(verdicts.COUNTED, 0)}
     said |= {"finding": {"sentence": "A is best.", "claim": "C1", "control": ""}}
     said |= {"claims": [{"id": "C1", "sentence": "a beats b", "explained": explained, "records": [record]}]}
     json_file.write_json(folder / "claims.json", said)
@@ -102,13 +103,13 @@ def test_papers_are_put_together(here: Path):
     write_report_config("b", "a")
     text = written()
     assert text.startswith("# seqcap: 2 captioning papers, reproduced\n\nEvery number")
-    assert "**Of 2 claims, 2 hold.**" in text
+    assert "**Of 2 claims, 2 hold**." in text
     row = "| A is best. ([C1](b/report.md#c1)) | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, +3.10] | **holds** | "
     assert f"| [B](b/report.md) {row}1 of 1 tested hold |" in text
     assert "| [C1](a/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, +3.10] | holds |" in text
     assert Path("reports/b/report.md").read_text(encoding="utf-8").startswith("# B: a paper\n")
     assert text.count("Levels on scenes and on COCO cannot be compared") == 1
-    assert text.count("A claim is one sentence of the paper.") == 1
+    assert text.count("A claim is one sentence of a paper.") == 1
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == verdicts.COLUMNS

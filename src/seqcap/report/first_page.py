@@ -2,7 +2,7 @@
 the table across papers; what was measured is added where it is given. texts/first_page.md has its words."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,15 +19,15 @@ _TESTED = (HOLDS, FAILS, UNSURE)
 
 
 def key(record: Record) -> tuple[str, ...]:
-    """What tells comparisons apart, whatever the words for them."""
-    return tuple(record[column] for column in ("paper", "claim", "metric", "decoder", "left", "right", "base"))
+    """What tells comparisons apart, whatever the words for them and the claim that they are part of."""
+    return tuple(record[column] for column in ("paper", "metric", "decoder", "left", "right", "base"))
 
 
 @dataclass(frozen=True)
 class Reported:
     config: ReportConfig
     papers: Mapping[str, Said]  # those whose parts are there
-    published: Mapping[str, Mapping[tuple[str, ...], Record]]  # data -> `key` of a primary comparison -> its line there
+    published: Mapping[str, Mapping[tuple[str, ...], Record]]  # data -> `key` of a comparison -> its line there
     faults: Sequence[str]  # why published data are left out
     features: str  # the page on what the features of generated images hold; "" if there are none
 
@@ -55,9 +55,19 @@ class Reported:
     def datasets(self) -> str:
         return ", ".join(dict.fromkeys(data for said in self.papers.values() for data in said["datasets"]))
 
+    def total(self, kind: str) -> Counter[str]:
+        """The "verdicts" on all papers' claims, or those on "controls"."""
+        return sum((Counter(said[kind]) for said in self.papers.values()), Counter[str]())
+
     @property
-    def verdicts(self) -> Counter[str]:
-        return sum((Counter(said["verdicts"]) for said in self.papers.values()), Counter[str]())
+    def sizes(self) -> dict[str, str]:
+        """Data -> "2 training seeds, 1,000 test items" of its comparisons."""
+        found = {}
+        for data, records in self.published.items():
+            seeds = {int(record["seeds"].partition("/")[2]) for record in records.values() if record["seeds"]}
+            items = {int(record["items"]) for record in records.values() if record["items"]}
+            found[data] = f"{_span(seeds)} training seeds, {_span(items)} test items"
+        return found
 
 
 def first_page(report: Reported, measured: Measured | None) -> str:
@@ -99,15 +109,20 @@ def _findings(report: Reported) -> dict[str, Any]:
 
 def _differing(report: Reported) -> dict[str, Any]:
     """Claims that were tested here and on other data, with the same verdict or with different ones."""
-    same, differing = Counter[str](), dict[tuple[str, str, str], ByPaper]()
+    same, both, differing = Counter[str](), Counter[str](), dict[tuple[str, str, str], ByPaper]()
     for paper, claim, record in report.claims():
         for data, other in report.elsewhere(record).items():
             here, there = record["verdict"], other["verdict"]
-            if here == there:
-                same[data] += here in _TESTED
-            elif here in _TESTED and there in _TESTED:
-                differing.setdefault((data, here, there), {}).setdefault(paper, []).append(claim["id"])
-    return {"same": +same, "differing": differing}
+            if here in _TESTED and there in _TESTED:
+                both[data] += 1
+                same[data] += here == there
+                if here != there:
+                    differing.setdefault((data, here, there), {}).setdefault(paper, []).append(claim["id"])
+    return {"same": {data: f"{same[data]} of {number}" for data, number in both.items()}, "differing": differing}
+
+
+def _span(numbers: Collection[int]) -> str:
+    return " to ".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)})) if numbers else "no"
 
 
 def _failed(report: Reported) -> dict[str, Any]:
@@ -118,8 +133,7 @@ def _failed(report: Reported) -> dict[str, Any]:
         if verdict == FAILS:
             failed.setdefault((paper, claim["explained"] or "No reason was found."), []).append(claim)
         elif verdict != HOLDS:
-            found = f" ({record['detectable']})" if verdict == UNSURE else ""
-            untold.setdefault(verdict, {}).setdefault(paper, []).append(f"{claim['id']}{found}")
+            untold.setdefault(verdict, {}).setdefault(paper, []).append(claim["id"])
     return {"failed": failed, "untold": untold}
 
 
@@ -128,6 +142,6 @@ def _limits(report: Reported) -> dict[str, Any]:
     said = report.papers.values()
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),
-        "repeated": sorted({min(seeds), max(seeds)}) if seeds else [],
+        "repeated": _span(seeds) if seeds else "",
         "levels": list(dict.fromkeys(name for of in said for name in of["levels"])),
     }

@@ -50,7 +50,7 @@ def _write(name: str, text: str) -> None:
 
 
 def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, ...], Record]], list[str]]:
-    """Data -> the primary comparisons of a claims.csv; and why files are left out."""
+    """Data -> the comparisons of a claims.csv; and why files are left out."""
     found: dict[str, Mapping[tuple[str, ...], Record]] = {}
     faults = []
     for data, name in files.items():
@@ -63,7 +63,8 @@ def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, .
         if reader.fieldnames != COLUMNS:
             faults.append(f"{data} is left out: `{name}` is of an older report; its experiment has to run again")
             continue
-        found[data] = {key(line): line for line in records if line["kind"] == "primary"}
+        # A primary comparison, which has a verdict, comes after one that is a detail of another claim.
+        found[data] = {key(line): line for line in sorted(records, key=lambda line: line["kind"])}
     return found, faults
 
 

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
     """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
     tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
     claims = run.paper.find("claims")
-    tested = [result.verdict for result in results if result.claim.primary]
+    primary = [result for result in results if result.claim.primary]
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
         "label": run.paper.label,
@@ -108,7 +109,8 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
         "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
         "levels": others,
         "variants": len(run.trained),
-        "verdicts": {verdict: tested.count(verdict) for verdict in COUNTED},
+        "verdicts": _counts(result for result in primary if not result.claim.control),
+        "controls": _counts(result for result in primary if result.claim.control),
         "finding": finding and finding.model_dump(),
         "remarks": claims.remarks(run, results) if hasattr(claims, "remarks") else [],
         "claims": [
@@ -122,6 +124,11 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
             for first, *details in by_claim(results)
         ],
     }
+
+
+def _counts(results: Iterable[Result]) -> dict[str, int]:
+    found = Counter(result.verdict for result in results)
+    return {verdict: found[verdict] for verdict in COUNTED}
 
 
 def _metrics(run: Run, said: Mapping[str, Any], wanted: Mapping[str, Measured]) -> dict[str, float]:

@@ -23,8 +23,8 @@ COLUMNS = [
 ]
 
 
-def in_words(counts: Mapping[str, int]) -> str:
+def in_words(counts: Mapping[str, int], what: str = "claim") -> str:
     """Of a number of claims by verdict: "of 3 claims, 1 holds, 2 were not run"."""
     each = ", ".join(f"{n} {words[n > 1]}" for verdict, words in COUNTED.items() if (n := counts[verdict]))
     total = sum(counts.values())
-    return f"of {total} claim{'s' if total != 1 else ''}, {each or 'none has a verdict'}"
+    return f"of {total} {what}{'s' if total != 1 else ''}, {each or 'none has a verdict'}"

@@ -57,7 +57,7 @@ def _diverse(run: Run, entries: Sequence[ReportedRun], baseline: ReportedRun) ->
     levels = dict(zip((entry.name for entry in entries), means(run, entries, COLUMNS[CIDER]), strict=True))
     kept = [entry for entry in entries if levels[entry.name] >= levels[baseline.name] - LITTLE]
     what = f"Most diverse of those within {100 * LITTLE:.0f} points of CIDEr of {baseline.label}, or above"
-    return _best(run, what, kept, DIVERSITY, (CIDER, TRUTH))
+    return _best(run, what, kept, DIVERSITY, (CIDER, "CIDEr, samples", RECALL))
 
 
 def _yardsticks(run: Run) -> str:
