@@ -108,7 +108,7 @@ def test_papers_are_put_together(here: Path):
     assert "| [C1](a/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, +3.10] | holds |" in text
     assert Path("reports/b/report.md").read_text(encoding="utf-8").startswith("# B: a paper\n")
     assert text.count("Levels on scenes and on COCO cannot be compared") == 1
-    assert text.count("A claim is one sentence of the paper.") == 1
+    assert text.count("A claim is one sentence of a paper.") == 1
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == verdicts.COLUMNS
