@@ -138,7 +138,8 @@ def _failed(report: Reported) -> dict[str, Any]:
 
 
 def _limits(report: Reported) -> dict[str, Any]:
-    seeds = {int(record["seeds"].partition("/")[2]) for _, _, record in report.claims() if record["seeds"]}
+    records = [record for _, _, record in report.claims() if record["seeds"] and record["verdict"] != NOT_RUN]
+    seeds = {int(record["seeds"].partition("/")[2]) for record in records}
     said = report.papers.values()
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),
