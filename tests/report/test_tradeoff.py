@@ -9,7 +9,7 @@ from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Drawn, Missing, difference
 from seqcap.report.tables import Measure, shown
-from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest, read_all
+from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest
 
 X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
 CURVE = Curve("A", ("a1", "a2", "a3"), (1.0, 2.0, 3.0))
@@ -87,13 +87,6 @@ def test_of_several_crossings_the_better_one_counts():
     higher, places = interpolate(x, y, 1.0)
     assert (higher, places.tolist()) == (35.0, [0.5, 1.5])
     assert interpolate(x, y, 1.0, lower=True)[0] == 15.0
-
-
-def test_many_curves_at_once():
-    x = np.array([[1.2, 1.0, 0.8], [1.2, 0.9, 0.8], [0.9, 0.8, 0.7]])
-    y = np.array([[10.0, 20.0, 50.0]] * 3)
-    assert read_all(x, y, 1.0)[:2].tolist() == pytest.approx([20.0, 10 + 10 * 2 / 3])
-    assert np.isnan(read_all(x, y, 1.0)[2])
 
 
 # --- Readings

@@ -8,12 +8,12 @@ from seqcap.report.tradeoff import level
 
 def table4(run: Run) -> list[Cell]:
     """Table 4 prints, as the CIDEr of a beam's five captions, what Table 2 prints for its best caption."""
-    best = {f"{cell['row']} (bs)": cell for cell in run.paper.published.records("table2") if cell["column"] == "CIDEr"}
-    cells = []
+    in_table2 = [cell for cell in run.paper.published.records("table2") if cell["column"] == "CIDEr"]
+    best = {f"{cell['row']} (bs)": cell["printed"] for cell in in_table2}
+    cells, rows = [], run.paper.facts.rows["table4"]
     for cell in published_cells(run, "table4"):
-        if cell.column == "CIDEr" and cell.row in best and cell.printed == best[cell.row]["printed"]:
-            name, _ = run.paper.facts.rows["table4"][cell.row]
-            ours = level(run, name, Measure("beam", "CIDEr"))
+        if cell.column == "CIDEr" and cell.row in rows and cell.printed == best.get(cell.row):
+            ours = level(run, rows[cell.row][0], Measure("beam", "CIDEr"))
             if ours is not None:
                 words = "the paper prints Table 2's value, that of the best caption alone; ours for that is"
                 cell = cell.remarked(f"{words} {ours * 100:.1f}")
