@@ -20,7 +20,7 @@ PRINTED = [
 @pytest.mark.parametrize(("name", "table"), PRINTED)
 def test_every_published_cell_appears_once_as_printed(name: str, table: str):
     ours, theirs = lines(whole(name), f"{name}_{table}"), whole(name).paper.published.table(table)
-    in_print = ours["row"].isin(theirs["row"])
+    in_print = ours["row"].isin(theirs["row"]) & ours["column"].isin(theirs["column"])
     keys = ["block", "row", "column", "direction"]
     assert ours.loc[in_print, keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
     assert ours.loc[in_print, "paper"].tolist() == theirs["printed"].tolist()
@@ -57,7 +57,7 @@ def test_claims_have_the_sign_that_the_paper_prints(name: str):
 
 def test_a_claim_has_one_primary_comparison_and_says_why():
     files = {name: ClaimsFile.read(papers.load(name)) for name in NAMES}
-    assert 40 <= sum(len(file.claims) for file in files.values()) <= 60
+    assert 40 <= sum(len(file.claims) for file in files.values()) <= 65
     for name, file in files.items():
         claims = all_claims(whole(name))
         ids = [stated.id for stated in file.claims]

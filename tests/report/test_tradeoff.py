@@ -113,20 +113,6 @@ def test_every_resample_is_read_on_its_own():
         assert found.resampled[draw] == pytest.approx(interpolate(x[draw], y[draw], 0.95)[0])
 
 
-def test_two_curves_share_their_draws():
-    """What moves both does not move their difference."""
-    better = [row for name, x, y in (("b1", 1.2, 0.3), ("b2", 1.0, 0.5)) for row in scores(name, x, y, noise=0.3)]
-    worse = [row for name, x, y in (("a1", 1.2, 0.2), ("a2", 1.0, 0.4)) for row in scores(name, x, y, noise=0.3)]
-    run = run_of(better, worse)
-    readings = [drawn(run, at(1.1), Curve(label, (f"{label}1", f"{label}2"), (1.0, 2.0))) for label in ("b", "a")]
-    found = difference(*readings)
-    assert found.value == pytest.approx(0.1)
-    known = found.resampled[~np.isnan(found.resampled)]
-    assert known.min() == pytest.approx(0.1, abs=1e-6)
-    assert known.max() == pytest.approx(0.1, abs=1e-6)
-    assert found.by_seed == pytest.approx({1: 0.1, 2: 0.1, 3: 0.1})
-
-
 def test_what_is_not_reached_says_how_far_the_curve_goes():
     assert reason(three(), at(0.7)) == "A does not reach CIDEr 0.700: it goes from 0.800 to 1.200"
 
