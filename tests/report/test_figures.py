@@ -84,24 +84,6 @@ def test_long_curves_are_averaged():
     assert len(figures.binned(curve.head(50))) == 50
 
 
-def drawn(sle, *names: str) -> Figure:
-    """The rewards of some runs; the last one's mean is dashed."""
-    sle.names = list(names)
-    run, figure = sle.write(), Figure()
-    axis = figure.subplots()
-    reward = run.curves[run.curves["quantity"] == "train_reward"]
-    colours = dict.fromkeys(names, figures.BLUE)
-    figures.plot_curves(axis, reward, run.trained, colours, dashed=names[-1:])
-    figures.plot_start(axis, reward, run.trained, "XE")
-    return figure
-
-
-def test_a_run_that_was_not_trained_is_only_in_the_dashed_line(sle):
-    lines = drawn(sle, "xe", "sll").axes[0].get_lines()
-    assert [line.get_label() for line in lines if not line.get_label().startswith("_")] == ["SLL", "XE (step 0)"]
-    assert lines[-1].get_ydata()[0] == pytest.approx(0.72)
-
-
 def test_one_seed_is_hollow():
     axis = Figure().subplots()
     points = {0.0: Estimate(0.2, 0.1, 0.3, seeds=1), 1.0: Estimate(0.4, 0.3, 0.5, seeds=3)}
@@ -133,6 +115,9 @@ def test_a_file_with_a_palette_keeps_colours_of_few_pixels(sle):
 
 
 def test_dashed_curves_are_those_that_are_named(sle):
-    lines = drawn(sle, "sll", "sll_me").axes[0].get_lines()
-    styles = {line.get_label(): line.get_linestyle() for line in lines if line.get_linewidth() == 2}
+    sle.names = ["sll", "sll_me"]
+    run, axis = sle.write(), Figure().subplots()
+    reward = run.curves[run.curves["quantity"] == "train_reward"]
+    figures.plot_curves(axis, reward, run.trained, dict.fromkeys(sle.names, figures.BLUE), dashed=["sll_me"])
+    styles = {line.get_label(): line.get_linestyle() for line in axis.get_lines() if line.get_linewidth() == 2}
     assert styles == {"SLL": "-", "SLL-ME": "--"}

@@ -30,13 +30,6 @@ def test_ensembles_are_runs_that_were_not_trained(smoothing):
     assert set(smoothing.write().curves["variant"]) == set(smoothing.names)
 
 
-def test_several_evaluations_are_read_as_one(smoothing):
-    smoothing.names = ["lstm_mle", "de_en_mle"]
-    run = smoothing.write()
-    for name, metric in (("lstm_mle", "CIDEr"), ("de_en_mle", "BLEU"), ("tok_seq_cider", "CIDEr c40")):
-        assert run.scores.sample(name, "beam", metric, "best") is not None
-
-
 def test_peoples_captions_count_once_in_each_metric(tmp_path: Path):
     """What retrieval says of them is kept beside what the evaluation says, and another domain's is not."""
     files = {"evaluation": ("CIDEr",), "retrieval": ("bits", "fixed_R@1"), "second": ("CIDEr", "bits", "alone")}

@@ -9,7 +9,7 @@ from seqcap.report import statistics
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Drawn, Missing, difference
 from seqcap.report.tables import Measure, shown
-from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest, read_all
+from seqcap.report.tradeoff import Curve, OperatingPoint, Reading, Score, choose, interpolate, nearest
 
 X, Y = Measure("greedy", "CIDEr"), Measure("greedy", "own_R@10")
 CURVE = Curve("A", ("a1", "a2", "a3"), (1.0, 2.0, 3.0))
@@ -89,13 +89,6 @@ def test_of_several_crossings_the_better_one_counts():
     assert interpolate(x, y, 1.0, lower=True)[0] == 15.0
 
 
-def test_many_curves_at_once():
-    x = np.array([[1.2, 1.0, 0.8], [1.2, 0.9, 0.8], [0.9, 0.8, 0.7]])
-    y = np.array([[10.0, 20.0, 50.0]] * 3)
-    assert read_all(x, y, 1.0)[:2].tolist() == pytest.approx([20.0, 10 + 10 * 2 / 3])
-    assert np.isnan(read_all(x, y, 1.0)[2])
-
-
 # --- Readings
 
 
@@ -118,20 +111,6 @@ def test_every_resample_is_read_on_its_own():
     )
     for draw in (0, 1, 7, 999):
         assert found.resampled[draw] == pytest.approx(interpolate(x[draw], y[draw], 0.95)[0])
-
-
-def test_two_curves_share_their_draws():
-    """What moves both does not move their difference."""
-    better = [row for name, x, y in (("b1", 1.2, 0.3), ("b2", 1.0, 0.5)) for row in scores(name, x, y, noise=0.3)]
-    worse = [row for name, x, y in (("a1", 1.2, 0.2), ("a2", 1.0, 0.4)) for row in scores(name, x, y, noise=0.3)]
-    run = run_of(better, worse)
-    readings = [drawn(run, at(1.1), Curve(label, (f"{label}1", f"{label}2"), (1.0, 2.0))) for label in ("b", "a")]
-    found = difference(*readings)
-    assert found.value == pytest.approx(0.1)
-    known = found.resampled[~np.isnan(found.resampled)]
-    assert known.min() == pytest.approx(0.1, abs=1e-6)
-    assert known.max() == pytest.approx(0.1, abs=1e-6)
-    assert found.by_seed == pytest.approx({1: 0.1, 2: 0.1, 3: 0.1})
 
 
 def test_what_is_not_reached_says_how_far_the_curve_goes():

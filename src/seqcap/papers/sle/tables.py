@@ -8,11 +8,11 @@ from seqcap.report.tradeoff import level
 
 def table4(run: Run) -> list[Cell]:
     """Table 4 prints, as the CIDEr of a beam's five captions, what Table 2 prints for its best caption."""
-    best = {f"{cell['row']} (bs)": cell for cell in run.paper.published.records("table2") if cell["column"] == "CIDEr"}
+    in_table2 = [cell for cell in run.paper.published.records("table2") if cell["column"] == "CIDEr"]
+    best = {f"{cell['row']} (bs)": cell["printed"] for cell in in_table2}
     cells, rows = [], run.paper.facts.rows["table4"]
     for cell in published_cells(run, "table4"):
-        named = cell.column == "CIDEr" and cell.row in best and cell.row in rows
-        if named and cell.printed == best[cell.row]["printed"]:
+        if cell.column == "CIDEr" and cell.row in rows and cell.printed == best.get(cell.row):
             ours = level(run, rows[cell.row][0], Measure("beam", "CIDEr"))
             if ours is not None:
                 words = "the paper prints Table 2's value, that of the best caption alone; ours for that is"
