@@ -79,7 +79,7 @@ class Claim:
     def words(self, run: Run) -> str:
         entry = self.entry(run)
         text = run.fill(self.text, entry.evaluation if entry else "")
-        return f"Control of ours: {text}" if self.control else text
+        return f"Control: {text}" if self.control else text
 
     def what(self, run: Run) -> str:
         metric, entry = registry.find(self.metric).label, self.entry(run)
