@@ -44,7 +44,7 @@ def _at_point(run: Run, entry: Entry, column: str, left: str, right: str) -> Cla
     where = place.name.partition(",")[0]
     of = f"at equal {registry.find(place.metric).label} ({where})"
     if measure.metric == ENGLISH:
-        sides, of = better_english(run, rows[0]), f"of the runs nearest to one recall ({where})"
+        sides, of = better_english(run, rows[0]), f"near one recall ({where})"
     elif left in OF_PEOPLE:
         measure, of = heard(measure), f"of people's captions ({where})"
     made = _claim(measure, sides, of, labels)
