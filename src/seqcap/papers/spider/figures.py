@@ -116,7 +116,7 @@ def _bars(
 
 def variance(run: Run) -> Figure | str:
     """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
-    settings = read_variance(run)
+    settings, signal = read_variance(run)
     if not settings:
         return "The gradient's variance was not measured in this run."
     figure = Figure(figsize=(6.2, 3.7), layout="constrained")
@@ -124,15 +124,14 @@ def variance(run: Run) -> Figure | str:
     lines = ((False, "no baseline", draw.BLACK, "o"), (True, "baseline", draw.GREEN, "s"))
     for baseline, label, colour, marker in lines:
         points = {
-            float(k): Estimate(noise.variance, *bootstrap_interval(noise.distances))
-            for (k, with_baseline), noise in sorted(settings.items())
+            float(k): Estimate(float(distances.mean()), *bootstrap_interval(distances))
+            for (k, with_baseline), distances in settings.items()
             if with_baseline == baseline
         }
         draw.plot_estimates(axes, points, 1, color=colour, marker=marker, capsize=3, label=label)
     axes.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
     axes.set(ylabel="variance: mean squared distance from the mean", ylim=(0, None))
     axes.legend(frameon=False)
-    signal = next(iter(settings.values())).squared_mean
     relative = axes.twinx()
     relative.set_ylim(0, axes.get_ylim()[1] / signal)
     relative.spines["right"].set_visible(True)
