@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, SECOND, by_rho, curve, curves, printed_lambda
+from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, RULE, SECOND, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of, people, row_of, side_of
 from seqcap.report.inputs import Run
@@ -127,7 +127,8 @@ def operating(run: Run) -> list[Cell]:
     cells = []
     for place in PLACES.values():
         point, row = place.point(run), f"{place.name}: {registry.find(place.metric).label}"
-        rule = "the paper's" if point and point.is_printed else place.rule
+        where = "the middle of" if place.share == 0.5 else f"{place.share:.0%} up"
+        rule = "the paper's" if point and point.is_printed else RULE.format(where=where)
         ours = Estimate(point.value if point else None, remarks=(rule,))
         decimals, data = 4 if place.scale == 1 else 2, run.stand_in(place.task)
         cells.append(Cell("", row, "where", "", f"{place.printed:g}", ours, place.scale, decimals, data))

@@ -1,37 +1,32 @@
 """PG-SPIDEr's example captions and human judgement beside ours, the gradient's variance, and learning curves."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from seqcap.config import Frozen
 from seqcap.papers.spider.variance import read_variance
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.paper import read_yaml
 from seqcap.report.statistics import bootstrap_interval
 from seqcap.report.tables import HUMAN_LABEL, Estimate, Measure
 
-_COLOURS = {
-    "mle": draw.BASELINE,
-    "pg_bleu4": draw.SKY,
-    "pg_cider": draw.BLUE,
-    "mixer_bcmr": draw.OLIVE,
-    "mixer_bcmr_a": draw.ORANGE,
-    "pg_bcmr": draw.GREEN,
-    "pg_spider": draw.METHOD,
-    "pg_spice": draw.PINK,
-}
 
-# Run -> its name in Table 2; of these, Figure 3's bars.
-_EXAMPLES = {
-    "mle": "MLE",
-    "pg_spice": "PG-SPICE",
-    "mixer_bcmr": "MIXER-BCMR",
-    "mixer_bcmr_a": "MIXER-BCMR-A",
-    "pg_bcmr": "PG-BCMR",
-    "pg_spider": "PG-SPIDEr",
-}
+class Method(Frozen):
+    """A run in figures, as methods.yaml explains it."""
+
+    colour: str
+    example: str = ""
+
+
+_METHODS = read_yaml(Path(__file__).with_name("methods.yaml"), dict[str, Method])
+_COLOURS = {name: str(getattr(draw, of.colour)) for name, of in _METHODS.items()}
+_EXAMPLES = {name: of.example for name, of in _METHODS.items() if of.example}
+# The bars of Figure 3.
 _JUDGED = ("pg_spider", "pg_bcmr", "mle")
 
 _CAPTION_WIDTH = 92
