@@ -64,7 +64,7 @@ def check(parameters: Iterable[str]) -> None:
                 raise InputError(shown, f"has no {file}", "every paper has one")
         paper = load(name)
         tables = [key for key, text in paper.tables.items() if not (text.published or text.measured)]
-        for part, needed in (("tables", tables), ("figures", paper.figures)):
+        for part, needed in (("tables", tables), ("figures", list(paper.figures))):
             there = _keys(place / f"{part}.py", part.upper())
             if missing := [key for key in needed if key not in there]:
                 problem = f"has no {part.upper()} with {', '.join(missing)}"

@@ -1,6 +1,7 @@
 """Loss smoothing's claims, and what this run says beyond tests of differences."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,8 @@ def _build(run: Run, stated: Stated, entry: Entry) -> Iterator[Claim]:
             names = [entry_name(run, name) for name in (left, right)]
             rows = [FILE.entries[name] for name in (left, right)]
         printed = run.paper.published.printed(entry.table, column, *rows, block=where) if entry.table else None
-        compared = (metric, "beam", "best", names[0], names[1], +1, printed)
-        yield Claim(stated.id, stated.sentence, *compared, untestable=untestable, phrase=phrase)
+        claim = Claim(stated.id, stated.sentence, metric, "beam", "best", names[0], names[1], +1, printed)
+        yield replace(claim, untestable=untestable, phrase=phrase)
 
 
 def _same_words(part: Part, loss: str) -> str:
