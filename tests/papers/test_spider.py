@@ -8,7 +8,7 @@ from invented_papers import lines, outcomes, texts
 
 from seqcap.papers.spider import figures
 from seqcap.papers.spider.claims import claims, remarks
-from seqcap.papers.spider.variance import Noise, in_words, read_variance
+from seqcap.papers.spider.variance import in_words
 from seqcap.report.claims import run_claims
 from seqcap.report.verdicts import HOLDS, UNTESTABLE
 
@@ -118,13 +118,13 @@ def test_updates_are_those_of_the_curves(spider, monkeypatch: pytest.MonkeyPatch
 
 
 def test_variance_in_words(spider):
-    noisy = {(3, False): Noise(np.full(8, 6.0), 1.0), (1, False): Noise(np.full(8, 3.0), 1.0)}
-    assert "leave 2.00 [2.00, 2.00] of K = 1's variance without the baseline. Variance:" in in_words(noisy)
-    noisy[1, False] = Noise(np.array([2.0, 4.0] * 8), 1.0)
+    noisy = {(3, False): np.full(8, 6.0), (1, False): np.full(8, 3.0)}
+    assert in_words(noisy) == " K = 3 rollouts leave 2.00 [2.00, 2.00] of K = 1's variance without the baseline."
+    noisy[1, False] = np.array([2.0, 4.0] * 8)
     low, high = re.search(r"leave 2\.00 \[([\d.]+), ([\d.]+)\]", in_words(noisy)).groups()
     assert 1.5 < float(low) < 2 < float(high) < 3
     spider.write_variance(spider.variance())
-    words = in_words(read_variance(spider.read()))
+    words = remarks(spider.read(), [])[-1]
     # K rollouts divide six tenths of the variance by K; the baseline takes four fifths of it.
     assert float(words.split("leave ")[1].split()[0]) == pytest.approx(0.6, abs=0.1)
     assert float(words.split("At K = 3 the baseline leaves ")[1].split()[0]) == pytest.approx(0.2, abs=0.04)

@@ -10,7 +10,7 @@
   with its comparisons, the primary one first, and why it is that one. Where a paper needs code, `claims.py`:
   `claims(run)`; `stand_ins(run)`, pairs of a thing in the paper and its stand-in here, apart from the data;
   `remarks(run, results)`, paragraphs after the findings, from this run's numbers and texts of claims.yaml.
-- `rows.py`, where rows depend on the run: `rows(run)`.
+- `rows.py`, where rows depend on the run: `rows(run)`. `methods.yaml`: what code must know of runs, as colours.
 - `rating.py`, where people judged captions: `questions(run, similar)`, the questions of `seqcap.rating`.
 """
 
@@ -58,7 +58,17 @@ def check(parameters: Iterable[str]) -> None:
         if folder not in wanted:
             raise InputError(f"src/seqcap/papers/{folder}", f"has no papers/{folder}.yaml", "add it")
     for name in sorted(wanted):
-        _check(name)
+        place, shown = _folder(name), f"src/seqcap/papers/{name}"
+        for file in _NEEDED:
+            if not (place / file).is_file():
+                raise InputError(shown, f"has no {file}", "every paper has one")
+        paper = load(name)
+        tables = [key for key, text in paper.tables.items() if not (text.published or text.measured)]
+        for part, needed in (("tables", tables), ("figures", list(paper.figures))):
+            there = _keys(place / f"{part}.py", part.upper())
+            if missing := [key for key in needed if key not in there]:
+                problem = f"has no {part.upper()} with {', '.join(missing)}"
+                raise InputError(f"{shown}/{part}.py", problem, f"{part}.yaml names them")
 
 
 def _folder(name: str) -> Path:
@@ -67,22 +77,6 @@ def _folder(name: str) -> Path:
     known = ", ".join(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
     fix = f"add src/seqcap/papers/{name}, or name one of {known}"
     raise InputError(f"papers/{name}.yaml", f"there is no paper {name!r}", fix)
-
-
-def _check(name: str) -> None:
-    folder, place = _folder(name), f"src/seqcap/papers/{name}"
-    for file in _NEEDED:
-        if not (folder / file).is_file():
-            raise InputError(place, f"has no {file}", "every paper has one")
-    paper = load(name)
-    for part, needed in (
-        ("tables", [key for key, text in paper.tables.items() if not (text.published or text.measured)]),
-        ("figures", list(paper.figures)),
-    ):
-        missing = [key for key in needed if key not in _keys(folder / f"{part}.py", part.upper())]
-        if missing:
-            problem = f"has no {part.upper()} with {', '.join(missing)}"
-            raise InputError(f"{place}/{part}.py", problem, f"{part}.yaml names them")
 
 
 def _keys(path: Path, constant: str) -> set[str]:

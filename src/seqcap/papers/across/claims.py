@@ -5,17 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqcap.config.report import ReportedRun
-from seqcap.papers.across.tables import (
-    CIDER,
-    COLUMNS,
-    DISTINCT,
-    DIVERSITY,
-    RECALL,
-    TRUTH,
-    WORDS,
-    agreement,
-    means,
-)
+from seqcap.papers.across import tables
+from seqcap.papers.across.tables import CIDER, COLUMNS, DISTINCT, DIVERSITY, RECALL, TRUTH, means
 from seqcap.report.claims import Result
 from seqcap.report.inputs import Run
 
@@ -30,7 +21,7 @@ def remarks(run: Run, results: Sequence[Result]) -> list[str]:
         _best(run, "Highest CIDEr", entries, CIDER, (DIVERSITY, DISTINCT, TRUTH)),
         _diverse(run, entries, baseline) if baseline else "",
         _best(run, "Most distinctive to a judge that no objective saw", entries, DISTINCT, (CIDER, TRUTH)),
-        _best(run, "Most often true", entries, TRUTH, (CIDER, RECALL, WORDS)),
+        _best(run, "Most often true", entries, TRUTH, (CIDER, RECALL, tables.WORDS)),
         _yardsticks(run),
     ]
     return ["\n".join(f"- {line}" for line in found if line)] if any(found) else []
@@ -45,7 +36,7 @@ def _best(run: Run, what: str, entries: Sequence[ReportedRun], column: str, othe
     rivals = [entry for entry in entries if entry is not best]
     leads = {entry.label: COLUMNS[column].gain(run, best.name, entry.name).low for entry in rivals}
     close = [label for label, low in leads.items() if low is not None and low <= 0]
-    scales = {name: 1 if name == WORDS else 100 for name in (column, *others)}
+    scales = {name: 1 if name == tables.WORDS else 100 for name in (column, *others)}
     found = {name: COLUMNS[name].of(run, best.name).text(scale, 1) for name, scale in scales.items()}
     numbers = ", ".join(f"{name} {number or '–'}" for name, number in found.items())
     told = f"Not told apart from it: {', '.join(close)}." if close else "It is ahead of all others."
@@ -61,9 +52,8 @@ def _diverse(run: Run, entries: Sequence[ReportedRun], baseline: ReportedRun) ->
 
 def _yardsticks(run: Run) -> str:
     """How the papers' yardsticks rank objectives, against the truth of their captions."""
-    found = {
-        name: agreement(run, name, TRUTH) for name in (CIDER, DIVERSITY, "Self-BLEU, beam", "R@10 by the own listener")
-    }
+    told = (CIDER, DIVERSITY, "Self-BLEU, beam", "R@10 by the own listener")
+    found = {name: tables.agreement(run, name, TRUTH) for name in told}
     words = [f"{name} {rho.signed(1, 2)}" for name, rho in found.items() if rho.value is not None]
     about = "Rank correlation over objectives with the share of true captions"
     return f"**What the papers' yardsticks tell of truth.** {about}: {', '.join(words)}." if words else ""

@@ -3,20 +3,12 @@
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seqcap.papers.across.tables import AGAINST, CIDER, COLUMNS, OTHERS, papers
+from seqcap.papers.across.tables import AGAINST, CIDER, COLUMNS, FILE, papers
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 from seqcap.report.scatter import Point, draw_points, name_points
 
-_COLOURS = {
-    "baseline": draw.BLACK,
-    "smoothing": draw.ORANGE,
-    "SLE": draw.BLUE,
-    "SPIDEr": draw.GREEN,
-    "PSST": draw.RED,
-    "WTF-RL": draw.PINK,
-    OTHERS: draw.GREY,
-}
+_COLOURS = {paper: str(getattr(draw, of.colour)) for paper, of in FILE.papers.items()}
 
 
 def tradeoffs(run: Run) -> Figure | str:

@@ -1,11 +1,13 @@
 """All objectives on one captioner, and how well the papers' yardsticks rank them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from seqcap.config import Frozen
 from seqcap.config.report import ReportedRun
 from seqcap.metrics import registry
 from seqcap.report import overview
@@ -17,31 +19,31 @@ from seqcap.report.tables import Cell, Estimate, Made, Measure, Table
 from seqcap.report.tradeoff import level
 
 OTHERS = "others"
-CIDER = "CIDEr, beam"
-# What quality is set against. The beam's captions are its best ones, `samples` are random.
+CIDER, WORDS, RECALL = "CIDEr, beam", "words", "true recall, samples"
+# What quality is set against.
 DIVERSITY, DISTINCT, TRUTH = "Div-2, samples", "R@10 by the judge", "true captions"
 AGAINST = (DIVERSITY, DISTINCT, TRUTH)
-RECALL, WORDS = "true recall, samples", "words"
-COLUMNS = {
-    CIDER: Measure("beam", "CIDEr"),
-    DISTINCT: Measure("beam", "fixed_R@10"),
-    TRUTH: Measure("beam", "all_true"),
-    WORDS: Measure("beam", "words"),
-    "CIDEr, samples": Measure("sample", "CIDEr", "every"),
-    DIVERSITY: Measure("sample", "Div2", "set"),
-    RECALL: Measure("sample", "recall_true", "set"),
-}
 # What tells whether captions are true and told apart.
 TRUTHS = (TRUTH, RECALL, DISTINCT)
-YARDSTICKS = {
-    CIDER: COLUMNS[CIDER],
-    "CIDEr, samples": COLUMNS["CIDEr, samples"],
-    "Div-1, samples": Measure("sample", "Div1", "set"),
-    DIVERSITY: COLUMNS[DIVERSITY],
-    "mBLEU-4, samples": Measure("sample", "mBleu4", "set"),
-    "Self-BLEU, beam": Measure("beam", "Self-BLEU"),
-    "R@10 by the own listener": Measure("beam", "own_R@10"),
-}
+
+
+class Objectives(Frozen):
+    """A paper's, as methods.yaml explains them."""
+
+    objectives: tuple[str, ...]
+    colour: str
+
+
+class MethodsFile(Frozen):
+    """methods.yaml."""
+
+    papers: Mapping[str, Objectives]
+    columns: Mapping[str, Measure]
+    yardsticks: Mapping[str, Measure]
+
+
+FILE: MethodsFile = read_yaml(Path(__file__).parent / "methods.yaml", MethodsFile)
+COLUMNS, YARDSTICKS = FILE.columns, FILE.yardsticks
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Overview(Table):
 
 def papers(run: Run) -> dict[str, list[ReportedRun]]:
     """Paper -> its runs; at the end those of no paper's objectives."""
-    known = read_yaml(run.paper.folder / "methods.yaml", dict[str, tuple[str, ...]])
-    found = {paper: [entry for entry in run.trained if entry.objective in of] for paper, of in known.items()}
+    named = FILE.papers.items()
+    found = {paper: [entry for entry in run.trained if entry.objective in of.objectives] for paper, of in named}
     of_papers = [entry.name for entries in found.values() for entry in entries]
     found[OTHERS] = [entry for entry in run.trained if entry.name not in of_papers]
     return {paper: entries for paper, entries in found.items() if entries}

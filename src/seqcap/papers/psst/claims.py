@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, Quality, qualities_by_rho, read_estimates
+from seqcap.papers.psst.estimators import EXACT, OWN_HINGE, qualities_by_rho, read_estimates
 from seqcap.papers.psst.methods import FEEDBACK, METHODS, NO_FEEDBACK, PLACES, PSST, PSST_75, RHO, ST, by_rho, curve
 from seqcap.papers.psst.raters import better_english
 from seqcap.papers.psst.rows import COLUMNS, ENGLISH, OF_PEOPLE, RECALL, heard, row_of, side_of
@@ -110,18 +110,13 @@ def _variance(run: Run) -> str:
         f"{st}{NO_FEEDBACK}": found["multinomial", 0.0, False],
         **{f"{psst}, rho {rho:g}": rhos[rho] for rho in sorted({min(rhos), RHO, max(rhos)}) if rho in rhos},
     }
-    return ClaimsFile.read(run.paper).remark(
-        "variance",
-        reinforce=reinforce,
-        variance=_digits(found[EXACT].variance),
-        step=_digits(found[EXACT].step),
-        others=" ".join(f"{name}: {_quality(value)}." for name, value in others.items()),
-    )
-
-
-def _quality(of: Quality) -> str:
-    hidden = "" if (of.bias.low or 0.0) > 0 else " (not told from 0)"
-    return f"{_digits(of.variance)}, {_digits(of.bias)}{hidden}, {_digits(of.step)}"
+    words = []
+    for name, of in others.items():
+        hidden = "" if (of.bias.low or 0.0) > 0 else " (not told from 0)"
+        words.append(f"{name}: {_digits(of.variance)}, {_digits(of.bias)}{hidden}, {_digits(of.step)}.")
+    variance, step = _digits(found[EXACT].variance), _digits(found[EXACT].step)
+    values = {"reinforce": reinforce, "variance": variance, "step": step, "others": " ".join(words)}
+    return ClaimsFile.read(run.paper).remark("variance", **values)
 
 
 def _digits(of: Estimate) -> str:

@@ -50,14 +50,6 @@ class Place(Frozen):
     task: str = IMAGE
     share: float = 0.5
 
-    @property
-    def rule(self) -> str:
-        where = "the middle of" if self.share == 0.5 else f"{self.share:.0%} up"
-        return (
-            f"{where} the longest stretch that PSST Multinomial and most of the methods it is compared with cover, "
-            "without the outer tenths of a curve and, if there are such, between runs with several training seeds"
-        )
-
     def point(self, run: Run) -> OperatingPoint | None:
         main = curve(run, PSST, self.task)
         if self.others:
@@ -85,10 +77,11 @@ class MethodsFile(Frozen):
 
     methods: Mapping[str, Method]
     places: Mapping[str, Place]
+    rule: str
 
 
 _FILE: MethodsFile = read_yaml(Path(__file__).parent / "methods.yaml", MethodsFile)
-METHODS, PLACES = _FILE.methods, _FILE.places
+METHODS, PLACES, RULE = _FILE.methods, _FILE.places, _FILE.rule
 
 
 def curves(run: Run, task: str = IMAGE) -> dict[str, Curve]:

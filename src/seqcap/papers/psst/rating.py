@@ -1,6 +1,6 @@
 """The questions to people for PSST's Table 5: captions of this run at its two operating points, one seed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,11 @@ def questions(run: Run, similar: Mapping[int, int]) -> tuple[list[AccuracyItem],
     items = np.random.default_rng(0).permutation(sorted(similar))[:IMAGES].tolist()
     captions = _captions(run, PLACES["table5"], methods)
     if captions:
-        captions[PEOPLE] = _people_captions(run, items)
+        # One of people's captions of each image, drawn with a fixed seed; its words, as of captioners.
+        path = ARTIFACTS / run.config.pictures / "data/references.parquet"
+        references: pd.DataFrame = parquet.read_table(path, schemas.REFERENCES).to_pandas()
+        written, rng = references.groupby("item")["tokens"], np.random.default_rng(0)
+        captions[PEOPLE] = {item: " ".join(rng.choice(written.get_group(item).to_numpy())) for item in items}
     accuracy = [
         AccuracyItem(item, similar[item], row, texts[item]) for row, texts in captions.items() for item in items
     ]
@@ -47,11 +51,3 @@ def _captions(run: Run, place: Place, methods: Mapping[str, str]) -> dict[str, d
             chosen = decoded[(decoded["decoder"] == "greedy") & (decoded["seed"] == seed)]
             found[row] = dict(zip(chosen["item"], chosen["text"], strict=True))
     return found
-
-
-def _people_captions(run: Run, items: Iterable[int]) -> dict[int, str]:
-    """Image -> one of people's captions of it, drawn with a fixed seed; its words, as of captioners."""
-    path = ARTIFACTS / run.config.pictures / "data/references.parquet"
-    references: pd.DataFrame = parquet.read_table(path, schemas.REFERENCES).to_pandas()
-    written, rng = references.groupby("item")["tokens"], np.random.default_rng(0)
-    return {item: " ".join(rng.choice(written.get_group(item).to_numpy())) for item in items}

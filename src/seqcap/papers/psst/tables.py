@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 
 from seqcap.metrics import registry
-from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, SECOND, by_rho, curve, curves, printed_lambda
+from seqcap.papers.psst.methods import IMAGE, METHODS, PLACES, RULE, SECOND, by_rho, curve, curves, printed_lambda
 from seqcap.papers.psst.raters import better_english
-from seqcap.papers.psst.rows import COLUMNS, ENGLISH, LANGUAGE, PEOPLE, RECALL, method_of, people, row_of, side_of
+from seqcap.papers.psst.rows import COLUMNS, ENGLISH, PEOPLE, RECALL, method_of, people, row_of, side_of
 from seqcap.report.inputs import Run
 from seqcap.report.statistics import Drawn, Missing, difference
 from seqcap.report.tables import HUMAN_LABEL, Cell, Estimate, Made, Measure, columns_beside, records_beside, shown
@@ -111,10 +111,7 @@ def retrievers(run: Run) -> list[Cell]:
 
 
 def points(run: Run) -> list[Cell]:
-    columns = {registry.find(measure.metric).label: measure for measure in LANGUAGE.values()} | RECALL
-    columns["R@10, judge"] = Measure("greedy", "fixed_R@10")
-    columns |= {"bits": Measure("greedy", "bits")} if run.knows_facts else {}
-    cells = []
+    columns, cells = columns_beside(run, "psst_points", "greedy"), []
     for task in (IMAGE, SECOND):
         for line in curves(run, task).values():
             block = line.label if task == IMAGE else f"{line.label}, second domain"
@@ -130,7 +127,8 @@ def operating(run: Run) -> list[Cell]:
     cells = []
     for place in PLACES.values():
         point, row = place.point(run), f"{place.name}: {registry.find(place.metric).label}"
-        rule = "the paper's" if point and point.is_printed else place.rule
+        where = "the middle of" if place.share == 0.5 else f"{place.share:.0%} up"
+        rule = "the paper's" if point and point.is_printed else RULE.format(where=where)
         ours = Estimate(point.value if point else None, remarks=(rule,))
         decimals, data = 4 if place.scale == 1 else 2, run.stand_in(place.task)
         cells.append(Cell("", row, "where", "", f"{place.printed:g}", ours, place.scale, decimals, data))

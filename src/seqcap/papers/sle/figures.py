@@ -18,6 +18,7 @@ from seqcap.metrics import registry
 from seqcap.papers.sle.sweep import MULTI, SLE, chosen_alpha, outside_sweep, sweep
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run, read_captions, read_images
+from seqcap.report.statistics import Floats
 from seqcap.report.tables import Measure
 from seqcap.report.tradeoff import level
 
@@ -96,39 +97,30 @@ def clips(run: Run) -> Figure | str:
 def concentration(run: Run) -> Figure:
     """A row per captioner: how probable its beams are, and how improbable its random samples."""
     figure = Figure(figsize=(9.6, 0.4 + 3.3 * len(run.captioners)), layout="constrained")
-    axes = figure.subplots(len(run.captioners), 2, squeeze=False)
+    axes, colours = figure.subplots(len(run.captioners), 2, squeeze=False), _colours(run)
     for (left, right), captioner in zip(axes, run.captioners, strict=True):
-        entries = [entry for entry in outside_sweep(run) if entry.captioner == captioner]
-        _beam_panel(left, run, entries)
-        _samples_panel(right, run, entries)
+        surprisals = []
+        for entry in (entry for entry in outside_sweep(run) if entry.captioner == captioner):
+            decoded, colour = run.decoded[entry.name], colours[entry.name]
+            best_first = decoded[decoded["decoder"] == "beam"].sort_values("log_prob", ascending=False)
+            beams = best_first.assign(mass=np.exp(best_first["log_prob"])).groupby(["seed", "item"])
+            curve = beams["mass"].cumsum().groupby(beams.cumcount() + 1).mean()
+            left.plot(curve.index, curve.to_numpy(), color=colour, marker=_marker(entry), label=entry.label)
+            samples = decoded.loc[decoded["decoder"] == "sample", "log_prob"]
+            surprisals.append((entry.label, colour, -samples.to_numpy(dtype=float)))
+        left.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability", ylim=(0, None))
+        left.set_xticks(range(1, run.beam() + 1))
+        left.legend(frameon=False)
         left.set_title(f"captioner {captioner}: probability of the k best beam captions", loc="left")
+        _boxes(right, surprisals)
         right.set_title(f"captioner {captioner}: surprisal of random samples", loc="left")
     return figure
 
 
-def _log_probs(run: Run, name: str, decoder: str) -> pd.DataFrame:
-    decoded = run.decoded[name]
-    return decoded.loc[decoded["decoder"] == decoder, ["seed", "item", "log_prob"]]
-
-
-def _beam_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
-    colours = _colours(run)
-    for entry in entries:
-        best_first = _log_probs(run, entry.name, "beam").sort_values("log_prob", ascending=False)
-        best_first["mass"] = np.exp(best_first["log_prob"])
-        beams = best_first.groupby(["seed", "item"])
-        curve = beams["mass"].cumsum().groupby(beams.cumcount() + 1).mean()
-        axis.plot(curve.index, curve.to_numpy(), color=colours[entry.name], marker=_marker(entry), label=entry.label)
-    axis.set(xlabel="captions of the beam, most probable first", ylabel="cumulative probability", ylim=(0, None))
-    axis.set_xticks(range(1, run.beam() + 1))
-    axis.legend(frameon=False)
-
-
-def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None:
-    colours = _colours(run)
-    surprisals = [-_log_probs(run, entry.name, "sample")["log_prob"].to_numpy(dtype=float) for entry in entries]
+def _boxes(axis: Axes, surprisals: Sequence[tuple[str, str, Floats]]) -> None:
+    """A box per run: its label, colour and the surprisal of its random samples."""
     boxes = axis.boxplot(
-        surprisals,
+        [values for *_, values in surprisals],
         orientation="horizontal",
         widths=0.55,
         showfliers=False,
@@ -138,11 +130,11 @@ def _samples_panel(axis: Axes, run: Run, entries: Sequence[ReportedRun]) -> None
         meanprops={"marker": "D", "markerfacecolor": "white", "markeredgecolor": "black", "markersize": 5},
         medianprops={"color": "black"},
     )
-    for box, entry in zip(boxes["boxes"], entries, strict=True):
-        box.set_facecolor(to_rgba(colours[entry.name], alpha=0.5))
-    means = [f"{entry.label}  {values.mean():.1f}" for entry, values in zip(entries, surprisals, strict=True)]
-    axis.set_yticks(range(1, len(entries) + 1), means)
-    axis.set(xlabel="-log p(y|x) of a random sample, nats", xlim=(0, None), ylim=(len(entries) + 0.6, 0.4))
+    for box, (_, colour, _) in zip(boxes["boxes"], surprisals, strict=True):
+        box.set_facecolor(to_rgba(colour, alpha=0.5))
+    means = [f"{label}  {values.mean():.1f}" for label, _, values in surprisals]
+    axis.set_yticks(range(1, len(means) + 1), means)
+    axis.set(xlabel="-log p(y|x) of a random sample, nats", xlim=(0, None), ylim=(len(means) + 0.6, 0.4))
 
 
 def curves(run: Run) -> Figure:

@@ -1,7 +1,8 @@
 """Loss smoothing's claims, and what this run says beyond tests of differences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -74,56 +75,44 @@ def _captioners(run: Run, table: str) -> str:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    """The paragraphs of claims.yaml that this run has something to say in."""
-    ways = {"most": _most, "lazy": _lazy, "print": _in_print, "policy": _policy_gradient, "determined": _determined}
+    """The paragraphs of claims.yaml that this run has something to say in: a phrase per part, of its values."""
     file, stated = ClaimsFile.read(run.paper), run.paper.published.text_claims()["text4.1"]["value"]
-    return [file.remark(key, found=found, stated=stated) for key, of in ways.items() if (found := of(run))]
-
-
-def _most(run: Run) -> str:
     found = []
-    for part in parts(run).values():
-        cells = [cell for cell in part.gains().values() if cell.ours.value is not None]
-        if cells:
-            best = max(cells, key=lambda cell: cell.ours.value or 0.0)
-            printed = max(part.printed, key=part.printed.__getitem__)
-            alone = " with one seed" if best.ours.seeds == 1 else ""
-            found.append(
-                f"{part.facts.name}: {best.row}, {best.ours.signed(100, 2)} {part.facts.metric} over MLE{alone} (in "
-                f"print {float(best.printed):+.2f}; the best there: {part.losses[printed].row}, "
-                f"{part.printed_gain(printed):+.2f})"
-            )
-    return "; ".join(found)
+    for key, (of, table, between) in _VALUES.items():
+        values = [(part.facts.name, of(part)) for part in parts(run, table).values()]
+        phrases = [file.remark(f"{key} of a part", name=name, **known) for name, known in values if known]
+        found += [file.remark(key, found=between.join(phrases), stated=stated)] if phrases else []
+    return found
 
 
-def _lazy(run: Run) -> str:
+def _most(part: Part) -> dict[str, Any]:
+    cells = [cell for cell in part.gains().values() if cell.ours.value is not None]
+    if not cells:
+        return {}
+    best, there = max(cells, key=lambda cell: cell.ours.value or 0.0), max(part.printed, key=part.printed.__getitem__)
+    over = f"{part.facts.metric} over MLE{' with one seed' * (best.ours.seeds == 1)}"
+    ours, printed = best.ours.signed(100, 2), [float(best.printed), part.printed_gain(there)]
+    return {"best": best.row, "ours": ours, "over": over, "printed": printed, "there": part.losses[there].row}
+
+
+def _lazy(part: Part) -> dict[str, Any]:
     """CIDEr of lazy minus full training. No test can show that two losses are equally good."""
-    found = []
-    for part in parts(run, "table1").values():
-        cells = [part.gain(loss, loss.replace("_lazy", "")) for loss, known in part.losses.items() if known.lazy]
-        made = [cell for cell in cells if cell.ours.value is not None]
-        if made:
-            spans = np.array([(cell.ours.value, cell.ours.low, cell.ours.high) for cell in made], dtype=np.float64)
-            (ours, low, high), printed = 100 * spans.T, [float(cell.printed) for cell in made]
-            found.append(
-                f"{part.facts.name}, lazy minus full is {ours.min():+.2f} to {ours.max():+.2f} in {len(ours)} pairs, "
-                f"whose intervals reach up to {(high - low).max() / 2:.2f} to either side and hold 0 in "
-                f"{((low <= 0) & (high >= 0)).sum()} (in print {min(printed):+.2f} to {max(printed):+.2f})"
-            )
-    return "; ".join(found)
+    cells = [part.gain(loss, loss.replace("_lazy", "")) for loss, known in part.losses.items() if known.lazy]
+    made = [cell for cell in cells if cell.ours.value is not None]
+    if not made:
+        return {}
+    spans = np.array([(cell.ours.value, cell.ours.low, cell.ours.high) for cell in made], dtype=np.float64)
+    (ours, low, high), printed = 100 * spans.T, [float(cell.printed) for cell in made]
+    reach, equal = (high - low).max() / 2, ((low <= 0) & (high >= 0)).sum()
+    ends = [min(ours), max(ours), min(printed), max(printed)]
+    return {"ends": ends, "pairs": len(ours), "reach": reach, "equal": equal}
 
 
-def _in_print(run: Run) -> str:
-    """How many losses beat MLE."""
-    found = []
-    for part in parts(run, "table1").values():
-        texts: list[str] = []
-        for column, metric in (("CIDEr", "CIDEr"), ("BLEU-4", "BLEU4")):
-            theirs, ours = (_beating(of) for of in (part.printed_in(column), part.levels(metric)))
-            of = f" of {theirs[1]} losses beat MLE" * (not texts)
-            texts.append(f"{theirs[0]}{of} in {column}" + (f" (here {ours[0]} of {ours[1]})" if ours[1] else ""))
-        found.append(f"{part.facts.name} {' and '.join(texts)}")
-    return "; ".join(found)
+def _in_print(part: Part) -> dict[str, Any]:
+    """How many losses beat MLE, in CIDEr and in BLEU-4."""
+    theirs = [_beating(part.printed_in(column)) for column in ("CIDEr", "BLEU-4")]
+    ours = [_beating(part.levels(metric)) for metric in ("CIDEr", "BLEU4")]
+    return {"theirs": theirs, "here": [f" (here {better} of {of})" if of else "" for better, of in ours]}
 
 
 def _beating(levels: Mapping[str, float]) -> tuple[int, int]:
@@ -132,20 +121,23 @@ def _beating(levels: Mapping[str, float]) -> tuple[int, int]:
     return sum(above), len(above)
 
 
-def _policy_gradient(run: Run) -> str:
-    found = []
-    for part in parts(run, "table1").values():
-        words, ours = f"{100 * part.printed_gain(_BEST) / part.printed[MLE]:.1f}% {part.facts.name}", part.levels()
-        here = f" (here {100 * (ours[_BEST] / ours[MLE] - 1):.1f}%)" if {_BEST, MLE} <= set(ours) else ""
-        found.append(words + here)
-    return " and ".join(found)
+def _policy_gradient(part: Part) -> dict[str, Any]:
+    ours = part.levels()
+    here = f" (here {100 * (ours[_BEST] / ours[MLE] - 1):.1f}%)" if {_BEST, MLE} <= set(ours) else ""
+    return {"printed": 100 * part.printed_gain(_BEST) / part.printed[MLE], "here": here}
 
 
-def _determined(run: Run) -> str:
+def _determined(part: Part) -> dict[str, Any]:
     """How little there is to gain where MLE's translations of generated sentences are close to perfect."""
-    found = []
-    for part in parts(run, "table3").values():
-        level = 100 * part.levels().get(MLE, 0.0)
-        if level >= _ONE_TRANSLATION and run.dataset(part.facts.task) == SCENES:
-            found.append(f"{level:.1f} {part.facts.name} ({part.printed[MLE]:.1f} in print)")
-    return " and ".join(found)
+    level, generated = 100 * part.levels().get(MLE, 0.0), part.run.dataset(part.facts.task) == SCENES
+    return {"level": level, "printed": part.printed[MLE]} if generated and level >= _ONE_TRANSLATION else {}
+
+
+# Paragraph of claims.yaml -> the values of its phrase on a part, which parts it is of, what stands between phrases.
+_VALUES: Mapping[str, tuple[Callable[[Part], dict[str, Any]], str, str]] = {
+    "most": (_most, "", "; "),
+    "lazy": (_lazy, "table1", "; "),
+    "print": (_in_print, "table1", "; "),
+    "policy": (_policy_gradient, "table1", " and "),
+    "determined": (_determined, "table3", " and "),
+}

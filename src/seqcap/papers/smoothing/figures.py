@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
 from seqcap.metrics import registry
-from seqcap.papers.smoothing.rows import FILE, MLE, Loss, Part, parts
+from seqcap.papers.smoothing.rows import FILE, MLE, Loss, parts
 from seqcap.report import figures as draw
 from seqcap.report.inputs import Run
 
@@ -48,33 +45,29 @@ def gains(run: Run) -> Figure:
     figure = Figure(figsize=(11.0, 9.8), layout="constrained")
     axes = figure.subplots(2, 2, height_ratios=heights, sharex="row", sharey="row")
     for axis, part in zip(axes.flat, shown, strict=True):
-        _gains_panel(axis, part)
+        gains = part.gains()
+        for place, (loss, cell) in enumerate(gains.items()):
+            colour = _KINDS[part.losses[loss].level]
+            axis.plot(float(cell.printed), place + 0.16, "x", color=colour, markersize=5)
+            if cell.ours.value is not None:
+                alone = cell.ours.seeds == 1
+                (value,), errors = draw.spans([cell.ours], 100)
+                width, alpha = (0.6, 0.6) if alone else (1.4, 1.0)
+                look: dict[str, Any] = {"color": colour, "markersize": 5, "elinewidth": width, "alpha": alpha}
+                axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", **look)
+                draw.hollow(axis, [(float(value), place - 0.16)] * alone, colour, "o", 5)
+        axis.axvline(0, color=draw.BLACK, linewidth=0.8)
+        axis.set_yticks(range(len(gains)), [cell.row for cell in gains.values()])
+        axis.set_ylim(len(gains) - 0.4, -0.6)
+        axis.grid(axis="y", color="#e6e6e6", linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.set(xlabel=f"gain in {part.facts.metric} over MLE, x100")
+        absent = "" if any(cell.ours.value is not None for cell in gains.values()) else " (the paper's only)"
+        axis.set_title(f"{part.facts.name}{absent}", loc="left")
     axes[0, 0].errorbar([], [], xerr=[], color=draw.GREY, fmt="o", label="ours, 95% interval over seeds and test items")
     axes[0, 0].plot([], [], "x", color=draw.GREY, label="the paper's")
     draw.legend(figure, axes.flat, ncols=3)
     return figure
-
-
-def _gains_panel(axis: Axes, part: Part) -> None:
-    gains = part.gains()
-    for place, (loss, cell) in enumerate(gains.items()):
-        colour = _KINDS[part.losses[loss].level]
-        axis.plot(float(cell.printed), place + 0.16, "x", color=colour, markersize=5)
-        if cell.ours.value is not None:
-            alone = cell.ours.seeds == 1
-            (value,), errors = draw.spans([cell.ours], 100)
-            width, alpha = (0.6, 0.6) if alone else (1.4, 1.0)
-            look: dict[str, Any] = {"color": colour, "markersize": 5, "elinewidth": width, "alpha": alpha}
-            axis.errorbar(value, place - 0.16, xerr=errors, fmt="o", **look)
-            draw.hollow(axis, [(float(value), place - 0.16)] * alone, colour, "o", 5)
-    axis.axvline(0, color=draw.BLACK, linewidth=0.8)
-    axis.set_yticks(range(len(gains)), [cell.row for cell in gains.values()])
-    axis.set_ylim(len(gains) - 0.4, -0.6)
-    axis.grid(axis="y", color="#e6e6e6", linewidth=0.6)
-    axis.set_axisbelow(True)
-    axis.set(xlabel=f"gain in {part.facts.metric} over MLE, x100")
-    absent = "" if any(cell.ours.value is not None for cell in gains.values()) else " (the paper's only)"
-    axis.set_title(f"{part.facts.name}{absent}", loc="left")
 
 
 def _family(loss: Loss) -> str:
@@ -100,7 +93,20 @@ def curves(run: Run) -> Figure | str:
     figure = Figure(figsize=(2.6 * len(_FAMILIES), 0.6 + 2.2 * len(there)), layout="constrained")
     axes = figure.subplots(len(there), len(_FAMILIES), squeeze=False, sharey="row")
     for row, part in zip(axes, there, strict=True):
-        _curves_row(row, run, part)
+        quantity = registry.find(part.facts.metric).curve
+        names = [entry.name for entry in part.runs.values()]
+        shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
+        shown = shown.assign(value=100 * shown["value"])
+        colours = {entry.name: _colour(loss, part.losses[loss]) for loss, entry in part.runs.items()}
+        dashed = [entry.name for loss, entry in part.runs.items() if part.losses[loss].lazy]
+        for axis, family in zip(row, _FAMILIES, strict=True):
+            mine = [entry for loss, entry in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
+            draw.plot_curves(axis, shown, mine, colours, dashed)
+        # After the first fifth of training, where losses differ.
+        late = shown.loc[shown["step"] >= 0.2 * shown["step"].max(), "value"]
+        margin = 0.05 * (late.max() - late.min()) or 0.01
+        row[0].set_ylim(late.min() - margin, late.max() + margin)
+        row[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
     for column, heading in zip(axes.T, _FAMILIES, strict=True):
         column[0].set_title(heading, loc="left")
         column[-1].set_xlabel("training step (0: before any)")
@@ -111,23 +117,6 @@ def curves(run: Run) -> Figure | str:
     handles.append(Line2D([], [], color=draw.GREY, linewidth=2, linestyle="--", label="lazy"))
     figure.legend(handles=handles, loc="outside lower center", ncols=8, frameon=False)
     return figure
-
-
-def _curves_row(axes: NDArray[np.object_], run: Run, part: Part) -> None:
-    quantity = registry.find(part.facts.metric).curve
-    names = [entry.name for entry in part.runs.values()]
-    shown = run.curves[(run.curves["quantity"] == quantity) & run.curves["variant"].isin(names)]
-    shown = shown.assign(value=100 * shown["value"])
-    colours = {entry.name: _colour(loss, part.losses[loss]) for loss, entry in part.runs.items()}
-    dashed = [entry.name for loss, entry in part.runs.items() if part.losses[loss].lazy]
-    for axis, family in zip(axes, _FAMILIES, strict=True):
-        mine = [entry for loss, entry in part.runs.items() if loss == MLE or _family(part.losses[loss]) == family]
-        draw.plot_curves(axis, shown, mine, colours, dashed)
-    # After the first fifth of training, where losses differ.
-    late = shown.loc[shown["step"] >= 0.2 * shown["step"].max(), "value"]
-    margin = 0.05 * (late.max() - late.min()) or 0.01
-    axes[0].set_ylim(late.min() - margin, late.max() + margin)
-    axes[0].set_ylabel(f"{part.facts.name}\nvalidation {part.facts.metric} x100, greedy")
 
 
 FIGURES = {"smoothing_fig1": figure1, "smoothing_gains": gains, "smoothing_curves": curves}

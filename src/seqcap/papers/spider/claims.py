@@ -1,6 +1,6 @@
 """Which of PG-SPIDEr's claims this run can test, how long each policy was trained, and how noisy the gradient is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from seqcap.papers.spider.variance import in_words, read_variance
@@ -35,17 +35,18 @@ def stand_ins(run: Run) -> list[tuple[str, str]]:
 
 
 def remarks(run: Run, results: Sequence[Result]) -> list[str]:
-    return [*filter(None, (_updates(run), in_words(read_variance(run))))]
+    found, file = [], ClaimsFile.read(run.paper)
+    if run.steps:
+        trained = by_number((run.by_name[name].label, number) for name, number in run.steps.items())
+        found.append(file.remark("updates", trained=trained, compared=_compared(run.steps)))
+    if variance := in_words(read_variance(run)[0]):
+        found.append(file.remark("variance", found=variance))
+    return found
 
 
-def _updates(run: Run) -> str:
-    trained = run.steps
-    if not trained:
+def _compared(steps: Mapping[str, int]) -> str:
+    policy, mixer = steps.get("pg_bcmr"), steps.get("mixer_bcmr")
+    if not policy or not mixer:
         return ""
-    shown = by_number((run.by_name[name].label, number) for name, number in trained.items())
-    words = f"*Updates.* After MLE, so many steps of training: {shown}."
-    policy, mixer = trained.get("pg_bcmr"), trained.get("mixer_bcmr")
-    if policy and mixer:
-        equal = "equally many updates" if policy == mixer else f"{policy:,} against {mixer:,}"
-        words += f" S2 compares PG-BCMR with MIXER-BCMR after {equal}."
-    return f"{words} The weights that are kept are the best on val, which may be earlier."
+    equal = "equally many updates" if policy == mixer else f"{policy:,} against {mixer:,}"
+    return f" S2 compares PG-BCMR with MIXER-BCMR after {equal}."

@@ -1,37 +1,32 @@
 """PG-SPIDEr's example captions and human judgement beside ours, the gradient's variance, and learning curves."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from seqcap.config import Frozen
 from seqcap.papers.spider.variance import read_variance
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run
+from seqcap.report.paper import read_yaml
 from seqcap.report.statistics import bootstrap_interval
 from seqcap.report.tables import HUMAN_LABEL, Estimate, Measure
 
-_COLOURS = {
-    "mle": draw.BASELINE,
-    "pg_bleu4": draw.SKY,
-    "pg_cider": draw.BLUE,
-    "mixer_bcmr": draw.OLIVE,
-    "mixer_bcmr_a": draw.ORANGE,
-    "pg_bcmr": draw.GREEN,
-    "pg_spider": draw.METHOD,
-    "pg_spice": draw.PINK,
-}
 
-# Run -> its name in Table 2; of these, Figure 3's bars.
-_EXAMPLES = {
-    "mle": "MLE",
-    "pg_spice": "PG-SPICE",
-    "mixer_bcmr": "MIXER-BCMR",
-    "mixer_bcmr_a": "MIXER-BCMR-A",
-    "pg_bcmr": "PG-BCMR",
-    "pg_spider": "PG-SPIDEr",
-}
+class Method(Frozen):
+    """A run in figures, as methods.yaml explains it."""
+
+    colour: str
+    example: str = ""
+
+
+_METHODS = read_yaml(Path(__file__).with_name("methods.yaml"), dict[str, Method])
+_COLOURS = {name: str(getattr(draw, of.colour)) for name, of in _METHODS.items()}
+_EXAMPLES = {name: of.example for name, of in _METHODS.items() if of.example}
+# The bars of Figure 3.
 _JUDGED = ("pg_spider", "pg_bcmr", "mle")
 
 _CAPTION_WIDTH = 92
@@ -116,7 +111,7 @@ def _bars(
 
 def variance(run: Run) -> Figure | str:
     """Variance against rollouts, with and without the baseline; on the right the same relative to the signal."""
-    settings = read_variance(run)
+    settings, signal = read_variance(run)
     if not settings:
         return "The gradient's variance was not measured in this run."
     figure = Figure(figsize=(6.2, 3.7), layout="constrained")
@@ -124,15 +119,14 @@ def variance(run: Run) -> Figure | str:
     lines = ((False, "no baseline", draw.BLACK, "o"), (True, "baseline", draw.GREEN, "s"))
     for baseline, label, colour, marker in lines:
         points = {
-            float(k): Estimate(noise.variance, *bootstrap_interval(noise.distances))
-            for (k, with_baseline), noise in sorted(settings.items())
+            float(k): Estimate(float(distances.mean()), *bootstrap_interval(distances))
+            for (k, with_baseline), distances in settings.items()
             if with_baseline == baseline
         }
         draw.plot_estimates(axes, points, 1, color=colour, marker=marker, capsize=3, label=label)
     axes.set(xlabel="rollouts per prefix, K", xticks=sorted({k for k, _ in settings}))
     axes.set(ylabel="variance: mean squared distance from the mean", ylim=(0, None))
     axes.legend(frameon=False)
-    signal = next(iter(settings.values())).squared_mean
     relative = axes.twinx()
     relative.set_ylim(0, axes.get_ylim()[1] / signal)
     relative.spines["right"].set_visible(True)

@@ -45,17 +45,15 @@ def _steps(run: Run) -> str:
     learned = {name: run.steps[name] - steps for name, steps in alone.items() if run.steps[name] > steps}
     if not learned:
         return ""
-    words = f"*Steps.* After TF, so many steps in which the captioner learns: {_by_number(learned)}."
-    if any(alone[name] for name in learned):
-        partners = {name: alone[name] for name in learned if alone[name]}
-        words += f" Before them a discriminator or grammar head learned alone: {_by_number(partners)}."
+    partners = {name: alone[name] for name in learned if alone[name]}
+    before = f" Before them a discriminator or grammar head learned alone: {_by_number(partners)}." if partners else ""
     if {WTF, LONGER} <= set(learned):
         mine, other = learned[WTF], learned[LONGER]
-        words += f" D10 compares {'equally many steps' if mine == other else f'{mine:,} steps with {other:,}'}."
-    words += " The last epoch's weights are kept, of TF the best epoch's on val."
+        before += f" D10 compares {'equally many steps' if mine == other else f'{mine:,} steps with {other:,}'}."
     # RL may need a smaller one.
     rates = {name: run.by_name[name].learning_rate for name in learned}
-    return words + (f" Learning rates differ: {_by_number(rates)}." if len(set(rates.values())) > 1 else "")
+    differ = f" Learning rates differ: {_by_number(rates)}." if len(set(rates.values())) > 1 else ""
+    return ClaimsFile.read(run.paper).remark("steps", learned=_by_number(learned), before=before, differ=differ)
 
 
 def _by_number(numbers: Mapping[str, float]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,20 +11,12 @@ from matplotlib.figure import Figure
 from seqcap.papers.wtfrl.runs import ALONE, PEOPLE, TF, WTF_RL, changed, measure, rows_by_run, runs_of_table
 from seqcap.report import figures as draw
 from seqcap.report.inputs import HUMAN, Run, read_captions
+from seqcap.report.paper import read_yaml
 from seqcap.report.tables import HUMAN_LABEL, Measure
 
 # Run -> its colour and marker.
-_STYLES = {
-    TF: (draw.BASELINE, "o"),
-    "tf_longer": (draw.GREY, "o"),
-    "wtf": (draw.BLUE, "s"),
-    WTF_RL: (draw.METHOD, "D"),
-    "rl": (draw.ORANGE, "^"),
-    ALONE: (draw.OLIVE, "v"),
-    "rl_unidirectional": (draw.PINK, "<"),
-    "scst_discriminator": (draw.GREEN, "P"),
-    "scst_grammar": (draw.SKY, "X"),
-}
+_FILE = read_yaml(Path(__file__).with_name("methods.yaml"), dict[str, tuple[str, str]])
+_STYLES = {name: (str(getattr(draw, colour)), marker) for name, (colour, marker) in _FILE.items()}
 
 # Author of captions -> the paper's name for it, and ours with its colour.
 _EXAMPLES = {

@@ -15,7 +15,11 @@ def retrieval(run: Run) -> list[Cell]:
     rows = [
         (entry.label, {column: Score(entry.name, of) for column, of in columns.items()}) for entry in runs_of_table(run)
     ]
-    rows.append((HUMAN_LABEL, {column: _people_score(of) for column, of in columns.items()}))
+    people = {}
+    for column, of in columns.items():
+        name = PEOPLE if of.metric.startswith("own_") else HUMAN
+        people[column] = Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
+    rows.append((HUMAN_LABEL, people))
     units, data, cells = run.kind(run.config.pictures).units, run.stand_in(run.config.pictures), []
     for row, scores in rows:
         for column, score in scores.items():
@@ -25,11 +29,6 @@ def retrieval(run: Run) -> list[Cell]:
             gap, name = shown(difference(paid.drawn(run), judged.drawn(run)), units), f"{column}, reward's - judge's"
             cells.append(replace(Cell.of(run, paid.measure.metric, "", row, name, gap, data), direction=""))
     return cells
-
-
-def _people_score(of: Measure) -> Score:
-    name = PEOPLE if of.metric.startswith("own_") else HUMAN
-    return Score(name, Measure("sample", of.metric, "set" if of.captions == "set" else "every"))
 
 
 def changes(run: Run) -> Made:
