@@ -16,16 +16,12 @@ LEAST_SEEDS, LEAST_ITEMS = 3, 100  # fewer bear no verdict
 def compared(run: Run, left: str, right: str) -> list[Result]:
     """The differences by metric; empty where the runs have no score in common. Intervals, p and q are those of the
     report's claims, with q for the number of these metrics."""
-    metrics = [
-        (metric, decoder, captions)
+    claims = [
+        Claim("", "", metric.name, decoder, captions, left, right, -1 if metric.direction == "lower" else 1)
         for decoder in DECODERS
         for metric in METRICS.values()
         if (captions := _captions(metric, decoder)) is not None
         and all(run.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
-    ]
-    claims = [
-        Claim("", "", metric.name, decoder, captions, left, right, -1 if metric.direction == "lower" else 1)
-        for metric, decoder, captions in metrics
     ]
     return [result for result in run_claims(claims, run) if result.difference is not None]
 

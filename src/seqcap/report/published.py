@@ -85,9 +85,8 @@ class Published:
 
     def scale(self, metric: str) -> float:
         """The factor from a metric to the scale of the paper's tables and figures, ours of that paper too."""
-        known = registry.find(metric)
         of_quality = metric.partition(" ")[0] in (*registry.QUALITY, "BLEU", "oracle")
-        return self.quality if of_quality else known.scale
+        return self.quality if of_quality else registry.find(metric).scale
 
     def text_claims(self) -> dict[str, dict[str, str]]:
         """Numbers in the running text, by place; `value` and `column` may hold several, separated by slashes."""
@@ -114,15 +113,13 @@ def literature(dataset: str) -> pd.DataFrame | None:
     if not path.is_file():
         return None
     frame = _read_csv(path)
-    frame["value"] = _numbers(frame["value"])
-    return frame
+    return frame.assign(value=_numbers(frame["value"]))
 
 
 @cache
 def _read_table(path: Path) -> pd.DataFrame:
     frame = _read_csv(path)
-    frame["printed"] = frame["value"]
-    frame["value"] = _numbers(frame["value"])
+    frame = frame.assign(printed=frame["value"], value=_numbers(frame["value"]))
     return frame[["table", "block", "row", "column", "printed", "value", "scale", "direction", "note"]]
 
 

@@ -41,9 +41,8 @@ class Sample:
     @cached_property
     def by_seed(self) -> Floats:
         """The metric's value with each seed [seeds]; NaN where it is undefined for every item."""
-        weights = np.ones((1, len(self.items)), dtype=np.float64)
         totals = np.where(self.counted[:, :, None], self.statistics, 0.0).sum(axis=0)
-        values: Floats = self._values(totals[None], weights)[0]
+        values: Floats = self._values(totals[None], np.ones((1, len(self.items))))[0]
         return values
 
     @cached_property

@@ -64,11 +64,11 @@ def _samples(run: Run, number: int, names: Sequence[str], count: int, first: int
         for name in there:
             heading = f"{run.samples()} samples, seed {run.by_name[name].seeds[0]}"
             columns.append(column(name, heading, draw.captions_of(run, name, item, "sample")))
-        rows.append(draw.Row(draw.image_name(run, item), str(image["file"]), columns))
+        rows.append(draw.Row(draw.image_name(run, item), columns, str(image["file"])))
     keys = [_LABELS[name] for name in there] if len(names) > 1 else ["captions"]
     theirs = [run.paper.published.example_captions(f"fig{number}", key) for key in keys]
     printed = [column(name, "as printed (COCO)", captions) for name, captions in zip(there, theirs, strict=True)]
-    rows.append(draw.Row(f"the paper's Figure {number}", None, printed))
+    rows.append(draw.Row(f"the paper's Figure {number}", printed))
     return draw.captions_figure(run, rows, [_LABELS[name] for name in names if name not in there])
 
 
@@ -107,7 +107,7 @@ def concentration(run: Run) -> Figure:
 
 
 def _log_probs(run: Run, name: str, decoder: str) -> pd.DataFrame:
-    decoded = run.decoded[name]
+    decoded = run.decoded(name)
     return decoded.loc[decoded["decoder"] == decoder, ["seed", "item", "log_prob"]]
 
 
