@@ -223,11 +223,15 @@ def _result(claim: Claim, drawn: Sequence[Drawn]) -> Result:
     difference = float(_difference(sides))
     if claim.base:
         sides = np.array([sides[0] - sides[2], sides[2] - sides[1]])
-    numbers = (*sides.tolist(), difference, *statistics.interval(resampled))
+    low, high = statistics.interval(resampled)
     found = Result(
-        claim,
-        UNSURE if claim.primary else "",
-        *(scale * number for number in numbers),
+        claim=claim,
+        verdict=UNSURE if claim.primary else "",
+        left=float(sides[0]) * scale,
+        right=float(sides[1]) * scale,
+        difference=difference * scale,
+        low=low * scale,
+        high=high * scale,
         agreeing=int((signs > 0).sum()),
         opposed=int((signs < 0).sum()),
         seeds=len(common),

@@ -58,9 +58,9 @@ def write_figures(run: Run) -> None:
             drawn = functions[name](run)
             if isinstance(drawn, str):
                 words[name] = {"title": text.title, "missing": drawn}
-                continue
-            _save(drawn, folder / f"{name}.png")
-            words[name] = {"title": text.title, "caption": run.fill(text.caption)}
+            else:
+                _save(drawn, folder / f"{name}.png")
+                words[name] = {"title": text.title, "caption": run.fill(text.caption)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
     json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
 

@@ -238,7 +238,7 @@ class Run:
     @cached_property
     def curves(self) -> pd.DataFrame:
         """Learning curves of `trained`, columns of `schemas.CURVES`."""
-        frames = []
+        frames: list[pd.DataFrame] = []
         for run in self.trained:
             frame = parquet.read_table(Path(run.weights) / "curves.parquet", schemas.CURVES).to_pandas()
             frames.append(frame[frame["seed"].isin(run.seeds)])

@@ -115,10 +115,8 @@ class Missing:
 
 
 def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
-    if isinstance(left, Missing):
-        return left
-    if isinstance(right, Missing):
-        return right
+    if isinstance(left, Missing) or isinstance(right, Missing):
+        return left if isinstance(left, Missing) else right
     seeds = {seed: value - right.by_seed[seed] for seed, value in left.by_seed.items() if seed in right.by_seed}
     remarks = tuple(dict.fromkeys((*left.remarks, *right.remarks)))
     items = min(left.items, right.items)

@@ -143,7 +143,9 @@ class Table:
         shown = [cell for row in there.values() for cell in row.values()]
         numbers = {key: n for key, row in there.items() if (n := max((cell.ours.n for cell in row.values()), key=len))}
         one = next(iter(numbers.values())) if len(set(numbers.values())) == 1 else ""
-        fewer = self._fewer(shown)
+        # Rows with fewer training seeds than others on the same data.
+        most = {data: max(cell.ours.seeds for cell in shown if cell.data == data) for data in {c.data for c in shown}}
+        fewer = {(cell.block, cell.row) for cell in shown if 0 < cell.ours.seeds < most[cell.data]}
         if there:
             lines += [*markdown_table(self._matrix(there, {} if one else numbers, fewer)), ""]
         if absent := len(rows) - len(there):
@@ -176,14 +178,6 @@ class Table:
                 line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
             matrix.append([*line, numbers.get(key, "–")] if numbers else line)
         return matrix
-
-    @staticmethod
-    def _fewer(cells: Sequence[Cell]) -> set[tuple[str, str]]:
-        """The rows with fewer training seeds than others on the same data."""
-        most: dict[str, int] = {}
-        for cell in cells:
-            most[cell.data] = max(cell.ours.seeds, most.get(cell.data, 0))
-        return {(cell.block, cell.row) for cell in cells if 0 < cell.ours.seeds < most[cell.data]}
 
 
 def _notes(cells: Sequence[Cell], without: Collection[tuple[str, str]]) -> list[str]:
