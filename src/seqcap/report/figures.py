@@ -185,8 +185,7 @@ def example_rows(
     width: int,
     task: str = "",
 ) -> list[Row]:
-    """A row per image (or clip of `task`), as `systems_row`; `captions` gives each system's caption of an item. The
-    heading stands over the first."""
+    """A row per image (or clip of `task`); `captions` gives each system's caption of an item."""
     rows: list[Row] = []
     for item, file in zip(images["item"].tolist(), images["file"].tolist(), strict=True):
         row = systems_row(image_name(run, item, task), "" if rows else heading, captions(item), colours, width)
