@@ -192,7 +192,7 @@ def test_concentration_is_the_cumulative_probability(sle):
     sle.names = ["sll", "xe"]
     drawn = sle.write()
     line = next(line for line in figures.concentration(drawn).axes[0].get_lines() if line.get_label() == "SLL")
-    beam = drawn.decoded["sll"].query("decoder == 'beam'")
+    beam = drawn.decoded("sll").query("decoder == 'beam'")
     whole = np.exp(beam["log_prob"]).groupby([beam["seed"], beam["item"]]).sum().mean()
     assert line.get_ydata()[-1] == pytest.approx(whole)
     assert (np.diff(line.get_ydata()) > 0).all()

@@ -226,7 +226,7 @@ def test_examples_are_of_the_captioner_with_attention(smoothing: SmoothingRun):
     assert shown.count("with attention, best caption of a beam of 3, seed 1") == 1
     assert shown.count("Tok-Seq") == 5
     assert shown.count("Not part of this run: Tok.") == 1
-    beam = run.decoded["attention_mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
+    beam = run.decoded("attention_mle").query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
     assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
     # Without attention there are all four.
     smoothing.names += ["lstm_tok", "lstm_seq_cider_refs", "lstm_tok_seq_cider_refs"]

@@ -150,7 +150,7 @@ def test_examples_are_ours_above_the_papers(spider):
     assert shown.count("as printed in the paper (COCO)") == 1
     assert sum(text.strip() == "PG-SPICE" for text in shown) == 8
     assert "a man sitting at a table with a book ." in shown
-    beam = read.decoded["mle"].query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
+    beam = read.decoded("mle").query("decoder == 'beam' and seed == 1 and item == 1 and rank == 0")
     assert any(text.replace("\n    ", " ") == beam["text"].item() for text in shown)
 
 

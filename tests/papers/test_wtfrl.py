@@ -224,7 +224,7 @@ def test_figure1_shows_ranks_and_captions_above_the_papers(wtfrl):
     pictures = [text.replace("\n", " ") for text in shown if text.startswith("scenes, test")]
     assert pictures == ["scenes, test image 7", "scenes, test image 4"]
     assert sum(text.startswith("90, 6, true: a a a") for text in shown) == 1
-    beam = read.decoded["rl_alone"].query("decoder == 'beam' and seed == 1 and item == 7 and rank == 0")["text"].item()
+    beam = read.decoded("rl_alone").query("decoder == 'beam' and seed == 1 and item == 7 and rank == 0")["text"].item()
     assert any(text.replace("\n    ", " ") == f"2, 9, false: {beam}" for text in shown)
     assert sum(text.strip() == "reward hacking" for text in shown) == 4
     assert "two dogs wearing a christmas hat laying on a porch" in shown

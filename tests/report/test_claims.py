@@ -221,7 +221,7 @@ def test_sides_may_be_made_in_any_way():
     assert (result.left, result.right, result.difference) == pytest.approx((50, 30, 20))
     run = of(system("a", HARD), "a")
     assert (result.claim.what(run), result.claim.sides(run)) == ("CIDEr in a dream", ("A", "B"))
-    assert (result.claim.names, result.claim.task(run)) == (["a", "a"], "image")
+    assert (result.claim.names, result.claim.entry(run).task) == (["a", "a"], "image")
     assert made(Invented(0.3), Invented(0.5)).verdict == FAILS
     assert "| A 50.00 | B 30.00 | +20.00" in "\n".join(claims.claims_table(run, [result]))
 

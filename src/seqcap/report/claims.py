@@ -100,9 +100,6 @@ class Claim:
         """The first of its runs that is part of this run."""
         return next((run.by_name[name] for name in self.names if name in run.by_name), None)
 
-    def task(self, run: Run) -> str:
-        return next(run.by_name[name].task for name in self.names if name in run.by_name)
-
     def sides(self, run: Run) -> tuple[str, str]:
         """What the sides are called."""
         names = [name for name in (self.left, self.right, self.base) if name]

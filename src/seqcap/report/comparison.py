@@ -16,16 +16,12 @@ LEAST_SEEDS, LEAST_ITEMS = 3, 100  # fewer bear no verdict
 def compared(run: Run, left: str, right: str) -> list[Result]:
     """The differences by metric; empty where the runs have no score in common. Intervals, p and q are those of the
     report's claims, with q for the number of these metrics."""
-    metrics = [
-        (metric, decoder, captions)
+    claims = [
+        Claim("", "", metric.name, decoder, captions, left, right, -1 if metric.direction == "lower" else 1)
         for decoder in DECODERS
         for metric in METRICS.values()
         if (captions := _captions(metric, decoder)) is not None
         and all(run.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
-    ]
-    claims = [
-        Claim("", "", metric.name, decoder, captions, left, right, -1 if metric.direction == "lower" else 1)
-        for metric, decoder, captions in metrics
     ]
     return [result for result in run_claims(claims, run) if result.difference is not None]
 
@@ -43,8 +39,12 @@ def heading(run: Run, left: str, right: str, results: Sequence[Result]) -> str:
 def matrix(run: Run, left: str, right: str, results: Sequence[Result]) -> list[list[str]]:
     """A row per difference: both sides, the difference and, of enough items and seeds, q and the verdict on the left
     one. The first is the header."""
-    header = ["", left, right, "difference [95%]", "q", ""]
-    rows = [header, *([result.claim.what(run), *_cells(result)] for result in results)]
+    rows = [["", left, right, "difference [95%]", "q", ""]]
+    for result in results:
+        neutral = not METRICS[result.claim.metric].direction and result.verdict in _JUDGED
+        verdict = "differs" if neutral else _JUDGED.get(result.verdict, result.judgement)
+        sides = [result.number(result.left), result.number(result.right)]
+        rows.append([result.claim.what(run), *sides, result.span, result.q, verdict])
     return rows if _enough(results) else [row[:4] for row in rows]
 
 
@@ -59,9 +59,3 @@ def _captions(metric: Metric, decoder: str) -> Captions | None:
     if metric.level == "set":
         return "set"
     return "every" if decoder == "sample" else "best"
-
-
-def _cells(result: Result) -> list[str]:
-    neutral = not METRICS[result.claim.metric].direction and result.verdict in _JUDGED
-    verdict = "differs" if neutral else _JUDGED.get(result.verdict, result.judgement)
-    return [result.number(result.left), result.number(result.right), result.span, result.q, verdict]

@@ -3,7 +3,7 @@
 import io
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +58,9 @@ def write_figures(run: Run) -> None:
             drawn = functions[name](run)
             if isinstance(drawn, str):
                 words[name] = {"title": text.title, "missing": drawn}
-                continue
-            _save(drawn, folder / f"{name}.png")
-            words[name] = {"title": text.title, "caption": run.fill(text.caption)}
+            else:
+                _save(drawn, folder / f"{name}.png")
+                words[name] = {"title": text.title, "caption": run.fill(text.caption)}
     # Not as markdown: `dvc plots` looks at every file of the folder, and knows no such kind.
     json_file.write_json(folder / "figures.json", {"order": list(words), "figures": words})
 
@@ -101,7 +101,7 @@ def image_name(run: Run, item: int, task: str = "") -> str:
 
 
 def captions_of(run: Run, name: str, item: int, decoder: str) -> list[str]:
-    decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
+    decoded, seed = run.decoded(name), run.by_name[name].seeds[0]
     chosen = decoded[(decoded["item"] == item) & (decoded["decoder"] == decoder) & (decoded["seed"] == seed)]
     return [str(text) for text in chosen.sort_values("rank")["text"]]
 
@@ -122,8 +122,8 @@ class Row:
     """One image with its captions: a column's first line is its heading."""
 
     name: str
-    file: str | None  # None for an image of the paper, which is not at hand
     columns: list[list[Line]]
+    file: str | None = None  # None for an image of the paper, which is not at hand
     task: str = ""  # that of a clip; "" for an image
 
     @property
@@ -166,21 +166,14 @@ def beam_caption(run: Run, name: str, item: int) -> Line:
     return Line(captions_of(run, name, item, "beam")[0] or "(empty)")
 
 
-def systems_row(
-    title: str,
-    file: str | None,
-    heading: str,
-    captions: Mapping[str, Line],
-    colours: Mapping[str, str],
-    width: int,
-    task: str = "",
-) -> Row:
+def systems_row(title: str, heading: str, captions: Mapping[str, Line], colours: Mapping[str, str], width: int) -> Row:
+    """An image of the paper with each system's caption."""
     names, texts = [Line("")], [Line(heading, GREY)]
     for name, caption in captions.items():
         wrapped = Line(textwrap.fill(caption.text, width, subsequent_indent="    "), caption.colour)
         texts.append(wrapped)
         names.append(Line(name + "\n" * (wrapped.lines - 1), colours[name], bold=True))
-    return Row(title, file, [names, texts], task)
+    return Row(title, [names, texts])
 
 
 def example_rows(
@@ -192,25 +185,18 @@ def example_rows(
     width: int,
     task: str = "",
 ) -> list[Row]:
-    """A row per image (or clip of `task`), as `systems_row`; `captions` gives each system's caption of an item. The
-    heading stands over the first."""
-    return [
-        systems_row(image_name(run, item, task), file, heading * (not place), captions(item), colours, width, task)
-        for place, (item, file) in enumerate(zip(images["item"].tolist(), images["file"].tolist(), strict=True))
-    ]
+    """A row per image (or clip of `task`); `captions` gives each system's caption of an item."""
+    rows: list[Row] = []
+    for item, file in zip(images["item"].tolist(), images["file"].tolist(), strict=True):
+        row = systems_row(image_name(run, item, task), "" if rows else heading, captions(item), colours, width)
+        rows.append(replace(row, file=file, task=task))
+    return rows
 
 
 def _text(figure: Figure, x: float, y: float, line: Line) -> None:
     width, height = figure.get_size_inches()
-    figure.text(
-        x / width,
-        y / height,
-        line.text,
-        verticalalignment="top",
-        linespacing=1.25,
-        weight="bold" if line.bold else "normal",
-        color=line.colour,
-    )
+    weight = "bold" if line.bold else "normal"
+    figure.text(x / width, y / height, line.text, color=line.colour, weight=weight, va="top", linespacing=1.25)
 
 
 def _draw_image(figure: Figure, left: float, top: float, row: Row, run: Run) -> None:
@@ -244,9 +230,8 @@ def _frames(data: Path, file: str) -> NDArray[np.uint8]:
 def spans(estimates: Iterable[Estimate], scale: float) -> tuple[Floats, Floats]:
     """Values [n], and how far their intervals reach below and above them [2, n]: 0 without one, or beside the value."""
     found = [(ours.value or 0.0, ours.low, ours.high) for ours in estimates]
-    below = [0.0 if low is None else value - low for value, low, _ in found]
-    above = [0.0 if high is None else high - value for value, _, high in found]
-    return np.array([scale * value for value, *_ in found]), scale * np.maximum([below, above], 0)
+    values, low, high = np.array(found, dtype=np.float64).T  # None is NaN
+    return scale * values, scale * np.fmax([values - low, high - values], 0)
 
 
 def plot_estimates(axis: Axes, points: Mapping[float, Estimate], scale: float, **look: Any) -> None:
@@ -265,8 +250,7 @@ def hollow(
     """Hollow markers at some points, on top of what is there: those of one training seed."""
     if points:
         x, y = zip(*points, strict=True)
-        look: dict[str, Any] = {"color": colour, "marker": marker, "markerfacecolor": "white", "markersize": size}
-        axis.plot(x, y, linestyle="", zorder=4, label=HOLLOW, **look)
+        axis.plot(x, y, marker, color=colour, markerfacecolor="white", markersize=size, zorder=4, label=HOLLOW)
 
 
 def legend(figure: Figure, axes: Iterable[Axes], ncols: int) -> None:

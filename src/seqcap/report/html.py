@@ -160,8 +160,7 @@ def _link(link: str, name: str, files: Mapping[str, str]) -> str:
 
 def _picture(path: Path, colours: int | None) -> dict[str, str | int | float]:
     with Image.open(path) as file:
-        drawn = file.convert("RGBA")
-    flat = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), drawn).convert("RGB")
+        flat = file.convert("RGB")
     buffer = io.BytesIO()
     if colours:
         flat = flat.quantize(colours, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).convert("RGB")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from statistics import multimode
 from typing import Any
@@ -174,20 +174,6 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
     return np.asarray(pc.fill_null(column, missing).to_numpy())
 
 
-class Decoded(dict[str, pd.DataFrame]):
-    """Run -> its captions, columns of `schemas.DECODED` without the tokens; each is read on first use."""
-
-    def __init__(self, runs: Iterable[ReportedRun]) -> None:
-        super().__init__()
-        self._runs = {run.name: run for run in runs}
-
-    def __missing__(self, name: str) -> pd.DataFrame:
-        run = self._runs[name]
-        frame = _frame(parquet.read_table(run.decoded, schemas.DECODED).drop_columns(["tokens"]))
-        self[name] = frame[frame["seed"].isin(run.seeds)]
-        return self[name]
-
-
 @dataclass(frozen=True)
 class Run:
     """One paper's runs and scores. Captions, curves and images are read on first use."""
@@ -239,15 +225,22 @@ class Run:
         return list(dict.fromkeys(run.captioner for run in self.trained))
 
     @cached_property
-    def decoded(self) -> Decoded:
-        return Decoded(self.runs)
+    def decoded(self) -> Callable[[str], pd.DataFrame]:
+        """Run -> its captions, columns of `schemas.DECODED` without the tokens."""
+
+        def read(name: str) -> pd.DataFrame:
+            run = self.by_name[name]
+            frame = parquet.read_table(run.decoded, schemas.DECODED).drop_columns(["tokens"]).to_pandas()
+            return pd.DataFrame(frame[frame["seed"].isin(run.seeds)])
+
+        return cache(read)
 
     @cached_property
     def curves(self) -> pd.DataFrame:
         """Learning curves of `trained`, columns of `schemas.CURVES`."""
-        frames = []
+        frames: list[pd.DataFrame] = []
         for run in self.trained:
-            frame = _frame(parquet.read_table(Path(run.weights) / "curves.parquet", schemas.CURVES))
+            frame = parquet.read_table(Path(run.weights) / "curves.parquet", schemas.CURVES).to_pandas()
             frames.append(frame[frame["seed"].isin(run.seeds)])
         return pd.concat(frames, ignore_index=True)
 
@@ -329,9 +322,8 @@ class Run:
         there = evaluation if evaluation in self.config.evaluations else ""
         beam, samples = self.beam(there), self.samples(there)
         known = {"beam": beam, "samples": samples, "captioners": captioners, "a_beam": self.a_beam(evaluation)}
-        known["several"] = " or ".join(dict.fromkeys((samples.word, beam.word)))
-        known["n"] = self.sizes if "{n}" in text else ""
-        return text.format(**known, **more)
+        several, n = " or ".join(dict.fromkeys((samples.word, beam.word))), self.sizes if "{n}" in text else ""
+        return text.format(**known, several=several, n=n, **more)
 
     @property
     def sizes(self) -> str:
@@ -348,7 +340,7 @@ class Run:
 def read_images(task: str, split: str) -> pd.DataFrame:
     """A split's images in the order of their ids: item, file, longest_reference (words of the longest caption)."""
     data = ARTIFACTS / task / "data"
-    images = _frame(parquet.read_table(data / "images.parquet", schemas.IMAGES))
+    images: pd.DataFrame = parquet.read_table(data / "images.parquet", schemas.IMAGES).to_pandas()
     references = parquet.read_table(data / "references.parquet", schemas.REFERENCES)
     lengths = pd.Series(pc.list_value_length(references["tokens"]).to_numpy(), references["item"].to_numpy())
     longest = lengths.groupby(level=0).max().rename("longest_reference")
@@ -361,8 +353,3 @@ def read_captions(task: str) -> dict[int, str]:
     references = parquet.read_table(ARTIFACTS / task / "data/references.parquet", schemas.REFERENCES)
     items, texts = (references[column].to_pylist()[::-1] for column in ("item", "text"))
     return dict(zip(items, texts, strict=True))
-
-
-def _frame(table: pa.Table) -> pd.DataFrame:
-    frame: pd.DataFrame = table.to_pandas()
-    return frame

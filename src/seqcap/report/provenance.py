@@ -80,9 +80,7 @@ def _machine() -> str:
     if gpus:
         return "GPU: " + ", ".join(f"{number} x {name}" for name, number in Counter(gpus.splitlines()).items())
     path = Path("/proc/cpuinfo")
-    found = re.search(
-        r"^model name\s*: (.+)$", path.read_text(encoding="utf-8") if path.is_file() else "", re.MULTILINE
-    )
+    found = re.search(r"(?m)^model name\s*: (.+)$", path.read_text(encoding="utf-8") if path.is_file() else "")
     return f"CPU: {os.cpu_count()} cores, {found[1] if found else platform.machine()}; a process computes in one thread"
 
 

@@ -48,8 +48,8 @@ class Published:
     def table(self, name: str) -> pd.DataFrame:
         """A table, or a figure's numbers, in its printed order, one record per cell; cached: do not change it.
 
-        Columns table (several where a file holds several parts of a figure), block, row, column, scale, direction,
-        note, `printed` (as the paper prints it, or "") and `value` (float; NaN where the paper reports none).
+        Columns paper, table (several where a file holds several parts of a figure), block, row, column, scale,
+        direction, note, `printed` (as the paper prints it, or "") and `value` (float; NaN where it reports none).
         """
         return _read_table(self.folder / f"{name}.csv")
 
@@ -85,9 +85,8 @@ class Published:
 
     def scale(self, metric: str) -> float:
         """The factor from a metric to the scale of the paper's tables and figures, ours of that paper too."""
-        known = registry.find(metric)
         of_quality = metric.partition(" ")[0] in (*registry.QUALITY, "BLEU", "oracle")
-        return self.quality if of_quality else known.scale
+        return self.quality if of_quality else registry.find(metric).scale
 
     def text_claims(self) -> dict[str, dict[str, str]]:
         """Numbers in the running text, by place; `value` and `column` may hold several, separated by slashes."""
@@ -111,25 +110,15 @@ class Published:
 def literature(dataset: str) -> pd.DataFrame | None:
     """Other systems' published results on `dataset`, in per cent, or None where none are packaged."""
     path = Path(__file__).parent / "literature" / f"{dataset}.csv"
-    if not path.is_file():
-        return None
-    frame = _read_csv(path)
-    frame["value"] = _numbers(frame["value"])
-    return frame
+    return _read_table(path) if path.is_file() else None
 
 
 @cache
 def _read_table(path: Path) -> pd.DataFrame:
     frame = _read_csv(path)
-    frame["printed"] = frame["value"]
-    frame["value"] = _numbers(frame["value"])
-    return frame[["table", "block", "row", "column", "printed", "value", "scale", "direction", "note"]]
+    return frame.assign(printed=frame["value"], value=pd.to_numeric(frame["value"].replace("", None)).astype(float))
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
     # Everything stays text: "75.0" must not become "75", nor an empty cell a number.
     return pd.read_csv(path, dtype=str, keep_default_na=False)
-
-
-def _numbers(printed: pd.Series[str]) -> pd.Series[float]:
-    return pd.to_numeric(printed.replace("", None)).astype(float)

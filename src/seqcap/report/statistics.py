@@ -41,9 +41,8 @@ class Sample:
     @cached_property
     def by_seed(self) -> Floats:
         """The metric's value with each seed [seeds]; NaN where it is undefined for every item."""
-        weights = np.ones((1, len(self.items)), dtype=np.float64)
         totals = np.where(self.counted[:, :, None], self.statistics, 0.0).sum(axis=0)
-        values: Floats = self._values(totals[None], weights)[0]
+        values: Floats = self._values(totals[None], np.ones((1, len(self.items))))[0]
         return values
 
     @cached_property
@@ -116,10 +115,8 @@ class Missing:
 
 
 def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
-    if isinstance(left, Missing):
-        return left
-    if isinstance(right, Missing):
-        return right
+    if isinstance(left, Missing) or isinstance(right, Missing):
+        return left if isinstance(left, Missing) else right
     seeds = {seed: value - right.by_seed[seed] for seed, value in left.by_seed.items() if seed in right.by_seed}
     remarks = tuple(dict.fromkeys((*left.remarks, *right.remarks)))
     items = min(left.items, right.items)

@@ -90,12 +90,10 @@ class Cell:
     @classmethod
     def beside(cls, printed: Mapping[str, Any], metric: str, ours: Estimate, data: str) -> Cell:
         """Ours beside a published cell, a record of `Published.table`, in its scale."""
-        block, row, column, direction, number = (
-            str(printed[key]) for key in ("block", "row", "column", "direction", "printed")
-        )
-        scale = published.SCALES[str(printed["scale"])]
-        cell = cls(block, row, column, direction, number, ours, scale, registry.find(metric).digits(scale), data)
-        return cell if number else cell.remarked(_NO_NUMBER)
+        named = {key: str(printed[key]) for key in ("block", "row", "column", "direction", "printed")}
+        scale = published.SCALES[printed["scale"]]
+        cell = cls(**named, ours=ours, scale=scale, decimals=registry.find(metric).digits(scale), data=data)
+        return cell if cell.printed else cell.remarked(_NO_NUMBER)
 
     @property
     def note(self) -> str:
@@ -145,7 +143,9 @@ class Table:
         shown = [cell for row in there.values() for cell in row.values()]
         numbers = {key: n for key, row in there.items() if (n := max((cell.ours.n for cell in row.values()), key=len))}
         one = next(iter(numbers.values())) if len(set(numbers.values())) == 1 else ""
-        fewer = self._fewer(shown)
+        # Rows with fewer training seeds than others on the same data.
+        most = {data: max(cell.ours.seeds for cell in shown if cell.data == data) for data in {c.data for c in shown}}
+        fewer = {(cell.block, cell.row) for cell in shown if 0 < cell.ours.seeds < most[cell.data]}
         if there:
             lines += [*markdown_table(self._matrix(there, {} if one else numbers, fewer)), ""]
         if absent := len(rows) - len(there):
@@ -178,14 +178,6 @@ class Table:
                 line += ([cell.printed or "–"] if column in in_print else []) + [cell.short()]
             matrix.append([*line, numbers.get(key, "–")] if numbers else line)
         return matrix
-
-    @staticmethod
-    def _fewer(cells: Sequence[Cell]) -> set[tuple[str, str]]:
-        """The rows with fewer training seeds than others on the same data."""
-        most: dict[str, int] = {}
-        for cell in cells:
-            most[cell.data] = max(cell.ours.seeds, most.get(cell.data, 0))
-        return {(cell.block, cell.row) for cell in cells if 0 < cell.ours.seeds < most[cell.data]}
 
 
 def _notes(cells: Sequence[Cell], without: Collection[tuple[str, str]]) -> list[str]:
@@ -347,11 +339,7 @@ def _kind(run: Run, name: str) -> Kind:
 
 
 def published_cells(
-    run: Run,
-    table: str,
-    rows: Mapping[str, Rows] | None = None,
-    data: str = "",
-    beside: Columns | None = None,
+    run: Run, table: str, rows: Mapping[str, Rows] | None = None, data: str = "", beside: Columns | None = None
 ) -> list[Cell]:
     """Every cell of a published table, in its order, with our number beside it; then what only we have. `rows` (of all
     tables) default to paper.yaml's; `data` stands for the first of the paper's tasks; `beside` are columns of ours."""
@@ -360,23 +348,23 @@ def published_cells(
     found: Mapping[Any, tuple[str, str]] = rows[table]
     columns = {**facts.columns[table], **(beside or {})}
     data = data or run.stand_in(next(iter(facts.published_on)))
-    cells: list[Cell] = []
-    sources: list[tuple[str, str] | None] = []
+    placed: list[tuple[Cell, str, str]] = []  # with its run, "" for another system's, and decoder
     for printed in records_beside(run, table, beside or {}):
-        block, row, column = (str(printed[key]) for key in ("block", "row", "column"))
+        block, row, column = (printed[key] for key in ("block", "row", "column"))
         metric, captions = columns[column]
-        source = next((found[label] for label in (row, (block, row), (column, row)) if label in found), None)
-        if source is None:
+        labels = [label for label in (row, (block, row), (column, row)) if label in found]
+        name, decoder = found[labels[0]] if labels else ("", "")
+        if not name:
             ours = Estimate(None, remarks=("another system's published number; not re-run",))
-        elif source[0] not in run.by_name:
-            ours = Estimate(None, remarks=(f"variant {source[0]} is not part of this run",), absent=True)
+        elif name not in run.by_name:
+            ours = Estimate(None, remarks=(f"variant {name} is not part of this run",), absent=True)
         else:
-            ours = Measure(source[1], metric, captions).of(run, source[0])
-        cells.append(Cell.beside(printed, metric, ours, data))
-        sources.append(source)
+            ours = Measure(decoder, metric, captions).of(run, name)
+        placed.append((Cell.beside(printed, metric, ours, data), name, decoder))
     in_print = {name for others in rows.values() for name, _ in others.values()}
     ours_alone = [entry for entry in run.trained if entry.row and entry.name not in in_print]
-    cells += [cell for entry in ours_alone for cell in _row_of_ours(run, entry, cells, sources, columns)]
+    cells = [cell for cell, *_ in placed]
+    cells += [cell for entry in ours_alone for cell in _row_of_ours(run, entry, placed, columns)]
     made = _with_unpublished(run, cells, found, columns, facts.ours.get(table, {}))
     measured = {cell.column for cell in made if cell.printed or cell.ours.value is not None}
     return [cell for cell in made if cell.column in measured or cell.column in facts.columns[table]]
@@ -393,31 +381,24 @@ def records_beside(run: Run, table: str, beside: Columns) -> list[dict[str, Any]
     return records
 
 
-def _row_of_ours(
-    run: Run,
-    entry: ReportedRun,
-    cells: Sequence[Cell],
-    sources: Sequence[tuple[str, str] | None],
-    columns: Columns,
-) -> list[Cell]:
+def _row_of_ours(run: Run, entry: ReportedRun, placed: Sequence[tuple[Cell, str, str]], columns: Columns) -> list[Cell]:
     """A run that the paper lacks: a row per decoder of the runs of its task or captioner, in their block."""
-    task_cells = [
-        (cell, other, source[1])
-        for cell, source in zip(cells, sources, strict=True)
-        if source is not None and (other := run.by_name.get(source[0])) is not None and other.task == entry.task
+    of_task = [
+        (cell, decoder, other.captioner)
+        for cell, name, decoder in placed
+        if (other := run.by_name.get(name)) is not None and other.task == entry.task
     ]
-    alike = [place for place in task_cells if place[1].captioner == entry.captioner] or task_cells
-    decoders = list(dict.fromkeys(decoder for _, _, decoder in alike))
-    label = f"{entry.label}, {entry.name}" if entry.label in {cell.row for cell in cells} else entry.label
+    alike = [place for place in of_task if place[-1] == entry.captioner] or of_task
+    decoders = list(dict.fromkeys(decoder for _, decoder, _ in alike))
+    label = f"{entry.label}, {entry.name}" if entry.label in {cell.row for cell, *_ in placed} else entry.label
     made = []
     for decoder in decoders:
         row = f"{label}, {decoder}" if len(decoders) > 1 else label
-        near = {cell.column: cell for cell, _, other in alike if other == decoder}
-        for cell in {cell.column: cell for cell in cells}.values():
-            ours = Estimate(None)
-            if cell.column in near:
-                ours = Measure(decoder, *columns[cell.column]).of(run, entry.name)
-            block = next(iter(near.values())).block
+        near = {cell.column: cell.block for cell, other, _ in alike if other == decoder}
+        block = next(iter(near.values()))
+        for cell in {cell.column: cell for cell, *_ in placed}.values():
+            measured = cell.column in near
+            ours = Measure(decoder, *columns[cell.column]).of(run, entry.name) if measured else Estimate(None)
             made.append(replace(cell, block=block, row=row, printed="", ours=ours).remarked("not in the paper"))
     return made
 

@@ -10,7 +10,7 @@ the same place, which gives the interval; where it does not get there, it has no
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -88,11 +88,11 @@ class Reading:
 
     def _read(self, x: Sequence[Sample], y: Sequence[Sample], point: OperatingPoint) -> Drawn | Missing:
         lower = registry.find(self.measure.metric).direction == "lower"
-        levels = [np.array([sample.by_seed.mean() for sample in samples]) for samples in (x, y)]
-        value, places = interpolate(levels[0], levels[1], point.value, lower)
+        across, up = (np.array([sample.by_seed.mean() for sample in samples]) for samples in (x, y))
+        value, places = interpolate(across, up, point.value, lower)
         label = self.curve.label
         if not len(places):
-            low, high = (point.number(float(level)) for level in (levels[0].min(), levels[0].max()))
+            low, high = point.number(float(across.min())), point.number(float(across.max()))
             return Missing(f"{label} does not reach {point.words()}: it goes from {low} to {high}")
         draws = [np.stack([sample.resampled for sample in samples], axis=1) for samples in (x, y)]
         resampled = read_all(draws[0], draws[1], point.value, lower)
@@ -180,12 +180,9 @@ def choose(
     most = max(covering(*stretch) for stretch in stretches)
     value = printed / scale
     if covering(value, value) < most:
-        joined: list[tuple[float, float]] = []
-        for low, high in stretches:
-            if covering(low, high) == most:
-                before = joined.pop() if joined and joined[-1][1] == low else (low, low)
-                joined.append((before[0], high))
-        low, high = max(joined, key=lambda stretch: stretch[1] - stretch[0])
+        # Neighbouring stretches are one.
+        joined = [list(of) for good, of in groupby(stretches, lambda stretch: covering(*stretch) == most) if good]
+        low, high = max(((of[0][0], of[-1][1]) for of in joined), key=lambda stretch: stretch[1] - stretch[0])
         value = low + share * (high - low)
     return OperatingPoint(measure, value, printed, scale)
 
@@ -225,8 +222,5 @@ def _samples(run: Run, names: Sequence[str], measure: Measure) -> list[Sample] |
 
 def _seed_values(samples: Sequence[Sample], seed: int) -> Floats:
     """The values [points] with one seed; of runs without it, their mean."""
-    values = []
-    for sample in samples:
-        chosen = sample.seeds == seed
-        values.append(float(sample.by_seed[chosen if chosen.any() else slice(None)].mean()))
-    return np.array(values)
+    chosen = [sample.seeds == seed if seed in sample.seeds else slice(None) for sample in samples]
+    return np.array([sample.by_seed[of].mean() for sample, of in zip(samples, chosen, strict=True)])

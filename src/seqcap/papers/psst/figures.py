@@ -223,7 +223,7 @@ def _printed(run: Run, number: str, shades: Sequence[str]) -> draw.Row:
         images = zip(each.index.str.removeprefix("img"), each["rank"], each["CIDEr"], strict=True)
         lines[row] = draw.Line("    ".join(f"image {image}: {rank}, {cider}" for image, rank, cider in images))
     heading = "rank and CIDEr x1 as printed (COCO); we do not have the captions"
-    return draw.systems_row(f"the paper's Figure {number}", None, heading, lines, colours, _CAPTION_WIDTH)
+    return draw.systems_row(f"the paper's Figure {number}", heading, lines, colours, _CAPTION_WIDTH)
 
 
 def learning(run: Run) -> Figure:

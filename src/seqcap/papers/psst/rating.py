@@ -47,7 +47,7 @@ def _captions(run: Run, place: Place, methods: Mapping[str, str]) -> dict[str, d
     found = {}
     for row, method in methods.items():
         if name := place.at(run, method):
-            decoded, seed = run.decoded[name], run.by_name[name].seeds[0]
+            decoded, seed = run.decoded(name), run.by_name[name].seeds[0]
             chosen = decoded[(decoded["decoder"] == "greedy") & (decoded["seed"] == seed)]
             found[row] = dict(zip(chosen["item"], chosen["text"], strict=True))
     return found

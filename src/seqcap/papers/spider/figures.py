@@ -46,7 +46,7 @@ def table2(run: Run) -> Figure:
     for number, printed in enumerate(run.paper.published.examples("table2").values(), start=1):
         lines = {system: draw.Line(printed[system]) for system in _EXAMPLES.values()}
         title, heading = f"Table 2, image {number}", "as printed in the paper (COCO)" * (number == 1)
-        rows.append(draw.systems_row(title, None, heading, lines, colours, _CAPTION_WIDTH))
+        rows.append(draw.systems_row(title, heading, lines, colours, _CAPTION_WIDTH))
     return draw.captions_figure(run, rows, [system for name, system in _EXAMPLES.items() if name not in there])
 
 

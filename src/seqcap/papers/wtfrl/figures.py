@@ -49,7 +49,7 @@ def figure1(run: Run) -> Figure:
         lines = {label: draw.Line(shown[key]) for key, label, _ in _EXAMPLES.values()}
         heading = "as printed in the paper (COCO)" * (number == 1)
         # A longer title would run into the words below it.
-        rows.append(draw.systems_row(f"Figure 1, image {number}", None, heading, lines, colours, _CAPTION_WIDTH))
+        rows.append(draw.systems_row(f"Figure 1, image {number}", heading, lines, colours, _CAPTION_WIDTH))
     return draw.captions_figure(run, rows, [label for label in colours if label not in there.values()])
 
 
