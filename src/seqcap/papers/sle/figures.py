@@ -65,11 +65,11 @@ def _samples(run: Run, number: int, names: Sequence[str], count: int, first: int
         for name in there:
             heading = f"{run.samples()} samples, seed {run.by_name[name].seeds[0]}"
             columns.append(column(name, heading, draw.captions_of(run, name, item, "sample")))
-        rows.append(draw.Row(draw.image_name(run, item), str(image["file"]), columns))
+        rows.append(draw.Row(draw.image_name(run, item), columns, str(image["file"])))
     keys = [_LABELS[name] for name in there] if len(names) > 1 else ["captions"]
     theirs = [run.paper.published.example_captions(f"fig{number}", key) for key in keys]
     printed = [column(name, "as printed (COCO)", captions) for name, captions in zip(there, theirs, strict=True)]
-    rows.append(draw.Row(f"the paper's Figure {number}", None, printed))
+    rows.append(draw.Row(f"the paper's Figure {number}", printed))
     return draw.captions_figure(run, rows, [_LABELS[name] for name in names if name not in there])
 
 
@@ -101,7 +101,7 @@ def concentration(run: Run) -> Figure:
     for (left, right), captioner in zip(axes, run.captioners, strict=True):
         surprisals = []
         for entry in (entry for entry in outside_sweep(run) if entry.captioner == captioner):
-            decoded, colour = run.decoded[entry.name], colours[entry.name]
+            decoded, colour = run.decoded(entry.name), colours[entry.name]
             best_first = decoded[decoded["decoder"] == "beam"].sort_values("log_prob", ascending=False)
             beams = best_first.assign(mass=np.exp(best_first["log_prob"])).groupby(["seed", "item"])
             curve = beams["mass"].cumsum().groupby(beams.cumcount() + 1).mean()
