@@ -56,9 +56,10 @@ class Estimate:
     seeds: int = 0  # training seeds; 0: it depends on none, or on ensembles
 
     def text(self, scale: float, decimals: int, sign: str = "") -> str:
-        """The value with its interval, if it has one; nothing without a value."""
+        """The value with its interval, if it has one; nothing without a value. .8865 is 88.7 x100, not 88.6, as a
+        product of floats would be; and there is no -0.0."""
         bounds = (self.value, self.low, self.high)
-        numbers = [f"{scale * bound:{sign}.{decimals}f}" for bound in bounds if bound is not None]
+        numbers = [f"{round(scale * bound, 9):{sign}z.{decimals}f}" for bound in bounds if bound is not None]
         return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]" if len(numbers) == len(bounds) else "".join(numbers[:1])
 
     def signed(self, scale: float, decimals: int) -> str:
@@ -104,7 +105,7 @@ class Cell:
         return replace(self, ours=replace(self.ours, remarks=(*self.ours.remarks, *remarks)))
 
     def number(self, value: float | None) -> str:
-        return "" if value is None else f"{value * self.scale:.{self.decimals}f}"
+        return "" if value is None else f"{round(value * self.scale, 9):z.{self.decimals}f}"
 
     def record(self) -> list[str]:
         ours = self.ours
