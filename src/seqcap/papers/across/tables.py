@@ -95,7 +95,7 @@ def objectives(run: Run) -> Made:
                 scale, data = (1 if known.unit else 100), run.stand_in(entry.task)
                 pareto = overview.FRONT if (name, entry.name) in on_front else ""
                 named, ours = (paper, entry.label, name, known.direction, ""), measure.of(run, entry.name)
-                cells.append(Line(*named, ours, scale, 3, data, entry.name, entry.objective, pareto))
+                cells.append(Line(*named, ours, scale, 5, data, entry.name, entry.objective, pareto))
     epochs = min((entry.epochs for entry in entries if entry.epochs), default=0)
     return Made(cells, words={"epochs": str(epochs)}, layout=Overview)
 
