@@ -129,8 +129,10 @@ def _policy_gradient(part: Part) -> dict[str, Any]:
 
 def _determined(part: Part) -> dict[str, Any]:
     """How little there is to gain where MLE's translations of generated sentences are close to perfect."""
-    level, generated = 100 * part.levels().get(MLE, 0.0), part.run.dataset(part.facts.task) == SCENES
-    return {"level": level, "printed": part.printed[MLE]} if generated and level >= _ONE_TRANSLATION else {}
+    level = 100 * part.levels().get(MLE, 0.0)
+    # A part that was not run has no dataset.
+    perfect = level >= _ONE_TRANSLATION and part.run.dataset(part.facts.task) == SCENES
+    return {"level": level, "printed": part.printed[MLE]} if perfect else {}
 
 
 # Paragraph of claims.yaml -> the values of its phrase on a part, which parts it is of, what stands between phrases.
