@@ -110,11 +110,12 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Missing:
-    reason: str
-    absent: bool = False
+    reason: str  # why there is no number, in words
+    absent: bool = False  # whether a run is no part of this run, rather than without scores
 
 
 def difference(left: Drawn | Missing, right: Drawn | Missing) -> Drawn | Missing:
+    """left - right, each resample with the same draw, on the training seeds of both; or what is missing."""
     if isinstance(left, Missing) or isinstance(right, Missing):
         return left if isinstance(left, Missing) else right
     seeds = {seed: value - right.by_seed[seed] for seed, value in left.by_seed.items() if seed in right.by_seed}

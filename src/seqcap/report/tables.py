@@ -298,6 +298,8 @@ def over_seeds(run: Run, name: str, decoder: str, metric: str) -> Estimate:
 
 @dataclass(frozen=True)
 class Measure:
+    """A metric of the captions of one decoder, in the metric's own scale (`seqcap.metrics.registry`)."""
+
     decoder: str
     metric: str
     captions: Captions = "best"
