@@ -48,7 +48,7 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
     cached, gone = rest.count("in the cache"), rest.count("gone")
     lines = [f"changed: {_count(changed)}"]
     for words in dict.fromkeys(causes[name] for name in changed):
-        lines += _listed(f"{words}:", [name for name in changed if causes[name] == words])
+        lines += _listed(f"{words}: ", [name for name in changed if causes[name] == words])
     lines += [f"follow from these: {_count(follow)}", *_listed("", follow)] if follow else []
     if cached or gone:
         lines.append(f"absent here: {cached} would be taken from DVC's cache, {gone} would run")
@@ -57,7 +57,7 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
 
 def _listed(words: str, stages: Sequence[str]) -> list[str]:
     more = f" and {len(stages) - LISTED} more" if len(stages) > LISTED else ""
-    return wrap(f"{words} {', '.join(stages[:LISTED])}{more}", 100, initial_indent="  ", subsequent_indent="    ")
+    return wrap(f"{words}{', '.join(stages[:LISTED])}{more}", 100, initial_indent="  ", subsequent_indent="    ")
 
 
 def _count(stages: Collection[str]) -> str:
