@@ -16,8 +16,8 @@ FILES = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "stages").glob("*.py")])
 # The rooms, from the ground up: each imports those before it only. README shows them.
 ROOMS = (
     *("errors", "files", "system", "config", "world", "data", "features", "models", "tasks", "spice", "rewards"),
-    *("metrics", "retrieval", "objectives", "training", "evaluation", "report", "rating", "papers", "pipeline"),
-    *("tools", "cli", "__main__"),
+    *("metrics", "library", "coco", "retrieval", "objectives", "training", "evaluation", "report", "rating", "papers"),
+    *("pipeline", "tools", "cli", "__main__"),
 )
 # Rooms whose __init__ finds modules by names, also those of rooms above.
 FINDERS = ("models", "tasks", "objectives", "papers")
