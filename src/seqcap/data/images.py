@@ -96,8 +96,8 @@ class ImageSource:
         return [file for file in files if not _is_file(self.path.joinpath(*self._parts(file)))]
 
     def read(self, file: str) -> Image.Image:
-        """One image as 8-bit RGB, upright as its EXIF says. Transparency becomes white; 16-bit levels keep their upper 8
-        bits. An `InputError` if the image is missing, truncated, damaged, too large or of an unknown format."""
+        """One image as 8-bit RGB, upright as its EXIF says. Transparency becomes white; 16-bit levels keep their upper
+        8 bits. An `InputError` if the image is missing, truncated, damaged, too large or of an unknown format."""
         fix = "restore this image, or drop it from the dataset"
         return _decoded(self.content(file), self.path, f"image {file!r} ", fix)
 
