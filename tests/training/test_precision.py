@@ -107,12 +107,20 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, bfloat16, killed_aft
 
 
 def test_a_processor_without_the_instructions_is_one_line(task, monkeypatch):
+    problem = (
+        "params.yaml: precision is 'bfloat16', but torch finds neither AVX512-BF16 nor AMX on this CPU; use float32"
+    )
+    monkeypatch.setattr(machine, "_lstm_takes_bfloat16", lambda: True)
     for has in ({"avx512_bf16": True}, {"amx_bf16": True}):
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda has=has: has)
         machine.check_precision("bfloat16", torch.device("cpu"))
+    # ONEDNN_MAX_CPU_ISA forbids them.
+    monkeypatch.setattr(machine, "_lstm_takes_bfloat16", lambda: False)
+    with pytest.raises(InputError, match=problem):
+        machine.check_precision("bfloat16", torch.device("cpu"))
+    monkeypatch.setattr(machine, "_lstm_takes_bfloat16", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": False})
     machine.check_precision("float32", torch.device("cpu"))
-    problem = "params.yaml: precision is 'bfloat16', but this CPU has neither AVX512-BF16 nor AMX; use float32"
     with pytest.raises(InputError, match=problem):
         train_group(run_config(precision="bfloat16"))
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: including_emulation)
