@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from seqcap.errors import InputError
+from seqcap.errors import InputError, warn
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.captions import Caption, Floats
 from seqcap.metrics.files import Captions, ImageId, read_candidates, read_references
@@ -137,9 +137,7 @@ def _measure(
 
         found, reasons = official.measure(truth, flat, metrics)
     else:
-        # Where parses and METEOR's phrases are kept between commands.
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
-        found = quality.measure(truth, flat, metrics, cache)
+        found = quality.measure(truth, flat, metrics, _cache_folder())
     measured = {METRICS[metric].shown: _sum_over_images(values, number) for metric, values in found.items()}
     if number > 1:
         for metric, values in list(measured.items()):
@@ -154,6 +152,15 @@ def _measure(
             metric: values for metric, values in measured.items() if metric.partition(" oracle@")[0] not in reasons
         }
     return measured, reasons
+
+
+def _cache_folder() -> Path | None:
+    """Where parses and METEOR's phrases are kept between commands; None if there is no such place."""
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
+    except RuntimeError:  # a user without a home, as in some containers
+        warn("nothing is kept for the next time, because this user has no home; set XDG_CACHE_HOME to a folder")
+        return None
 
 
 def _sum_over_images(measured: Measured, number: int) -> Measured:
