@@ -134,7 +134,8 @@ class Spice:
 
         images = sorted(gts)
         references, captions = _checked({i: gts[i] for i in images}, {i: res[i] for i in images if i in res})
-        parser = CachedParser(cache_folder() / PARSES.name)
+        folder = cache_folder()
+        parser = CachedParser(None if folder is None else folder / PARSES.name)
         found = matches(dict(enumerate(references)), list(enumerate(captions)), parser)
         values = [{"All": {"f": match.f, "pr": match.precision, "re": match.recall}} for match in found]
         return float(np.mean([match.f for match in found])), values

@@ -206,6 +206,19 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, command):
     assert command("score", "--references", tmp_path / "none.json", *files[3:5]).returncode == 2
 
 
+def test_the_file_is_there_though_nobody_reads_the_table(tmp_path, command, monkeypatch):
+    """As with `| head -1`, once the pipe is closed."""
+    references, candidates = coco(tmp_path), results(tmp_path, [(1, "a dog runs"), (3, "a bus")])
+    files = ("--references", references, "--candidates", candidates, "--json", tmp_path / "out.json")
+
+    def closed(*_, **__):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", closed)
+    assert command("score", *files, "--metrics", "BLEU4", "CIDEr").returncode == 141
+    assert set(json.loads((tmp_path / "out.json").read_text())) == {"cands"}
+
+
 def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
     path = results(tmp_path, [(1, "a dog")], os.fsdecode(b"\xff.json"))
     assert list(read_candidates(path)) == ["\ufffd"]

@@ -228,7 +228,7 @@ class _End:
 class _Meteor:
     """METEOR of texts that may hold any word."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path | None) -> None:
         self._cache = cache
 
     def __call__(self, references: Sequence[Words], captions: Sequence[Sequence[str]], images: Sequence[int]) -> Floats:

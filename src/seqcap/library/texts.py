@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.data.tokenizer import tokenize
-from seqcap.errors import InputError
+from seqcap.errors import InputError, warn
 
 Texts = str | Sequence[str]  # of one item: a caption, or several
 Captions = Sequence[Texts] | Mapping[Any, Texts]  # of all items, in a row or by image
@@ -71,6 +71,11 @@ def texts_of(texts: Any, where: str) -> list[str]:
     return list(listed)
 
 
-def cache_folder() -> Path:
-    """Where SPICE's parses and METEOR's phrases are kept between calls: `seqcap` in the user's cache folder."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
+def cache_folder() -> Path | None:
+    """Where SPICE's parses and METEOR's phrases are kept between calls: `seqcap` in the user's cache folder; None if
+    there is no such place."""
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
+    except RuntimeError:  # a user without a home, as in some containers
+        warn("nothing is kept for the next time, because this user has no home; set XDG_CACHE_HOME to a folder")
+        return None

@@ -13,7 +13,7 @@ from seqcap.spice.references import reference_graphs
 
 def spice(references: References, captions: Sequence[ImageCaption], parser: CachedParser) -> Floats:
     """F-score [captions] of each caption against its image's references. A caption without tuples scores 0. InputError
-    if METEOR's synsets are missing, or the parser's file is damaged."""
+    if METEOR's synsets are missing."""
     return np.array([found.f for found in matches(references, captions, parser)], np.float64)
 
 

@@ -40,16 +40,17 @@ def score(
         # Before the work, which can take long.
         check_output(json_file, read=[path for path in (*references, *candidates) if path != STDIN])
     systems = score_files(references, candidates, split, metrics, official)
+    lines = signatures(systems, official)
+    if json_file is not None:
+        # Before anything is printed: the reader may be `head`, and gone.
+        write_json(json_file, as_json(systems, lines, per_image))
     for warning in (line for system in systems for line in system.warnings):
         print(f"warning: {warning}", file=sys.stderr)
-    lines = signatures(systems, official)
     if form == "json":
         print(json.dumps(as_json(systems, lines, per_image), indent=2))
     else:
         show = {"text": as_text, "markdown": as_markdown, "latex": as_latex}[form]
         print(show(systems, lines))
-    if json_file is not None:
-        write_json(json_file, as_json(systems, lines, per_image))
 
 
 def signatures(systems: Sequence[System], by_official: bool) -> dict[str, str]:
