@@ -9,23 +9,18 @@ from typing import Any
 
 from seqcap.config.report import ReportConfig
 from seqcap.report import REPORTS, overview, provenance, texts
-from seqcap.report.results import Claim, Record, Results
+from seqcap.report.results import Claim, Line, Results
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
 
 ByPaper = dict[str, list[str]]  # paper -> claims
 _TESTED = (HOLDS, FAILS, UNSURE)
 
 
-def key(record: Record) -> tuple[str, ...]:
-    """What tells comparisons apart, whatever the words for them and the claim that they are part of."""
-    return tuple(record[column] for column in ("paper", "metric", "decoder", "left", "right", "base"))
-
-
 @dataclass(frozen=True)
 class There:
     """A comparison on the data of an experiment; `rule` as of `Results`."""
 
-    record: Record
+    line: Line
     rule: str
 
 
@@ -38,26 +33,24 @@ class Reported:
     faults: Sequence[str]  # why published data are left out
     probed: bool  # whether the features of generated images were probed
 
-    def claims(self) -> Iterator[tuple[str, Claim, Record]]:
-        """Each paper's claims, with their primary comparisons."""
+    def claims(self) -> Iterator[tuple[str, Claim]]:
         for paper, results in self.papers.items():
-            for claim, record in results.primary:
-                yield paper, claim, record
+            for claim in results.claims:
+                yield paper, claim
 
-    def elsewhere(self, primary: Record) -> dict[str, There]:
-        """Data -> the same comparison there, if it has a number."""
+    def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
+        """Data -> a claim's primary comparison there, if it has a number."""
         found = {}
         for data, papers in self.published.items():
-            results = papers.get(primary["paper"])
-            record = _same(primary, results) if results else None
-            if results and record and record["difference"]:
-                found[data] = There(record, results.rule)
+            line = _same(claim.first, papers[paper]) if paper in papers else None
+            if line and line.difference:
+                found[data] = There(line, papers[paper].rule)
         return found
 
     def others(self, paper: str) -> list[str]:
         """The other data that some claim of a paper was run on."""
-        records = [record for name, _, record in self.claims() if name == paper and record["verdict"] != NOT_RUN]
-        return list(dict.fromkeys(data for record in records for data in self.elsewhere(record)))
+        claims = [claim for claim in self.papers[paper].claims if claim.first.verdict != NOT_RUN]
+        return list(dict.fromkeys(data for claim in claims for data in self.elsewhere(paper, claim)))
 
     def label(self, paper: str) -> str:
         """A paper's label, with the rule of its verdicts if that is not today's."""
@@ -92,18 +85,16 @@ class Reported:
 
     def sizes(self, data: str) -> str:
         """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
-        papers = self.published[data].values()
-        records = [record for results in papers for claim in results.claims for record in claim["records"]]
-        seeds = {int(record["seeds"].partition("/")[2]) for record in records if record["seeds"]}
-        items = {int(record["items"]) for record in records if record["items"]}
+        lines = [line for results in self.published[data].values() for claim in results.claims for line in claim.lines]
+        seeds = {line.seeds for line in lines if line.seeds}
+        items = {line.items for line in lines if line.items}
         return f"{_span(seeds)} training seeds, {_span(items)} test items"
 
 
-def _same(primary: Record, results: Results) -> Record | None:
+def _same(wanted: Line, results: Results) -> Line | None:
     """The same comparison among others, where it decides a claim or, if it decides none there, as a detail of one."""
-    wanted = key(primary)
-    found = [record for claim in results.claims for record in claim["records"] if key(record) == wanted]
-    return next((record for record in found if record["verdict"]), found[0] if found else None)
+    found = [line for claim in results.claims for line in claim.lines if line.key == wanted.key]
+    return next((line for line in found if line.primary), found[0] if found else None)
 
 
 def first_page(report: Reported) -> str:
@@ -131,7 +122,7 @@ def _findings(report: Reported) -> dict[str, Any]:
     """What each paper claims above all and, below it, a control of it; and the papers whose claim was not run."""
     findings, left_out = [], []
     for paper, results in report.papers.items():
-        claims = {claim["id"]: claim for claim, record in results.primary if record["difference"]}
+        claims = {claim.id: claim for claim in results.claims if claim.first.difference}
         if not results.claims:
             continue
         finding = results.said["finding"]
@@ -141,23 +132,23 @@ def _findings(report: Reported) -> dict[str, Any]:
             continue
         findings.append({"paper": paper, "first": True, "sentence": finding["sentence"], "claim": claim})
         if control:
-            findings.append({"paper": paper, "first": False, "sentence": control["sentence"], "claim": control})
+            findings.append({"paper": paper, "first": False, "sentence": control.sentence, "claim": control})
     return {"findings": findings, "left_out": left_out}
 
 
 def _differing(report: Reported) -> dict[str, Any]:
     """Claims that were tested by today's rule here and on other data, with the same verdict or with different ones."""
     same, both, differing = Counter[str](), Counter[str](), dict[tuple[str, str, str], ByPaper]()
-    for paper, claim, record in report.claims():
-        for data, there in report.elsewhere(record).items():
+    for paper, claim in report.claims():
+        for data, there in report.elsewhere(paper, claim).items():
             if report.papers[paper].rule or there.rule:
                 continue
-            verdict, other = record["verdict"], there.record["verdict"]
+            verdict, other = claim.first.verdict, there.line.verdict
             if verdict in _TESTED and other in _TESTED:
                 both[data] += 1
                 same[data] += verdict == other
                 if verdict != other:
-                    differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim["id"])
+                    differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim.id)
     return {"same": {data: f"{same[data]} of {number}" for data, number in both.items()}, "differing": differing}
 
 
@@ -168,18 +159,18 @@ def _span(numbers: Collection[int]) -> str:
 def _failed(report: Reported) -> dict[str, Any]:
     """What did not reproduce, by paper and reason; then what could not be told, by verdict."""
     failed, untold = dict[tuple[str, str], list[Claim]](), dict[str, ByPaper]()
-    for paper, claim, record in report.claims():
-        verdict = record["verdict"]
+    for paper, claim in report.claims():
+        verdict = claim.first.verdict
         if verdict == FAILS:
-            failed.setdefault((paper, claim["explained"] or "No reason was found."), []).append(claim)
+            failed.setdefault((paper, claim.explained or "No reason was found."), []).append(claim)
         elif verdict != HOLDS:
-            untold.setdefault(verdict, {}).setdefault(paper, []).append(claim["id"])
+            untold.setdefault(verdict, {}).setdefault(paper, []).append(claim.id)
     return {"failed": failed, "untold": untold}
 
 
 def _limits(report: Reported) -> dict[str, Any]:
-    records = [record for _, _, record in report.claims() if record["seeds"] and record["verdict"] != NOT_RUN]
-    seeds = {int(record["seeds"].partition("/")[2]) for record in records}
+    lines = [claim.first for _, claim in report.claims()]
+    seeds = {line.seeds for line in lines if line.seeds and line.verdict != NOT_RUN}
     said = [results.said for results in report.papers.values()]
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),

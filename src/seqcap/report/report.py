@@ -69,8 +69,7 @@ def _claims(papers: Mapping[str, Results]) -> str:
     writer = csv.DictWriter(text, [*COLUMNS, "rule"], lineterminator="\n")
     writer.writeheader()
     for results in papers.values():
-        for claim in results.claims:
-            writer.writerows({**record, "rule": results.rule} for record in claim["records"])
+        writer.writerows({**record, "rule": results.rule} for record in results.records)
     return text.getvalue()
 
 
