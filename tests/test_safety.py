@@ -434,6 +434,8 @@ def test_reports_are_published(checkout, before):
     run_experiment()
     assert read(TARGET) == NEW
     assert list(TARGET.parent.iterdir()) == [TARGET]
+    # Its results name it.
+    assert json_file.read_json(CLONE / "artifacts/experiment.json") == {"experiment": "experiments/e.yaml"}
 
 
 def test_papers_left_out_are_not_published(checkout):

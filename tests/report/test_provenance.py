@@ -44,3 +44,4 @@ def test_a_paper_has_its_data_seeds_and_minutes(sle):
     assert found["minutes"] == {first.name: first.epochs / 2}
     assert found["minutes_of_training"] == pytest.approx(len(first.seeds) * first.epochs / 2)
     assert found["scale"] == run.config.scale
+    assert found["experiment"] is None

@@ -107,6 +107,7 @@ def invented_results(
     data = {"task": "image", "name": dataset, "kind": "images", "sizes": {"val": 30, "train": 1200}, "seeds": [1, 2]}
     provenance = {
         "commit": "0123456789ab",
+        "experiment": None,
         "changed": [],
         "day": "2026-01-02",
         "scale": "laptop",
@@ -214,7 +215,7 @@ def test_where_each_paper_comes_from(here: Path):
     unknown = {"commit": None, "day": None, "processor": None, "versions": {}, "minutes_of_training": None}
     other = {"task": "de_en", "name": "multi30k", "kind": "sentences", "sizes": {}, "seeds": []}
     invented_results("a")
-    invented_results("b", data=[other, other], changed=["src/a", "src/b", "papers/c", "papers/d"], **unknown)
+    invented_results("b", data=[other, other], **unknown)
     write_report_config("a", "b")
     page = written()
     machine = "A processor, 2 cores; instruction set AVX2 | Python 3, numpy 2 | 10.0 | not recorded |"
@@ -223,10 +224,15 @@ def test_where_each_paper_comes_from(here: Path):
     gone = "multi30k, sentences (`de_en`) | not recorded | not recorded"
     assert f"\n| [B](b/report.md) | {gone} |{' not recorded |' * 6}\n|  | {gone} |{'  |' * 6}\n" in page
     assert "commits.**" not in page
-    invented_results("b", commit="ba9876543210", changed=["src/a", "src/b", "papers/c", "papers/d"])
+    invented_results(
+        "b", commit="ba9876543210", experiment="experiments/e.yaml", changed=["src/a", "src/b", "papers/c", "papers/d"]
+    )
     page = written()
     assert "**Results come from 2 commits.**" in page
-    assert "| `ba9876543210`, with uncommitted changes in src/a, src/b, papers/c and 1 more |" in page
+    assert (
+        "| `ba9876543210`, with experiments/e.yaml, with uncommitted changes in src/a, src/b, papers/c and 1 more |"
+        in page
+    )
 
 
 def test_the_report_of_a_publication_has_no_commands_of_this_checkout(here: Path):

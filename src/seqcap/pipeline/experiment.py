@@ -8,12 +8,14 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
+from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
 from seqcap.pipeline.clone import check_committed, update_clone
 from seqcap.pipeline.overlay import overlay, trained_runs
 from seqcap.pipeline.params import PARAMS, read_yaml
-from seqcap.pipeline.publish import check_publication, publish, recover
+from seqcap.pipeline.publish import check_publication, publish, recover, shown
 from seqcap.pipeline.repro import REPORT, repro, run_python, sections, stage_graph
+from seqcap.report.provenance import EXPERIMENT
 from seqcap.system.scratch import locked
 
 RUNS = Path("runs")
@@ -46,6 +48,7 @@ def run_experiment(
         recover(publish_to.resolve())
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
+        write_json(folder / EXPERIMENT, {"experiment": shown(experiment)})
         # With the clone's own code.
         if (folder / "graph.yaml").is_file() and run_python(folder, "-m", "seqcap", "graph") != 0:
             raise InputError(folder / "graph.yaml", "cannot be derived from the parameters", "see above")

@@ -58,8 +58,6 @@ def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]
     check_publication(target, clone)
     place = target.resolve()
     fresh = beside(place, "tmp")
-    path, here = experiment.resolve(), Path.cwd().resolve()
-    name = path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
     written = _written(clone)
     try:
         recover(place)
@@ -72,7 +70,7 @@ def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]
                 _copy(clone / REPORTS / out, fresh / out)
         if run_python(clone, "stages/report.py", str(fresh)) != 0:
             raise InputError("stages/report.py", f"failed on the results in {clone / REPORTS}", "see above")
-        marker = [name, *_listing(fresh)]
+        marker = [shown(experiment), *_listing(fresh)]
         (fresh / MARKER).write_text("".join(f"{line}\n" for line in marker), encoding="utf-8")
         # Before it gets its name: it must not be lost with the power.
         os.sync()
@@ -85,6 +83,12 @@ def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]
         raise InputError(target, f"cannot be published to ({error})", fix) from None
     finally:
         recover(place)
+
+
+def shown(experiment: Path) -> str:
+    """The path of an experiment's file in the checkout; its name if it is elsewhere."""
+    path, here = experiment.resolve(), Path.cwd().resolve()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
 
 
 def _written(clone: Path) -> list[Path]:

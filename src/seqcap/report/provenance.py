@@ -22,8 +22,11 @@ from seqcap.tasks import ARTIFACTS
 
 # Group of runs -> the seconds per epoch of each run's first seed, as `train` measures them.
 TIMING = ARTIFACTS / "timing"
-# What decides the numbers of a run. Git tracks these.
-_DECIDING = ("src", "stages", "params.yaml", "papers", "scales", "requirements.txt")
+# In the clone that an experiment runs in, the experiment's file.
+EXPERIMENT = ARTIFACTS / "experiment.json"
+# What decides the numbers of a run. Git tracks these. An experiment changes the parameters.
+_CODE = ("src", "stages", "scales", "requirements.txt")
+_PARAMETERS = ("params.yaml", "papers/*.yaml")
 _LISTED = 3  # how many changed files are named
 _CPUINFO = Path("/proc/cpuinfo")
 # The instruction sets that numbers may depend on, the widest first: flag of the processor -> name.
@@ -40,9 +43,12 @@ def measure(config: PaperConfig) -> dict[str, Any]:
     minutes = {run.name: _minutes(run) for run in runs}
     known = {name: value for name, value in minutes.items() if value is not None}
     trained = sum(known[run.name] * len(run.seeds) for run in runs if run.name in known)
+    experiment = read_json(EXPERIMENT)["experiment"] if EXPERIMENT.is_file() else None
+    deciding = _CODE if experiment else (*_CODE, *_PARAMETERS)
     return {
         "commit": _output("git", "rev-parse", "--short=12", "HEAD") or None,
-        "changed": [line[3:] for line in _output("git", "status", "--porcelain", "--", *_DECIDING).splitlines()],
+        "experiment": experiment,
+        "changed": [line[3:] for line in _output("git", "status", "--porcelain", "--", *deciding).splitlines()],
         "day": f"{datetime.now(UTC):%Y-%m-%d}",
         "scale": config.scale,
         **_machine(),
@@ -142,12 +148,12 @@ def _ordered(found: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str, 
 
 
 def _commit(provenance: Mapping[str, Any]) -> str:
-    if not provenance["commit"]:
-        return _NOT_RECORDED
+    commit = f"`{provenance['commit']}`" if provenance["commit"] else _NOT_RECORDED
+    experiment = f", with {provenance['experiment']}" if provenance["experiment"] else ""
     changed = provenance["changed"]
     more = f" and {len(changed) - _LISTED} more" if len(changed) > _LISTED else ""
     changes = f", with uncommitted changes in {', '.join(changed[:_LISTED])}{more}" if changed else ""
-    return f"`{provenance['commit']}`{changes}"
+    return commit + experiment + changes
 
 
 def _processor(provenance: Mapping[str, Any]) -> str:
