@@ -38,8 +38,8 @@ def warn(line: str) -> None:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Ends the program with one line on standard error and status 2 on an `InputError`, with one line and status 130 on
-    Ctrl-C, and with status 141 on a closed output, as with `| head`."""
+    """Ends the program with one line on standard error, and status 2, on an `InputError` or if memory runs out; with
+    one line and status 130 on Ctrl-C; and with status 141 on a closed output, as with `| head`."""
     try:
         yield
         # A closed pipe shows here, not when the interpreter ends.
@@ -54,3 +54,10 @@ def one_line_errors() -> Iterator[None]:
         # The interpreter flushes once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(141) from None
+    except (MemoryError, OSError, ImportError) as error:
+        # Under a limit, already a library's import may fail.
+        said = str(error).lower()
+        if not isinstance(error, MemoryError) and "map segment" not in said and "cannot allocate memory" not in said:
+            raise
+        print("error: memory has run out; allow the process more (ulimit -v), or give it less", file=sys.stderr)
+        raise SystemExit(2) from None

@@ -136,6 +136,7 @@ def test_official_agrees_and_says_what_it_lacks(tmp_path):
     assert f"–  {NO_SPICE}" in shown([theirs])
 
 
+LONG = json.dumps([{"image_id": 1, "caption": "dog " * length} for length in (5000, 5001)])
 ONE = '[{"image_id": 1, "caption": "a"}]'
 
 
@@ -150,6 +151,7 @@ ONE = '[{"image_id": 1, "caption": "a"}]'
         ('{"images": [{"sentences": [], "split": "tset"}]}', "image 0.*'tset'"),
         ('{"images": [{"sentences": [{"raw": 3}], "split": "test", "imgid": 1}]}', "entry 0.*'raw' is 3"),
         ("[]", "no captions in split 'test'"),
+        pytest.param(LONG, "entry 1: the caption has 5,001 words; score captions of at most 5,000", id="words"),
         ('[{"image_id": 1, "image_id": 2}]', "the key 'image_id' is there twice"),
         ('[{"image_id": 1, "caption": "\\ud800"}]', "has half a character"),
         pytest.param(f'[{{"image_id": {"9" * 5000}}}]', "is not JSON", id="long"),
@@ -267,6 +269,7 @@ def test_plain_text_is_a_caption_a_line(tmp_path):
         ({"a.txt": b"a\n", "b.json": b"[]"}, r"b\.json: is one of several files of references, and no \.txt"),
         ({"a.txt": b"\xff\n"}, r"a\.txt: is not UTF-8 text"),
         ({"a.txt": b""}, r"a\.txt: has no captions"),
+        pytest.param({"a.txt": b"b\n" + b"a " * 5001}, r"a\.txt: line 2: the caption has 5,001 words", id="words"),
     ],
 )
 def test_wrong_texts_are_named(tmp_path, files, problem):

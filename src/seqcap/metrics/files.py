@@ -26,6 +26,7 @@ ImageId = int | str  # integers in COCO; other datasets use file names
 Captions = dict[ImageId, list[Caption]]
 Named = Iterable[tuple[ImageId, Caption]]
 FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"
+LONGEST_CAPTION = 5000  # words. METEOR compares each with each: 10,000 equal words take it 20 seconds and 2 GB
 TEXT = ".txt"
 STDIN = Path("-")
 
@@ -110,7 +111,8 @@ def _lines(path: Path) -> list[tuple[int, Caption]]:
         problem = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is not UTF-8 text"
         raise InputError(path, problem, "check the path, and write a caption a line") from None
     # `splitlines` would also split at characters that a caption may hold.
-    return [(number, tokenize(line)) for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
+    lines = text.removesuffix("\n").split("\n")
+    return [(number, _tokenized(path, f"line {number}", line)) for number, line in enumerate(lines, start=1)]
 
 
 def _collected(captions: Named) -> Captions:
@@ -164,4 +166,12 @@ def _tokens(path: Path, where: str, record: Any, key: str) -> Caption:
     value = record.get(key) if isinstance(record, dict) else None
     if not isinstance(value, str):
         raise InputError(path, f"{where}: {key!r} is {value!r:.60}, not a text", FORMATS)
-    return tokenize(value)
+    return _tokenized(path, where, value)
+
+
+def _tokenized(path: Path, where: str, text: str) -> Caption:
+    tokens = tokenize(text)
+    if len(tokens) > LONGEST_CAPTION:
+        fix = f"score captions of at most {LONGEST_CAPTION:,}"
+        raise InputError(path, f"{where}: the caption has {len(tokens):,} words", fix)
+    return tokens

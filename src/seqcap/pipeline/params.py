@@ -17,6 +17,7 @@ from seqcap.papers import check as check_papers
 from seqcap.pipeline.overlay import NAMED, overlay, trained_runs
 from seqcap.pipeline.validation import Section, validated
 from seqcap.rewards import MODULES
+from seqcap.system.machine import Device, Launcher, Workers
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig
 from seqcap.world.parallel import ParallelConfig
@@ -142,9 +143,9 @@ class Shared(Section):
     alpha: float = Field(ge=0, le=1)
     scale: Name
     seed: int = Field(ge=0, lt=2**31)
-    device: Literal["auto", "cpu", "cuda"]
-    workers: Literal["auto"] | Positive
-    launcher: Text
+    device: Device
+    workers: Workers
+    launcher: Launcher
     precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
