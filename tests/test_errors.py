@@ -25,6 +25,7 @@ NO_MEMORY = "error: memory has run out; allow the process more (ulimit -v), or g
     ("error", "status", "said"),
     [
         (InputError("a\nfile", "is\n wrong", "mend it"), 2, "error: a file: is wrong; mend it\n"),
+        (InputError("\x1b[2Jfile\udcff", "is wrong", "mend it"), 2, "error: \ufffd[2Jfile\ufffd: is wrong; mend it\n"),
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (MemoryError("Unable to allocate 2 GiB"), 2, NO_MEMORY),
         (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), 2, NO_MEMORY),

@@ -20,9 +20,8 @@ class InputError(Exception):
     """
 
     def __init__(self, source: str | Path, problem: str, fix: str) -> None:
-        line = f"{source}: {problem}; {fix}"
         # One line, even if a caption or a file name in it holds newlines.
-        super().__init__(" ".join(line.split()))
+        super().__init__(printable(f"{source}: {problem}; {fix}"))
         self._parts = (source, problem, fix)
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str | Path, str, str]]:
@@ -30,10 +29,15 @@ class InputError(Exception):
         return InputError, self._parts
 
 
+def printable(text: str) -> str:
+    """A stranger's text in one line, without what would steer a terminal, or what is no text."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+
+
 @cache
 def warn(line: str) -> None:
     """Prints a warning on standard error; the same one only once."""
-    print(f"warning: {' '.join(line.split())}", file=sys.stderr, flush=True)
+    print(f"warning: {printable(line)}", file=sys.stderr, flush=True)
 
 
 @contextmanager

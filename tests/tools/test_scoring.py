@@ -224,9 +224,12 @@ def test_the_file_is_there_though_nobody_reads_the_table(tmp_path, command, monk
     assert set(json.loads((tmp_path / "out.json").read_text())) == {"cands"}
 
 
-def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
-    path = results(tmp_path, [(1, "a dog")], os.fsdecode(b"\xff.json"))
-    assert list(read_candidates(path)) == ["\ufffd"]
+@pytest.mark.parametrize(
+    ("file", "name"), [(b"\xff", "\ufffd"), (b"a\nb\t c", "a b c"), (b"\x1b[31mred\x07", "\ufffd[31mred\ufffd")]
+)
+def test_a_file_whose_name_is_no_text_is_a_system(tmp_path, file, name):
+    path = results(tmp_path, [(1, "a dog")], os.fsdecode(file + b".json"))
+    assert list(read_candidates(path)) == [name]
 
 
 # Layouts
@@ -355,6 +358,9 @@ def test_tables_to_paste(two):
     assert latex.startswith("\\begin{tabular}{lrrrrrr}\n\\toprule\n & ROUGE\\_L & vocabulary")
     assert f"\nbad & {values[1]}$^*$ & " in latex
     assert latex.count("\\\\\n") == 3
+    named = [replace(systems[0], name="a\\input{b}~^")]
+    name = r"a\textbackslash{}input\{b\}\textasciitilde{}\textasciicircum{}"
+    assert f"\n{name} & {values[0]} & " in shown(named, as_latex)
 
 
 def test_signatures_say_what_values_depend_on(two):

@@ -4,7 +4,6 @@ coco-caption: `{"1": ["a dog"]}`; Karpathy: `{"images": [{"imgid": 1, "split": "
 dog."}]}]}`; plain text (`.txt`) with one caption per line, the first for image 1; and this package's Parquet files. `-`
 is standard input, JSON or plain text."""
 
-import os
 import re
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from typing import Any
 
 from seqcap.data.karpathy import SPLIT_OF
 from seqcap.data.tokenizer import tokenize
-from seqcap.errors import InputError
+from seqcap.errors import InputError, printable
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import read_table
 from seqcap.files.reading import read_stream, read_text
@@ -70,14 +69,14 @@ def read_candidates(path: Path) -> dict[str, Captions]:
     the file cannot be read, has another layout, or has no caption."""
     with _readable(path) as readable:
         systems: dict[str, Captions] = {}
-        # A file's name need not be valid text.
-        name = os.fsencode(readable.stem).decode(errors="replace")
+        # A file's name need not be valid text, nor one line.
+        name = printable(readable.stem)
         if readable.suffix == TEXT:
             systems[name] = _collected(_lines(readable))
         elif readable.suffix == ".parquet":
             rows = read_table(readable, DECODED).to_pylist()
             for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
-                name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
+                name = printable(f"{row['variant']} seed {row['seed']} {row['decoder']}")
                 systems.setdefault(name, {}).setdefault(row["item"], []).append(list(row["tokens"]))
         else:
             systems[name] = _collected(_json_captions(readable, read_json(readable)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from seqcap.errors import InputError, warn
+from seqcap.errors import InputError, printable, warn
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.captions import Caption, Floats
 from seqcap.metrics.files import Captions, ImageId, read_candidates, read_references
@@ -77,7 +77,7 @@ def score_files(
     for path in candidates:
         for name, captions in read_candidates(path).items():
             if any(system.name == name for system in systems):
-                name = f"{path}: {name}"
+                name = printable(f"{path}: {name}")
             _check_images(name, known, captions, references[0], path)
             system = _score(name, known, captions, metrics, by_official)
             systems.append(_compare(systems[0], system, test) if systems else system)
