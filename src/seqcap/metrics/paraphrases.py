@@ -2,6 +2,7 @@
 Unpacking and numbering all phrases takes seconds, so the numbers are kept in a file."""
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
     lexicon = Lexicon(words, PARAPHRASES.empty_table())
     vocabulary = byte_strings(sorted(vocabulary_of(words)))
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
-    table = numbered(kept)
+    table = _loaded(kept)
     phrases, rights = table["phrase"], table["right"].combine_chunks()
     found = marked(*string_bytes(phrases), spoken)
     left = np.repeat(np.arange(len(table)), rights.value_lengths())
@@ -52,6 +53,12 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
         *lexicon.words[:6], *cook_paraphrases(*sides[0], *sides[1], *vocabulary, word_table(*vocabulary))
     )
     return lexicon
+
+
+@lru_cache(maxsize=1)
+def _loaded(kept: Path | None) -> pa.Table:
+    """The phrases, 80 MB, read once per process: a reward asks for them at every step."""
+    return numbered(kept)
 
 
 def numbered(kept: Path | None) -> pa.Table:
