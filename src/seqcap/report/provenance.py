@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from seqcap import __version__
 from seqcap.config.report import PaperConfig, ReportedRun
 from seqcap.files.json_file import read_json
-from seqcap.system.machine import MACHINE
+from seqcap.system.machine import MACHINE, Machine
 from seqcap.tasks import ARTIFACTS
 
 # Group of runs -> the seconds per epoch of each run's first seed, as `train` measures them.
@@ -81,7 +81,7 @@ def _minutes(run: ReportedRun) -> float | None:
 
 def _machine() -> dict[str, Any]:
     """The GPUs if torch may use them, else the CPU; torch itself takes seconds to import."""
-    cpu_only = "+cpu" in version("torch") or (MACHINE.is_file() and read_json(MACHINE)["device"] == "cpu")
+    cpu_only = "+cpu" in version("torch") or (MACHINE.is_file() and Machine.read().device == "cpu")
     gpus = "" if cpu_only else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
     if gpus:
         names = ", ".join(f"{number} x {name}" for name, number in Counter(gpus.splitlines()).items())
