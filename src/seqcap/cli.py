@@ -62,7 +62,7 @@ def repro(
         arguments = ("-m", "seqcap.pipeline.dry", *pipeline.sections(papers))
         raise SystemExit(pipeline.run_python(Path(), *arguments))
     else:
-        pipeline.repro(Path(), jobs, pipeline.sections(papers))
+        pipeline.repro(Path(), jobs, pipeline.sections(papers), then_report=True)
 
 
 def graph() -> None:

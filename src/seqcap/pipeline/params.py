@@ -143,7 +143,7 @@ class Decoding(Section):
 
 class ReportParams(Section):
     proves: bool  # whether its runs are long enough to say anything of the papers
-    beside: dict[str, str] | None  # data -> claims that an experiment has published
+    beside: dict[str, str] | None  # data -> folder that an experiment has published
 
 
 class Shared(Section):
