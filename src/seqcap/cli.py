@@ -1,9 +1,8 @@
-"""`seqcap score` scores captions, `seqcap repro` runs the pipeline, `seqcap graph` renews its graph, `seqcap compare`
-compares two of its runs, `seqcap caption` captions images with it, `seqcap submit` writes its captions for COCO's
-server, `seqcap rating` counts people's judgements of them."""
+"""`seqcap score` scores captions, `seqcap frequencies` counts what CIDEr weighs words by, `seqcap repro` runs the
+pipeline, `seqcap graph` renews its graph, `seqcap compare` compares two of its runs, `seqcap caption` captions images
+with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them."""
 
 import argparse
-import os
 import re
 import tomllib
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seqcap.errors import InputError, one_line_errors
+from seqcap.errors import InputError, one_line_errors, printable
 
 # Everything else is imported by the command that needs it: a mistake in the command line is told at once.
 
@@ -28,7 +27,7 @@ def main() -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
-    calls = {call.__name__: call for call in (repro, graph, score, compare, caption, submit, rating)}
+    calls = {call.__name__: call for call in (repro, graph, score, frequencies, compare, caption, submit, rating)}
     types = {"path": Path, "int": int} | {f"from 1 to {most}": partial(number, most) for most in (100, 9999)}
     parser = Parser(prog="seqcap", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -63,7 +62,7 @@ def repro(
         arguments = ("-m", "seqcap.pipeline.dry", *pipeline.sections(papers))
         raise SystemExit(pipeline.run_python(Path(), *arguments))
     else:
-        pipeline.repro(Path(), jobs, pipeline.sections(papers))
+        pipeline.repro(Path(), jobs, pipeline.sections(papers), then_report=True)
 
 
 def graph() -> None:
@@ -73,9 +72,9 @@ def graph() -> None:
 
 
 def score(metrics: Sequence[str] | None, **options: Any) -> None:
-    from seqcap.metrics.registry import QUALITY, find_metrics
+    from seqcap.metrics.registry import find_metrics
 
-    wanted = find_metrics(metrics or QUALITY)
+    wanted = None if metrics is None else find_metrics(metrics)
     if options["per_image"] and options["json_file"] is None and options["form"] != "json":
         raise InputError("seqcap score", "--per-image needs --json or --format json", "add one of them")
     if [*options["references"], *options["candidates"]].count(Path("-")) > 1:
@@ -83,6 +82,12 @@ def score(metrics: Sequence[str] | None, **options: Any) -> None:
     from seqcap.tools import score
 
     score.score(metrics=wanted, **options)
+
+
+def frequencies(references: list[Path], split: str | None, out: Path) -> None:
+    from seqcap.tools.frequencies import count
+
+    print(count(references, split, out))
 
 
 def compare(left: str, right: str, experiment: str | None, report: bool) -> None:
@@ -100,8 +105,8 @@ def caption(images: list[Path], weights: list[Path], beam: int) -> None:
     from seqcap.tools.caption import caption_files
 
     for path, text in caption_files(images, weights, beam):
-        # A file name need not be valid text.
-        print(f"{os.fsencode(path).decode(errors='replace')}\t{text}")
+        # A file name need not be valid text, nor one line.
+        print(f"{printable(str(path))}\t{text}")
 
 
 def submit(**options: Any) -> None:

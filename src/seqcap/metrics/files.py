@@ -3,18 +3,16 @@ layouts, tables with a header (.csv, .tsv), plain text (.txt) with one caption p
 package's Parquet files. `-` is standard input. Text is UTF-8, or UTF-16 with its mark."""
 
 import codecs
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from seqcap.data.tokenizer import tokenize
-from seqcap.errors import InputError
+from seqcap.errors import InputError, printable
 from seqcap.files.reading import read_stream
 from seqcap.metrics.captions import Caption
 from seqcap.metrics.layouts import (
-    LAYOUTS,
     Found,
     ImageId,
     read_json_text,
@@ -27,6 +25,7 @@ from seqcap.system.extras import require
 Text = str | Caption  # a caption as it is written, or its words
 TEXT, PARQUET, TABLES = ".txt", ".parquet", (".csv", ".tsv")
 STDIN = Path("-")
+LONGEST_CAPTION = 5000  # words. METEOR compares each with each: 10,000 equal words take it 20 seconds and 2 GB
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -68,9 +67,14 @@ class References:
         return f"{first!r} or {other!r}" if other is not None else repr(first)
 
 
-def words_of(text: Text) -> Caption:
-    """The words of a caption; those of a Parquet file are as they were written."""
-    return tokenize(text) if isinstance(text, str) else text
+def words_of(text: Text, path: Path, image: ImageId) -> Caption:
+    """The words of an image's caption; those of a Parquet file are as they were written. InputError for more words than
+    METEOR can compare."""
+    words = tokenize(text) if isinstance(text, str) else text
+    if len(words) > LONGEST_CAPTION:
+        fix = f"score captions of at most {LONGEST_CAPTION:,}"
+        raise InputError(path, f"image {image!r:.60}: the caption has {len(words):,} words", fix)
+    return words
 
 
 def read_references(paths: Sequence[Path], split: str) -> References:
@@ -104,9 +108,9 @@ def read_candidates(path: Path) -> dict[str, dict[ImageId, list[Text]]]:
     if path.suffix == PARQUET:
         systems = _decoded_systems(path)
     else:
-        # A file's name need not be valid text.
-        name = "stdin" if path == STDIN else os.fsencode(path.stem).decode(errors="replace")
-        systems = {name: dict(_read(path, False, "test").captions)}
+        # A file's name need not be valid text, nor one line.
+        name = "stdin" if path == STDIN else printable(path.stem)
+        systems = {name: {image: list(texts) for image, texts in _read(path, False, "test").captions.items()}}
     if not any(systems.values()):
         raise InputError(_name(path), "holds no caption", "pass at least one")
     return systems
@@ -160,7 +164,7 @@ def _decoded_systems(path: Path) -> dict[str, dict[ImageId, list[Text]]]:
     systems: dict[str, dict[ImageId, list[Text]]] = {}
     rows = read_table(path, DECODED).to_pylist()
     for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
-        name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
+        name = printable(f"{row['variant']} seed {row['seed']} {row['decoder']}")
         systems.setdefault(name, {}).setdefault(row["item"], []).append(row["tokens"])
     return systems
 
@@ -180,9 +184,11 @@ def _decoded(path: Path) -> str:
 
 def _content(path: Path) -> bytes:
     if path == STDIN:
-        return read_stream(sys.stdin.buffer, "standard input")
+        return bytes(read_stream(sys.stdin.buffer, "standard input"))
+    if path.is_file():
+        return path.read_bytes()
     with path.open("rb") as file:
-        return file.read() if path.is_file() else read_stream(file, path)
+        return bytes(read_stream(file, path))
 
 
 def _lines(path: Path, text: str) -> list[str]:

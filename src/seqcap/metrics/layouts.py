@@ -14,8 +14,10 @@ from seqcap.files.json_file import parse_json
 
 ImageId = int | str  # numbers in COCO; other datasets use file names
 # Keys of an image and of its captions, in the order in which they count. Only references have the last ones.
-IMAGE_KEYS = ("image_id", "image", "file_name", "filename", "image_name", "img_id", "video_id", "videoid", "clip_id")
-IMAGE_KEYS += ("question_id", "sample_id", "id")
+IMAGE_KEYS = (
+    *("image_id", "image", "file_name", "filename", "image_name", "img_id", "video_id", "videoid", "clip_id"),
+    *("question_id", "sample_id", "id"),
+)
 SAID_KEYS = ("caption", "prediction", "caption_predicted", "generated", "answer", "response", "text")
 MEANT_KEYS = ("references", "reference_strs", "refs", "captions", "caption", "encap", "text", "comment", "reference")
 NUMBERED = re.compile(r"(?:caption|reference|comment)[_ ]?\d+")
@@ -108,7 +110,8 @@ def _of_split(value: Any, records: list[Any], split: str, found: Found) -> list[
     videos = value.get("videos") if isinstance(value, dict) else None
     if not isinstance(videos, list):
         return numbered
-    split_of = {video.get("video_id"): SPLITS.get(str(video.get("split"))) for video in videos if isinstance(video, dict)}
+    known = [video for video in videos if isinstance(video, dict)]
+    split_of = {video.get("video_id"): SPLITS.get(str(video.get("split"))) for video in known}
     found.splits = True
     return [(number, record) for number, record in numbered if split_of.get(record.get("video_id")) == split]
 
@@ -118,9 +121,8 @@ def _read_record(path: Path, where: str, record: Any, references: bool, found: F
     if not isinstance(record, Mapping):
         raise InputError(path, f"{where} is {record!r:.60}, not an object", LAYOUTS)
     name = _key_of(record, IMAGE_KEYS)
-    keys = [key for key in (MEANT_KEYS if references else SAID_KEYS)]
     said = [key for key in record if NUMBERED.fullmatch(_plain(key))] if references else []
-    key = _key_of(record, keys)
+    key = _key_of(record, MEANT_KEYS if references else SAID_KEYS)
     if name is None or (key is None and not said):
         missing = "an image" if name is None else "a caption"
         problem = f"{where} names no key for {missing}: it has {', '.join(map(str, record)) or 'none'}"
@@ -175,7 +177,7 @@ def _read_by_image(path: Path, value: dict[str, Any], found: Found) -> None:
     """{image: caption} or {image: [captions]}; keys are numbers if all of them look like numbers."""
     numbers = all(re.fullmatch(r"0|[1-9]\d{0,18}", key) for key in value)
     for key, captions in value.items():
-        if not isinstance(captions, str | list) or not captions and captions != "":
+        if not isinstance(captions, str | list) or (not captions and captions != ""):
             problem = f"image {key!r:.60}: {captions!r:.60} is no caption, nor a list of them"
             keys = ", ".join(list(value)[:8])
             raise InputError(path, f"{problem} (the file's keys: {keys:.120})", LAYOUTS)
