@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.errors import InputError, one_line_errors, printable
+from seqcap.system.extras import extras_named
 
 # Everything else is imported by the command that needs it: a mistake in the command line is told at once.
 
@@ -21,7 +22,7 @@ def main() -> None:
     """Entry point of the `seqcap` command. Exits with status 2 on bad input."""
     options = vars(make_parser().parse_args())
     call = options.pop("call")
-    with one_line_errors():
+    with one_line_errors(), extras_named(f"seqcap {call.__name__}"):
         call(**options)
 
 

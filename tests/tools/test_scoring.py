@@ -133,7 +133,7 @@ def test_a_single_image_has_no_cider(tmp_path):
     assert not {"CIDEr", "CIDEr oracle@2", "self-CIDEr"} & set(system.scores)
     assert {"ROUGE_L", "ROUGE_L oracle@2", "Div1"} <= set(system.scores)
     assert not any("CIDEr" in row for row in caption_scores(system))
-    assert re.search(r"(?m)^  CIDEr +–  is 0 by definition for one image: ", shown([system]))
+    assert re.search(r"(?m)^  CIDEr +– +is 0 by definition for one image: ", shown([system]))
 
 
 def test_official_agrees_and_says_what_it_lacks(tmp_path):
@@ -145,7 +145,7 @@ def test_official_agrees_and_says_what_it_lacks(tmp_path):
     for metric in metrics:
         assert ours.scores[metric].value == pytest.approx(theirs.scores[metric].value, abs=1e-9)
     assert theirs.reasons == {"SPICE (spaCy)": NO_SPICE}
-    assert f"–  {NO_SPICE}" in shown([theirs])
+    assert re.search(rf"–  +{NO_SPICE}", shown([theirs]))
 
 
 LONG = json.dumps([{"image_id": 1, "caption": "dog " * length} for length in (5000, 5001)])

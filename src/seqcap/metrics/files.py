@@ -145,7 +145,7 @@ def _add_lines(lines: Iterable[str], found: Found, empty: bool) -> None:
 
 
 def _parquet_references(path: Path, split: str) -> Found:
-    require("parquet", str(path))
+    require("meteor", str(path))
     from seqcap.files.parquet import read_table
     from seqcap.files.schemas import REFERENCES
 
@@ -157,7 +157,7 @@ def _parquet_references(path: Path, split: str) -> Found:
 
 
 def _decoded_systems(path: Path) -> dict[str, dict[ImageId, list[Text]]]:
-    require("parquet", str(path))
+    require("meteor", str(path))
     from seqcap.files.parquet import read_table
     from seqcap.files.schemas import DECODED
 

@@ -111,9 +111,10 @@ def _of_split(value: Any, records: list[Any], split: str, found: Found) -> list[
     if not isinstance(videos, list):
         return numbered
     known = [video for video in videos if isinstance(video, dict)]
-    split_of = {video.get("video_id"): SPLITS.get(str(video.get("split"))) for video in known}
+    split_of = {str(video.get("video_id")): SPLITS.get(str(video.get("split"))) for video in known}
     found.splits = True
-    return [(number, record) for number, record in numbered if split_of.get(record.get("video_id")) == split]
+    named = [(number, record) for number, record in numbered if isinstance(record, dict)]
+    return [(number, record) for number, record in named if split_of.get(str(record.get("video_id"))) == split]
 
 
 def _read_record(path: Path, where: str, record: Any, references: bool, found: Found) -> None:
@@ -132,7 +133,8 @@ def _read_record(path: Path, where: str, record: Any, references: bool, found: F
         found.left_out += 1
         found.emptied.add(image)
         return
-    texts = [record[key] for key in said if record[key]] or texts_of(path, where, key, record[key])
+    given = [record[key] for key in said if record[key]] or record[key]
+    texts = texts_of(path, where, said[0] if said else key, given)
     if key == "reference_strs" and found.captions.get(image) == texts:
         # TextCaps repeats all references of an image in each of its entries.
         return

@@ -108,13 +108,16 @@ def as_text(systems: Sequence[System], signatures: Mapping[str, str]) -> str:
         lines += [f"Differences are from {systems[0].name}, with 95% intervals (paired bootstrap); p: {TEST}.", ""]
     matrix = [["", *(system.name for system in systems), ""]] if len(systems) > 1 else []
     matrix += [
-        [metric, *(_cell(system, metric) for system in systems), meaning(metric)] for metric in _metrics(systems)
+        [metric, *(_cell(system, metric) for system in systems), _says(systems, metric)] for metric in _metrics(systems)
     ]
     return "\n".join([*lines, *align(matrix), "", *signatures.values()])
 
 
-def meaning(metric: str) -> str:
-    """What a row is, in a few words."""
+def _says(systems: Sequence[System], metric: str) -> str:
+    """What a row is in a few words, or why it is empty."""
+    reason = next((system.reasons[metric] for system in systems if metric in system.reasons), "")
+    if reason:
+        return reason
     name, oracle, number = metric.partition(" oracle@")
     if oracle:
         return f"each image's best of {number} captions"
@@ -197,7 +200,7 @@ def _metrics(systems: Sequence[System]) -> list[str]:
 
 def _cell(system: System, metric: str) -> str:
     if metric not in system.scores:
-        return f"       –  {system.reasons.get(metric, '')}".rstrip()
+        return "       –"
     scale, score = _scale(metric), system.scores[metric]
     text = f"{score.value * scale:8.2f}"
     if score.low is not None and score.high is not None:
