@@ -1,6 +1,7 @@
 """`seqcap score` scores captions, `seqcap frequencies` counts what CIDEr weighs words by, `seqcap repro` runs the
 pipeline, `seqcap graph` renews its graph, `seqcap compare` compares two of its runs, `seqcap caption` captions images
-with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them."""
+with it, `seqcap submit` writes its captions for COCO's server, `seqcap rating` counts people's judgements of them, and
+`seqcap doctor` tells what this machine has."""
 
 import argparse
 import re
@@ -28,7 +29,9 @@ def main() -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; `call` is the function that takes a command's options and runs it."""
-    calls = {call.__name__: call for call in (repro, graph, score, frequencies, compare, caption, submit, rating)}
+    calls = {
+        call.__name__: call for call in (repro, graph, score, frequencies, doctor, compare, caption, submit, rating)
+    }
     types = {"path": Path, "int": int} | {f"from 1 to {most}": partial(number, most) for most in (100, 9999)}
     parser = Parser(prog="seqcap", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -89,6 +92,12 @@ def frequencies(references: list[Path], split: str | None, out: Path) -> None:
     from seqcap.tools.frequencies import count
 
     print(count(references, split, out))
+
+
+def doctor() -> None:
+    from seqcap.tools import doctor
+
+    print("\n".join(doctor.doctor()))
 
 
 def compare(left: str, right: str, experiment: str | None, report: bool) -> None:
