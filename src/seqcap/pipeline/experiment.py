@@ -1,6 +1,5 @@
 """Runs the graph with other parameters, in a clone of the checkout."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,11 @@ from ruamel.yaml import YAML
 from seqcap.errors import InputError
 from seqcap.files.writing import atomic
 from seqcap.pipeline.clone import check_committed, update_clone
+from seqcap.pipeline.graph import GRAPH, REPORT
 from seqcap.pipeline.overlay import overlay, trained_runs
-from seqcap.pipeline.params import PARAMS, read_yaml
+from seqcap.pipeline.params import PAPER_FILE, PARAMS, is_parameter_file, read_yaml
 from seqcap.pipeline.publish import check_publication, join_parts, parts_of, publish, recover
-from seqcap.pipeline.repro import REPORT, repro, run_python
+from seqcap.pipeline.repro import repro, run_python
 from seqcap.system.scratch import locked
 
 RUNS = Path("runs")
@@ -47,8 +47,8 @@ def run_experiment(
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
         # With the clone's own code.
-        if (folder / "graph.yaml").is_file() and run_python(folder, "-m", "seqcap", "graph") != 0:
-            raise InputError(folder / "graph.yaml", "cannot be derived from the parameters", "see above")
+        if run_python(folder, "-m", "seqcap", "graph") != 0:
+            raise InputError(folder / GRAPH, "cannot be derived from the parameters", "see above")
         # Only what the report needs: not the data of tasks that the experiment leaves out.
         if papers:
             repro(folder, jobs, parts_of(folder, papers))
@@ -60,8 +60,8 @@ def run_experiment(
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
     """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong. `changes`, from
-    file `source`, maps params.yaml or a file of papers/ to what `overlay` lays over it. With an evaluation go its
-    groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
+    file `source`, maps params.yaml or a papers/<paper>/runs.yaml to what `overlay` lays over it. With an evaluation go
+    its groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
     yaml = YAML()
     # What does not change is written as it was read.
     yaml.width = 1_000_000
@@ -74,10 +74,9 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
     changed: dict[Path, Any] = {}
     for name, change in changes.items():
         path = folder / str(name)
-        known = re.fullmatch(r"params\.yaml|papers/[^/]+\.yaml", str(name))
         # A link would lead the change out of the checkout.
-        if not known or path.resolve() != folder.resolve() / str(name) or not path.is_file():
-            fix = f"name {PARAMS} or a committed file of papers/"
+        if not is_parameter_file(str(name)) or path.resolve() != folder.resolve() / str(name) or not path.is_file():
+            fix = f"name {PARAMS} or a committed papers/<paper>/{PAPER_FILE}"
             raise InputError(source, f"{name} is no file of parameters", fix)
         # First, since its errors are one line.
         read_yaml(path)

@@ -9,7 +9,8 @@ from pathlib import Path
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.files.writing import beside, leftovers
-from seqcap.pipeline.repro import REPORT, run_python, sections, stage_graph, unfinished
+from seqcap.pipeline.graph import REPORT
+from seqcap.pipeline.repro import run_python, sections, split_address, stage_graph, unfinished
 
 # Marks a publication. It holds the path of the experiment's file and a hash of every file that was published.
 MARKER = ".published"
@@ -56,7 +57,7 @@ def parts_of(folder: Path, papers: Collection[str]) -> list[str]:
     """The stages that the report depends on, without the sections of other papers."""
     wanted = sections(papers)
     others = stage_graph(folder, [REPORT])[REPORT] - set(wanted)
-    return [*wanted, *sorted(stage for stage in others if not stage.startswith("section@"))]
+    return [*wanted, *sorted(stage for stage in others if not split_address(stage)[1].startswith("section-"))]
 
 
 def join_parts(clone: Path, published: Path) -> None:
@@ -65,7 +66,7 @@ def join_parts(clone: Path, published: Path) -> None:
     papers = read_json(clone / REPORTED)["papers"]
     stale = unfinished(clone, stage_graph(clone, sections(papers)))
     for paper in papers:
-        if f"section@{paper}" not in stale:
+        if sections([paper])[0] not in stale:
             continue
         # DVC will find them changed, and make them anew where they are wanted.
         parts = (published / "sections" / paper, clone / PARTS / paper), (published / paper, clone / "reports" / paper)
