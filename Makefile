@@ -2,7 +2,7 @@
 # make repro   runs the whole pipeline, up to reports/report.md
 # make test    runs all tests
 # make campaigns  runs all tests with more examples, and the campaigns of docs/development.md: hours
-# make lint    runs ruff, import-linter and mypy
+# make lint    runs ruff, import-linter and mypy, and checks the graph
 # make bench   measures speed, see benchmarks/results
 # Each first sets up .venv with the pinned requirements.
 PYTHON ?= python3
@@ -38,6 +38,7 @@ lint: $(BIN)/.installed
 	ruff format --check .
 	lint-imports --no-cache
 	mypy
+	seqcap graph --check
 
 bench: $(BIN)/.installed
 	python benchmarks/rewards.py

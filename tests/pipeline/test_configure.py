@@ -15,7 +15,7 @@ from seqcap.errors import InputError
 from seqcap.pipeline.configure import resolve, write_configs
 
 CAPTIONERS = ("attention", "lstm")
-PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}.yaml" for name in ("psst", "sle", "spider", "smoothing"))
+PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}/runs.yaml" for name in ("psst", "sle", "spider", "smoothing"))
 REPORT = ("tables", "figures", "section")
 
 
@@ -271,8 +271,8 @@ def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeyp
 
 
 def test_a_paper_without_its_folder_in_the_package_is_one_line(files):
-    files.content("papers/extra.yaml")["pictures"] = "image"
-    assert "papers/extra.yaml: there is no paper 'extra'; add src/seqcap/papers/extra, or name" in message(files)
+    files.content("papers/extra/runs.yaml")["pictures"] = "image"
+    assert "papers/extra/runs.yaml: there is no paper 'extra'; add src/seqcap/papers/extra, or name" in message(files)
 
 
 def test_each_run_needs_what_its_own_seed_mined(files):
