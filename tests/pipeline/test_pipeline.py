@@ -176,35 +176,16 @@ def paper(name: str) -> set[str]:
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
 EXPLORING = (*SLE, "sle_clip_policies")
-TOLD_APART = ("across_image", "psst_image", "wtfrl_image")
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
-OF_CAPTIONS = (
-    *(f"{paper}_image" for paper in ("across", "sle", "spider", "smoothing", "psst", "wtfrl", "made_up")),
-    *("sle_clip", "smoothing_server"),
-)
 
 EDITS = {
     "alpha": (parameter("params.yaml", "alpha", 0.5), of("train", *EXPLORING) | paper("sle")),
-    "beam": (parameter("papers/sle/runs.yaml", "evaluations.sle_image.beam", 4), of("decode", *SLE) | paper("sle")),
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
     "a published table": (source("papers/sle/published/table1.csv"), paper("sle")),
-    "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
-    "what no stage runs": (source("metrics/official.py"), set()),
     "how clips are drawn": (source("world/clips.py"), of("data", "clip")),
-    "a listener": (parameter("params.yaml", "retrievers.listener.training.epochs", 3), of("retriever", "listener")),
-    "how captions are passed on": (
-        source("models/relaxation.py"),
-        of("train", "psst_multinomial", "across_likelihood") | of("estimators", "psst_estimators"),
-    ),
-    "the raters' page": (source("rating/web/page.js"), of("rating", "psst")),
     "a captioner": (
         source("models/attention.py"),
         of("pretrain", "attention") | of("train", *ATTENTIVE) | of("decode", *ATTENTIVE),
-    ),
-    "a figure": (source("papers/sle/figures.py"), of("figures", "sle")),
-    "a metric of all captions": (
-        source("metrics/self_bleu.py"),
-        of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART) | of("rating", "psst"),
     ),
     "the checker of scenes": (source("world/checker.py"), None),
 }
