@@ -26,11 +26,12 @@ def copy_project(folder: Path) -> Path:
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.egg-info"))
     shutil.copytree(ROOT / ".dvc", folder / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
     for name in ("stages", "papers", "scales"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    published = [f"reports/{experiment}/claims.csv" for experiment in ("flickr8k", "multi30k")]
-    for name in ("params.yaml", "dvc.yaml", ".dvcignore", ".gitignore", *published):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "dvc.lock"))
+    for name in ("params.yaml", ".dvcignore", ".gitignore"):
         shutil.copy(ROOT / name, folder / name)
+    for experiment in ("flickr8k", "multi30k"):
+        (folder / "reports" / experiment).mkdir(parents=True)
+        shutil.copy(ROOT / "reports" / experiment / "report.md", folder / "reports" / experiment)
     apply_overlay(folder, YAML(typ="safe").load(TINY.read_text()), TINY)
     write_graph(folder)
     git(folder, "init", "--quiet")

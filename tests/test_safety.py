@@ -22,6 +22,8 @@ from small_checkout import write
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.pipeline import clone, experiment, publish
+from seqcap.pipeline.params import parameter_files
+from seqcap.pipeline.repro import sections
 
 EXPERIMENT = Path("experiments/e.yaml")
 CLONE = Path("runs/e")
@@ -48,7 +50,7 @@ captioners:
   lstm: {seeds: 3}
   attention: {seeds: 1}
 """,
-    "papers/sle.yaml": """\
+    "papers/sle/runs.yaml": """\
 pictures: image
 evaluations:
   sle_image: {task: image}
@@ -63,8 +65,9 @@ runs:
 ensembles:
   both: {run: sll}
 """,
-    "papers/spider.yaml": "pictures: image\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
-    "reports/report.md": "new\n",
+    "papers/spider/runs.yaml": "pictures: image\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
+    "reports/report.md": "the checkout's own\n",
+    "reports/sle/rating/page.html": "the checkout's own\n",
     "reports/sle/tables/quality.csv": "1\n",
     "reports/spider/tables/quality.csv": "2\n",
     "reports/flickr8k/.published": "experiments/flickr8k.yaml\n",
@@ -78,9 +81,11 @@ def published(files):
     return files | {".published": "".join(["experiments/e.yaml\n", *lines])}
 
 
-SPIDER = {"spider/tables/quality.csv": "2\n", "sections/spider/section.md": "spider\n"}
-NEW_WITHOUT_SPIDER = {"report.md": "new\n", "sle/tables/quality.csv": "1\n", "sections/sle/section.md": "sle\n"}
-NEW = published(NEW_WITHOUT_SPIDER | SPIDER)
+SLE = {"sle/tables/quality.csv": "1\n", "sle/results/claims.json": "sle\n"}
+SPIDER = {"spider/tables/quality.csv": "2\n", "spider/results/claims.json": "spider\n"}
+PROBED = {"features/image.json": "probed\n"}
+NEW_WITHOUT_SPIDER = published(SLE | PROBED | {"report.md": "sle\n"})
+NEW = published(SLE | SPIDER | PROBED | {"report.md": "sle\nspider\n"})
 OLD = published({"report.md": "old\n", "gone/table.csv": "0\n"})
 
 
@@ -89,13 +94,36 @@ def read(folder):
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
+def papers_of(folder):
+    yaml = YAML(typ="safe")
+    files = sorted((folder / "papers").glob("*/runs.yaml"))
+    return [path.parent.name for path in files if yaml.load(path.read_text())]
+
+
+def graph_of(folder, targets):
+    """In the place of `stage_graph`: what the report depends on."""
+    return {"report": {*sections(papers_of(folder)), "probe-image"}}
+
+
 def run_no_graph(folder, jobs, stages):
     """In the place of `repro`: leaves what the graph would, of the papers that are wanted."""
-    yaml = YAML(typ="safe")
-    papers = [path.stem for path in sorted((folder / "papers").glob("*.yaml")) if yaml.load(path.read_text())]
-    json_file.write_json(folder / "configs/report.json", {"papers": papers})
-    wanted = [paper for paper in papers if stages == ["report"] or f"section@{paper}" in stages]
-    write(folder / "artifacts/sections", {f"{paper}/section.md": f"{paper}\n" for paper in wanted})
+    json_file.write_json(folder / "configs/report.json", {"papers": papers_of(folder)})
+    wanted = [paper for paper in papers_of(folder) if sections([paper])[0] in stages]
+    write(folder / "reports", {f"{paper}/results/claims.json": f"{paper}\n" for paper in wanted} | PROBED)
+
+
+def written(folder):
+    """In the place of `publish._written`, which asks DVC: rating is no stage of the experiment's."""
+    papers = [Path(paper, part) for paper in papers_of(folder) for part in ("tables", "results")]
+    return [*papers, Path("features/image.json"), Path("features/report.md"), Path("report.md")]
+
+
+def write_report(folder, script, place):
+    """In the place of stages/report.py."""
+    assert (folder / script).parts[-2:] == ("stages", "report.py")
+    found = sorted(Path(place).glob("*/results/claims.json"))
+    Path(place, "report.md").write_text("".join(path.read_text() for path in found))
+    return 0
 
 
 @pytest.fixture
@@ -109,11 +137,15 @@ def checkout(tmp_path, monkeypatch):
     git(tmp_path, "clone", "--quiet", str(server), str(folder))
     monkeypatch.chdir(folder)
     monkeypatch.setattr(experiment, "repro", run_no_graph)
+    monkeypatch.setattr(experiment, "stage_graph", graph_of)
+    monkeypatch.setattr(publish, "_written", written)
+    monkeypatch.setattr(publish, "run_python", write_report)
+    monkeypatch.setattr(experiment, "run_python", lambda *_: 0)
     return folder
 
 
-def run_experiment(target=TARGET, root=None):
-    experiment.run_experiment(EXPERIMENT, root, Path(target), 1)
+def run_experiment(target=TARGET, root=None, papers=()):
+    experiment.run_experiment(EXPERIMENT, root, Path(target), 1, papers)
 
 
 def error_of(call: Callable[[], object]) -> Exception | None:
@@ -161,14 +193,17 @@ def test_a_clone_is_brought_to_the_last_commit_and_remembers_its_runs(checkout):
     run_experiment()
     assert (CLONE / "dvc.lock").read_text() == "the checkout's\n"
     # What an experiment writes is no work of somebody's.
-    write(CLONE, {"dvc.lock": "the clone's\n", "artifacts/x": "", "papers/sle.yaml": "{}", "reports/new/table.csv": ""})
-    write(checkout, {"dvc.lock": "the checkout's, later\n", "code.py": "committed later\n"})
+    write(CLONE, {"artifacts/x": "", "papers/sle/runs.yaml": "{}", "reports/new/table.csv": ""})
+    write(CLONE, {"dvc.lock": "the clone's\n", "papers/sle/dvc.lock": "the clone's, of a paper\n"})
+    later = {"dvc.lock": "the checkout's, later\n", "papers/sle/dvc.lock": "later\n", "code.py": "committed later\n"}
+    write(checkout, later)
     commit(checkout, "later")
     run_experiment()
     assert (CLONE / "code.py").read_text() == "committed later\n"
     assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
+    assert (CLONE / "papers/sle/dvc.lock").read_text() == "the clone's, of a paper\n"
     assert (CLONE / "artifacts/x").exists()
-    assert (CLONE / "papers/sle.yaml").read_text() == Path("papers/sle.yaml").read_text()
+    assert (CLONE / "papers/sle/runs.yaml").read_text() == Path("papers/sle/runs.yaml").read_text()
     assert not (CLONE / ".git/index.lock").exists()
 
 
@@ -239,7 +274,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
     assert (CLONE / "code.py").read_text() == "committed later\n"
     assert (CLONE / "experiments/e.yaml").exists()
     assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
-    assert not (CLONE / ".git/seqcap-dvc.lock").exists()
+    assert not (CLONE / ".git/seqcap-records").exists()
 
 
 def test_an_experiment_waits_for_itself(checkout, capfd):
@@ -353,64 +388,31 @@ def test_work_in_an_earlier_publication_is_not_published_over(checkout, name):
         assert read(TARGET) == before
 
 
-@pytest.fixture
-def reports(monkeypatch):
-    """`run_experiment` for some papers, in a checkout whose graph is not run; which stages it ran, and which sections
-    are out of date."""
-    ran, stale = [], set()
-    graph = {"report": {"section@sle", "section@spider", "probe@image"}}
-
-    def run_graph(folder, jobs, stages):
-        ran.append(stages)
-        run_no_graph(folder, jobs, stages)
-
-    def write_report(folder, *arguments):
-        assert arguments == ("stages/report.py",)
-        sections = sorted((folder / "artifacts/sections").glob("*/section.md"))
-        (folder / "reports/report.md").write_text("".join(path.read_text() for path in sections))
-        return 0
-
-    monkeypatch.setattr(experiment, "repro", run_graph)
-    monkeypatch.setattr(publish, "stage_graph", lambda folder, targets: graph)
-    monkeypatch.setattr(publish, "unfinished", lambda folder, graph: dict.fromkeys(stale))
-    monkeypatch.setattr(publish, "run_python", write_report)
-
-    def run(*papers, out_of_date=()):
-        stale.clear()
-        stale.update(f"section@{paper}" for paper in out_of_date)
-        experiment.run_experiment(EXPERIMENT, None, TARGET, 1, papers)
-        return ran[-1]
-
-    return run
-
-
-def test_one_paper_is_published_after_the_other(checkout, reports):
+def test_one_paper_is_published_after_the_other(checkout, monkeypatch):
     """The second joins the first, which another machine may have run: this one's clone knows nothing of it."""
-    assert reports("sle", out_of_date=["spider"]) == ["section@sle", "probe@image"]
-    sle = {"sle/tables/quality.csv": "1\n", "sections/sle/section.md": "sle\n"}
-    assert read(TARGET) == published({"report.md": "sle\n"} | sle)
+    ran = []
+    monkeypatch.setattr(experiment, "repro", lambda *call: ran.append(call[2]) or run_no_graph(*call))
+    run_experiment(papers=["sle"])
+    assert read(TARGET) == NEW_WITHOUT_SPIDER
     shutil.rmtree(CLONE)
-    assert reports("spider", out_of_date=["sle"]) == ["section@spider", "probe@image"]
-    assert read(TARGET) == published({"report.md": "sle\nspider\n"} | sle | SPIDER)
+    run_experiment(papers=["spider"])
+    assert read(TARGET) == NEW
+    assert ran == [[*sections([paper]), "probe-image"] for paper in ("sle", "spider")]
 
 
-def test_what_was_published_of_a_paper_is_that_of_its_run(checkout, reports):
-    """Neither what is committed nor what an earlier run left in the clone takes its place, unless it is up to date."""
-    reports("sle", out_of_date=["spider"])
-    write(CLONE, {"artifacts/sections/sle/section.md": "other settings\n", "reports/sle/tables/quality.csv": "3\n"})
-    reports("spider", out_of_date=["sle"])
-    assert read(TARGET)["report.md"] == "sle\nspider\n"
-    assert read(TARGET)["sle/tables/quality.csv"] == "1\n"
-    write(CLONE, {"artifacts/sections/sle/section.md": "run again\n"})
-    reports("spider")
-    assert read(TARGET)["report.md"] == "run again\nspider\n"
+def test_a_paper_that_is_not_run_stays_as_it_was_published(checkout):
+    """Neither what is committed nor what an earlier run left in the clone takes its place."""
+    run_experiment(papers=["sle"])
+    write(CLONE / "reports", {"sle/results/claims.json": "other settings\n", "sle/tables/quality.csv": "3\n"})
+    run_experiment(papers=["spider"])
+    assert read(TARGET) == NEW
 
 
-def test_a_report_that_fails_is_not_published(checkout, reports, monkeypatch):
+def test_a_report_that_fails_is_not_published(checkout, monkeypatch):
     monkeypatch.setattr(publish, "run_python", lambda folder, *arguments: 2)
-    with pytest.raises(InputError, match=r"stages/report\.py: failed on the parts in runs/e/artifacts/sections"):
-        reports("sle")
-    assert not TARGET.exists()
+    with pytest.raises(InputError, match=r"stages/report\.py: failed on the results in runs/e/reports"):
+        run_experiment(papers=["sle"])
+    assert list(TARGET.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("target", ["../checkout", "runs", "runs/e", "runs/e/reports/new"])
@@ -439,13 +441,15 @@ def test_reports_are_published(checkout, before):
     run_experiment()
     assert read(TARGET) == NEW
     assert list(TARGET.parent.iterdir()) == [TARGET]
+    # Its results name it.
+    assert json_file.read_json(CLONE / "artifacts/experiment.json") == {"experiment": "experiments/e.yaml"}
 
 
 def test_papers_left_out_are_not_published(checkout):
-    EXPERIMENT.write_text("papers/spider.yaml: null\n")
+    EXPERIMENT.write_text("papers/spider/runs.yaml: null\n")
     run_experiment()
-    assert (CLONE / "papers/spider.yaml").read_text() == "{}\n"
-    assert read(TARGET) == published(NEW_WITHOUT_SPIDER)
+    assert (CLONE / "papers/spider/runs.yaml").read_text() == "{}\n"
+    assert read(TARGET) == NEW_WITHOUT_SPIDER
 
 
 def test_a_failed_copy_leaves_the_earlier_publication(checkout, monkeypatch):
@@ -489,7 +493,7 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
         assert read(TARGET) in (OLD, NEW)
         assert list(TARGET.parent.iterdir()) == [TARGET]
         monkeypatch.setattr(experiment, "repro", lambda folder, jobs, papers: None)
-    assert states == {"missing", "old\n", "new\n"}
+    assert states == {"missing", "old\n", "sle\nspider\n"}
     assert read(TARGET) == NEW
 
 
@@ -503,7 +507,7 @@ def test_an_overlay_changes_adds_and_removes_and_keeps_comments(tmp_path):
             "tasks": {"image": {"max_length": 9, "lengths": [3]}},
             "captioners": {"attention": None, "large": {"seeds": 1}},
         },
-        "papers/sle.yaml": {"runs": {"sll": None, "new": {"like": "xe"}}, "ensembles": {"both": None}},
+        "papers/sle/runs.yaml": {"runs": {"sll": None, "new": {"like": "xe"}}, "ensembles": {"both": None}},
     }
     experiment.apply_overlay(tmp_path, change, EXPERIMENT)
     text = (tmp_path / "params.yaml").read_text()
@@ -512,7 +516,7 @@ def test_an_overlay_changes_adds_and_removes_and_keeps_comments(tmp_path):
     params = YAML(typ="safe").load(text)
     assert params["tasks"]["image"] == {"root": None, "max_length": 9, "lengths": [3]}
     assert params["captioners"] == {"lstm": {"seeds": 3}, "large": {"seeds": 1}}
-    paper = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    paper = YAML(typ="safe").load((tmp_path / "papers/sle/runs.yaml").read_text())
     assert (list(paper["runs"]), paper["ensembles"]) == (["xe", "new"], {})
 
 
@@ -528,8 +532,8 @@ def test_a_section_that_loses_all_its_entries_can_still_be_read(tmp_path):
 def test_what_belongs_to_a_removed_evaluation_goes_with_it(tmp_path):
     """Its groups and ensembles; runs stay, without a group, since others may be like them."""
     write(tmp_path, COMMITTED)
-    experiment.apply_overlay(tmp_path, {"papers/sle.yaml": {"evaluations": {"sle_image": None}}}, EXPERIMENT)
-    left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    experiment.apply_overlay(tmp_path, {"papers/sle/runs.yaml": {"evaluations": {"sle_image": None}}}, EXPERIMENT)
+    left = YAML(typ="safe").load((tmp_path / "papers/sle/runs.yaml").read_text())
     assert left["groups"] == left["ensembles"] == {}
     assert left["runs"]["xe"] == {"group": None, "training": {"epochs": 3}}
 
@@ -540,14 +544,14 @@ def test_comparisons_go_with_their_runs(tmp_path):
         "groups:\n  a: one\n  b: one\nevaluations:\n  one: {}\n"
         "runs:\n  xe:\n    group: a\n  more:\n    like: xe\n  sll:\n    group: b\nensembles:\n  both: {run: more}\n"
     )
-    write(tmp_path, {"papers/sle.yaml": content})
-    experiment.apply_overlay(tmp_path, {"papers/sle.yaml": {"groups": {"b": None}}}, EXPERIMENT)
-    left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    write(tmp_path, {"papers/sle/runs.yaml": content})
+    experiment.apply_overlay(tmp_path, {"papers/sle/runs.yaml": {"groups": {"b": None}}}, EXPERIMENT)
+    left = YAML(typ="safe").load((tmp_path / "papers/sle/runs.yaml").read_text())
     assert left["comparisons"] == [["both", "xe"], ["xe", "more"]]
 
 
 def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
-    for name in ("params.yaml", *(f"papers/{path.name}" for path in (ROOT / "papers").glob("*.yaml"))):
+    for name in map(str, parameter_files(ROOT)):
         text = (ROOT / name).read_text(encoding="utf-8") + f"last: {'a long line ' * 12}ends\n"
         write(tmp_path, {name: text})
         experiment.apply_overlay(tmp_path, {name: {}}, EXPERIMENT)
@@ -561,18 +565,19 @@ def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
         ({"code.py": {}}, "code.py is no file of parameters"),
         ({"papers/../params.yaml": {}}, "papers/../params.yaml is no file of parameters"),
         ({"/params.yaml": {}}, "is no file of parameters"),
-        ({"papers/link.yaml": {"work": 1}}, "papers/link.yaml is no file of parameters"),
+        ({"papers/link/runs.yaml": {"work": 1}}, "papers/link/runs.yaml is no file of parameters"),
         ({"params.yaml": None}, "params.yaml: is not a mapping of parameters"),
-        ({"papers/sle.yaml": {"runs": {"ex": None}}}, "runs.ex is null, but there is no such entry; correct the name"),
+        ({"papers/sle/runs.yaml": {"runs": {"ex": None}}}, "runs.ex is null, but there is no such entry; correct"),
     ],
 )
 def test_a_wrong_overlay_is_one_line_and_changes_nothing(tmp_path, overlay, message):
     write(tmp_path / "folder", COMMITTED)
     (tmp_path / "work.yaml").write_text("work: 0\n")
-    (tmp_path / "folder/papers/link.yaml").symlink_to(tmp_path / "work.yaml")
+    (tmp_path / "folder/papers/link").mkdir()
+    (tmp_path / "folder/papers/link/runs.yaml").symlink_to(tmp_path / "work.yaml")
     before = read(tmp_path)
     with pytest.raises(InputError) as caught:
-        experiment.apply_overlay(tmp_path / "folder", {"papers/spider.yaml": None} | overlay, EXPERIMENT)
+        experiment.apply_overlay(tmp_path / "folder", {"papers/spider/runs.yaml": None} | overlay, EXPERIMENT)
     assert message in str(caught.value)
     assert str(caught.value).startswith("experiments/e.yaml: ")
     assert read(tmp_path) == before

@@ -38,6 +38,7 @@ from pipeline_files import commit, copy_project
 
 from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
+from seqcap.pipeline.graph import lock_files
 
 TABLE = Path(__file__).with_suffix(".md")
 # A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
@@ -57,8 +58,11 @@ WEIGHTS = {
     "train": "artifacts/*/train/{stage}/{run}/seed{seed}.safetensors",
 }
 OVERLAYS = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
-# Not compared: times, and how the machine is used.
-NOT_COMPARED = ("artifacts/timing/", "artifacts/machine.json")
+# Not compared: times, how the machine is used, and what is made from either.
+NOT_COMPARED = ("artifacts/timing/", "artifacts/machine.json", "reports/report.md", "reports/report.html")
+PROVENANCE = "provenance.json"
+# Of the stages that write or read those files, DVC's records are not compared.
+MEASURING = ("section", "report")
 # The most seconds between a kill and the event that it waits for: a checkpoint, a stage, or the start.
 STEPS_SECONDS, STAGE_SECONDS, ANY_SECONDS = 1.0, 0.3, 30.0
 RUN_SECONDS = 1800
@@ -111,21 +115,21 @@ def running_stages(folder: Path) -> list[str]:
 def stage_of(process: psutil.Process) -> str:
     """DVC's name of a process's stage, "" if it has none or has ended."""
     try:
-        return process.environ().get("DVC_STAGE", "")
+        return process.environ().get("DVC_STAGE", "").rpartition(":")[2]
     except psutil.Error:
         return ""
 
 
 def kind_of(stage: str) -> str:
-    return stage.partition("@")[0]
+    return stage.partition("-")[0]
 
 
 def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
     """The first stage with a run that has a checkpoint and no weights yet, and the steps of its checkpoints."""
     for stage in stages:
-        kind, _, name = stage.partition("@")
+        kind, _, name = stage.partition("-")
         steps, unfinished = {}, False
-        for path in (folder / "scratch" / stage).glob("*/seed*.safetensors") if kind in WEIGHTS else ():
+        for path in (folder / "scratch" / f"{kind}@{name}").glob("*/seed*.safetensors") if kind in WEIGHTS else ():
             seed = path.name.removeprefix("seed").partition(".")[0].partition("_")[0]
             run = name if kind == "retriever" else path.parent.name.rpartition("-")[0]
             with safe_open(path, framework="np") as file:
@@ -161,17 +165,24 @@ def outputs(folder: Path) -> dict[str, str]:
     for part in ("artifacts", "configs", "reports"):
         for path in sorted((folder / part).rglob("*")):
             name = str(path.relative_to(folder))
-            if path.is_file() and not name.startswith(NOT_COMPARED):
+            if path.is_file() and path.name != PROVENANCE and not name.startswith(NOT_COMPARED):
                 found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    stages = YAML(typ="safe").load((folder / "dvc.lock").read_text())["stages"]
-    return found | {name: json.dumps(stage, sort_keys=True) for name, stage in stages.items()}
+    compared = {name: stage for name, stage in records(folder).items() if kind_of(name) not in MEASURING}
+    return found | {name: json.dumps(stage, sort_keys=True) for name, stage in compared.items()}
+
+
+def records(folder: Path) -> dict[str, Any]:
+    """DVC's records of all stages."""
+    locks = [YAML(typ="safe").load((folder / path).read_text()) for path in lock_files(folder)]
+    return {name: stage for lock in locks for name, stage in lock["stages"].items()}
 
 
 def begin_anew(folder: Path) -> None:
     """Deletes the outputs of a graph."""
     for name in ("artifacts", "configs", "scratch", ".dvc/tmp", ".dvc/cache"):
         shutil.rmtree(folder / name)
-    subprocess.run(["git", "clean", "--quiet", "--force", "-d", "reports", "dvc.lock"], cwd=folder, check=True)
+    clean = ["git", "clean", "--quiet", "--force", "-d", "reports", *lock_files(folder)]
+    subprocess.run(clean, cwd=folder, check=True)
 
 
 # --- The campaign
@@ -199,8 +210,7 @@ class Campaign:
         status = self.start().wait(RUN_SECONDS)
         assert status == 0, self.log.read_text()
         self.expected = outputs(self.folder)
-        lock = YAML(typ="safe").load((self.folder / "dvc.lock").read_text())
-        self.kinds = {kind_of(stage) for stage in lock["stages"]}
+        self.kinds = {kind_of(stage) for stage in records(self.folder)}
         self.folder = make_copy(folder / "killed", overlay)
 
     def run(self, kills: int) -> None:

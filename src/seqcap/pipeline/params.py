@@ -1,6 +1,7 @@
-"""The parameter files as typed values: params.yaml holds what papers share, papers/<paper>.yaml what one paper trains,
-and scales/<scale>.yaml what another scale changes of both."""
+"""The parameter files as typed values: params.yaml holds what papers share, papers/<paper>/runs.yaml what one paper
+trains, and scales/<scale>.yaml what another scale changes of both."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,12 +18,14 @@ from seqcap.papers import check as check_papers
 from seqcap.pipeline.overlay import NAMED, overlay, trained_runs
 from seqcap.pipeline.validation import Section, validated
 from seqcap.rewards import MODULES
+from seqcap.system.machine import Device, Launcher, Workers
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig
 from seqcap.world.parallel import ParallelConfig
 
 PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
+PAPER_FILE = "runs.yaml"  # the file of parameters in a paper's folder
 SCALES = Path("scales")
 SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
 GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
@@ -45,7 +48,16 @@ Reward = Annotated[
 Seeds = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0, lt=1)]
-Text = Annotated[str, Field(min_length=1)]
+
+
+def _check_label(text: str) -> str:
+    """Labels go into Markdown and CSV: no line breaks, no HTML, no formula."""
+    if not text.isprintable() or set("<>") & set(text) or text.startswith(("=", "+", "-", "@")):
+        raise ValueError("a label is one printable line, without < and >, and begins with none of = + - @")
+    return text
+
+
+Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_label)]
 
 
 class TaskParams(Section):
@@ -133,7 +145,7 @@ class Decoding(Section):
 
 class ReportParams(Section):
     proves: bool  # whether its runs are long enough to say anything of the papers
-    beside: dict[str, str] | None  # data -> claims that an experiment has published
+    beside: dict[str, str] | None  # data -> folder that an experiment has published
 
 
 class Shared(Section):
@@ -142,9 +154,9 @@ class Shared(Section):
     alpha: float = Field(ge=0, le=1)
     scale: Name
     seed: int = Field(ge=0, lt=2**31)
-    device: Literal["auto", "cpu", "cuda"]
-    workers: Literal["auto"] | Positive
-    launcher: Text
+    device: Device
+    workers: Workers
+    launcher: Launcher
     precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
@@ -190,7 +202,7 @@ class RunParams(Section):
     """One training run: an objective on a captioner. Without `like` and `sweep`, which `trained_runs` resolves."""
 
     group: Name  # the runs of a group train side by side, in one stage
-    label: str = Field(min_length=1, max_length=100)
+    label: Label
     row: bool = True  # whether the paper's tables have a row for it where the paper prints none
     captioner: Name
     objective: Name
@@ -207,7 +219,7 @@ class EnsembleParams(Section):
     """`number` ensembles of `members` of a run's seeds, in order. A group with ensembles decodes nothing else."""
 
     run: Name
-    label: Text
+    label: Label
     members: Seeds
     number: Seeds = 1
 
@@ -246,7 +258,7 @@ class EstimatorsParams(Section):
 
 
 class Entries(Section):
-    """The named entries of papers/<paper>.yaml."""
+    """The named entries of papers/<paper>/runs.yaml."""
 
     evaluations: dict[Name, EvaluationParams] = Field(default_factory=dict)
     groups: dict[Name, Name] = Field(default_factory=dict)  # group -> the evaluation of its runs
@@ -258,7 +270,7 @@ class Entries(Section):
 
 
 class PaperFile(Entries, PaperParams):
-    """papers/<paper>.yaml."""
+    """papers/<paper>/runs.yaml."""
 
 
 class Params(Entries):
@@ -275,14 +287,18 @@ class Params(Entries):
 
     def paper(self, name: str) -> str:
         """The paper that an entry belongs to."""
-        return self.source(name).stem
+        return self.source(name).parent.name
+
+
+def parameter_files(root: Path = Path()) -> list[Path]:
+    """params.yaml and the papers' files in a checkout, relative to it."""
+    return [PARAMS, *(path.relative_to(root) for path in sorted((root / PAPERS).glob(f"*/{PAPER_FILE}")))]
 
 
 def read_params(root: Path = Path()) -> Params:
     """Reads and checks the parameter files of the project in `root`; an `InputError` names file, key and value."""
-    files = {PARAMS: read_yaml(root / PARAMS)}
-    files |= {PAPERS / path.name: read_yaml(path) for path in sorted((root / PAPERS).glob("*.yaml"))}
-    check_papers(path.stem for path in files if path != PARAMS)
+    files = {path: read_yaml(root / path) for path in parameter_files(root)}
+    check_papers(path.parent.name for path in files if path != PARAMS)
     _apply_scale(files, root)
     shared = validated(Shared, files.pop(PARAMS), PARAMS)
     papers, sources = {}, {}
@@ -293,14 +309,20 @@ def read_params(root: Path = Path()) -> Params:
             continue
         runs = trained_runs(content.get("runs", {}), path)
         paper = validated(PaperFile, content | {"runs": _fill(runs, shared.alpha)}, path)
-        papers[path.stem] = PaperParams(**{key: getattr(paper, key) for key in PaperParams.model_fields})
-        sources[path.stem] = path
+        folder = path.parent.name
+        papers[folder] = PaperParams(**{key: getattr(paper, key) for key in PaperParams.model_fields})
+        sources[folder] = path
         for section, entries in merged.items():
             for name, value in getattr(paper, section).items():
                 if sources.setdefault(name, path) != path:
                     raise InputError(path, f"{section}.{name} is in {sources[name]}, too", "give it another name")
                 entries[name] = value
     return Params(shared=shared, papers=papers, sources=sources, **merged)
+
+
+def is_parameter_file(name: str) -> bool:
+    """Whether a path in a checkout is that of params.yaml or of a paper's file."""
+    return name == str(PARAMS) or re.fullmatch(rf"{PAPERS}/[^/]+/{re.escape(PAPER_FILE)}", name) is not None
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -331,7 +353,7 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
         return
     path = SCALES / f"{scale}.yaml"
     for name, changes in read_yaml(root / path).items():
-        if Path(name) != PARAMS and Path(name).parent != PAPERS:
+        if not is_parameter_file(name):
             raise InputError(path, f"{name!r} is no parameter file", f"allowed: {', '.join(map(str, files))}")
         content = files.get(Path(name), {})
         for section, values in changes.items():
