@@ -69,6 +69,22 @@ def test_it_runs_what_is_out_of_date_and_nothing_else(checkout):
     assert json.loads((checkout / "artifacts/machine.json").read_text())["device"] == "cpu"
 
 
+def test_one_paper_is_reported_before_the_others_have_run(checkout):
+    """DVC runs no stage without all that it reads."""
+    graph = checkout / "dvc.yaml"
+    graph.write_text(graph.read_text().replace("[reports/sle]", "[reports/sle, reports/spider]"))
+    status, output = run(checkout, "seqcap", "repro", "--papers", "sle")
+    assert (status, output.splitlines()[-1]) == (
+        0,
+        "the report is made without reports/spider: nothing of these has run",
+    )
+    assert (checkout / "reports/report.md").read_text() == "published\n"
+    (checkout / "reports/spider").mkdir()
+    status, output = run(checkout, "seqcap", "repro", "--papers", "sle")
+    assert (status, output.count("Running stage")) == (0, 1)
+    assert (checkout / "reports/report.md").read_text() == (checkout / "params.yaml").read_text()
+
+
 def test_what_is_out_of_date_is_the_same_from_everywhere(checkout, tmp_path, monkeypatch):
     graph = repro.stage_graph(checkout)
     status, output = run(checkout, "seqcap", "repro")
