@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from dvc.lock import LockError
+from dvc.repo import Repo
 from small_checkout import STAGES, finish, run, small_checkout, start, wait_until
 
 from seqcap.errors import InputError
@@ -116,6 +118,13 @@ def test_a_stage_that_fails_is_one_line_more_and_what_is_done_stays_done(checkou
     assert (checkout / "configs/all.json").exists()
 
 
+def test_artifacts_behind_a_link_are_refused_at_the_start(checkout, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (checkout / "artifacts").symlink_to(tmp_path / "disk")
+    with pytest.raises(InputError, match="artifacts: is a link, beyond which DVC keeps nothing; mount the other disk"):
+        repro.check_checkout(checkout)
+
+
 @pytest.mark.parametrize("place", ["below", "no-git", "no-dvc"])
 def test_outside_a_checkout_is_one_line(checkout, tmp_path, place):
     folder = checkout / "papers" if place == "below" else checkout
@@ -175,6 +184,48 @@ def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     assert status == 0, output
     assert begun(checkout) == (1 if victims == "seqcap" else 2)
     assert run(checkout, "seqcap", "repro") == (0, f"{STAGES} of {STAGES} stages are up to date\n")
+
+
+def test_a_stage_of_another_dvc_is_waited_for(checkout):
+    """DVC itself would fail, and advise to delete its lock."""
+    assert run(checkout, "dvc", "repro", "configure")[0] == 0
+    other = began(checkout, "dvc", "repro", "work")
+    work = ("seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item", "work")
+    assert run(checkout, *work) == (records.BUSY, "")
+    go_on(checkout)
+    assert finish(other)[0] == 0
+    assert run(checkout, *work)[0] == 0
+
+
+def test_a_stage_is_tried_again_once_the_other_dvc_has_ended(checkout, monkeypatch):
+    """And so is the question what is out of date."""
+    monkeypatch.chdir(checkout)
+    statuses, waits = [records.BUSY, 0], []
+    monkeypatch.setattr(repro, "wait_for_dvc", waits.append)
+    monkeypatch.setattr(repro, "run_python", lambda *_: statuses.pop(0))
+    monkeypatch.setattr(repro, "unfinished", lambda *_: {"work": set()})
+    monkeypatch.setattr(repro, "check_unchanged", lambda *_: None)
+    (checkout / ".dvc/tmp").mkdir()
+    repro.repro(Path(), 1)
+    assert (statuses, len(waits)) == ([], 2)
+    answers = [LockError("is busy"), {"work": []}]
+
+    def status(repo):
+        answer = answers.pop(0)
+        if isinstance(answer, LockError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(Repo, "status", status)
+    assert repro.changed_stages(Path()) == {"work"}
+    assert len(waits) == 3
+
+
+@pytest.mark.parametrize("call", [wait_for_dvc, repro.stage_graph])
+def test_a_folder_that_dvc_cannot_write_in_is_one_line(checkout, call):
+    (checkout / ".dvc/tmp").touch()
+    with pytest.raises(InputError, match=r"\.dvc/tmp.*: cannot be (written|used by DVC) \("):
+        call(checkout)
 
 
 # DVC's lock of paths
@@ -252,28 +303,49 @@ def test_records_that_were_cut_off_are_put_back(tmp_path, capsys, share, path):
     assert "last" in records.read_text()
 
 
-def test_records_in_a_merge_are_left_to_their_user(tmp_path, capsys):
+GENERATIONS = [f"schema: '2.0'\nstages:\n  a:\n    cmd: python {number}\n" for number in range(3)]
+MERGED = "schema: '2.0'\nstages:\n<<<<<<< ours\n  a: {cmd: x}\n=======\n  a: {cmd: y}\n>>>>>>> theirs\n"
+
+
+@pytest.mark.parametrize("damaged", [MERGED, GENERATIONS[2] + "  b:\n    deps\n    - path: c\n"])
+def test_records_that_somebody_has_changed_are_left_and_not_kept(tmp_path, capsys, damaged):
     records = tmp_path / "dvc.lock"
     (tmp_path / ".dvc/tmp").mkdir(parents=True)
-    records.write_text("schema: '2.0'\n")
-    keep_records(tmp_path, [LOCK])
-    conflict = "schema: '2.0'\nstages:\n<<<<<<< ours\n  a: {cmd: x}\n=======\n  a: {cmd: y}\n>>>>>>> theirs\n"
-    records.write_text(conflict)
-    keep_records(tmp_path, [LOCK])
-    assert (records.read_text(), capsys.readouterr().err) == (conflict, "")
+    for content in (*GENERATIONS, damaged):
+        records.write_text(content)
+        keep_records(tmp_path, [LOCK])
+    assert (records.read_text(), capsys.readouterr().err) == (damaged, "")
+    # So a good copy is put back when it is wanted; if that is damaged, too, the one before.
+    for expected in (2, 1):
+        cut(records, 0.5)
+        keep_records(tmp_path, [LOCK])
+        assert records.read_text() == GENERATIONS[expected]
+        (tmp_path / ".dvc/tmp/seqcap-records/dvc.lock").write_text("schema: 'x'\n")
 
 
 def test_a_run_after_a_kill_in_dvc_goes_on(checkout):
     status, output = run(checkout, "seqcap", "repro")
     assert status == 0, output
     # Without a copy, what is in DVC's cache is taken from there: the work is not done again.
-    (checkout / ".dvc/tmp/seqcap-records/dvc.lock").unlink()
+    shutil.rmtree(checkout / ".dvc/tmp/seqcap-records")
     before = cut(checkout / "dvc.lock", 0.6)
     status, output = run(checkout, "seqcap", "repro")
     assert status == 0, output
     assert output.startswith("dvc.lock: was cut off, as by a kill or a full disk; deleted\n")
     assert begun(checkout) == 1
     assert (checkout / "dvc.lock").read_bytes() == before
+    # But nothing damaged is: that is made anew.
+    shutil.rmtree(checkout / "artifacts/work")
+    whole = (checkout / "configs/all.json").read_bytes()
+    (kept,) = (path for path in (checkout / ".dvc/cache/files").glob("*/*/*") if path.read_bytes() == whole)
+    kept.chmod(0o644)
+    kept.write_bytes(whole.replace(b"seed: 1", b"seed: 3"))
+    kept.chmod(0o444)
+    status, output = run(checkout, "seqcap", "repro")
+    assert status == 0, output
+    assert f"/{kept.parent.name}/{kept.name}: was damaged; deleted, so that it is made anew\n" in output
+    assert begun(checkout) == 2
+    assert kept.read_bytes() == (checkout / "artifacts/work/all.json").read_bytes() == whole
 
 
 @pytest.mark.parametrize("holder", ["dead", "zombie", "another"])

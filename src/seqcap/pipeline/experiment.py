@@ -66,14 +66,10 @@ def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> Non
     file `source`, maps params.yaml or a papers/<paper>/runs.yaml to what `overlay` lays over it. With an evaluation go
     its groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
     yaml = YAML()
-    # What does not change is written as it was read.
+    # What does not change is written as it was read, with indents and nulls as DVC writes them.
     yaml.width = 1_000_000
     yaml.preserve_quotes = True
     yaml.default_flow_style = None
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.representer.add_representer(
-        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
-    )
     changed: dict[Path, Any] = {}
     for name, change in changes.items():
         path = folder / str(name)
