@@ -9,13 +9,12 @@ from typing import Any
 from seqcap.config.report import ReportConfig
 from seqcap.report import overview, texts
 from seqcap.report.provenance import Measured
-from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
+from seqcap.report.verdicts import DECIDED, HOLDS, LESS, NOT_RUN, REVERSED
 
 Record = Mapping[str, str]  # a line of claims.csv
 Said = Mapping[str, Any]  # of a paper: its claims.json
 Claim = Mapping[str, Any]  # an entry of it
 ByPaper = dict[str, list[str]]  # paper -> claims
-_TESTED = (HOLDS, FAILS, UNSURE)
 
 
 def key(record: Record) -> tuple[str, ...]:
@@ -64,7 +63,7 @@ class Reported:
         """Data -> "2 training seeds, 1,000 test items" of its comparisons."""
         found = {}
         for data, records in self.published.items():
-            seeds = {int(record["seeds"].partition("/")[2]) for record in records.values() if record["seeds"]}
+            seeds = {int(n) for record in records.values() for n in record["seeds"].split(" and ") if n}
             items = {int(record["items"]) for record in records.values() if record["items"]}
             found[data] = f"{_span(seeds)} training seeds, {_span(items)} test items"
         return found
@@ -113,7 +112,7 @@ def _differing(report: Reported) -> dict[str, Any]:
     for paper, claim, record in report.claims():
         for data, other in report.elsewhere(record).items():
             here, there = record["verdict"], other["verdict"]
-            if here in _TESTED and there in _TESTED:
+            if here in DECIDED and there in DECIDED:
                 both[data] += 1
                 same[data] += here == there
                 if here != there:
@@ -130,7 +129,7 @@ def _failed(report: Reported) -> dict[str, Any]:
     failed, untold = dict[tuple[str, str], list[Claim]](), dict[str, ByPaper]()
     for paper, claim, record in report.claims():
         verdict = record["verdict"]
-        if verdict == FAILS:
+        if verdict in (REVERSED, LESS):
             failed.setdefault((paper, claim["explained"] or "No reason was found."), []).append(claim)
         elif verdict != HOLDS:
             untold.setdefault(verdict, {}).setdefault(paper, []).append(claim["id"])
@@ -139,7 +138,7 @@ def _failed(report: Reported) -> dict[str, Any]:
 
 def _limits(report: Reported) -> dict[str, Any]:
     records = [record for _, _, record in report.claims() if record["seeds"] and record["verdict"] != NOT_RUN]
-    seeds = {int(record["seeds"].partition("/")[2]) for record in records}
+    seeds = {int(n) for record in records for n in record["seeds"].split(" and ")}
     said = report.papers.values()
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),

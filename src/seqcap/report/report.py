@@ -4,16 +4,18 @@ import csv
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.report import REPORTS, SECTIONS, texts
 from seqcap.report.curves import HEADER
+from seqcap.report.evidence import Evidence
 from seqcap.report.first_page import Record, Reported, first_page, key
 from seqcap.report.html import file_of, write_html
 from seqcap.report.provenance import Measured, measure
-from seqcap.report.verdicts import COLUMNS
+from seqcap.report.verdicts import COLUMNS, judge
 
 
 def write_report(config: ReportConfig) -> None:
@@ -22,7 +24,7 @@ def write_report(config: ReportConfig) -> None:
     made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
     if not made:
         raise InputError(SECTIONS, "has no paper's part", "run `dvc repro` to make them")
-    papers = {paper: json_file.read_json(SECTIONS / paper / "claims.json") for paper in made}
+    papers = {paper: judged(json_file.read_json(SECTIONS / paper / "claims.json")) for paper in made}
     report = Reported(config, papers, *_published(config.beside), _features(config.pictures))
     pages = _pages(report, measure(config))
     for name, text in pages.items():
@@ -38,6 +40,13 @@ def write_report(config: ReportConfig) -> None:
     json_file.write_json(REPORTS / "metrics.json", metrics)
     hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in _pages(report, None).items()}
     json_file.write_json(REPORTS / "pages.json", hashes)
+
+
+def judged(said: Mapping[str, Any]) -> dict[str, Any]:
+    """A paper's claims.json with the lines of claims.csv in place of its evidence."""
+    evidences = [Evidence.model_validate(record) for claim in said["claims"] for record in claim["records"]]
+    lines = {of.claim: [outcome.line() for outcome in of.outcomes] for of in judge(evidences)}
+    return {**said, "claims": [claim | {"records": lines[claim["id"]]} for claim in said["claims"]]}
 
 
 def _read(paper: str, name: str) -> str:
@@ -64,7 +73,7 @@ def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, .
             faults.append(f"{data} is left out: `{name}` is of an older report; its experiment has to run again")
             continue
         # A primary comparison, which has a verdict, comes after one that is a detail of another claim.
-        found[data] = {key(line): line for line in sorted(records, key=lambda line: line["kind"])}
+        found[data] = {key(line): line for line in sorted(records, key=lambda line: line["level"])}
     return found, faults
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
 from seqcap.report import REPORTS, SECTIONS, comparison, published, texts
-from seqcap.report.claims import Claim, Result, by_claim, claims_table, run_claims
-from seqcap.report.claims_file import ClaimsFile, Measured
+from seqcap.report.claims import Claim, JudgedClaim, claims_table, run_claims
+from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Run
 from seqcap.report.paper import Rows
-from seqcap.report.verdicts import COUNTED, FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE
+from seqcap.report.verdicts import COUNTED, DECIDED, HOLDS, NOT_RUN
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
@@ -26,17 +26,17 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
     """Writes page.md, details.md, claims.json, metrics.json and curves.csv; `comparisons` are of two runs each."""
-    results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
-    folder, said = SECTIONS / run.paper.name, summary(run, results)
+    judged, rows = run_claims(all_claims(run), run), run.paper.find("rows")
+    folder, said = SECTIONS / run.paper.name, summary(run, judged)
     pages = {
-        "page.md": _page(run, said, results, comparisons),
+        "page.md": _page(run, said, judged, comparisons),
         "details.md": _details(run, rows.rows(run) if rows else run.paper.facts.rows),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
             path.write_text(text, encoding="utf-8")
     json_file.write_json(folder / "claims.json", said)
-    json_file.write_json(folder / "metrics.json", _metrics(run, said, ClaimsFile.read(run.paper).metrics))
+    json_file.write_json(folder / "metrics.json", _metrics(run, judged, ClaimsFile.read(run.paper)))
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
@@ -53,7 +53,9 @@ def all_claims(run: Run) -> list[Claim]:
     return found
 
 
-def _page(run: Run, said: Mapping[str, Any], results: Sequence[Result], comparisons: Sequence[tuple[str, str]]) -> str:
+def _page(
+    run: Run, said: Mapping[str, Any], judged: Sequence[JudgedClaim], comparisons: Sequence[tuple[str, str]]
+) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
     stand_ins = [(theirs, run.stand_in(task)) for task, theirs in run.paper.facts.published_on.items()]
@@ -64,14 +66,16 @@ def _page(run: Run, said: Mapping[str, Any], results: Sequence[Result], comparis
         run=run,
         said=said,
         file=file,
-        results=results,
+        judged=judged,
         data=[run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs)],
-        claims=claims_table(run, results),
+        claims=claims_table(judged),
         comparison=comparison,
         comparisons=comparisons,
         stand_ins=stand_ins,
         one_seed=_one_seed(run),
-        reasons=dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN),
+        reasons=dict.fromkeys(
+            outcome.reason for of in judged for outcome in of.judged.outcomes if outcome.verdict == NOT_RUN
+        ),
         **_shown(run, details=False),
     )
 
@@ -97,11 +101,10 @@ def _shown(run: Run, *, details: bool) -> dict[str, Any]:
     return {"tables": tables, "figures": figures, "missing": missing}
 
 
-def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
+def summary(run: Run, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
     """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
     tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
     claims = run.paper.find("claims")
-    primary = [result for result in results if result.claim.primary]
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
         "label": run.paper.label,
@@ -109,41 +112,41 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
         "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
         "levels": others,
         "variants": len(run.trained),
-        "verdicts": _counts(result for result in primary if not result.claim.control),
-        "controls": _counts(result for result in primary if result.claim.control),
+        "verdicts": _counts(of for of in judged if not of.claim.control),
+        "controls": _counts(of for of in judged if of.claim.control),
         "finding": finding and finding.model_dump(),
-        "remarks": claims.remarks(run, results) if hasattr(claims, "remarks") else [],
+        "remarks": claims.remarks(run, judged) if hasattr(claims, "remarks") else [],
         "claims": [
             {
-                "id": first.claim.id,
-                "sentence": first.claim.words(run),
-                "why": first.claim.why,
-                "explained": first.explained,
-                "records": [result.record(run) for result in (first, *details)],
+                "id": of.claim.id,
+                "sentence": of.claim.words(run),
+                "why": of.claim.why,
+                "explained": of.explained,
+                "records": [result.record() for result in of.results],
             }
-            for first, *details in by_claim(results)
+            for of in judged
         ],
     }
 
 
-def _counts(results: Iterable[Result]) -> dict[str, int]:
-    found = Counter(result.verdict for result in results)
+def _counts(judged: Iterable[JudgedClaim]) -> dict[str, int]:
+    found = Counter(of.judged.verdict for of in judged)
     return {verdict: found[verdict] for verdict in COUNTED}
 
 
-def _metrics(run: Run, said: Mapping[str, Any], wanted: Mapping[str, Measured]) -> dict[str, float]:
-    """How many claims hold, fail and are undecided, the difference that stands for the paper, and the numbers that are
-    `wanted`, of runs that are there. `said` is the paper's claims.json."""
-    verdicts = said["verdicts"]
+def _metrics(run: Run, judged: Sequence[JudgedClaim], file: ClaimsFile) -> dict[str, float]:
+    """How many claims hold, fail and are undecided, the difference that stands for the paper, and the numbers that the
+    paper's file wants, of runs that are there."""
+    verdicts = Counter(of.judged.verdict for of in judged if not of.claim.control and of.judged.verdict != NOT_RUN)
     numbers: dict[str, float] = {}
-    if any(verdicts.values()):
-        undecided = verdicts[UNSURE] + verdicts[ONE_SEED]
-        numbers = {"hold": verdicts[HOLDS], "fail": verdicts[FAILS], "undecided": undecided}
-    if said.get("finding"):
-        claims = {claim["id"]: claim["records"][0] for claim in said["claims"]}
-        difference = claims[said["finding"]["claim"]]["difference"]
-        numbers |= {"finding": float(difference)} if difference else {}
-    for name, measured in wanted.items():
+    if verdicts:
+        decided = sum(verdicts[verdict] for verdict in DECIDED)
+        fail, undecided = decided - verdicts[HOLDS], verdicts.total() - decided
+        numbers = {"hold": verdicts[HOLDS], "fail": fail, "undecided": undecided}
+    if file.finding:
+        (difference,) = (of.judged.first.difference for of in judged if of.claim.id == file.finding.claim)
+        numbers |= {"finding": round(difference, 6)} if difference is not None else {}
+    for name, measured in file.metrics.items():
         values = run.scores.by_seed(measured.run, measured.decoder, measured.metric, measured.captions)
         if values is not None and not values.isna().all():
             metric = registry.find(measured.metric)
