@@ -27,10 +27,11 @@ def copy_project(folder: Path) -> Path:
     shutil.copytree(ROOT / ".dvc", folder / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
     for name in ("stages", "papers", "scales"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    published = [f"reports/{experiment}/claims.csv" for experiment in ("flickr8k", "multi30k")]
-    for name in ("params.yaml", "dvc.yaml", ".dvcignore", ".gitignore", *published):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    for name in ("params.yaml", "dvc.yaml", ".dvcignore", ".gitignore"):
         shutil.copy(ROOT / name, folder / name)
+    for experiment in ("flickr8k", "multi30k"):
+        (folder / "reports" / experiment).mkdir(parents=True)
+        shutil.copy(ROOT / "reports" / experiment / "report.md", folder / "reports" / experiment)
     apply_overlay(folder, YAML(typ="safe").load(TINY.read_text()), TINY)
     write_graph(folder)
     git(folder, "init", "--quiet")
@@ -39,8 +40,11 @@ def copy_project(folder: Path) -> Path:
 
 
 def add_made_up_paper(folder: Path) -> None:
-    """Adds the made-up paper to a copy: new files, and the graph is renewed."""
+    """Adds the made-up paper to a copy: new files, a line of dvc.yaml, and the graph is renewed."""
     shutil.copytree(MADE_UP, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    graph = folder / "dvc.yaml"
+    last = "    - reports/wtfrl\n"
+    graph.write_text(graph.read_text().replace(last, f"{last}    - reports/made_up\n"))
     run(folder, "seqcap", "graph")
 
 

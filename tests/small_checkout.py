@@ -20,6 +20,8 @@ FILES = {
     # It says that it has begun, and waits while it is told to.
     "work.sh": "set -e\necho begun >> begun\nwhile [ -e wait ]; do sleep 0.1; done\nmkdir -p artifacts/work\n"
     "cp configs/all.json artifacts/work/all.json\n",
+    # An experiment's first page: it comes into the folder that is published.
+    "stages/report.py": "import pathlib, sys\npathlib.Path(sys.argv[1], 'report.md').write_text('published\\n')\n",
     "dvc.yaml": """\
 stages:
   configure:
@@ -35,12 +37,14 @@ stages:
   section:
     foreach: [sle]
     do:
-      cmd: mkdir -p artifacts/sections/${item} && cp artifacts/work/all.json artifacts/sections/${item}/section.md
+      cmd: mkdir -p reports/${item}/results && cp artifacts/work/all.json reports/${item}/results/claims.json
       deps: [artifacts/work]
-      outs: ["artifacts/sections/${item}"]
+      outs:
+      - reports/${item}/results:
+          cache: false
   report:
-    cmd: mkdir -p reports && cp artifacts/sections/sle/section.md reports/report.md
-    deps: [artifacts/sections]
+    cmd: cp reports/sle/results/claims.json reports/report.md
+    deps: [reports/sle]
     outs:
     - reports/report.md:
         cache: false

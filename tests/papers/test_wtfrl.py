@@ -106,7 +106,7 @@ def test_several_changes_and_none_are_not_lost(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_ablations_of_one_seed_are_below_all_of_wtf_rl():
-    made = lines(whole("wtfrl"), "wtfrl_ablations").set_index(["block", "row", "column"])
+    made = lines(whole("wtfrl"), "wtfrl_ablations").set_index(["block", "row", "column"]).sort_index()
     assert len(made) == 6 * 7
     reference = made.loc[("as it is", "WTF-RL", "CIDEr")]
     by_seed = whole("wtfrl").scores.by_seed("wtf_rl", "beam", "CIDEr")

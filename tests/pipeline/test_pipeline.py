@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
-from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, git, run, start
+from pipeline_files import ROOT, add_made_up_paper, commit, copy_project, forget_code, git, run, start
 from ruamel.yaml import YAML
 from stage_server import stage_server
 
 from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
-from seqcap.pipeline import code
+from seqcap.pipeline import code, publish
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.params import read_params
@@ -66,9 +66,10 @@ def test_dvc_shows_metrics_and_plots(copy):
 
 
 def test_a_new_paper_is_new_files(copy):
-    """The made-up paper has rows, a table, claims and a figure. `seqcap graph` renews the one file that is not new."""
+    """The made-up paper has rows, a table, claims and a figure. `seqcap graph` renews a file, and dvc.yaml has a line
+    more."""
     changed = [line.split()[-1] for line in git(copy, "diff", "--name-only", "HEAD").splitlines()]
-    assert [name for name in changed if not name.startswith("reports/")] == ["graph.yaml"]
+    assert [name for name in changed if not name.startswith("reports/")] == ["dvc.yaml", "graph.yaml"]
     reports = copy / "reports"
     assert (reports / "made_up/tables/made_up_table1.csv").exists()
     assert (reports / "made_up/figures/made_up_fig1.png").exists()
@@ -97,6 +98,39 @@ def test_stages_load_only_the_code_that_they_depend_on(copy):
         checked.add(stage)
     scripts = {path.stem for path in (ROOT / "stages").glob("*.py")} - {"configure"}
     assert checked >= scripts
+
+
+def test_an_experiment_publishes_what_its_stages_write(copy):
+    """Its clone also holds what is committed there."""
+    found = publish._written(copy)
+    assert {Path("sle/results"), Path("sle/report.md"), Path("sle/tables"), Path("features/image.json")} <= set(found)
+    assert not [path for path in found if path.parts[0] in ("flickr8k", "multi30k")]
+
+
+def test_one_paper_runs_alone(copy, tmp_path):
+    """In a fresh clone, with neither artifacts nor a cache: it runs what the paper needs, and remakes its pages and the
+    first page. Every other paper's files and records stay."""
+    alone = tmp_path / "alone"
+    absent = ("artifacts", "configs", "scratch", "cache", "tmp", "watched", "dvc_plots", ".git", "__pycache__")
+    shutil.copytree(copy, alone, ignore=shutil.ignore_patterns(*absent))
+    git(alone, "init", "--quiet")
+    commit(alone, "results of every paper")
+    records = YAML(typ="safe").load((alone / "dvc.lock").read_text())["stages"]
+    parameter("papers/made_up.yaml", "runs.made_up_sll.label", "Newer")(alone)
+    with stage_server(tmp_path / "server") as programs:
+        process = start(alone, "seqcap", "repro", "--papers", "made_up", programs=programs)
+        output, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, output
+    changed = {line[3:] for line in git(alone, "status", "--porcelain").splitlines()}
+    files = {"papers/made_up.yaml", "dvc.lock", "reports/report.md", "reports/report.html"}
+    assert files <= changed
+    assert not [name for name in changed - files if not name.startswith("reports/made_up/")]
+    now = YAML(typ="safe").load((alone / "dvc.lock").read_text())["stages"]
+    others = {name for name in now if now[name] != records.get(name)}
+    assert others == {"configure", "report", *paper("made_up")}
+    assert now.keys() == records.keys()
+    assert "Newer" in (alone / "reports/made_up/details.md").read_text()
+    assert "with uncommitted changes in papers/made_up.yaml" in (alone / "reports/report.md").read_text()
 
 
 # --- What a change makes stale

@@ -66,7 +66,7 @@ def resolve(params: Params) -> Stages:
             stage: {name: configs[stage] for name, configs in reported.items() if stage in configs}
             for stage in REPORTED
         },
-        "report": {"": report.report_config(params, trained, pretrained)},
+        "report": {"": report.report_config(params)},
     }
 
 

@@ -12,10 +12,12 @@ from seqcap.config.data import Corpus, Glove
 from seqcap.config.training import Precision, Training
 from seqcap.data import datasets
 from seqcap.errors import InputError
+from seqcap.files.reading import read_text
 from seqcap.papers import check as check_papers
 from seqcap.pipeline.overlay import NAMED, overlay, trained_runs
 from seqcap.pipeline.validation import Section, validated
 from seqcap.rewards import MODULES
+from seqcap.system.machine import Device, Launcher, Workers
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig
 from seqcap.world.parallel import ParallelConfig
@@ -44,7 +46,16 @@ Reward = Annotated[
 Seeds = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0, lt=1)]
-Text = Annotated[str, Field(min_length=1)]
+
+
+def _check_label(text: str) -> str:
+    """Labels go into Markdown and CSV: no line breaks, no HTML, no formula."""
+    if not text.isprintable() or set("<>") & set(text) or text.startswith(("=", "+", "-", "@")):
+        raise ValueError("a label is one printable line, without < and >, and begins with none of = + - @")
+    return text
+
+
+Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_label)]
 
 
 class TaskParams(Section):
@@ -132,7 +143,7 @@ class Decoding(Section):
 
 class ReportParams(Section):
     proves: bool  # whether its runs are long enough to say anything of the papers
-    beside: dict[str, str] | None  # data -> claims that an experiment has published
+    beside: dict[str, str] | None  # data -> folder that an experiment has published
 
 
 class Shared(Section):
@@ -141,9 +152,9 @@ class Shared(Section):
     alpha: float = Field(ge=0, le=1)
     scale: Name
     seed: int = Field(ge=0, lt=2**31)
-    device: Literal["auto", "cpu", "cuda"]
-    workers: Literal["auto"] | Positive
-    launcher: Text
+    device: Device
+    workers: Workers
+    launcher: Launcher
     precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
@@ -189,7 +200,7 @@ class RunParams(Section):
     """One training run: an objective on a captioner. Without `like` and `sweep`, which `trained_runs` resolves."""
 
     group: Name  # the runs of a group train side by side, in one stage
-    label: str = Field(min_length=1, max_length=100)
+    label: Label
     row: bool = True  # whether the paper's tables have a row for it where the paper prints none
     captioner: Name
     objective: Name
@@ -206,7 +217,7 @@ class EnsembleParams(Section):
     """`number` ensembles of `members` of a run's seeds, in order. A group with ensembles decodes nothing else."""
 
     run: Name
-    label: Text
+    label: Label
     members: Seeds
     number: Seeds = 1
 
@@ -305,7 +316,7 @@ def read_params(root: Path = Path()) -> Params:
 def read_yaml(path: Path) -> dict[str, Any]:
     """The parameters in a YAML file; an `InputError` if it cannot be read, or its sections are no mappings."""
     try:
-        content = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        content = YAML(typ="safe").load(read_text(path))
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "run from the repository's root") from None
     except (UnicodeDecodeError, YAMLError, ValueError) as error:

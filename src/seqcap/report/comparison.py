@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from seqcap.files.schemas import DECODERS
 from seqcap.metrics.registry import METRICS, Metric
-from seqcap.report.claims import Claim, run_claims
+from seqcap.report.claims import Claim, evidence
+from seqcap.report.evidence import Evidence
 from seqcap.report.inputs import Count, Run
 from seqcap.report.paper import Captions
-from seqcap.report.verdicts import FEW_SEEDS, HOLDS, LEAST_SEEDS, REVERSED, Outcome
+from seqcap.report.verdicts import FEW_SEEDS, HOLDS, LEAST_SEEDS, REVERSED, Outcome, judge
 
 _SIGNS = {"higher": 1, "lower": -1, "": 1}
 _JUDGED = {HOLDS: "better", REVERSED: "worse"}
@@ -24,8 +25,13 @@ def compared(run: Run, left: str, right: str) -> list[Outcome]:
         if (captions := _captions(metric, decoder)) is not None
         and all(run.scores.sample(name, decoder, metric.name, captions) is not None for name in (left, right))
     ]
-    outcomes = [judged.results[0].outcome for judged in run_claims(claims, run)]
-    return [outcome for outcome in outcomes if outcome.difference is not None]
+    # Nothing is claimed, so that no side has to catch up.
+    found = [_without_curves(evidence(claim, run)) for claim in claims]
+    return [judged.first for judged in judge(found) if judged.first.difference is not None]
+
+
+def _without_curves(of: Evidence) -> Evidence:
+    return of.model_copy(update={"sides": tuple(side.model_copy(update={"gained": {}}) for side in of.sides)})
 
 
 def heading(run: Run, left: str, right: str, outcomes: Sequence[Outcome]) -> str:

@@ -11,13 +11,14 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, SECTIONS, comparison, published, texts
+from seqcap.report import REPORTS, comparison, provenance, published, texts
 from seqcap.report.claims import Claim, JudgedClaim, claims_table, run_claims
 from seqcap.report.claims_file import ClaimsFile
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Run
 from seqcap.report.paper import Rows
-from seqcap.report.verdicts import COUNTED, DECIDED, HOLDS, NOT_RUN
+from seqcap.report.results import VERSION, Results
+from seqcap.report.verdicts import COUNTED, NOT_RUN
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
@@ -25,24 +26,29 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
-    """Writes page.md, details.md, claims.json, metrics.json and curves.csv; `comparisons` are of two runs each."""
+    """Writes the paper's page, report.md, its details.md and its results; `comparisons` are of two runs each."""
     judged, rows = run_claims(all_claims(run), run), run.paper.find("rows")
-    folder, said = SECTIONS / run.paper.name, summary(run, judged)
+    origin = provenance.measure(run.config)
+    said = summary(run, judged) | {"version": VERSION, "rule": origin["commit"]}
+    folder = REPORTS / run.paper.name
     pages = {
-        "page.md": _page(run, said, judged, comparisons),
+        "report.md": _page(run, said, judged, comparisons, origin),
         "details.md": _details(run, rows.rows(run) if rows else run.paper.facts.rows),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
             path.write_text(text, encoding="utf-8")
-    json_file.write_json(folder / "claims.json", said)
-    json_file.write_json(folder / "metrics.json", _metrics(run, judged, ClaimsFile.read(run.paper)))
+    metrics = _metrics(run, judged, ClaimsFile.read(run.paper))
+    Results(said=said, metrics=metrics, curves=_curves(run), provenance=origin).write(folder)
+
+
+def _curves(run: Run) -> str:
+    """The learning curves of the paper's runs, and of those that they start from, as CSV."""
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
     files = [*(weights / "curves.parquet" for weights in folders.values()), *filter(Path.exists, starts.values())]
-    with writing.atomic(folder / "curves.csv") as path:
-        path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
+    return "\n".join([HEADER, *curve_lines(run.paper.name, files), ""])
 
 
 def all_claims(run: Run) -> list[Claim]:
@@ -54,7 +60,11 @@ def all_claims(run: Run) -> list[Claim]:
 
 
 def _page(
-    run: Run, said: Mapping[str, Any], judged: Sequence[JudgedClaim], comparisons: Sequence[tuple[str, str]]
+    run: Run,
+    said: Mapping[str, Any],
+    judged: Sequence[JudgedClaim],
+    comparisons: Sequence[tuple[str, str]],
+    origin: Mapping[str, Any],
 ) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
@@ -65,6 +75,8 @@ def _page(
         "page",
         run=run,
         said=said,
+        verdicts=_counts(of for of in judged if not of.claim.control),
+        controls=_counts(of for of in judged if of.claim.control),
         file=file,
         judged=judged,
         data=[run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs)],
@@ -76,6 +88,8 @@ def _page(
         reasons=dict.fromkeys(
             outcome.reason for of in judged for outcome in of.judged.outcomes if outcome.verdict == NOT_RUN
         ),
+        origin=provenance.in_words(origin),
+        origin_of_data=[provenance.data_in_words(data) for data in origin["data"]],
         **_shown(run, details=False),
     )
 
@@ -111,9 +125,6 @@ def summary(run: Run, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
         "title": run.paper.facts.title,
         "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
         "levels": others,
-        "variants": len(run.trained),
-        "verdicts": _counts(of for of in judged if not of.claim.control),
-        "controls": _counts(of for of in judged if of.claim.control),
         "finding": finding and finding.model_dump(),
         "remarks": claims.remarks(run, judged) if hasattr(claims, "remarks") else [],
         "claims": [
@@ -121,7 +132,8 @@ def summary(run: Run, judged: Sequence[JudgedClaim]) -> dict[str, Any]:
                 "id": of.claim.id,
                 "sentence": of.claim.words(run),
                 "why": of.claim.why,
-                "explained": of.explained,
+                "explained": of.claim.explained,
+                "control": of.claim.control,
                 "records": [result.record() for result in of.results],
             }
             for of in judged
@@ -135,17 +147,11 @@ def _counts(judged: Iterable[JudgedClaim]) -> dict[str, int]:
 
 
 def _metrics(run: Run, judged: Sequence[JudgedClaim], file: ClaimsFile) -> dict[str, float]:
-    """How many claims hold, fail and are undecided, the difference that stands for the paper, and the numbers that the
-    paper's file wants, of runs that are there."""
-    verdicts = Counter(of.judged.verdict for of in judged if not of.claim.control and of.judged.verdict != NOT_RUN)
+    """The difference that stands for the paper, and the numbers that its file wants, of runs that are there."""
     numbers: dict[str, float] = {}
-    if verdicts:
-        decided = sum(verdicts[verdict] for verdict in DECIDED)
-        fail, undecided = decided - verdicts[HOLDS], verdicts.total() - decided
-        numbers = {"hold": verdicts[HOLDS], "fail": fail, "undecided": undecided}
     if file.finding:
-        (difference,) = (of.judged.first.difference for of in judged if of.claim.id == file.finding.claim)
-        numbers |= {"finding": round(difference, 6)} if difference is not None else {}
+        first = next(of.judged.first for of in judged if of.claim.id == file.finding.claim)
+        numbers |= {"finding": float(first.number(first.difference))} if first.difference is not None else {}
     for name, measured in file.metrics.items():
         values = run.scores.by_seed(measured.run, measured.decoder, measured.metric, measured.captions)
         if values is not None and not values.isna().all():

@@ -35,7 +35,7 @@ COUNTED = {
 COLUMNS = [
     *("paper", "claim", "metric", "decoder", "left", "right", "level"),
     *("difference", "low", "high", "p", "q", "seeds", "verdict"),
-    *("base", "rule", "sign", "printed", "ours_left", "ours_right", "size", "detectable", "items"),
+    *("base", "test", "sign", "printed", "ours_left", "ours_right", "size", "detectable", "items"),
     *("control", "sentence", "what", "not_converged", "reason"),
 ]
 
@@ -128,7 +128,7 @@ class Outcome:
         """Its line of claims.csv."""
         evidence = self.evidence
         values = {name: str(getattr(evidence, name)) for name in COLUMNS if name in Evidence.model_fields}
-        values |= {"sign": f"{evidence.sign:+d}", "control": "yes" if evidence.control else ""}
+        values |= {"test": evidence.rule, "sign": f"{evidence.sign:+d}", "control": "yes" if evidence.control else ""}
         numbers = {"difference": self.difference, "low": self.low, "high": self.high, "detectable": self.detectable}
         numbers |= {"ours_left": self.left, "ours_right": self.right}
         values |= {name: self.number(number) for name, number in numbers.items()}
