@@ -8,7 +8,8 @@ from seqcap.errors import InputError
 from seqcap.pipeline.overlay import overlay
 from seqcap.pipeline.params import read_params
 
-SMOOTHING, SLE, PSST, PAPER = "papers/smoothing.yaml", "papers/sle.yaml", "papers/psst.yaml", "scales/paper.yaml"
+SMOOTHING, SLE, PSST = (f"papers/{name}/runs.yaml" for name in ("smoothing", "sle", "psst"))
+PAPER = "scales/paper.yaml"
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ def test_a_scale_of_ones_own(files):
 def test_a_scale_passes_over_what_an_experiment_left_out(files):
     files["scale"] = "paper"
     for name in ("across", "spider", "psst", "wtfrl"):
-        files.content(f"papers/{name}.yaml").clear()
+        files.content(f"papers/{name}/runs.yaml").clear()
     del files["captioners.attention"]
     del files[f"{SLE}:runs.attention"]
     for name in ("xe_att", "sll_att", "sll_me_att", "sll_sle_att"):
@@ -205,9 +206,9 @@ def test_a_missing_parameter_is_named(files, key):
 
 @pytest.mark.parametrize(("section", "name"), [("groups", "smoothing_server"), ("evaluations", "smoothing_de_en")])
 def test_papers_share_one_name_space(files, section, name):
-    files[f"papers/spider.yaml:{section}.{name}"] = files[f"{SMOOTHING}:{section}.{name}"]
+    files[f"papers/spider/runs.yaml:{section}.{name}"] = files[f"{SMOOTHING}:{section}.{name}"]
     found = message(files.read)
-    assert found == f"papers/spider.yaml: {section}.{name} is in {SMOOTHING}, too; give it another name"
+    assert found == f"papers/spider/runs.yaml: {section}.{name} is in {SMOOTHING}, too; give it another name"
 
 
 @pytest.mark.parametrize("text", ["alpha: [", "- a\n- b\n", "", "a: 1\na: 2\n", "a: 2020-13-45"])
@@ -219,7 +220,7 @@ def test_what_is_no_parameter_file_is_one_line(files, text):
 
 def test_a_paper_of_the_package_without_parameters_is_named(files):
     (files.folder / SLE).unlink()
-    assert "src/seqcap/papers/sle: has no papers/sle.yaml; add it" in message(files.read)
+    assert "src/seqcap/papers/sle: has no papers/sle/runs.yaml; add it" in message(files.read)
 
 
 def test_no_parameter_file_at_all_is_one_line(tmp_path):

@@ -63,12 +63,12 @@ def test_runs_that_cannot_be_compared_are_named(sle, spider):
     sle.write()
     spider.write()
     write_report_config("sle", "spider")
-    with pytest.raises(InputError, match=r"is called 'slll'; did you mean sll \(papers/sle\.yaml\)\?"):
+    with pytest.raises(InputError, match=r"is called 'slll'; did you mean sll \(papers/sle/runs\.yaml\)\?"):
         compare("xe", "slll")
-    with pytest.raises(InputError, match=r"is called 'zzz'; see papers/sle\.yaml, papers/spider\.yaml"):
+    with pytest.raises(InputError, match=r"is called 'zzz'; see papers/sle/runs\.yaml, papers/spider/runs\.yaml"):
         compare("zzz", "sll")
     for call in (compare, keep):
-        with pytest.raises(InputError, match=r"xe is in papers/sle\.yaml, mle in papers/spider\.yaml"):
+        with pytest.raises(InputError, match=r"xe is in papers/sle/runs\.yaml, mle in papers/spider/runs\.yaml"):
             call("xe", "mle")
 
 
@@ -80,7 +80,7 @@ def test_an_experiment_is_found_by_its_name(sle, tmp_path, monkeypatch):
     for folder in ("runs/quick", "papers"):
         Path(folder).mkdir(parents=True)
     for folder in (".", "runs/quick"):
-        (Path(folder) / "dvc.yaml").touch()
+        (Path(folder) / "params.yaml").touch()
     root = Path.cwd()
     monkeypatch.chdir("runs/quick")
     sle.write()
@@ -91,7 +91,7 @@ def test_an_experiment_is_found_by_its_name(sle, tmp_path, monkeypatch):
     with scored("quick"):
         assert compare("xe", "sll").startswith("XE against SLL: ")
         with pytest.raises(
-            InputError, match=r"experiments/quick\.yaml: .* `papers/sle\.yaml: \{comparisons: \[\[xe, sll"
+            InputError, match=r"experiments/quick\.yaml: .* `papers/sle/runs\.yaml: \{comparisons: \[\[xe, sll"
         ):
             keep("xe", "sll")
     with (
@@ -107,11 +107,11 @@ def test_a_comparison_is_kept_in_the_parameters(sle):
     sle.write()
     write_report_config("sle")
     files = ParameterFiles(Path())
-    path = Path("papers/sle.yaml")
+    path = Path("papers/sle/runs.yaml")
     committed = path.read_text(encoding="utf-8")
     for left, right in (("sll_sle", "sll"), ("xe", "sll"), ("sll_sle", "sll")):
         assert keep(left, right) == (
-            f"papers/sle.yaml: the report compares {left} with {right} from the next `seqcap repro` on"
+            f"papers/sle/runs.yaml: the report compares {left} with {right} from the next `seqcap repro` on"
         )
     assert files.read().papers["sle"].comparisons == (("sll_sle", "sll"), ("xe", "sll"))
     lines = path.read_text(encoding="utf-8").splitlines()

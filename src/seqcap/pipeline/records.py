@@ -1,9 +1,9 @@
-"""DVC's locks and dvc.lock, which a kill or a full disk may have left damaged."""
+"""What a kill or a full disk may have left damaged: DVC's locks in .dvc/tmp, and its records, the files dvc.lock."""
 
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,7 @@ from ruamel.yaml.error import YAMLError
 from seqcap.files.writing import copy_file
 
 DVC = Path(".dvc/tmp")  # where DVC has its locks
+KEPT = DVC / "seqcap-records"  # where copies of the files dvc.lock are
 
 
 def wait_for_dvc(folder: Path) -> None:
@@ -53,23 +54,28 @@ def _is_dvc(process: int) -> bool:
         return False
 
 
-def keep_records(folder: Path) -> None:
-    """Copies dvc.lock, or puts the copy back if a kill or a full disk has cut off dvc.lock: DVC writes it in place."""
-    records, kept = folder / "dvc.lock", folder / DVC / "seqcap-dvc.lock"
+def keep_records(folder: Path, records: Collection[Path]) -> None:
+    """Copies files dvc.lock of a checkout, or puts the copy back of one that a kill or a full disk has cut off: DVC
+    writes them in place. `records` are relative to the checkout."""
     with dvc_waits(folder):
-        if not records.exists():
-            return
-        if not _is_cut_off(records):
-            copy_file(records, kept)
-            return
-        if kept.exists():
-            done = "put back as it was"
-            copy_file(kept, records)
-        else:
-            # What its cache holds DVC takes from there.
-            done = "deleted"
-            records.unlink()
-        print(f"{records}: was cut off, as by a kill or a full disk; {done}", file=sys.stderr, flush=True)
+        for path in records:
+            _keep(folder / path, folder / KEPT / path)
+
+
+def _keep(records: Path, kept: Path) -> None:
+    if not records.exists():
+        return
+    if not _is_cut_off(records):
+        copy_file(records, kept)
+        return
+    if kept.exists():
+        done = "put back as it was"
+        copy_file(kept, records)
+    else:
+        # What its cache holds DVC takes from there.
+        done = "deleted"
+        records.unlink()
+    print(f"{records}: was cut off, as by a kill or a full disk; {done}", file=sys.stderr, flush=True)
 
 
 def _is_cut_off(records: Path) -> bool:

@@ -12,13 +12,11 @@ from typing import Any
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
+from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchanged, graph_file, lock_files
 from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
-
-CONFIGURE = "configure"  # the first stage, which writes what the others depend on
-REPORT = "report"  # the last stage
 
 
 def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report: bool = False) -> None:
@@ -31,15 +29,16 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
         dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
         status = run_python(folder, *dvc, stage)
-        keep_records(folder)
+        file, name = split_address(stage)
+        keep_records(folder, [file.with_name(LOCK.name)])
         if status != 0:
-            raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
-        forget(folder, stage)
+            raise InputError(file, f"stage {name} failed with status {status}", "see above")
+        forget(folder, name.replace("-", "@", 1))
         return stage
 
     with locked(folder / DVC / "seqcap.lock", "runs the pipeline here"):
         wait_for_dvc(folder)
-        keep_records(folder)
+        keep_records(folder, lock_files(folder))
         needed = stage_graph(folder, targets)
         if then_report:
             needed[REPORT] = set(needed) - {REPORT}
@@ -47,6 +46,8 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         if CONFIGURE in graph:
             run(CONFIGURE)
             graph = unfinished(folder, needed)
+        elif CONFIGURE in needed:
+            check_unchanged(folder)
         print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
         share_cores(folder, jobs)
         try:
@@ -90,8 +91,8 @@ def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: in
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """The part of a graph that is out of date, and what depends on it, in one call of DVC: many would take minutes."""
     with open_dvc(folder) as repo:
-        # Seen from another folder, names of stages have a path before them.
-        changed = {name.rpartition(":")[2] for name in repo.status()}
+        status = repo.status()
+        changed = {address(repo, stage) for stage in repo.index.stages if stage.addressing in status}
     left: dict[str, set[str]] = {}
     for stage in TopologicalSorter(graph).static_order():
         before = graph[stage] & left.keys()
@@ -113,19 +114,33 @@ def share_cores(folder: Path, jobs: int) -> None:
 
 def sections(papers: Collection[str]) -> list[str]:
     """The stages that make the parts of the report on some papers."""
-    return [f"section@{paper}" for paper in papers]
+    return [f"{graph_file(paper)}:section-{paper}" for paper in papers]
+
+
+def split_address(stage: str) -> tuple[Path, str]:
+    """The DVC file and the name of a stage."""
+    file, _, name = stage.rpartition(":")
+    return Path(file or GRAPH), name
+
+
+def address(repo: Any, stage: Any) -> str:
+    """A stage as `dvc repro` takes it in the root of its checkout: its name, after its file where that is a paper's."""
+    file = Path(stage.path).relative_to(repo.root_dir)
+    return str(stage.name) if file == GRAPH else f"{file.as_posix()}:{stage.name}"
 
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
     with open_dvc(folder) as repo:
         graph = repo.index.graph
-        depends = {node.name: {other.name for other in graph.successors(node)} for node in graph.nodes}
+        known = {node: address(repo, node) for node in graph.nodes}
+        depends = {name: {known[other] for other in graph.successors(node)} for node, name in known.items()}
     for target in targets:
         if target not in depends:
-            kind, _, item = target.partition("@")
-            allowed = ", ".join(sorted(name.partition("@")[2] for name in depends if name.startswith(f"{kind}@")))
-            raise InputError("dvc.yaml", f"there is no {kind} {item!r}", f"allowed: {allowed}")
+            kind, _, item = split_address(target)[1].partition("-")
+            others = [split_address(stage)[1].partition("-") for stage in depends]
+            allowed = ", ".join(sorted(other for of, _, other in others if of == kind))
+            raise InputError(GRAPH, f"there is no {kind} {item!r}", f"allowed: {allowed}")
     # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
     needed, found = list(targets or depends), dict[str, set[str]]()
     while needed:
