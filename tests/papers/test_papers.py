@@ -83,7 +83,7 @@ def test_half_a_paper_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("sle", "spider"):
         shutil.copytree(Path(papers.__file__).parent / name, tmp_path / name)
     papers.check(["sle", "spider"])
-    with pytest.raises(InputError, match=r"src/seqcap/papers/spider: has no papers/spider\.yaml"):
+    with pytest.raises(InputError, match=r"src/seqcap/papers/spider: has no papers/spider/runs\.yaml"):
         papers.check(["sle"])
     with pytest.raises(InputError, match=r"nobody\.yaml: there is no paper 'nobody'; .* name one of sle, spider"):
         papers.check(["sle", "spider", "nobody"])

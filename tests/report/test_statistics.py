@@ -124,14 +124,13 @@ def test_the_detectable_difference_is_found_four_times_in_five():
 
 
 def test_seeds_that_a_difference_needs():
-    needed = statistics.seeds_needed(seed_sd=1.0, item_error=0.2, wanted=1.5)
+    """A falls with them, B stays."""
+    of = parts(1, 2, 0.04, 0)
+    needed = statistics.seeds_needed(of, seeds=3, wanted=1.5)
     assert needed is not None
-    assert (
-        parts(1 / needed, needed - 1, 0.04, 0).detectable
-        <= 1.5
-        < parts(1 / (needed - 1), needed - 2, 0.04, 0).detectable
-    )
-    assert statistics.seeds_needed(seed_sd=1.0, item_error=2.0, wanted=1.5) is None
+    assert parts(3 / needed, needed - 1, 0.04, 0).detectable <= 1.5
+    assert parts(3 / (needed - 1), needed - 2, 0.04, 0).detectable > 1.5
+    assert statistics.seeds_needed(parts(1, 2, 4, 0), seeds=3, wanted=1.5) is None
 
 
 # --- What items do to a number

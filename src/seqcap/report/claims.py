@@ -270,6 +270,8 @@ def _words(of: JudgedClaim) -> list[str]:
         found.append(f"Since {claim.changed.day}; before, {claim.changed.before} was the primary one.")
     if of.judged.not_converged:
         found.append(f"{DAGGER}: still rising: {', '.join(of.judged.not_converged)}.")
+    if of.judged.verdict == UNSURE and (needed := of.judged.first.seeds_needed):
+        found.append(f"The paper's difference takes {needed} seeds to be found four times in five.")
     if of.explained:
         found.append(of.explained)
     return [f"- {claim.id}: {' '.join(found)}"] if found else []

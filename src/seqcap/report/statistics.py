@@ -300,12 +300,13 @@ def spread(
     return Spread(np.asarray(total), degrees, np.maximum(of_items - held, 0.0), np.maximum(held, 0.0))
 
 
-def seeds_needed(seed_sd: float, item_error: float, wanted: float, least: int = 3, most: int = 30) -> int | None:
-    """How many seeds find a difference `wanted` four times in five, from a pilot's SD of differences over seeds and the
-    standard error over items; None where more than `most` do not."""
+def seeds_needed(of: Spread, seeds: int, wanted: float, least: int = 3, most: int = 20) -> int | None:
+    """How many seeds find a difference `wanted` four times in five, by the spread that so many seeds have; None if more
+    than `most`."""
     for number in range(least, most + 1):
-        parts = (seed_sd**2 / number, float(number - 1), item_error**2, 0.0)
-        if float(Spread(*map(np.asarray, parts)).detectable) <= abs(wanted):
+        less = seeds / number
+        then = Spread(of.seeds * less, np.full_like(of.freedom, number - 1), of.items, of.shared * less)
+        if float(then.detectable) <= abs(wanted):
             return number
     return None
 

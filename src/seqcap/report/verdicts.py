@@ -92,6 +92,14 @@ class Outcome:
         return "; ".join(filter(None, found))
 
     @property
+    def seeds_needed(self) -> int | None:
+        """How many seeds would find the paper's difference four times in five; None without one, or if too many."""
+        numbers = [len(side.by_seed) for side in self.evidence.sides if side.by_seed]
+        if self.expected is None or not self.evidence.covariance or min(numbers, default=0) < 2:
+            return None
+        return statistics.seeds_needed(spread_of(self.evidence), min(numbers), self.expected)
+
+    @property
     def judgement(self) -> str:
         """The verdict with what belongs to it."""
         beside = self.size
@@ -160,19 +168,9 @@ class Judgement:
         return tuple(outcome for outcome in self.outcomes if outcome.evidence.level == "primary")
 
     @property
-    def details(self) -> tuple[Outcome, ...]:
-        return tuple(outcome for outcome in self.outcomes if outcome.evidence.level == "detail")
-
-    @property
     def failing(self) -> tuple[Outcome, ...]:
         """Of several primary comparisons those that do not hold."""
         return tuple(of for of in self.primary if of.verdict != HOLDS) if len(self.primary) > 1 else ()
-
-    @property
-    def q(self) -> float | None:
-        """That of the comparison which decides."""
-        of = [outcome.q for outcome in self.primary if outcome.verdict == self.verdict and outcome.q is not None]
-        return max(of, default=None)
 
     @property
     def not_converged(self) -> tuple[str, ...]:
@@ -360,29 +358,6 @@ def _judged(outcomes: Sequence[Outcome]) -> Judgement:
     sizes = {outcome.size for outcome in primary} if verdict == HOLDS else set[str]()
     size = next((of for of in (SMALLER, AS_PRINTED, LARGER) if of in sizes), "")
     return Judgement(tuple(outcomes), verdict, size)
-
-
-def same_comparison(one: Evidence, other: Evidence) -> bool:
-    """Whether two data sets' comparisons may stand in one line."""
-    columns = ("paper", "left", "right", "base", "metric", "decoder")
-    return all(getattr(one, column) == getattr(other, column) for column in columns)
-
-
-def agreement(here: Sequence[Judgement], there: Sequence[Judgement]) -> tuple[int, int]:
-    """How many claims have one verdict on two data sets, and of how many: those that both decide, by the same
-    comparisons."""
-    by_claim = {(judged.first.evidence.paper, judged.claim): judged for judged in there}
-    same, both = 0, 0
-    for judged in here:
-        other = by_claim.get((judged.first.evidence.paper, judged.claim))
-        if other is None or len(judged.primary) != len(other.primary):
-            continue
-        pairs = zip(judged.primary, other.primary, strict=True)
-        alike = all(same_comparison(one.evidence, two.evidence) for one, two in pairs)
-        if alike and judged.verdict in DECIDED and other.verdict in DECIDED:
-            both += 1
-            same += judged.verdict == other.verdict
-    return same, both
 
 
 def in_words(counts: Mapping[str, int], what: str = "claim", whats: str = "") -> str:
