@@ -85,7 +85,7 @@ def test_half_a_paper_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     papers.check(["sle", "spider"])
     with pytest.raises(InputError, match=r"src/seqcap/papers/spider: has no papers/spider/runs\.yaml"):
         papers.check(["sle"])
-    with pytest.raises(InputError, match=r"nobody\.yaml: there is no paper 'nobody'; .* name one of sle, spider"):
+    with pytest.raises(InputError, match=r"nobody/runs\.yaml: there is no paper 'nobody'; .* name one of sle, spider"):
         papers.check(["sle", "spider", "nobody"])
     with pytest.raises(InputError, match="there is no paper 'nobody'"):
         papers.load("nobody")
