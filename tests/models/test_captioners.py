@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from enumeration import say
 
 from seqcap import models
 from seqcap.data.vocabulary import BOS, EOS, PAD
@@ -201,6 +202,18 @@ def test_scores_and_gradients_are_those_of_a_second_pass(captioner, dropout):
     for found, wanted in pairs:
         for name, part in gradients(captioner, found).items():
             torch.testing.assert_close(part, gradients(captioner, wanted)[name], msg=name, atol=1e-6, rtol=1e-4)
+
+
+def test_in_bfloat16_gradients_are_nearly_the_same(captioner, monkeypatch):
+    found = []
+    for precision in (torch.float32, torch.bfloat16):
+        captioner.precision = precision
+        say(monkeypatch, CAPTIONS.repeat(TIMES, 1))
+        drawn, memory, _ = draw(captioner, 0.4)
+        found.append(gradients(captioner, drawn.log_prob(torch.arange(len(memory[0]))).sum()))
+    for name, exact in found[0].items():
+        assert found[1][name].dtype == torch.float32
+        assert (found[1][name] - exact).norm() < 0.1 * exact.norm() + 1e-3, name
 
 
 def test_captions_continue_their_prefixes(captioner):

@@ -16,7 +16,8 @@ class LSTMRecording(Recording):
 
     def __init__(self, captioner: Captioner, memory: Tensors) -> None:
         super().__init__(captioner)
-        self.memory = memory
+        # Under autocast some of it is rounded already.
+        self.memory = tuple(part.float() for part in memory)
         self.precision = precision_of(captioner)
         of_inputs, self.of_state, *biases = cast("nn.LSTM", captioner.lstm).all_weights[0]
         self.of_inputs, self.bias = of_inputs, biases[0] + biases[1]
@@ -27,8 +28,8 @@ class LSTMRecording(Recording):
         if not self.dropout and captioner.vocabulary_size < 4 * len(memory[0]):
             self.table = self.project(captioner.embedding.weight) + self.bias
             if self.every_step:
-                self.projected = self.project(memory[0])
-        self.hidden, self.cell = memory[0].detach(), torch.zeros_like(memory[0])
+                self.projected = self.project(self.memory[0])
+        self.hidden, self.cell = self.memory[0].detach(), torch.zeros_like(self.memory[0])
         self.going = torch.arange(len(memory[0]), device=memory[0].device)
         # Of each step: gates, cell and hidden state before it, tanh of the cell after it.
         self.recorded: list[Tensors] = []
@@ -50,7 +51,7 @@ class LSTMRecording(Recording):
         else:
             gates = F.embedding(tokens, self.table)
             if self.projected is not None:
-                gates += self.projected[self.going]
+                gates += self.projected.index_select(0, self.going)
         gates = add_product(gates, self.hidden, self.of_state.T, self.precision)
         size = self.hidden.shape[1]
         i, f, g, o = gates.chunk(4, dim=1)
@@ -67,16 +68,15 @@ class LSTMRecording(Recording):
         self.going, self.hidden, self.cell = select((self.going, self.hidden, self.cell), rows)
 
     def outputs(self, rows: Tensor, steps: Steps, places: Tensor) -> Tensor:
-        number = torch.arange(len(rows), device=rows.device)
-        captions = rows[steps.in_turn(number[:, None].expand_as(steps.captions))]
+        captions = rows[steps.rows]
         words = steps.in_turn(self.captioner.shifted(steps.captions))
         if self.table is None:
             inputs = self.inputs(words, captions)
             gates = _Product.apply(inputs, self.of_inputs, self.bias, self.precision)  # type: ignore[no-untyped-call]
         else:
-            gates = F.embedding(words, self.table)
+            gates = _Rows.apply(self.table, words)  # type: ignore[no-untyped-call]
             if self.projected is not None:
-                gates = gates + self.projected.index_select(0, captions)
+                gates = gates + _Rows.apply(self.projected, captions)  # type: ignore[no-untyped-call]
         recorded = [pick(parts, places, steps.sizes) for parts in zip(*self.recorded, strict=True)]
         first = self.memory[0].index_select(0, rows)
         arguments = gates, first, self.of_state, recorded, steps.sizes, self.precision
@@ -89,6 +89,21 @@ def add_product(total: Tensor, left: Tensor, right: Tensor, precision: torch.dty
     if precision == torch.float32:
         return total.addmm_(left, right)
     return total.add_(left.to(precision) @ right.to(precision))
+
+
+class _Rows(torch.autograd.Function):
+    """Some rows [m, d] of a table, of which only the gradient is asked for; see `_Product`."""
+
+    @staticmethod
+    def forward(context: Any, table: Tensor, rows: Tensor) -> Tensor:
+        context.save_for_backward(rows)
+        context.shape = table.shape
+        return table.new_zeros(()).expand(len(rows), table.shape[1])
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        (rows,) = context.saved_tensors
+        return gradients[0].new_zeros(context.shape).index_add_(0, rows, gradients[0]), None
 
 
 class _Product(torch.autograd.Function):

@@ -31,14 +31,20 @@ class Steps:
 
     def __init__(self, captions: Tensor) -> None:
         self.captions = captions
-        self.valid = captions != PAD
-        # The number [n, time] of the step of each token, where there is one.
-        self.numbers = self.valid.T.flatten().cumsum(0).view_as(captions.T).T - 1
-        self.sizes = self.valid.sum(0).tolist()
+        valid = captions != PAD
+        self.sizes = valid.sum(0).tolist()
+        # Of the m steps one after the other: each token's place in its caption, and its caption.
+        self.times, self.rows = valid.T.nonzero().unbind(1)
 
     def in_turn(self, values: Tensor) -> Tensor:
         """Values [n, time] of the tokens, in the order of the steps: [m]."""
-        return values.T[self.valid.T]
+        return values[self.rows, self.times]
+
+    def numbers(self) -> Tensor:
+        """The number [n, time] of each token's step; 0 where there is none."""
+        found = torch.zeros_like(self.captions)
+        found[self.rows, self.times] = torch.arange(len(self.rows), device=found.device)
+        return found
 
 
 @dataclass(frozen=True)
@@ -54,16 +60,17 @@ class Recorded:
 
     def score(self, rows: Tensor, entropy: bool = False) -> Scores:
         """Scores of the tokens of captions `rows` [k]; their entropy only if it is asked for."""
-        order = (self.tokens[rows] != PAD).sum(1).argsort(descending=True, stable=True)
+        lengths = (self.tokens[rows] != PAD).sum(1)
+        order = lengths.argsort(descending=True, stable=True)
         longest_first = rows[order]
         steps = Steps(self.tokens[longest_first])
-        places = steps.in_turn(Steps(self.tokens).numbers[longest_first])
+        places = Steps(self.tokens).numbers()[longest_first[steps.rows], steps.times]
         outputs = self.recording.outputs(longest_first, steps, places)
         layer = self.recording.layer
         probabilities = pick(layer.probabilities, places, steps.sizes)
         scores = layer.score(outputs, probabilities, steps.in_turn(steps.captions), entropy)
-        back = order.argsort()
-        row_by_row = steps.numbers[back][steps.valid[back]]
+        first = lengths.cumsum(0) - lengths
+        row_by_row = (first[order][steps.rows] + steps.times).argsort()
         log_prob, outputs = scores[0].index_select(0, row_by_row), outputs.index_select(0, row_by_row)
         return Scores(log_prob, outputs, scores[1].index_select(0, row_by_row) if entropy else scores[1])
 
@@ -127,8 +134,9 @@ class Rescored(Recording):
 
     def outputs(self, rows: Tensor, steps: Steps, places: Tensor) -> Tensor:
         outputs = self.captioner.token_outputs(steps.captions, select(self.memory, rows))
-        numbers = steps.valid.flatten().cumsum(0).view_as(steps.captions) - 1
-        return outputs[steps.in_turn(numbers)].float()
+        lengths = (steps.captions != PAD).sum(1)
+        first = lengths.cumsum(0) - lengths
+        return outputs[first[steps.rows] + steps.times].float()
 
 
 class Stepwise(Recording):
