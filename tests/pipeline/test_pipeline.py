@@ -116,7 +116,7 @@ def test_one_paper_runs_alone(copy, tmp_path):
     commit(alone, "results of every paper")
     before = recorded(alone)
     parameter("papers/made_up/runs.yaml", "runs.made_up_sll.label", "Newer")(alone)
-    with stage_server(tmp_path / "server") as programs:
+    with stage_server(tmp_path) as programs:
         process = start(alone, "seqcap", "repro", "--papers", "made_up", programs=programs)
         output, _ = process.communicate(timeout=600)
     assert process.returncode == 0, output

@@ -119,6 +119,7 @@ def invented_results(
         "minutes": {},
         "minutes_of_training": 10.04,
         "minutes_of_everything": None,
+        "not_timed": [],
     }
     curves = f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n"
     place = Path(folder, paper)
@@ -224,15 +225,14 @@ def test_where_each_paper_comes_from(here: Path):
     gone = "multi30k, sentences (`de_en`) | not recorded | not recorded"
     assert f"\n| [B](b/report.md) | {gone} |{' not recorded |' * 6}\n|  | {gone} |{'  |' * 6}\n" in page
     assert "commits.**" not in page
-    invented_results(
-        "b", commit="ba9876543210", experiment="experiments/e.yaml", changed=["src/a", "src/b", "papers/c", "papers/d"]
-    )
+    changed = ["src/a", "src/b", "papers/c", "papers/d"]
+    invented_results("a", minutes_of_everything=61.26, not_timed=["encoder@image", "pretrain@lstm"])
+    invented_results("b", commit="ba9876543210", experiment="experiments/e.yaml", changed=changed)
     page = written()
+    assert "| 10.0 | 61.3, without 2 stages that did not run there |" in page
     assert "**Results come from 2 commits.**" in page
-    assert (
-        "| `ba9876543210`, with experiments/e.yaml, with uncommitted changes in src/a, src/b, papers/c and 1 more |"
-        in page
-    )
+    changes = "with experiments/e.yaml, with uncommitted changes in src/a, src/b, papers/c and 1 more"
+    assert f"| `ba9876543210`, {changes} |" in page
 
 
 def test_the_report_of_a_publication_has_no_commands_of_this_checkout(here: Path):
