@@ -26,6 +26,20 @@ def checkout(tmp_path):
     return small_checkout(tmp_path / "checkout")
 
 
+@pytest.fixture(scope="module")
+def has_run(tmp_path_factory):
+    """A checkout whose graph has run."""
+    folder = small_checkout(tmp_path_factory.mktemp("run") / "checkout")
+    status, output = run(folder, "seqcap", "repro")
+    assert status == 0, output
+    return folder
+
+
+@pytest.fixture
+def finished(has_run, tmp_path):
+    return shutil.copytree(has_run, tmp_path / "checkout")
+
+
 def begun(checkout):
     """How often the work has begun."""
     path = checkout / "begun"
@@ -87,25 +101,21 @@ def test_one_paper_is_reported_before_the_others_have_run(checkout):
     assert (checkout / "reports/report.md").read_text() == (checkout / "params.yaml").read_text()
 
 
-def test_what_is_out_of_date_is_the_same_from_everywhere(checkout, tmp_path, monkeypatch):
-    graph = repro.stage_graph(checkout)
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
-    (checkout / "artifacts/work/all.json").write_text("changed\n")
-    for folder in (checkout, tmp_path, checkout / "papers"):
+def test_what_is_out_of_date_is_the_same_from_everywhere(finished, tmp_path, monkeypatch):
+    graph = repro.stage_graph(finished)
+    (finished / "artifacts/work/all.json").write_text("changed\n")
+    for folder in (finished, tmp_path, finished / "papers"):
         monkeypatch.chdir(folder)
         expected = {"work": set(), SECTION: {"work"}, "report": {SECTION}}
-        assert repro.unfinished(checkout, graph) == expected
+        assert repro.unfinished(finished, graph) == expected
 
 
-def test_a_graph_that_is_not_the_one_that_was_checked_is_one_line(checkout):
+def test_a_graph_that_is_not_the_one_that_was_checked_is_one_line(finished):
     """DVC would run what somebody has written there, or leave out what somebody has removed."""
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
-    path = checkout / "papers/sle/dvc.yaml"
+    path = finished / "papers/sle/dvc.yaml"
     path.write_text(f"{path.read_text()}# Mine.\n")
     expected = "does not fit the parameters; renew it with `seqcap graph`, then run again"
-    assert run(checkout, "seqcap", "repro") == (2, f"error: papers/sle/dvc.yaml: {expected}\n")
+    assert run(finished, "seqcap", "repro") == (2, f"error: papers/sle/dvc.yaml: {expected}\n")
 
 
 def test_a_stage_that_fails_is_one_line_more_and_what_is_done_stays_done(checkout):
@@ -254,11 +264,9 @@ def small_disk(tmp_path):
 
 
 @pytest.mark.parametrize("left", [0, 1, 2, 4] if os.environ.get("SEQCAP_FULL") else [1])
-def test_a_disk_that_fills_up_costs_nothing(small_disk, left):
+def test_a_disk_that_fills_up_costs_nothing(has_run, small_disk, left):
     """So many blocks are left when the second run starts: it fails here or there, and the third one goes on."""
-    checkout = small_checkout(small_disk / "checkout")
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
+    checkout = shutil.copytree(has_run, small_disk / "checkout")
     (checkout / "params.yaml").write_text((checkout / "params.yaml").read_text().replace("seed: 1", "seed: 2"))
     filler = small_disk / "filler"
     filler.write_bytes(bytes(shutil.disk_usage(small_disk).free - 4096 * left))
@@ -323,29 +331,27 @@ def test_records_that_somebody_has_changed_are_left_and_not_kept(tmp_path, capsy
         (tmp_path / ".dvc/tmp/seqcap-records/dvc.lock").write_text("schema: 'x'\n")
 
 
-def test_a_run_after_a_kill_in_dvc_goes_on(checkout):
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
+def test_a_run_after_a_kill_in_dvc_goes_on(finished):
     # Without a copy, what is in DVC's cache is taken from there: the work is not done again.
-    shutil.rmtree(checkout / ".dvc/tmp/seqcap-records")
-    before = cut(checkout / "dvc.lock", 0.6)
-    status, output = run(checkout, "seqcap", "repro")
+    shutil.rmtree(finished / ".dvc/tmp/seqcap-records")
+    before = cut(finished / "dvc.lock", 0.6)
+    status, output = run(finished, "seqcap", "repro")
     assert status == 0, output
     assert output.startswith("dvc.lock: was cut off, as by a kill or a full disk; deleted\n")
-    assert begun(checkout) == 1
-    assert (checkout / "dvc.lock").read_bytes() == before
+    assert begun(finished) == 1
+    assert (finished / "dvc.lock").read_bytes() == before
     # But nothing damaged is: that is made anew.
-    shutil.rmtree(checkout / "artifacts/work")
-    whole = (checkout / "configs/all.json").read_bytes()
-    (kept,) = (path for path in (checkout / ".dvc/cache/files").glob("*/*/*") if path.read_bytes() == whole)
+    shutil.rmtree(finished / "artifacts/work")
+    whole = (finished / "configs/all.json").read_bytes()
+    (kept,) = (path for path in (finished / ".dvc/cache/files").glob("*/*/*") if path.read_bytes() == whole)
     kept.chmod(0o644)
     kept.write_bytes(whole.replace(b"seed: 1", b"seed: 3"))
     kept.chmod(0o444)
-    status, output = run(checkout, "seqcap", "repro")
+    status, output = run(finished, "seqcap", "repro")
     assert status == 0, output
     assert f"/{kept.parent.name}/{kept.name}: was damaged; deleted, so that it is made anew\n" in output
-    assert begun(checkout) == 2
-    assert kept.read_bytes() == (checkout / "artifacts/work/all.json").read_bytes() == whole
+    assert begun(finished) == 2
+    assert kept.read_bytes() == (finished / "artifacts/work/all.json").read_bytes() == whole
 
 
 @pytest.mark.parametrize("holder", ["dead", "zombie", "another"])
