@@ -1,7 +1,7 @@
 # make quick   runs a few small runs of every paper, up to reports/quick/report.md
 # make repro   runs the whole pipeline, up to reports/report.md
 # make test    runs all tests
-# make lint    runs ruff and mypy, and checks the graph
+# make lint    runs ruff, import-linter and mypy, and checks the graph
 # make bench   measures speed, see benchmarks/results
 # Each first sets up .venv with the pinned requirements.
 PYTHON ?= python3
@@ -28,6 +28,7 @@ test: $(BIN)/.installed
 lint: $(BIN)/.installed
 	ruff check .
 	ruff format --check .
+	lint-imports --no-cache
 	mypy
 	seqcap graph --check
 

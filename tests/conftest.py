@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[1]
 
 
 # Folders whose tests load the same things: Java's METEOR, spaCy, METEOR's tables.
-TOGETHER = dict.fromkeys(("evaluation", "rewards", "spice", "tools"), "metrics")
+TOGETHER = dict.fromkeys(("evaluation", "library", "rewards", "spice", "tools"), "metrics")
 # The folder whose files run apart: each of them takes minutes.
 APART = "pipeline"
 # The longest come first, or one process would still be at it when the others have ended. The metrics' kernels are

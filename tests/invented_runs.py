@@ -475,7 +475,7 @@ class SpiderRun(PaperRun):
                             table.add(name, seed, image, decoder, 0, metric, value)
                     keys = {"variant": name, "seed": seed, "decoder": decoder}
                     table.rows += counts_of(keys, "BLEU1-4", 0.3 * cider + rng.normal(0, 0.02, self.images))
-                    corpus = {"CIDEr": cider, "METEOR": 0.25, "ROUGE_L": 0.5, "SPICE": 0.2, "SPIDEr": cider + 0.2}
+                    corpus = {"CIDEr": cider, "METEOR": 0.25, "ROUGE_L": 0.5, "SPICE": 0.2, "SPIDEr_sum": cider + 0.2}
                     corpus |= {f"BLEU{n}": cider * 0.7 / n + 0.001 * seed for n in range(1, 5)}
                     for metric, value in corpus.items():
                         table.add(name, seed, None, decoder, None, metric, value)
@@ -636,7 +636,7 @@ class SmoothingRun(PaperRun):
                         rows += self.single(keys, metric, level + noise)
                     corpus = {f"BLEU{n}": cider * 0.7 / n + 0.001 * seed for n in range(1, 5)}
                     rows += counts_of(keys, "BLEU1-4", 0.3 * cider + noise)
-                    for metric, value in (corpus | {"SPIDEr": cider + 0.2}).items():
+                    for metric, value in (corpus | {"SPIDEr_sum": cider + 0.2}).items():
                         rows.append(keys | {"item": None, "rank": None, "metric": metric, "value": value})
         return rows
 

@@ -2,7 +2,8 @@
 
 `python tests/mutations.py` runs every mutation of tests/mutations/*.yaml and writes tests/mutations.md; `--only TEXT`
 runs those whose file or description holds TEXT and renews their rows, `--unnoticed` those not noticed yet. It works on
-copies of the code.
+copies of the code. A mutation whose text is no longer in the code is listed as gone. With fewer than `FEWEST` others
+the campaign fails.
 
 A script of our own, because mutmut and cosmic-ray change operators and constants only: they neither detach a tensor,
 flip a baseline nor shift a mask, and would spend most of their time importing torch and compiling kernels.
@@ -34,6 +35,8 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tests" / "mutations.md"
 TIMEOUT = 240  # seconds for one mutation's tests
+FEWEST = 500
+GONE = "gone: its text is no longer in the code"
 COPIED = (".dvc", "src", "tests", "stages")
 PRELOADED = ("torch", "torch._dynamo", "numba", "pandas", "pyarrow.parquet", "hypothesis.strategies", "spacy")
 LEFT_OUT = shutil.ignore_patterns(".hypothesis", ".pytest_cache", "cache", "tmp")
@@ -46,7 +49,7 @@ class Mutation:
     Attributes:
         file: from the repository's root.
         breaks: what becomes wrong, in words.
-        old: text that occurs once in the file; new: the text that replaces it.
+        old: text that occurs once in the file, or the mutation is gone; new: the text that replaces it.
         tests: test files that should notice.
         equivalent: why no test can notice; empty if one must.
     """
@@ -58,12 +61,9 @@ class Mutation:
     tests: tuple[str, ...]
     equivalent: str = ""
 
-    def applied(self, root: Path) -> str:
-        """The file with the mutation; a `ValueError` if its text is not there exactly once."""
-        text = (root / self.file).read_text()
-        if text.count(self.old) != 1:
-            raise ValueError(f"{self.file}: {text.count(self.old)} places, not one, hold {self.old!r} ({self.breaks})")
-        return text.replace(self.old, self.new)
+    def is_gone(self, root: Path) -> bool:
+        file = root / self.file
+        return not file.exists() or file.read_text().count(self.old) != 1
 
 
 @dataclass(frozen=True)
@@ -143,13 +143,11 @@ def run_tests(tree: Path, tests: tuple[str, ...]) -> Outcome:
 def try_mutation(mutation: Mutation, pristine: Path, folder: Path) -> Outcome:
     """Runs a mutation's tests in a tree of its own."""
     try:
-        changed = mutation.applied(pristine)
         copy_tree(pristine, folder / "main")
         (folder / "shared").symlink_to(ROOT.parent / "shared")
-        (folder / "main" / mutation.file).write_text(changed)
+        changed = folder / "main" / mutation.file
+        changed.write_text(changed.read_text().replace(mutation.old, mutation.new))
         return run_tests(folder / "main", mutation.tests)
-    except ValueError as error:
-        return Outcome("error", str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -200,14 +198,14 @@ def read_table(text: str) -> dict[tuple[str, str], str]:
 def table(mutations: list[Mutation], noticed: dict[tuple[str, str], str]) -> str:
     """tests/mutations.md."""
     said = [noticed.get((mutation.file, mutation.breaks), "-") for mutation in mutations]
-    equivalent = sum(bool(mutation.equivalent) for mutation in mutations)
-    survivors = said.count("-")
-    killed = len(said) - equivalent - survivors
+    gone, survivors = said.count(GONE), said.count("-")
+    equivalent = sum(words.startswith("equivalent") for words in said)
+    killed = len(said) - gone - equivalent - survivors
     lines = [
         "# Mutations and the tests that notice them",
         "",
         "`python tests/mutations.py` writes this file. "
-        f"{len(said)} mutations: {killed} noticed, {equivalent} equivalent, {survivors} not noticed.",
+        f"{len(said)} mutations: {killed} noticed, {equivalent} equivalent, {survivors} not noticed, {gone} gone.",
     ]
     last = ""
     for mutation, words in zip(mutations, said, strict=True):
@@ -225,7 +223,9 @@ def main() -> int:
     parser.add_argument("--unnoticed", action="store_true", help="only mutations that no test has noticed yet")
     options = parser.parse_args()
     noticed = read_table(TABLE.read_text()) if TABLE.exists() else {}
-    mutations = [m for m in read_mutations() if options.only in f"{m.file} {m.breaks}"]
+    gone = [mutation for mutation in read_mutations() if mutation.is_gone(ROOT)]
+    live = [mutation for mutation in read_mutations() if mutation not in gone]
+    mutations = [m for m in live if options.only in f"{m.file} {m.breaks}"]
     if options.unnoticed:
         mutations = [m for m in mutations if noticed.get((m.file, m.breaks), "-") == "-"]
     began, tried = time.monotonic(), []
@@ -236,9 +236,13 @@ def main() -> int:
         sys.stdout.flush()
     wrong = sum(not as_expected(*pair) for pair in tried)
     print(f"{len(tried)} mutations in {time.monotonic() - began:.0f} s, {wrong} not as expected")
+    for mutation in gone:
+        print(f"gone     {mutation.file.removeprefix('src/seqcap/')}: {mutation.breaks}")
+    print(f"{len(live)} mutations are live, {len(gone)} gone")
     noticed |= {(mutation.file, mutation.breaks): noticed_by(mutation, outcome) for mutation, outcome in tried}
+    noticed |= {(mutation.file, mutation.breaks): GONE for mutation in gone}
     TABLE.write_text(table(read_mutations(), noticed))
-    return 1 if wrong else 0
+    return 1 if wrong or len(live) < FEWEST else 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 import torch
 from PIL import Image
 from ruamel.yaml import YAML
@@ -18,11 +19,13 @@ from seqcap.config.retrieval import RetrieverConfig
 from seqcap.config.training import TrainingRun
 from seqcap.data.pairs import write_pairs
 from seqcap.data.vocabulary import Vocabulary, digest
+from seqcap.errors import InputError
 from seqcap.features.encoders import with_weights
 from seqcap.files import json_file, parquet, schemas, tensors
 from seqcap.models.base import Captioner
 from seqcap.retrieval.dual_encoder import Config, Model
 from seqcap.retrieval.mining import MINED, mined_file
+from seqcap.system.machine import check_precision
 from seqcap.system.scratch import checkpoints, forget
 from seqcap.training.captioners import Trained, train_all
 
@@ -241,3 +244,11 @@ def values(curves: list[dict[str, Any]], quantity: str, seed: int = 1) -> list[f
 def same_bytes(one: str | Path, two: str | Path, seed: int = 1) -> bool:
     """Whether two folders hold the same weights."""
     return Path(one, f"seed{seed}.safetensors").read_bytes() == Path(two, f"seed{seed}.safetensors").read_bytes()
+
+
+def needs_precision(precision: str) -> None:
+    """Skips a test that trains in a precision for which this processor has no instructions."""
+    try:
+        check_precision(precision, torch.device("cpu"))
+    except InputError as error:
+        pytest.skip(str(error))

@@ -1,3 +1,53 @@
-"""Captioning trained with sequence-level objectives: five papers, one reproducible pipeline."""
+"""Captioning trained with sequence-level objectives: five papers, one reproducible pipeline; and, for everyone's
+captions, scores (`evaluate`, `compare`, `coco`) and rewards (`CaptionReward`, `TokenReward`)."""
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+__all__ = [
+    "CaptionReward",
+    "Comparison",
+    "Difference",
+    "DocumentFrequencies",
+    "Evaluation",
+    "InputError",
+    "Score",
+    "TokenReward",
+    "__version__",
+    "coco",
+    "compare",
+    "evaluate",
+]
+
+if TYPE_CHECKING:
+    from seqcap import coco
+    from seqcap.errors import InputError
+    from seqcap.library.evaluation import Comparison, Evaluation, compare, evaluate
+    from seqcap.library.reward import CaptionReward, TokenReward
+    from seqcap.metrics.significance import Difference, Score
+    from seqcap.rewards.frequencies import DocumentFrequencies
+
+# Where each name comes from. Modules are imported when they are first used: numba takes a second.
+_HOMES = {
+    "InputError": "seqcap.errors",
+    **dict.fromkeys(("Comparison", "Evaluation", "compare", "evaluate"), "seqcap.library.evaluation"),
+    **dict.fromkeys(("CaptionReward", "TokenReward"), "seqcap.library.reward"),
+    **dict.fromkeys(("Difference", "Score"), "seqcap.metrics.significance"),
+    "DocumentFrequencies": "seqcap.rewards.frequencies",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "coco":
+        return import_module("seqcap.coco")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'seqcap' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -92,9 +92,11 @@ def compare(left: str, right: str, experiment: str | None, report: bool) -> None
     from seqcap.tools import compare
 
     with compare.scored(experiment):
-        print(compare.compare(left, right))
+        lines = [compare.compare(left, right)]
         if report:
-            print(compare.keep(left, right))
+            # Before anything is printed: the reader may be `head`, and gone.
+            lines.append(compare.keep(left, right))
+        print("\n".join(lines))
 
 
 def caption(images: list[Path], weights: list[Path], beam: int) -> None:

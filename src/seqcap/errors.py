@@ -1,4 +1,4 @@
-"""The one exception that users see: one line, and exit status 2. Imports nothing of the package."""
+"""The one exception that users see: one line, and exit status 2; and warnings. Imports nothing of the package."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 
@@ -27,6 +28,12 @@ class InputError(Exception):
     def __reduce__(self) -> tuple[type[InputError], tuple[str | Path, str, str]]:
         # Worker processes hand their errors to the parent.
         return InputError, self._parts
+
+
+@cache
+def warn(line: str) -> None:
+    """Prints a warning on standard error; the same one only once."""
+    print(f"warning: {' '.join(line.split())}", file=sys.stderr, flush=True)
 
 
 @contextmanager

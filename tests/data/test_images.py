@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 from small_gifs import pack
 
 from seqcap.data.images import ImageSource, read_image
@@ -123,6 +123,55 @@ def test_every_mode_becomes_rgb(tmp_path, mode):
     # Transparent pixels become white.
     Image.new("RGBA", (2, 2), (255, 0, 0, 0)).save(tmp_path / "clear.png")
     assert ImageSource(tmp_path).read("clear.png").getpixel((0, 0)) == (255, 255, 255)
+
+
+def written(image: Image.Image, kind: str, orientation: int) -> bytes:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    buffer = io.BytesIO()
+    image.save(buffer, kind, exif=exif)
+    return buffer.getvalue()
+
+
+# What a viewer does to the stored rows for each of EXIF's orientations.
+UPRIGHT = {
+    1: lambda stored: stored,
+    2: np.fliplr,
+    3: lambda stored: np.rot90(stored, 2),
+    4: np.flipud,
+    5: lambda stored: np.swapaxes(stored, 0, 1),
+    6: lambda stored: np.rot90(stored, -1),
+    7: lambda stored: np.rot90(np.swapaxes(stored, 0, 1), 2),
+    8: np.rot90,
+    9: lambda stored: stored,
+}
+
+
+@pytest.mark.parametrize("orientation", UPRIGHT)
+@pytest.mark.parametrize("kind", ["PNG", "TIFF"])
+def test_photographs_stand_as_their_camera_was_held(tmp_path, kind, orientation):
+    """From a folder, from a tar, and by themselves; also where transparency has to become white."""
+    stored = noise(1)
+    expected = UPRIGHT[orientation](np.asarray(stored))
+    (tmp_path / "x.png").write_bytes(written(stored, kind, orientation))
+    (tmp_path / "clear.png").write_bytes(written(stored.convert("RGBA"), kind, orientation))
+    sources = [ImageSource(tmp_path)]
+    (tmp_path / "tar").mkdir()
+    pack(tmp_path / "tar/x.tar", {name: (tmp_path / name).read_bytes() for name in ("x.png", "clear.png")})
+    sources.append(ImageSource(tmp_path / "tar"))
+    for name in ("x.png", "clear.png"):
+        for read in (*(source.read(name) for source in sources), read_image(tmp_path / name)):
+            assert np.array_equal(np.asarray(read), expected)
+
+
+def test_a_photograph_with_damaged_exif_is_read_as_it_is_stored(tmp_path):
+    whole = written(noise(1), "JPEG", 6)
+    assert whole.count(b"Exif\0\0MM\0*") == 1
+    path = tmp_path / "x.jpg"
+    path.write_bytes(whole)
+    assert read_image(path).size == (12, 9)
+    path.write_bytes(whole.replace(b"Exif\0\0MM\0*", b"Exif\0\0no\0*"))
+    assert read_image(path).size == (9, 12)
 
 
 @pytest.mark.parametrize("name", ["../secret.jpg", "/etc/passwd", "a/../../b.jpg", "a\0.jpg", "", "..\\b.jpg"])

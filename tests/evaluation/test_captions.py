@@ -13,7 +13,7 @@ from seqcap.errors import InputError
 from seqcap.evaluation.captions import evaluate, read_truth
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import DECODED, SCORES
-from seqcap.metrics.registry import DIVERSITY, QUALITY, find
+from seqcap.metrics.registry import DIVERSITY, QUALITY_TABLE, find
 from seqcap.rewards.corpus import corpus_values
 from seqcap.world.captions import plan
 from seqcap.world.clips import ClipsConfig, write_clips
@@ -109,7 +109,7 @@ def test_every_metric_has_its_rows_once_without_java(scored):
     keys = ["variant", "seed", "item", "decoder", "rank", "metric"]
     assert not scored.duplicated(keys).any()
     assert (np.isfinite(scored.value) == scored.statistics.isna()).all()
-    for metric in QUALITY:
+    for metric in QUALITY_TABLE:
         assert corpus(scored, "wrong", "beam", metric) < corpus(scored, "perfect", "beam", metric)
     for metric in DIVERSITY:
         assert math.isfinite(corpus(scored, "perfect", "sample", metric))
@@ -144,7 +144,7 @@ def test_first_captions_are_scored_by_every_reward_and_for_repetition(scored):
     values = first.set_index(["metric", "variant", "decoder", "item"]).value.sort_index()
     assert values["reward_mixed", "perfect"].to_numpy() == pytest.approx(2.5)
     assert values["reward_cider"].equals(values["CIDEr"])
-    pd.testing.assert_series_equal(values["SPIDEr"], values["CIDEr"] + values["SPICE"], check_names=False)
+    pd.testing.assert_series_equal(values["SPIDEr_sum"], values["CIDEr"] + values["SPICE"], check_names=False)
     assert set(values["words", "wrong"]) == {4}
     assert set(values["seq-rep-2"]) == {0}
     assert len(values["reward_mixed"]) == 2 * 2 * IMAGES
@@ -172,7 +172,7 @@ def test_photographs_have_no_truth_and_single_captions_no_diversity(task):
         write_rows(path, [row for row in rows if row["decoder"] != "sample" and row["rank"] == 0], DECODED)
     (task / DATA / "scenes.parquet").unlink()
     scores = evaluate(config(dataset="flickr8k", rewards={})).to_pandas()
-    assert set(scores.metric) == {*QUALITY, "BLEU1-4", "words", "seq-rep-2", "log_prob_mean"}
+    assert set(scores.metric) == {*QUALITY_TABLE, "BLEU1-4", "words", "seq-rep-2", "log_prob_mean"}
     assert set(scores.variant) == set(RUNS)
 
 

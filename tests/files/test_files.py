@@ -134,6 +134,26 @@ def test_weights_are_the_same_bytes_in_every_process(tmp_path):
 ONES = torch.ones(2)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool])
+def test_one_changed_bit_of_weights_is_noticed(tmp_path, dtype):
+    path = tmp_path / "weights.safetensors"
+    # A key that is a number, and a tensor without dimensions, as Adam's steps are.
+    tensors.save_weights(path, {"a": torch.ones(3, 2, dtype=dtype), "b": torch.tensor(1.0)}, {"at": 180, 10: 1, 9: 2})
+    assert tensors.load_weights(path)[1] == {"at": 180, "10": 1, "9": 2}
+    whole = path.read_bytes()
+    header = int.from_bytes(whole[:8], "little")
+    places = [header + 8, len(whole) - 4, whole.index(b"80")]
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(InputError, match=r"weights\.safetensors: is damaged \(its checksum"):
+            tensors.load_weights(path)
+    # Files that others wrote have none.
+    save_file({"a": ONES}, path)
+    assert tensors.load_weights(path)[1] == {}
+
+
 @pytest.mark.parametrize(
     ("values", "metadata", "problem"),
     [

@@ -80,21 +80,32 @@ def test_only_pairs_of_phrases_in_captions_stay(tmp_path, source):
 
 
 @pytest.mark.usefixtures("source")
-def test_scoring_does_without_a_folder_to_write_in(tmp_path):
+def test_scoring_does_without_a_folder_to_write_in(tmp_path, capsys):
     blocked = tmp_path / "file"
     blocked.touch()
-    assert numbered(blocked).equals(numbered(None))
+    for _ in range(2):
+        assert numbered(blocked).equals(numbered(None))
+    unkept = f"warning: {blocked}: cannot be written to, so nothing is kept there for the next time\n"
+    assert capsys.readouterr().err == unkept
+
+
+@pytest.mark.usefixtures("source")
+def test_a_damaged_file_is_made_anew(tmp_path, capsys):
+    expected = numbered(tmp_path)
+    (path,) = kept(tmp_path)
+    whole = path.read_bytes()
+    write_table(path, pa.table([["a", "b"], [[1], [2]]], schema=NUMBERED), NUMBERED)
+    beyond = path.read_bytes()
+    for damaged, problem in ((beyond, "has a phrase in row 2 of 2"), (b"PAR1", "is not a Parquet file")):
+        path.write_bytes(damaged)
+        assert numbered(tmp_path).equals(expected)
+        assert path.read_bytes() == whole
+        [line] = capsys.readouterr().err.splitlines()
+        start = "warning: METEOR's phrases are numbered anew, since those that were kept cannot be read: "
+        assert line.startswith(f"{start}{path}: {problem}")
 
 
 def test_wrong_files_are_named(source, tmp_path):
-    numbered(tmp_path)
-    (path,) = kept(tmp_path)
-    write_table(path, pa.table([["a", "b"], [[1], [2]]], schema=NUMBERED), NUMBERED)
-    with pytest.raises(InputError, match=rf"{path.name}.*row 2 of 2; delete the file"):
-        numbered(tmp_path)
-    path.write_bytes(b"PAR1")
-    with pytest.raises(InputError, match=path.name):
-        numbered(tmp_path)
     packed(source.parent, [("a", "b"), ("c", "d"), ("a", "d")])
     with pytest.raises(InputError, match=r"paraphrase\.gz.*two places"):
         numbered(None)

@@ -114,3 +114,18 @@ def test_a_comparison_is_kept_in_the_parameters(sle):
     added = [line for line in lines if line not in committed.splitlines()]
     assert [line.strip() for line in added] == ["comparisons:", "- [sll_sle, sll]", "- [xe, sll]"]
     assert [line for line in lines if line not in added] == committed.splitlines()
+
+
+def test_a_comparison_is_kept_though_nobody_reads_it(sle, command, monkeypatch):
+    sle.names = ["xe", "sll"]
+    sle.write()
+    write_report_config("sle")
+    files = ParameterFiles(Path())
+    Path("dvc.yaml").touch()
+
+    def closed(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", closed)
+    assert command("compare", "xe", "sll", "--report").returncode == 141
+    assert files.read().papers["sle"].comparisons == (("xe", "sll"),)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from seqcap.errors import InputError
 from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.cache import CachedParser
@@ -91,13 +90,29 @@ def test_processes_share_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("tuples", ["truncated", None])
-def test_a_damaged_file_is_one_line(tuples, tmp_path):
+def test_a_damaged_file_is_made_anew(tuples, tmp_path, capsys):
     path = tmp_path / "parses.parquet"
     cached(path).parse(["a dog"])
     if tuples == "truncated":
         path.write_bytes(path.read_bytes()[:-20])
     else:
         write_rows(path, [{"text": "a dog", "parser": "1", "tuples": tuples}], SCENE_GRAPHS)
-    with pytest.raises(InputError, match=r"parses\.parquet") as raised:
-        cached(path).parse(["a dog"])
-    assert "\n" not in str(raised.value)
+    for again in (1, 0):
+        parser = cached(path)
+        assert parser.parse(["a dog"]) == {"a dog": (("a",), ("dog",))}
+        assert len(parsed(parser)) == again
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"warning: captions are parsed anew, since the earlier parses cannot be read: {path}: ")
+
+
+@pytest.mark.parametrize("folder", ["/proc/none", "blocked"])
+def test_parses_are_done_without_where_they_cannot_be_kept(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("seqcap.spice.cache.FLUSH", 1)
+    (tmp_path / "blocked").touch()
+    # Another folder for each test: a warning comes once.
+    path = tmp_path / folder / tmp_path.name / "parses.parquet"
+    parser = cached(path)
+    assert list(parser.parse(["a dog", "a cat"])) == list(parser.parse(["a dog", "a cat"])) == ["a dog", "a cat"]
+    assert parsed(parser) == ["a dog", "a cat"] * 2
+    unkept = f"warning: {path.parent}: cannot be written to, so nothing is kept there for the next time\n"
+    assert capsys.readouterr().err == unkept

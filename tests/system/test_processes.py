@@ -15,8 +15,12 @@ from seqcap.errors import InputError
 from seqcap.system.processes import side_by_side
 
 
-def slowest_first(number):
-    time.sleep(0.3 if number == 0 else 0)
+def slowest_first(number, ended):
+    """The first job ends after the second, if another process may do that."""
+    if number == 0 and ended is not None:
+        wait_until(ended.exists)
+    if number == 1 and ended is not None:
+        ended.touch()
     return number, os.getpid()
 
 
@@ -36,8 +40,9 @@ def note_and_sleep(folder, seconds):
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_results_are_in_the_order_of_the_jobs(processes):
-    found = side_by_side(slowest_first, [(number,) for number in range(4)], processes)
+def test_results_are_in_the_order_of_the_jobs(tmp_path, processes):
+    ended = tmp_path / "ended" if processes > 1 else None
+    found = side_by_side(slowest_first, [(number, ended) for number in range(4)], processes)
     assert [number for number, _ in found] == [0, 1, 2, 3]
     assert len({process for _, process in found}) == processes
     assert (os.getpid() in {process for _, process in found}) == (processes == 1)

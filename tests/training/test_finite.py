@@ -7,7 +7,7 @@ import torch
 from small_task import STAGE, run_config, train_group
 
 from seqcap.errors import InputError
-from seqcap.files.tensors import load_weights
+from seqcap.files.tensors import load_weights, save_weights
 from seqcap.objectives import cross_entropy
 from seqcap.rewards.mixture import Mixture
 from seqcap.system.scratch import checkpoints
@@ -61,6 +61,20 @@ def test_a_run_stops_and_goes_on_from_its_last_good_state(small_images, monkeypa
     assert [load_weights(path)[1]["at"] for path in kept] == [epochs * STEPS_PER_EPOCH][: min(epochs, 1)]
     train_group(broken)
     assert Path("broken/seed1.safetensors").read_bytes() == Path("whole/seed1.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("at", [-1, 980, 2.5, None])
+def test_a_checkpoint_beyond_the_last_step_is_refused(small_images, monkeypatch, at):
+    run = run_config(training={"epochs": 2})
+    with monkeypatch.context() as patch:
+        broken_at(patch, STEPS_PER_EPOCH + 1, no_gradient)
+        with pytest.raises(InputError, match="the loss or its gradient is nan"):
+            train_group(run)
+    [path] = checkpoints(STAGE).rglob("*.safetensors")
+    tensors, metadata = load_weights(path)
+    save_weights(path, tensors, metadata | {"at": at})
+    with pytest.raises(InputError, match=rf"holds no state of this run \(it is at step {at} of 10\); delete it"):
+        train_group(run)
 
 
 @pytest.mark.parametrize("split", ["val", "train"])

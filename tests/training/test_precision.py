@@ -1,10 +1,15 @@
 """`precision: bfloat16`: cheaper products in training steps, everything else as in float32."""
 
-import os
-
 import pytest
 import torch
-from small_task import run_config, same_bytes, train_group, translation_config, write_translation_task
+from small_task import (
+    needs_precision,
+    run_config,
+    same_bytes,
+    train_group,
+    translation_config,
+    write_translation_task,
+)
 
 from seqcap.errors import InputError
 from seqcap.models.likelihood import ROWS, cross_entropy
@@ -18,10 +23,9 @@ IMAGE_MODELS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def emulated(monkeypatch):
-    """Where a processor has no instructions for bfloat16, the products are the same, only slower."""
-    monkeypatch.setattr(machine, "check_precision", lambda *_: None)
+@pytest.fixture
+def bfloat16():
+    needs_precision("bfloat16")
 
 
 @pytest.fixture
@@ -48,7 +52,7 @@ def first_step(run):
 
 
 @pytest.mark.parametrize("architecture", [*IMAGE_MODELS, "translator"])
-def test_loss_and_gradients_are_those_of_float32_rounded(task, architecture):
+def test_loss_and_gradients_are_those_of_float32_rounded(task, bfloat16, architecture):
     exact, gradients, *_ = first_step(run_of(architecture))
     rounded, found, state, _ = first_step(run_of(architecture, precision="bfloat16"))
     assert rounded != exact
@@ -60,7 +64,7 @@ def test_loss_and_gradients_are_those_of_float32_rounded(task, architecture):
 
 
 @pytest.mark.parametrize("architecture", [*IMAGE_MODELS, "translator"])
-def test_products_are_rounded_while_training_only(task, architecture):
+def test_products_are_rounded_while_training_only(task, bfloat16, architecture):
     *_, state, batch = first_step(run_of(architecture, precision="bfloat16"))
     captioner, captions = state.learner.captioner, batch.captions[:, 0]
     with torch.no_grad():
@@ -92,7 +96,7 @@ def test_cross_entropy_is_torch_s(reduction):
     torch.testing.assert_close(rounded, gradient, rtol=2**-7, atol=1e-8)
 
 
-def test_an_interrupted_run_resumes_to_the_same_bytes(task, killed_after_saving):
+def test_an_interrupted_run_resumes_to_the_same_bytes(task, bfloat16, killed_after_saving):
     """In the precision that it was begun in alone."""
     run = run_of("transformer", precision="bfloat16")
     [[expected]] = train_group(run.model_copy(update={"weights": "one"}))
@@ -103,14 +107,20 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, killed_after_saving)
 
 
 def test_a_processor_without_the_instructions_is_one_line(task, monkeypatch):
-    monkeypatch.undo()
-    os.chdir(task)
+    problem = (
+        "params.yaml: precision is 'bfloat16', but torch finds neither AVX512-BF16 nor AMX on this CPU; use float32"
+    )
+    monkeypatch.setattr(machine, "_lstm_takes_bfloat16", lambda: True)
     for has in ({"avx512_bf16": True}, {"amx_bf16": True}):
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda has=has: has)
         machine.check_precision("bfloat16", torch.device("cpu"))
+    # ONEDNN_MAX_CPU_ISA forbids them.
+    monkeypatch.setattr(machine, "_lstm_takes_bfloat16", lambda: False)
+    with pytest.raises(InputError, match=problem):
+        machine.check_precision("bfloat16", torch.device("cpu"))
+    monkeypatch.setattr(machine, "_lstm_takes_bfloat16", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": False})
     machine.check_precision("float32", torch.device("cpu"))
-    problem = "params.yaml: precision is 'bfloat16', but this CPU has neither AVX512-BF16 nor AMX; use float32"
     with pytest.raises(InputError, match=problem):
         train_group(run_config(precision="bfloat16"))
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: including_emulation)

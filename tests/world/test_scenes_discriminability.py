@@ -1,7 +1,6 @@
 """Of how many scenes captions are true: always as `check` says of one scene after the other."""
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -175,11 +174,9 @@ def test_a_literal_listener_guesses_among_what_is_true():
     assert [found[f"literal_R@{k}"] for k in (1, 5, 10)] == pytest.approx([1 / 12, 5 / 12, 10 / 12])
 
 
-def test_thousands_of_captions_take_seconds():
-    matcher = Matcher({number: sample(np.random.default_rng([45, number])) for number in range(500)})
-    begin = time.process_time()
-    for words in broken(2000):
-        matcher.measures(0, words)
-    for text in ("dog " * 40, "dog left of " * 8 + "dog", "dogs " * 20, "red dog dog " * 10, "people " * 9):
-        matcher.measures(0, text.split())
-    assert time.process_time() - begin < 2
+@pytest.mark.parametrize("text", ["dog " * 40, "dog left of " * 8 + "dog", "red dog dog " * 10, "people " * 9])
+def test_long_repetitions_end(text):
+    """To try every choice of dogs would take for ever."""
+    assert true_of(Matcher(DOGS), text.split()) == {
+        item for item, scene in DOGS.items() if check(text.split(), scene).precision == 1
+    }

@@ -3,9 +3,9 @@
 Both give a table of words and vectors (`schemas.embeddings_schema`). The end of a caption is the word "<eos>".
 """
 
+from functools import partial
 from pathlib import Path
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -16,6 +16,7 @@ from seqcap.data.text import open_text
 from seqcap.data.vocabulary import EOS, SPECIALS, Vocabulary
 from seqcap.errors import InputError
 from seqcap.files.schemas import embeddings_schema
+from seqcap.system.compilation import compiled
 from seqcap.system.progress import progress
 
 Floats = npt.NDArray[np.float32]
@@ -88,7 +89,7 @@ def cooccurrences(
 
 
 # With sums in any order, the dot product can use the whole vector register.
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@partial(compiled, fastmath={"reassoc", "contract"})
 def _epoch(
     rows: Ints,
     columns: Ints,

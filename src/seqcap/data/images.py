@@ -10,12 +10,22 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
+from PIL import ExifTags, Image, UnidentifiedImageError
 
 from seqcap.errors import InputError
 
 # The formats of photographs. Pillow also opens formats that run programs: for EPS it calls Ghostscript.
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
+# EXIF's orientations but 1, which is upright: how to turn what the sensor saw.
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 # Seven times a 12-megapixel photograph. A larger image is a decompression bomb or not the right file.
 MAX_PIXELS = 80_000_000
 
@@ -86,8 +96,8 @@ class ImageSource:
         return [file for file in files if not _is_file(self.path.joinpath(*self._parts(file)))]
 
     def read(self, file: str) -> Image.Image:
-        """One image as 8-bit RGB. Transparency becomes white; 16-bit levels keep their upper 8 bits. An `InputError` if
-        the image is missing, truncated, damaged, too large or of an unknown format."""
+        """One image as 8-bit RGB, upright as its EXIF says. Transparency becomes white; 16-bit levels keep their upper
+        8 bits. An `InputError` if the image is missing, truncated, damaged, too large or of an unknown format."""
         fix = "restore this image, or drop it from the dataset"
         return _decoded(self.content(file), self.path, f"image {file!r} ", fix)
 
@@ -158,7 +168,18 @@ def _is_file(path: Path) -> bool:
 
 def _decoded(content: bytes, path: Path, what: str, fix: str) -> Image.Image:
     with opened(content, FORMATS, path, what, fix) as image:
-        return rgb(image)
+        return rgb(_upright(image))
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """An image as its EXIF says it was held: phones store photographs as the sensor saw them."""
+    # TIFFs turn when they are loaded.
+    image.load()
+    try:
+        orientation = image.getexif().get(ExifTags.Base.Orientation)
+    except Exception:  # Damaged EXIF raises many kinds of errors; the pixels are whole.
+        return image
+    return image.transpose(TURNS[orientation]) if orientation in TURNS else image
 
 
 @contextmanager

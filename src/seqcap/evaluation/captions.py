@@ -1,11 +1,11 @@
 """Scores of captions of images or clips: one row per caption, metric and run (metrics: `seqcap.metrics.registry`).
 - every caption: `CIDEr`, `precision_true`, `recall_true` and `all_true` (1 for a caption that says something and
   nothing false);
-- greedy captions and the best of the beam: the others of `registry.QUALITY`, `reward_<name>` for every reward of the
-  paper's runs, `words` (how many) and `seq-rep-2`;
+- greedy captions and the best of the beam: the others of `registry.QUALITY_TABLE`, `reward_<name>` for every reward of
+  the paper's runs, `words` (how many) and `seq-rep-2`;
 - a decoder's set of captions of an image (rank null): `Div1`, `Div2`, `self-CIDEr` and `recall_true`;
-- the split (item null): all of `registry.QUALITY`, `mBleu1`-`mBleu4`, `Self-BLEU4`, `oracle` (CIDEr of each image's
-  best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings` (percent).
+- the split (item null): all of `registry.QUALITY_TABLE`, `mBleu1`-`mBleu4`, `Self-BLEU4`, `oracle` (CIDEr of each
+  image's best caption), `vocabulary`, `length` (words), `log_prob_mean`, `novel`, `unique` and `bad_endings` (percent).
 Each image also has its counts of BLEU and mBLEU (`Metric.statistics`). The true ones need scene graphs of all images.
 Human captions are run `human`, with the true ones only: against themselves other metrics mean nothing."""
 
@@ -20,7 +20,7 @@ from seqcap.evaluation import server
 from seqcap.evaluation.inputs import DecodedRun, Sets, first, flat, read_references, read_runs
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.quality import Measured
-from seqcap.metrics.registry import METRICS
+from seqcap.metrics.registry import METRICS, SERVER
 from seqcap.rewards import PARSES
 from seqcap.system.progress import progress
 from seqcap.tasks import ARTIFACTS
@@ -47,7 +47,8 @@ def evaluate(config: EvaluationConfig) -> pa.Table:
     every = [caption for run in runs for sets in run.captions.values() for caption in flat(sets)]
     best = [caption for run in runs for decoder in BEST for caption in first(run.captions[decoder])]
     cider = quality.measure(references, every, ["CIDEr"])["CIDEr"].per_caption
-    full = quality.measure(references, best, kept=PARSES.parent)
+    full = quality.measure(references, best, SERVER, PARSES.parent)
+    full["SPIDEr_sum"] = quality.spider_sum(full)
     rewards = {name: mixed(weights, full) for name, weights in config.rewards.items()}
     rows: list[pa.Table] = []
     at = at_best = 0

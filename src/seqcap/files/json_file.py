@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.errors import InputError
+from seqcap.files.reading import read_text
 from seqcap.files.writing import atomic
 
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # a surrogate (half of a UTF-16 pair), as JSON escapes it
@@ -22,7 +23,7 @@ def read_json(path: str | Path) -> Any:
     """Reads a JSON file. Keys that come twice and lone surrogates, which cannot be written, are an `InputError`."""
     fix = "restore or re-download the file"
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path)
         value = json.loads(text, object_pairs_hook=unique_object)
         if SURROGATE.search(text):
             # Fails unless all surrogates come in pairs.

@@ -1,7 +1,9 @@
-"""Weights as safetensors: the same tensors and metadata give the same bytes. Pickle is never read."""
+"""Weights as safetensors: the same tensors and metadata give the same bytes. Pickle is never read.
+The format itself does not notice a changed bit, so a checksum of tensors and metadata lies beside the metadata."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,16 +17,22 @@ from seqcap.files.writing import atomic
 if TYPE_CHECKING:
     import torch
 
+CHECKSUM = "checksum"  # its key among the metadata
+
 
 def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata: dict[str, Any]) -> None:
-    """Writes tensors and metadata. The metadata are one JSON string, since safetensors does not sort several keys."""
+    """Writes tensors, metadata and a checksum of both. The metadata are one JSON string, since safetensors does not
+    sort several keys."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())}
+    # As it will be read: JSON turns numbers into text where they are keys.
+    content = json.loads(json.dumps(metadata))
+    content[CHECKSUM] = _checksum(on_cpu, content)
     with atomic(path) as temporary:
         try:
-            save_file(on_cpu, temporary, metadata={"seqcap": json.dumps(metadata, sort_keys=True)})
+            save_file(on_cpu, temporary, metadata={"seqcap": json.dumps(content, sort_keys=True)})
         except SafetensorError as error:
             # Raised also for a full disk.
             raise OSError(str(error)) from None
@@ -32,7 +40,7 @@ def save_weights(path: str | Path, tensors: Mapping[str, torch.Tensor], metadata
 
 def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Reads the tensors, on the CPU, and the metadata of a safetensors file; an `InputError` for a weight that is NaN
-    or infinite."""
+    or infinite, or another content than was written. Files of others have no checksum."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -47,6 +55,9 @@ def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
         raise InputError(path, f"has metadata that are not JSON ({error})", mend(path)) from None
     if not isinstance(metadata, dict):
         raise InputError(path, f"has metadata that are no object, but {metadata!r:.60}", mend(path))
+    written = metadata.pop(CHECKSUM, None)
+    if written is not None and written != _checksum(tensors, metadata):
+        raise InputError(path, "is damaged (its checksum is of another content)", mend(path))
     for name, tensor in tensors.items():
         try:
             finite = not tensor.is_floating_point() or bool(tensor.isfinite().all())
@@ -55,3 +66,15 @@ def load_weights(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, A
         if not finite:
             raise InputError(path, f"weight {name!r} is NaN or infinite", mend(path))
     return tensors, metadata
+
+
+def _checksum(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, Any]) -> str:
+    """A hash of the metadata and of the tensors' names, types, shapes and bytes."""
+    import torch
+
+    digest = hashlib.blake2b(json.dumps(metadata, sort_keys=True).encode(), digest_size=16)
+    for name, tensor in sorted(tensors.items()):
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        content: Any = tensor.reshape(-1).view(torch.uint8).numpy()
+        digest.update(content)
+    return digest.hexdigest()

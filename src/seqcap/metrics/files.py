@@ -18,6 +18,7 @@ from seqcap.data.tokenizer import tokenize
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import read_table
+from seqcap.files.reading import read_stream, read_text
 from seqcap.files.schemas import DECODED, REFERENCES
 from seqcap.metrics.captions import Caption
 
@@ -90,7 +91,7 @@ def _readable(path: Path) -> Iterator[Path]:
     if path != STDIN:
         yield path
         return
-    content = sys.stdin.buffer.read()
+    content = read_stream(sys.stdin.buffer, "standard input")
     suffix = ".json" if content.lstrip()[:1] in (b"{", b"[") else TEXT
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"stdin{suffix}"
@@ -104,7 +105,7 @@ def _readable(path: Path) -> Iterator[Path]:
 
 def _lines(path: Path) -> list[tuple[int, Caption]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         problem = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is not UTF-8 text"
         raise InputError(path, problem, "check the path, and write a caption a line") from None

@@ -11,7 +11,7 @@ from pycocoevalcap.rouge.rouge import Rouge
 from seqcap.metrics.captions import Floats, ImageCaption, References, check_captions, joined, joined_references
 from seqcap.metrics.meteor import Meteor, MeteorUnavailable
 from seqcap.metrics.quality import Measured, bleu_orders, chosen
-from seqcap.metrics.registry import QUALITY, check_quality
+from seqcap.metrics.registry import QUALITY, find_metrics
 from seqcap.rewards.kernels import ORDERS, STATISTICS
 from seqcap.rewards.meteor import meteor_from_statistics, summable
 
@@ -24,11 +24,11 @@ def measure(
     """As `quality.measure`, by the official programs; and the reasons why metrics have no value. METEOR needs Java;
     SPICE and SPIDEr never have a value."""
     check_captions(references, captions)
-    check_quality(metrics)
+    metrics = find_metrics(metrics)
     texts = joined_references(references)
     spoken = [(image_id, joined(image_id, tokens)) for image_id, tokens in captions]
     measured: dict[str, Measured] = {}
-    reasons = {metric: NO_SPICE for metric in ("SPICE", "SPIDEr") if metric in metrics}
+    reasons: dict[str, str] = {metric: NO_SPICE for metric in ("SPICE", "SPIDEr") if metric in metrics}
     if any(metric.startswith("BLEU") for metric in metrics):
         measured |= bleu_orders(bleu_statistics((text, texts[image_id]) for image_id, text in spoken))
     if "METEOR" in metrics:

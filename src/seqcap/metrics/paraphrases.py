@@ -1,8 +1,8 @@
 """Selects METEOR's paraphrases for scoring: of 5 million pairs, those whose phrases both occur in the captions.
 Unpacking and numbering all phrases takes seconds, so the numbers are kept in a file."""
 
-import contextlib
 import os
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seqcap.errors import InputError
+from seqcap.errors import InputError, warn
+from seqcap.files.advice import warn_unkept
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import PARAPHRASES
 from seqcap.rewards.kernels import Ints, Keys, Slots, kernel
@@ -37,11 +38,11 @@ BITS = np.uint64(26)  # 2^26 bits, 8 MB: a million n-grams set one bit in 60
 def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None) -> Lexicon:
     """METEOR's lexicon of all captions, hypotheses and references, with all paraphrases that can match: both phrases
     occur in the captions. `words` as for `Lexicon`; caption c is tokens[captions[c] : captions[c + 1]]; the numbered
-    phrases are kept in folder `kept`, if any. InputError if METEOR's files or the kept file are missing or damaged."""
+    phrases are kept in folder `kept`, if any. InputError if METEOR's files are missing or damaged."""
     lexicon = Lexicon(words, PARAPHRASES.empty_table())
     vocabulary = byte_strings(sorted(vocabulary_of(words)))
     spoken = mark(*cook_captions(tokens, captions, lexicon.words, lexicon.longest), *vocabulary)
-    table = numbered(kept)
+    table = _loaded(kept)
     phrases, rights = table["phrase"], table["right"].combine_chunks()
     found = marked(*string_bytes(phrases), spoken)
     left = np.repeat(np.arange(len(table)), rights.value_lengths())
@@ -54,8 +55,15 @@ def lexicon_of(words: list[str], tokens: Ints, captions: Ints, kept: Path | None
     return lexicon
 
 
+@lru_cache(maxsize=1)
+def _loaded(kept: Path | None) -> pa.Table:
+    """The phrases, 80 MB, read once per process: a reward asks for them at every step."""
+    return numbered(kept)
+
+
 def numbered(kept: Path | None) -> pa.Table:
-    """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own; errors as in `lexicon_of`."""
+    """METEOR's phrases, of schema NUMBERED, from the kept file or METEOR's own; errors as in `lexicon_of`. A kept file
+    that is damaged is made anew, and one that cannot be written is done without; a warning says so."""
     source = meteor_file("data/paraphrase-en.gz")
     if kept is None:
         return _number(source)
@@ -63,12 +71,21 @@ def numbered(kept: Path | None) -> pa.Table:
     with source.open("rb") as file:
         file.seek(-min(8, source.stat().st_size), os.SEEK_END)
         path = kept / f"meteor_phrases_{file.read().hex()}.parquet"
-    if not path.exists():
-        table = _number(source)
-        # Without the file, only the next scoring takes longer.
-        with contextlib.suppress(InputError):
-            write_table(path, table, NUMBERED)
-        return table
+    # `Path.exists` fails in a folder that may not be entered.
+    if os.path.exists(path):  # noqa: PTH110
+        try:
+            return _read_numbered(path)
+        except InputError as error:
+            warn(f"METEOR's phrases are numbered anew, since those that were kept cannot be read: {error}")
+    table = _number(source)
+    try:
+        write_table(path, table, NUMBERED)
+    except InputError:
+        warn_unkept(path)
+    return table
+
+
+def _read_numbered(path: Path) -> pa.Table:
     table = read_table(path, NUMBERED)
     rows = pc.min_max(table["right"].combine_chunks().flatten()).as_py()
     if len(table) and not 0 <= rows["min"] <= rows["max"] < len(table):

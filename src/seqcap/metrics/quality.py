@@ -3,8 +3,8 @@ and CIDEr are pycocoevalcap's (`official.py`), METEOR is the jar's. SPICE has an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +14,12 @@ import numpy.typing as npt
 from seqcap.data.vocabulary import PAD
 from seqcap.errors import InputError
 from seqcap.metrics.captions import Caption, Floats, ImageCaption, References, check_captions
-from seqcap.metrics.registry import QUALITY, check_quality
+from seqcap.metrics.registry import QUALITY, find_metrics
 from seqcap.rewards import PARSES
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.corpus import bleu_from_statistics
+from seqcap.rewards.frequencies import DocumentFrequencies, NumberedReferences
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import LARGEST_ID
 from seqcap.rewards.sequences import References as CookedReferences
@@ -37,6 +38,11 @@ class Measured:
         """The corpus value, not always the mean, of all captions or of some (indices or a mask)."""
         chosen = self.statistics if rows is None else self.statistics[np.asarray(rows)]
         return float(self.aggregate(chosen.sum(axis=0)))
+
+    def by_image(self, number: int) -> Measured:
+        """With a row of statistics for each image, of `number` captions in a row."""
+        statistics = self.statistics.reshape(-1, number, self.statistics.shape[1]).sum(axis=1)
+        return replace(self, statistics=statistics)
 
     @classmethod
     def mean(cls, per_caption: Floats) -> Measured:
@@ -84,43 +90,67 @@ class Coder:
 def measure(
     references: References,
     captions: Sequence[ImageCaption],
-    metrics: Collection[str] = QUALITY,
+    metrics: Iterable[str] = QUALITY,
     kept: Path | None = None,
+    frequencies: DocumentFrequencies | None = None,
 ) -> dict[str, Measured]:
     """Scores captions, any number per image and in any order; returns metric -> values, x1 scale, in their order.
-    CIDEr's document frequencies are those of all references given; with one image, CIDEr is 0. Empty captions score 0.
-    METEOR and SPICE are imported only if they are among the metrics; SPICE's parses and METEOR's numbered phrases stay
-    in folder `kept`. InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`."""
+    Metrics are named in any spelling of `registry.find_metrics`. CIDEr's document frequencies are those of all
+    references given, of which one image alone gives 0, or `frequencies`. Empty captions score 0. METEOR and SPICE are
+    imported only if they are among the metrics; SPICE's parses and METEOR's numbered phrases stay in folder `kept`.
+    InputError for a metric that is not of `registry.QUALITY`, or as in `check_captions`."""
     check_captions(references, captions)
-    check_quality(metrics)
+    wanted = find_metrics(metrics)
     coder = Coder()
     place = {image_id: index for index, image_id in enumerate(references)}
     cooked = coder.cook(references.values())
     rows = coder.rows([tokens for _, tokens in captions])
     image = np.array([place[image_id] for image_id, _ in captions], dtype=np.int64)
     measured: dict[str, Measured] = {}
-    if any(metric.startswith("BLEU") for metric in metrics):
+    if any(metric.startswith("BLEU") for metric in wanted):
         measured |= bleu_orders(Bleu(cooked).statistics(rows, image))
-    if "METEOR" in metrics:
-        from seqcap.metrics.paraphrases import lexicon_of
-        from seqcap.rewards.meteor import Meteor, meteor_from_statistics
-
-        lengths = (rows != PAD).sum(axis=1)
-        tokens = np.concatenate([cooked.tokens, rows[rows != PAD]])
-        bounds = np.concatenate([cooked.captions, cooked.captions[-1] + lengths.cumsum()])
-        lexicon = lexicon_of([""] * FIRST_ID + coder.words, tokens, bounds, kept)
-        measured["METEOR"] = Measured(*Meteor(cooked, lexicon).measure(rows, image), meteor_from_statistics)
-    if "ROUGE_L" in metrics:
+    if "METEOR" in wanted:
+        measured["METEOR"] = meteor_of(coder, cooked, rows, image, kept)
+    if "ROUGE_L" in wanted:
         measured["ROUGE_L"] = Measured.mean(RougeL(cooked).score(rows, image))
-    if {"CIDEr", "SPIDEr"} & set(metrics):
-        measured["CIDEr"] = Measured.mean(CiderD(cooked).score(rows, image))
-    if {"SPICE", "SPIDEr"} & set(metrics):
+    if {"CIDEr", "SPIDEr"} & set(wanted):
+        if frequencies is None:
+            cider = CiderD(cooked).score(rows, image)
+        else:
+            cider = cider_of(list(references.values()), [tokens for _, tokens in captions], image, frequencies)
+        measured["CIDEr"] = Measured.mean(cider)
+    if {"SPICE", "SPIDEr"} & set(wanted):
         from seqcap.metrics.spice import spice
         from seqcap.spice.cache import CachedParser
 
         parser = CachedParser(None if kept is None else kept / PARSES.name)
         measured["SPICE"] = Measured.mean(spice(references, captions, parser))
-    return chosen(measured, metrics)
+    return chosen(measured, wanted)
+
+
+def meteor_of(coder: Coder, cooked: CookedReferences, rows: Ints, image: Ints, kept: Path | None) -> Measured:
+    """METEOR of captions as ids [n, time] of the coder; `kept` and errors as in `measure`."""
+    from seqcap.metrics.paraphrases import lexicon_of
+    from seqcap.rewards.meteor import Meteor, meteor_from_statistics
+
+    lengths = (rows != PAD).sum(axis=1)
+    tokens = np.concatenate([cooked.tokens, rows[rows != PAD]])
+    bounds = np.concatenate([cooked.captions, cooked.captions[-1] + lengths.cumsum()])
+    lexicon = lexicon_of([""] * FIRST_ID + coder.words, tokens, bounds, kept)
+    return Measured(*Meteor(cooked, lexicon).measure(rows, image), meteor_from_statistics)
+
+
+def cider_of(
+    references: Sequence[Sequence[Caption]],
+    captions: Sequence[Caption],
+    image: Ints,
+    frequencies: DocumentFrequencies,
+) -> Floats:
+    """CIDEr [n] with document frequencies of other images; without EOS, as always in evaluation."""
+    frequencies.check_against(references)
+    numbered = NumberedReferences(references, frequencies.numbers)
+    rows = numbered.rows(captions, image.tolist(), [False] * len(captions))
+    return CiderD(numbered.plain, frequencies.table).score(rows, image)
 
 
 def bleu_orders(statistics: Floats) -> dict[str, Measured]:
@@ -133,7 +163,12 @@ def bleu_orders(statistics: Floats) -> dict[str, Measured]:
 
 
 def chosen(measured: dict[str, Measured], metrics: Collection[str]) -> dict[str, Measured]:
-    """The given metrics in the order of `QUALITY`, with SPIDEr as the sum of CIDEr and SPICE."""
+    """The given metrics in the order of `QUALITY`, with SPIDEr as the mean of CIDEr and SPICE."""
     if "SPIDEr" in metrics and {"CIDEr", "SPICE"} <= set(measured):
-        measured["SPIDEr"] = Measured.mean(measured["CIDEr"].per_caption + measured["SPICE"].per_caption)
+        measured["SPIDEr"] = Measured.mean(spider_sum(measured).per_caption / 2)
     return {metric: measured[metric] for metric in QUALITY if metric in metrics and metric in measured}
+
+
+def spider_sum(measured: Mapping[str, Measured]) -> Measured:
+    """SPIDEr as its paper has it (Liu et al., ICCV 2017, section 3.2): the sum of CIDEr and SPICE, not the mean."""
+    return Measured.mean(measured["CIDEr"].per_caption + measured["SPICE"].per_caption)

@@ -46,8 +46,8 @@ def run_experiment(
         recover(publish_to.resolve())
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
-        # With the clone's own code.
-        if run_python(folder, "-m", "seqcap", "graph") != 0:
+        # With the clone's own code; a project without it has another graph.
+        if (folder / "src/seqcap").is_dir() and run_python(folder, "-m", "seqcap", "graph") != 0:
             raise InputError(folder / GRAPH, "cannot be derived from the parameters", "see above")
         # Only what the report needs: not the data of tasks that the experiment leaves out.
         if papers:

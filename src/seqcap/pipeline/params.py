@@ -13,6 +13,7 @@ from seqcap.config.data import Corpus, Glove
 from seqcap.config.training import Precision, Training
 from seqcap.data import datasets
 from seqcap.errors import InputError
+from seqcap.files.reading import read_text
 from seqcap.papers import check as check_papers
 from seqcap.pipeline.overlay import NAMED, overlay, trained_runs
 from seqcap.pipeline.validation import Section, validated
@@ -317,7 +318,7 @@ def is_parameter_file(name: str) -> bool:
 def read_yaml(path: Path) -> dict[str, Any]:
     """The parameters in a YAML file; an `InputError` if it cannot be read, or its sections are no mappings."""
     try:
-        content = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        content = YAML(typ="safe").load(read_text(path))
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "run from the repository's root") from None
     except (UnicodeDecodeError, YAMLError, ValueError) as error:

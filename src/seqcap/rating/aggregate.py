@@ -7,6 +7,7 @@ Vered et al., ICCV 2019, table 5.
 """
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from seqcap.errors import InputError
+from seqcap.files.reading import read_text
 from seqcap.rating import Entry, Key, Task, read_key
 from seqcap.report.statistics import bootstrap_interval
 
@@ -103,15 +105,14 @@ def read_answers(files: Sequence[Path], key: Key) -> pd.DataFrame:
 def _read_rows(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
     try:
         # A spreadsheet program may have put a byte order mark before the header.
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            if tuple(reader.fieldnames or ()) != COLUMNS:
-                found = ", ".join(reader.fieldnames or ()) or "nothing"
-                raise InputError(path, f"has columns {found:.120}", f"expected {', '.join(COLUMNS)}")
-            for row in reader:
-                if None in row or None in row.values():
-                    raise InputError(path, f"line {reader.line_num} has not {len(COLUMNS)} values", "restore the file")
-                yield reader.line_num, row
+        reader = csv.DictReader(io.StringIO(read_text(path, "utf-8-sig", newline=""), newline=""), strict=True)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            found = ", ".join(reader.fieldnames or ()) or "nothing"
+            raise InputError(path, f"has columns {found:.120}", f"expected {', '.join(COLUMNS)}")
+        for row in reader:
+            if None in row or None in row.values():
+                raise InputError(path, f"line {reader.line_num} has not {len(COLUMNS)} values", "restore the file")
+            yield reader.line_num, row
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "check the path") from None
     except (UnicodeDecodeError, csv.Error) as error:

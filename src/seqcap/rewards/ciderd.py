@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from seqcap.rewards.kernels import Frequencies, cider_d, cook_cider, fill_table
+from seqcap.rewards.kernels import Frequencies, Ints, Keys, cider_d, cook_cider, fill_table
 from seqcap.rewards.sequences import References
 
 if TYPE_CHECKING:
@@ -20,17 +20,23 @@ def document_frequencies(references: References) -> Frequencies:
     """Counts, for each n-gram, the images with a reference that contains it: of the training set for rewards, of the
     scored split for evaluation."""
     # An image has an n-gram once in the union of its captions.
-    grams, images = np.unique(references.cooked.union, return_counts=True)
+    grams, counts = np.unique(references.cooked.union, return_counts=True)
+    return frequency_table(grams, counts, len(references))
+
+
+def frequency_table(grams: Keys, counts: Ints, images: int) -> Frequencies:
+    """The weights of n-grams (packed as in `kernels`) of which each is in a reference of `counts` of the `images`."""
     # At most half full.
     log_capacity = max(10, (2 * len(grams)).bit_length())
-    table, frequency = fill_table(grams, images, log_capacity)
-    idf = np.log(len(references)) - np.log(np.maximum(frequency, 1))
+    table, frequency = fill_table(grams, counts, log_capacity)
+    idf = np.log(images) - np.log(np.maximum(frequency, 1))
     return Frequencies(table, np.uint64(64 - log_capacity), idf)
 
 
 class CiderD:
-    """CIDEr-D as a reward; see `mixture.Metric`. `frequencies` None counts document frequencies over `references`, of
-    which one image alone would give all zeros: never count them over a batch."""
+    """CIDEr-D as a reward; see `mixture.Metric`. PAD is 0 and EOS is 2, as in this package's vocabularies: for ids of
+    another tokenizer there is `library.reward.TokenReward`. `frequencies` None counts document frequencies over
+    `references`, of which one image alone would give all zeros: never count them over a batch."""
 
     def __init__(self, references: References, frequencies: Frequencies | None = None) -> None:
         frequencies = frequencies or document_frequencies(references)

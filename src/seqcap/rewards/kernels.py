@@ -5,11 +5,12 @@ only the file of the outermost function: after a change elsewhere it would run s
 `tests/plain_rewards.py` holds the same computations as readable Python."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from seqcap.system.compilation import compiled
 
 ORDERS = 4
 # BLEU counts of one caption: matches of orders 1-4, guesses of orders 1-4, its length, the closest reference length.
@@ -51,7 +52,7 @@ class Frequencies(NamedTuple):
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compiles without the interpreter and its lock; caches machine code on disk."""
-    return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(function))
+    return compiled(function)
 
 
 @kernel

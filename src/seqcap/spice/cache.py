@@ -1,5 +1,6 @@
 """Parses of captions in a Parquet file, so that all runs together parse a caption once."""
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
 
+from seqcap.errors import InputError, warn
+from seqcap.files.advice import warn_unkept
 from seqcap.files.parquet import read_table, write_table
 from seqcap.files.schemas import SCENE_GRAPHS
 from seqcap.spice.matching import Tuples
@@ -21,8 +24,9 @@ ROWS = 50_000  # rows that become Python objects at once
 class CachedParser:
     """Turns captions into tuples, with a file of earlier parses (`schemas.SCENE_GRAPHS`).
     The file is written whole, atomically, every 20,000 captions, and several processes may share it. Parses by another
-    version of the parser are not used, and the next write drops them. Without a path nothing is kept. Without a parser
-    it makes one with a process for each core; an `InputError` if spaCy or its model is not installed."""
+    version of the parser are not used, and the next write drops them. A damaged file is made anew, and one that cannot
+    be written is done without; a warning says so. Without a path nothing is kept. Without a parser it makes one with a
+    process for each core; an `InputError` if spaCy or its model is not installed."""
 
     def __init__(self, path: str | Path | None = None, parser: Parser | None = None) -> None:
         self.parser = Parser() if parser is None else parser
@@ -30,7 +34,7 @@ class CachedParser:
 
     def parse(self, texts: Iterable[str]) -> dict[str, Tuples]:
         """The tuples of every caption, by its text as given; none for a caption without words (empty, punctuation,
-        emoji). InputError if the file is damaged or cannot be written."""
+        emoji)."""
         spelled = {text: normalised(text) for text in texts}
         wanted = dict.fromkeys(text for text in spelled.values() if text)
         parsed = {"": (), **self._stored(wanted)}
@@ -49,9 +53,14 @@ class CachedParser:
         return {text: parsed[spelling] for text, spelling in spelled.items()}
 
     def _read(self) -> pa.Table:
-        if self._path is None or not self._path.exists():
+        # `Path.exists` fails in a folder that may not be entered.
+        if self._path is None or not os.path.exists(self._path):  # noqa: PTH110
             return SCENE_GRAPHS.empty_table()
-        table = read_table(self._path, SCENE_GRAPHS)
+        try:
+            table = read_table(self._path, SCENE_GRAPHS)
+        except InputError as error:
+            warn(f"captions are parsed anew, since the earlier parses cannot be read: {error}")
+            return SCENE_GRAPHS.empty_table()
         return table.filter(pc.equal(table["parser"], self.parser.version))
 
     def _stored(self, wanted: Mapping[str, None]) -> dict[str, Tuples]:
@@ -73,8 +82,11 @@ class CachedParser:
             [pa.array(column, kind) for column, kind in zip(columns, SCENE_GRAPHS.types, strict=True)],
             schema=SCENE_GRAPHS,
         )
-        with locked(self._path.with_name(f".{self._path.name}.lock"), "adds parses"):
-            before = self._read()
-            # Another process may have added the same captions.
-            known = pc.is_in(before["text"], rows["text"])
-            write_table(self._path, pa.concat_tables([before.filter(pc.invert(known)), rows]), SCENE_GRAPHS)
+        try:
+            with locked(self._path.with_name(f".{self._path.name}.lock"), "adds parses"):
+                before = self._read()
+                # Another process may have added the same captions.
+                known = pc.is_in(before["text"], rows["text"])
+                write_table(self._path, pa.concat_tables([before.filter(pc.invert(known)), rows]), SCENE_GRAPHS)
+        except InputError:
+            warn_unkept(self._path)

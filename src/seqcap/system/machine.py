@@ -49,10 +49,25 @@ def check_precision(precision: str, device: torch.device) -> None:
     if device.type == "cuda":
         what, there = "this GPU has no instructions for it", torch.cuda.is_bf16_supported(including_emulation=False)
     else:
-        what = "this CPU has neither AVX512-BF16 nor AMX"
-        there = any(has and "bf16" in name for name, has in torch.cpu.get_capabilities().items())
+        what = "torch finds neither AVX512-BF16 nor AMX on this CPU"
+        instructions = any(has and "bf16" in name for name, has in torch.cpu.get_capabilities().items())
+        there = instructions and _lstm_takes_bfloat16()
     if not there:
         raise InputError("params.yaml", f"precision is {precision!r}, but {what}", "use float32")
+
+
+def _lstm_takes_bfloat16() -> bool:
+    """Whether an LSTM can be trained so: ONEDNN_MAX_CPU_ISA may forbid the instructions that a CPU has."""
+    import torch
+
+    # Without first weights, which would be drawn from torch's generator.
+    lstm = torch.nn.LSTM(8, 8, device="meta").to_empty(device="cpu")
+    try:
+        with torch.autocast("cpu", torch.bfloat16):
+            lstm(torch.zeros(1, 1, 8))
+    except RuntimeError:
+        return False
+    return True
 
 
 def workers() -> int:

