@@ -53,8 +53,8 @@ VICTIMS = {
 }
 # The stages that have checkpoints, and where they put their weights.
 WEIGHTS = {
-    "pretrain": "artifacts/pretrain/{stage}/seed{seed}.safetensors",
-    "retriever": "artifacts/retriever/{stage}/seed{seed}.safetensors",
+    "pretrain": "starts/pretrain/{stage}/seed{seed}.safetensors",
+    "retriever": "starts/retriever/{stage}/seed{seed}.safetensors",
     "train": "artifacts/*/train/{stage}/{run}/seed{seed}.safetensors",
 }
 OVERLAYS = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
@@ -129,7 +129,7 @@ def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
     for stage in stages:
         kind, _, name = stage.partition("-")
         steps, unfinished = {}, False
-        for path in (folder / "scratch" / f"{kind}@{name}").glob("*/seed*.safetensors") if kind in WEIGHTS else ():
+        for path in (folder / "scratch" / stage).glob("*/seed*.safetensors") if kind in WEIGHTS else ():
             seed = path.name.removeprefix("seed").partition(".")[0].partition("_")[0]
             run = name if kind == "retriever" else path.parent.name.rpartition("-")[0]
             with safe_open(path, framework="np") as file:
@@ -162,7 +162,7 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
 def outputs(folder: Path) -> dict[str, str]:
     """Path -> hash of every output of a graph, and stage -> DVC's record of it."""
     found = {}
-    for part in ("artifacts", "configs", "reports"):
+    for part in ("artifacts", "starts", "configs", "reports"):
         for path in sorted((folder / part).rglob("*")):
             name = str(path.relative_to(folder))
             if path.is_file() and path.name != PROVENANCE and not name.startswith(NOT_COMPARED):
@@ -179,7 +179,7 @@ def records(folder: Path) -> dict[str, Any]:
 
 def begin_anew(folder: Path) -> None:
     """Deletes the outputs of a graph."""
-    for name in ("artifacts", "configs", "scratch", ".dvc/tmp", ".dvc/cache"):
+    for name in ("artifacts", "starts", "configs", "scratch", ".dvc/tmp", ".dvc/cache"):
         shutil.rmtree(folder / name)
     clean = ["git", "clean", "--quiet", "--force", "-d", "reports", *lock_files(folder)]
     subprocess.run(clean, cwd=folder, check=True)

@@ -22,7 +22,7 @@ from seqcap.pipeline.repro import sections
 
 PUBLISHED = [f"reports/{experiment}/claims.csv" for experiment in ("flickr8k", "multi30k")]
 WEIGHTS = b"weights"
-CACHED = "artifacts/encoder/image.safetensors"
+CACHED = "starts/encoder/image.safetensors"
 
 
 def md5(content):

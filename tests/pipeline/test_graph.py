@@ -74,12 +74,12 @@ def test_what_a_group_reads_follows_from_its_runs(files):
         assert (config, task) == (f"configs/train/{group}.json", "artifacts/image")
         return others
 
-    assert reads("sle", "sle_sll") == ["artifacts/pretrain/lstm"]
+    assert reads("sle", "sle_sll") == ["starts/pretrain/lstm"]
     assert reads("smoothing", "smoothing_lstm_sequence_cider") == []
-    assert reads("spider", "spider_pg_bcmr") == ["artifacts/pretrain/lstm", "artifacts/words/image/paraphrases.parquet"]
-    frozen = ["artifacts/psst/train/psst_luo/luo_w34", "artifacts/retriever/listener"]
+    assert reads("spider", "spider_pg_bcmr") == ["starts/pretrain/lstm", "artifacts/words/image/paraphrases.parquet"]
+    frozen = ["artifacts/psst/train/psst_luo/luo_w34", "starts/retriever/listener"]
     assert reads("psst", "psst_frozen_luo_34") == frozen
-    assert reads("wtfrl", "wtfrl_weighted") == ["artifacts/pretrain/transformer", "artifacts/mined/reward"]
+    assert reads("wtfrl", "wtfrl_weighted") == ["starts/pretrain/transformer", "artifacts/mined/reward"]
 
 
 def test_a_run_may_read_all_that_there_is(files):
@@ -88,11 +88,11 @@ def test_a_run_may_read_all_that_there_is(files):
     # An objective whose embeddings SLE's other runs do not read.
     files[f"{SLE}:runs.xe_att"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
     (run, *_) = resolve(files.read())["train"]["psst_multinomial"].runs
-    paths = ["artifacts/retriever/listener", "artifacts/words/image/paraphrases.parquet"]
+    paths = ["starts/retriever/listener", "artifacts/words/image/paraphrases.parquet"]
     assert run.reads == dict(zip(("listener", "paraphrases"), paths, strict=True))
     assert derived(files, "psst")["train-psst_multinomial"]["deps"][3:] == paths
     start, *words = derived(files, "sle")["train-sle_xe_att"]["deps"][2:]
-    assert start == "artifacts/pretrain/attention"
+    assert start == "starts/pretrain/attention"
     assert {Path(path).stem for path in words} == {"embeddings", "paraphrases"}
 
 

@@ -12,7 +12,7 @@ from seqcap.files.writing import beside, copy_file, leftovers
 from seqcap.pipeline.graph import lock_files
 
 # What an experiment changes in its clone: its parameters, the graph, and what the pipeline writes and git tracks.
-CHANGING = ("params.yaml", "papers", "dvc.yaml", "dvc.lock", "reports")
+CHANGING = ("params.yaml", "papers", "dvc.yaml", "dvc.lock", "reports", "starts")
 # What an experiment runs.
 RUN = ("params.yaml", "papers", "scales", "dvc.yaml", "stages", "src")
 LISTED = 20  # how many uncommitted files a warning lists

@@ -49,8 +49,8 @@ def run_experiment(
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
         write_json(folder / EXPERIMENT, {"experiment": shown(experiment)})
-        # With the clone's own code.
-        if run_python(folder, "-m", "seqcap", "graph") != 0:
+        # With the clone's own code; a project without it has another graph.
+        if (folder / "src/seqcap").is_dir() and run_python(folder, "-m", "seqcap", "graph") != 0:
             raise InputError(folder / GRAPH, "cannot be derived from the parameters", "see above")
         # Only what the report needs: not the data of tasks that the experiment leaves out.
         needed = sorted(stage_graph(folder, [REPORT])[REPORT])

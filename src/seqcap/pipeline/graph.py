@@ -19,6 +19,7 @@ from ruamel.yaml.error import YAMLError
 from seqcap.config import CONFIGS, StageConfig, config_path
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json, write_json
+from seqcap.files.schemas import ORIGIN
 from seqcap.files.writing import atomic
 from seqcap.pipeline.params import PAPER_FILE, PAPERS, PARAMS, SCALES, Params, parameter_files
 
@@ -69,11 +70,15 @@ def _data(params: Params, name: str, config: Any) -> Stage:
 
 def _encoder(params: Params, name: str, config: Any) -> Stage:
     does = f"Train, read or fetch the weights of the visual encoder of task {name}"
-    return Stage(does, [], [f"artifacts/encoder/{name}.safetensors"])
+    return Stage(does, [], [_encoder_file(name)], cached=False)
+
+
+def _encoder_file(task: str) -> str:
+    return f"starts/encoder/{task}.safetensors"
 
 
 def _features(params: Params, name: str, config: Any) -> Stage:
-    reads = [f"artifacts/{name}/data", f"artifacts/encoder/{name}.safetensors"]
+    reads = [f"artifacts/{name}/data", _encoder_file(name)]
     return Stage(f"Pooled and grid features of every image of task {name}", reads, [f"artifacts/{name}/features"])
 
 
@@ -95,12 +100,20 @@ def _embeddings(params: Params, name: str, config: Any) -> Stage:
 
 def _pretrain(params: Params, name: str, config: Any) -> Stage:
     (run,) = config.runs
-    return Stage(f"Train captioner {name} with cross-entropy", [f"artifacts/{run.task}"], [run.weights])
+    does = f"Train captioner {name} with cross-entropy"
+    return Stage(does, _task(params, run.task), [run.weights], cached=False)
 
 
 def _retriever(params: Params, name: str, config: Any) -> Stage:
     does = f"Train retriever {name} on people's captions, or read the user's CLIP"
-    return Stage(does, [f"artifacts/{config.task}"], [config.weights])
+    return Stage(does, _task(params, config.task), [config.weights], cached=False)
+
+
+def _task(params: Params, name: str) -> list[str]:
+    """What starts read of a task. They depend on what its features are made of (stages/features.py), not on their
+    bytes, which differ between kinds of processors: so that starts from git need not be trained again."""
+    origin = [f"artifacts/{name}/features/{ORIGIN}"] if name in params.shared.features else []
+    return [f"artifacts/{name}/data", *origin]
 
 
 def _mine(params: Params, name: str, config: Any) -> Stage:
@@ -249,7 +262,7 @@ def _configure(root: Path) -> dict[str, Any]:
         "desc": "Check the parameters and write one configuration per stage",
         "cmd": "python stages/configure.py",
         "deps": [path.as_posix() for path in reads],
-        "outs": [{CONFIGS.as_posix(): {"cache": False}}],
+        "outs": [_output(CONFIGS.as_posix(), cached=False)],
     }
 
 
@@ -263,21 +276,25 @@ def _report(params: Params) -> dict[str, Any]:
         "desc": "The first page, and all pages as one file",
         "cmd": "python stages/report.py",
         "deps": [config_path(REPORT).as_posix(), *papers, *probed, *beside.values()],
-        "outs": [{f"reports/{path}": {"cache": False}} for path in written],
-        "metrics": [{"reports/metrics.json": {"cache": False}}],
+        "outs": [_output(f"reports/{path}", cached=False) for path in written],
+        "metrics": [_output("reports/metrics.json", cached=False)],
     }
 
 
 def _entry(kind: str, name: str, stage: Stage) -> dict[str, Any]:
     """A stage as DVC reads it."""
     script = f"train.py {kind}" if kind in ("pretrain", "train") else f"{kind}.py"
-    outputs = list(stage.writes) if stage.cached else [{path: {"cache": False}} for path in stage.writes]
+    outputs = [_output(path, stage.cached) for path in stage.writes]
     return {
         "desc": stage.does,
         "cmd": f"python stages/{script} {name}",
         "deps": list(dict.fromkeys([config_path(kind, name).as_posix(), *stage.reads])),
         "plots" if kind == "figures" else "outs": outputs,
     }
+
+
+def _output(path: str, cached: bool) -> Any:
+    return path if cached else {path: {"cache": False}}
 
 
 def texts(params: Params, configs: Configs, root: Path = Path()) -> dict[Path, str]:

@@ -17,6 +17,9 @@ from seqcap.pipeline.params import PARAMS, read_yaml
 from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
+from seqcap.tasks import STARTS
+
+LARGE = 5 << 20  # bytes
 
 
 def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report: bool = False) -> None:
@@ -40,7 +43,7 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         keep_records(folder, [file.with_name(LOCK.name)])
         if status != 0:
             raise InputError(file, f"stage {name} failed with status {status}", "see above")
-        forget(folder, name.replace("-", "@", 1))
+        forget(folder, name)
         return stage
 
     with locked(folder / DVC / "seqcap.lock", "runs the pipeline here"):
@@ -62,6 +65,7 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         finally:
             # A later `dvc repro` has one stage at a time.
             share_cores(folder, 1)
+        warn_of_large_starts(folder)
 
 
 def check_checkout(folder: Path) -> None:
@@ -138,6 +142,15 @@ def share_cores(folder: Path, jobs: int) -> None:
         machine["workers"] = max(1, (os.cpu_count() or 1) // jobs)
     # Written, not changed: somebody may have deleted artifacts/ to begin anew.
     write_json(folder / MACHINE, machine)
+
+
+def warn_of_large_starts(folder: Path) -> None:
+    """What runs start from is for git to keep, but at the papers' scale it is too large."""
+    sizes = [path.stat().st_size for path in (folder / STARTS).rglob("*") if path.is_file()]
+    large = [size for size in sizes if size > LARGE]
+    if large:
+        what = f"{len(large)} files of more than {LARGE >> 20} MB, {sum(large) >> 20} MB together"
+        print(f"warning: {STARTS}/ has {what}; docs/gpus.md says how to keep them out of git", file=sys.stderr)
 
 
 def sections(papers: Collection[str]) -> list[str]:

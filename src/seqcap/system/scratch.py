@@ -1,5 +1,5 @@
 """Checkpoints of stages, and locks that let one process at a time run a stage.
-A killed stage resumes from its checkpoints in scratch/<stage>@<name>. Those of a finished stage stay until DVC has
+A killed stage resumes from its checkpoints in scratch/<stage>-<name>. Those of a finished stage stay until DVC has
 recorded its outputs, because DVC removes the outputs if that fails; then `seqcap repro` deletes the folder."""
 
 import fcntl
@@ -21,7 +21,7 @@ ENDINGS = (".lock", ".parquet", ".safetensors", ".tmp")  # the files that stages
 
 
 def checkpoints(stage: str) -> Path:
-    """The folder of a stage, named as in DVC: train@sle_xe."""
+    """The folder of a stage, named as in DVC: train-sle_xe."""
     return SCRATCH / stage
 
 
