@@ -1,7 +1,8 @@
 """Checks the parameter files and writes configs/: one file per stage."""
 
 from seqcap.errors import one_line_errors
-from seqcap.pipeline.configure import check_graph, resolve, write_configs
+from seqcap.pipeline import graph
+from seqcap.pipeline.configure import resolve, write_configs
 from seqcap.pipeline.params import read_params
 from seqcap.system.scratch import alone
 
@@ -9,5 +10,6 @@ if __name__ == "__main__":
     with one_line_errors(), alone("configure"):
         params = read_params()
         stages = resolve(params)
-        check_graph(params, stages)
+        graph.check(params, stages)
         write_configs(stages, params)
+        graph.note_checked()

@@ -17,5 +17,5 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"data@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"data-{sys.argv[1]}"):
         main(sys.argv[1])

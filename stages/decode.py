@@ -10,6 +10,6 @@ from seqcap.files.schemas import DECODED
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"decode@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"decode-{sys.argv[1]}"):
         for run in DecodeConfig.read("decode", sys.argv[1]).runs:
             write_rows(run.decoded, decode_split(run), DECODED)

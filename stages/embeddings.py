@@ -32,5 +32,5 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"embeddings@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"embeddings-{sys.argv[1]}"):
         main(sys.argv[1])

@@ -1,5 +1,5 @@
 """A task's visual encoder, downloaded, read, or trained on scenes or clips:
-`encoder.py <task>` -> artifacts/encoder/<task>.safetensors."""
+`encoder.py <task>` -> starts/encoder/<task>.safetensors."""
 
 import importlib
 import sys
@@ -8,7 +8,7 @@ from seqcap.config.data import EncoderConfig
 from seqcap.errors import one_line_errors
 from seqcap.features.encoders import with_weights
 from seqcap.system.scratch import alone
-from seqcap.tasks import ARTIFACTS
+from seqcap.tasks import STARTS
 
 
 def main(task: str) -> None:
@@ -23,9 +23,9 @@ def main(task: str) -> None:
         metadata["val_mean_average_precision"] = pretraining.train_on_scenes(encoder, config)
     else:
         encoder = with_weights(config.backbone, config.weights, config.seed)
-    encoder.save(ARTIFACTS / f"encoder/{task}.safetensors", metadata)
+    encoder.save(STARTS / f"encoder/{task}.safetensors", metadata)
 
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"encoder@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"encoder-{sys.argv[1]}"):
         main(sys.argv[1])

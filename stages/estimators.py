@@ -9,6 +9,6 @@ from seqcap.files.parquet import write_rows
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"estimators@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"estimators-{sys.argv[1]}"):
         config = EstimatorsConfig.read("estimators", sys.argv[1])
         write_rows(f"artifacts/{config.paper}/results/{sys.argv[1]}.parquet", measure(config), ESTIMATES)

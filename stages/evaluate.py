@@ -11,7 +11,7 @@ from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS, KINDS
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"evaluate@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"evaluate-{sys.argv[1]}"):
         config = EvaluationConfig.read("evaluate", sys.argv[1])
         scores = importlib.import_module(KINDS[config.kind].evaluator).evaluate(config)
         write_table(ARTIFACTS / config.paper / "results" / f"{config.name}.parquet", scores, SCORES)

@@ -10,6 +10,6 @@ from seqcap.report.inputs import Run
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"figures@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"figures-{sys.argv[1]}"):
         config = PaperConfig.read("figures", sys.argv[1])
         write_figures(Run.read(config, papers.load(config.paper)))

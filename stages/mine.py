@@ -8,5 +8,5 @@ from seqcap.retrieval.mining import make
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"mine@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"mine-{sys.argv[1]}"):
         make(MiningConfig.read("mine", sys.argv[1]))

@@ -12,7 +12,7 @@ from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"paraphrases@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"paraphrases-{sys.argv[1]}"):
         task = WordsConfig.read("paraphrases", sys.argv[1]).task
         words = Vocabulary.read(ARTIFACTS / task / "data" / VOCABULARY).words[len(SPECIALS) :]
         write_table(ARTIFACTS / f"words/{task}/paraphrases.parquet", filter_paraphrases(words), PARAPHRASES)

@@ -22,5 +22,5 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"probe@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"probe-{sys.argv[1]}"):
         main(sys.argv[1])

@@ -10,6 +10,6 @@ from seqcap.report.inputs import Run
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"rating@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"rating-{sys.argv[1]}"):
         config = RatingConfig.read("rating", sys.argv[1])
         write_kit(Run.read(config, papers.load(config.paper)), config.judge)

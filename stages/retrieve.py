@@ -11,7 +11,7 @@ from seqcap.system.scratch import alone
 from seqcap.tasks import ARTIFACTS
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"retrieve@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"retrieve-{sys.argv[1]}"):
         config = RetrievalConfig.read("retrieve", sys.argv[1])
         path = ARTIFACTS / config.paper / "results" / f"{config.name}_retrieval.parquet"
         write_table(path, evaluate(config), SCORES)

@@ -1,5 +1,5 @@
 """A retriever, trained on captions or read from a folder, and its recalls:
-`retriever.py <name>` -> artifacts/retriever/<name>/{seed<k>.safetensors,curves.parquet,recalls.json}."""
+`retriever.py <name>` -> starts/retriever/<name>/{seed<k>.safetensors,curves.parquet,recalls.json}."""
 
 import importlib
 import sys
@@ -30,5 +30,5 @@ def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"retriever@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"retriever-{sys.argv[1]}"):
         main(sys.argv[1])

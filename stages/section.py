@@ -10,6 +10,6 @@ from seqcap.report.section import write_section
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"section@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"section-{sys.argv[1]}"):
         config = SectionConfig.read("section", sys.argv[1])
         write_section(Run.read(config, papers.load(config.paper)), config.comparisons)

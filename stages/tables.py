@@ -10,6 +10,6 @@ from seqcap.report.tables import write_tables
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"tables@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"tables-{sys.argv[1]}"):
         config = PaperConfig.read("tables", sys.argv[1])
         write_tables(Run.read(config, papers.load(config.paper)))

@@ -24,7 +24,7 @@ def main(stage: str, name: str) -> None:
         start_server("seqcap.training.captioners")
     from seqcap.training.captioners import train_all
 
-    trained = train_all(config.runs, config.code, checkpoints(f"{stage}@{name}"))
+    trained = train_all(config.runs, config.code, checkpoints(f"{stage}-{name}"))
     if machine.join_group()[0] > 0:
         return
     for run, seeds in zip(config.runs, trained, strict=True):
@@ -43,5 +43,5 @@ def main(stage: str, name: str) -> None:
 if __name__ == "__main__":
     with one_line_errors():
         machine.relaunch()
-        with alone("@".join(sys.argv[1:])):
+        with alone("-".join(sys.argv[1:])):
             main(*sys.argv[1:])

@@ -10,6 +10,6 @@ from seqcap.files.schemas import VARIANCE
 from seqcap.system.scratch import alone
 
 if __name__ == "__main__":
-    with one_line_errors(), alone(f"variance@{sys.argv[1]}"):
+    with one_line_errors(), alone(f"variance-{sys.argv[1]}"):
         config = VarianceConfig.read("variance", sys.argv[1])
         write_rows(f"artifacts/{config.paper}/results/{sys.argv[1]}.parquet", measure(config), VARIANCE)

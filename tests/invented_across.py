@@ -1,4 +1,4 @@
-"""An invented run of all objectives on one captioner, with the runs of papers/across.yaml."""
+"""An invented run of all objectives on one captioner, with the runs of papers/across/runs.yaml."""
 
 from dataclasses import dataclass, field
 from functools import cache

@@ -105,7 +105,7 @@ class PsstRun(PaperRun):
         settings: dict[str, Any] = {} if weight is None or method == "frozen_luo" else {"weight": weight}
         if method in ST_FAMILY:
             settings |= {"temperature": 1.0, "anneal_rate": 0.0, "feedback_grad": True} | ST_FAMILY[method]
-        start = "artifacts/pretrain/lstm"
+        start = "starts/pretrain/lstm"
         if method == "frozen_luo":
             start = f"artifacts/psst/train/luo_w{weight:g}"
         return self.reported(

@@ -83,7 +83,7 @@ class WtfrlRun(PaperRun):
             epochs=0 if like == "tf" else 4,
             learning_rate=0.0001 if like == "rl" else 0.001,
             seeds=self.seeds[:1] if name in CHANGES else self.seeds,
-            start="artifacts/pretrain/transformer",
+            start="starts/pretrain/transformer",
         )
 
     def recall(self, name: str, column: str, judge: bool = False) -> float:

@@ -13,9 +13,8 @@ from seqcap.pipeline.configure import resolve
 from seqcap.pipeline.params import Params, read_params
 
 ROOT = Path(__file__).parents[1]
-FILES = tuple(
-    str(path.relative_to(ROOT)) for name in ("params", "papers/*", "scales/*") for path in ROOT.glob(f"{name}.yaml")
-)
+PATTERNS = ("params.yaml", "papers/*/runs.yaml", "scales/*.yaml")
+FILES = tuple(str(path.relative_to(ROOT)) for pattern in PATTERNS for path in ROOT.glob(pattern))
 
 
 @cache
@@ -60,6 +59,7 @@ class ParameterFiles:
     def read(self) -> Params:
         """Writes what was changed, and reads everything."""
         for name, content in self._changed.items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             # JSON is YAML, too, and keeps the order.
             (self.folder / name).write_text(json.dumps(content))
         return read_params(self.folder)

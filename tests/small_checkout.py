@@ -12,16 +12,20 @@ FILES = {
     ".gitignore": "/artifacts/\n/configs/\n/runs/\n/scratch/\n/begun\n/wait\n",
     ".dvc/.gitignore": "/config.local\n/tmp\n/cache\n",
     "params.yaml": "seed: 1\ndevice: cpu\nworkers: auto\nlauncher: python\ntasks:\n  image:\n    root: null\n",
-    "papers/sle.yaml": "papers:\n  sle: {}\ngroups: {}\nruns: {}\n",
+    "papers/sle/runs.yaml": "pictures: image\ngroups: {}\nruns: {}\n",
     "code.py": "committed\n",
     "experiments/e.yaml": "params.yaml:\n  seed: 2\n",
     "configure.sh": "mkdir -p configs\ncp params.yaml configs/all.json\n"
-    """echo '{"papers": ["sle"]}' > configs/report.json\n""",
+    """echo '{"papers": ["sle"]}' > configs/report.json\n"""
+    # What it has checked, as `configure` notes it.
+    """for file in dvc.yaml papers/sle/dvc.yaml; do sha256sum $file; done |\n"""
+    """sed 's/^\\(.*\\)  \\(.*\\)/"\\2": "\\1"/' | paste -sd, | sed 's/.*/{&}/' > configs/graph.json\n""",
     # It says that it has begun, and waits while it is told to.
     "work.sh": "set -e\necho begun >> begun\nwhile [ -e wait ]; do sleep 0.1; done\nmkdir -p artifacts/work\n"
     "cp configs/all.json artifacts/work/all.json\n",
-    # An experiment's first page: it comes into the folder that is published.
-    "stages/report.py": "import pathlib, sys\npathlib.Path(sys.argv[1], 'report.md').write_text('published\\n')\n",
+    # The first page, in reports/ or in the folder that an experiment publishes.
+    "stages/report.py": "import pathlib, sys\nfolder = pathlib.Path([*sys.argv, 'reports'][1])\n"
+    "(folder / 'report.md').write_text('published\\n')\n",
     "dvc.yaml": """\
 stages:
   configure:
@@ -34,19 +38,21 @@ stages:
     cmd: sh work.sh
     deps: [configs/all.json, work.sh]
     outs: [artifacts/work]
-  section:
-    foreach: [sle]
-    do:
-      cmd: mkdir -p reports/${item}/results && cp artifacts/work/all.json reports/${item}/results/claims.json
-      deps: [artifacts/work]
-      outs:
-      - reports/${item}/results:
-          cache: false
   report:
     cmd: cp reports/sle/results/claims.json reports/report.md
     deps: [reports/sle]
     outs:
     - reports/report.md:
+        cache: false
+""",
+    "papers/sle/dvc.yaml": """\
+stages:
+  section-sle:
+    wdir: ../..
+    cmd: mkdir -p reports/sle/results && cp artifacts/work/all.json reports/sle/results/claims.json
+    deps: [artifacts/work]
+    outs:
+    - reports/sle/results:
         cache: false
 """,
 }

@@ -31,7 +31,7 @@ from seqcap.training.captioners import Trained, train_all
 
 WORDS = ["red", "green", "blue", "dog", "cat", "bird"]
 CHANNELS = 8
-STAGE = "train@small"
+STAGE = "train-small"
 # Of an LSTM that captions images.
 SETTINGS = {"hidden": 8, "image_input": "initial_state"}
 # Kind -> fields of a small configuration.
@@ -148,13 +148,13 @@ def write_embeddings(folder: Path, task: str = "image") -> Path:
 
 
 def write_listener(folder: Path) -> Path:
-    """Writes artifacts/retriever/small/seed1.safetensors under `folder`, a dual encoder of the images, not trained; and
+    """Writes starts/retriever/small/seed1.safetensors under `folder`, a dual encoder of the images, not trained; and
     as similar images of each those that follow it."""
     torch.manual_seed(0)
     vocabulary = Vocabulary.read(folder / "artifacts/image/data/vocabulary.json")
     listener = Model(Config(embedding=8, hidden=8), len(vocabulary), (CHANNELS,))
     listener.vocabulary = digest(vocabulary)
-    path = folder / "artifacts/retriever/small"
+    path = folder / "starts/retriever/small"
     tensors.save_weights(path / "seed1.safetensors", listener.state_dict(), listener.metadata())
     train = LAYOUT["train"]
     mined = [
@@ -197,7 +197,7 @@ def write_captioners(folder: Path) -> None:
     attention.safetensors, none of them trained, and the pictures one.png and two.jpg."""
     torch.manual_seed(0)
     encoder = with_weights("scenes_cnn", "random", 1)
-    encoder.save(folder / "artifacts/encoder/image.safetensors", {"weights": "random", "image_size": 32})
+    encoder.save(folder / "starts/encoder/image.safetensors", {"weights": "random", "image_size": 32})
     vocabulary = Vocabulary.build([WORDS], 1)
     vocabulary.write(folder / "artifacts/image/data/vocabulary.json")
     features = encoder(torch.zeros(1, 3, 32, 32, dtype=torch.uint8))

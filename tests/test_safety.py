@@ -22,6 +22,8 @@ from small_checkout import write
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
 from seqcap.pipeline import clone, experiment, publish
+from seqcap.pipeline.params import parameter_files
+from seqcap.pipeline.repro import sections
 
 EXPERIMENT = Path("experiments/e.yaml")
 CLONE = Path("runs/e")
@@ -48,7 +50,7 @@ captioners:
   lstm: {seeds: 3}
   attention: {seeds: 1}
 """,
-    "papers/sle.yaml": """\
+    "papers/sle/runs.yaml": """\
 pictures: image
 evaluations:
   sle_image: {task: image}
@@ -63,7 +65,7 @@ runs:
 ensembles:
   both: {run: sll}
 """,
-    "papers/spider.yaml": "pictures: image\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
+    "papers/spider/runs.yaml": "pictures: image\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
     "reports/report.md": "the checkout's own\n",
     "reports/sle/rating/page.html": "the checkout's own\n",
     "reports/sle/tables/quality.csv": "1\n",
@@ -94,18 +96,19 @@ def read(folder):
 
 def papers_of(folder):
     yaml = YAML(typ="safe")
-    return [path.stem for path in sorted((folder / "papers").glob("*.yaml")) if yaml.load(path.read_text())]
+    files = sorted((folder / "papers").glob("*/runs.yaml"))
+    return [path.parent.name for path in files if yaml.load(path.read_text())]
 
 
 def graph_of(folder, targets):
     """In the place of `stage_graph`: what the report depends on."""
-    return {"report": {*(f"section@{paper}" for paper in papers_of(folder)), "probe@image"}}
+    return {"report": {*sections(papers_of(folder)), "probe-image"}}
 
 
 def run_no_graph(folder, jobs, stages):
     """In the place of `repro`: leaves what the graph would, of the papers that are wanted."""
     json_file.write_json(folder / "configs/report.json", {"papers": papers_of(folder)})
-    wanted = [stage.partition("@")[2] for stage in stages if stage.startswith("section@")]
+    wanted = [paper for paper in papers_of(folder) if sections([paper])[0] in stages]
     write(folder / "reports", {f"{paper}/results/claims.json": f"{paper}\n" for paper in wanted} | PROBED)
 
 
@@ -137,6 +140,7 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "stage_graph", graph_of)
     monkeypatch.setattr(publish, "_written", written)
     monkeypatch.setattr(publish, "run_python", write_report)
+    monkeypatch.setattr(experiment, "run_python", lambda *_: 0)
     return folder
 
 
@@ -189,14 +193,17 @@ def test_a_clone_is_brought_to_the_last_commit_and_remembers_its_runs(checkout):
     run_experiment()
     assert (CLONE / "dvc.lock").read_text() == "the checkout's\n"
     # What an experiment writes is no work of somebody's.
-    write(CLONE, {"dvc.lock": "the clone's\n", "artifacts/x": "", "papers/sle.yaml": "{}", "reports/new/table.csv": ""})
-    write(checkout, {"dvc.lock": "the checkout's, later\n", "code.py": "committed later\n"})
+    write(CLONE, {"artifacts/x": "", "papers/sle/runs.yaml": "{}", "reports/new/table.csv": ""})
+    write(CLONE, {"dvc.lock": "the clone's\n", "papers/sle/dvc.lock": "the clone's, of a paper\n"})
+    later = {"dvc.lock": "the checkout's, later\n", "papers/sle/dvc.lock": "later\n", "code.py": "committed later\n"}
+    write(checkout, later)
     commit(checkout, "later")
     run_experiment()
     assert (CLONE / "code.py").read_text() == "committed later\n"
     assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
+    assert (CLONE / "papers/sle/dvc.lock").read_text() == "the clone's, of a paper\n"
     assert (CLONE / "artifacts/x").exists()
-    assert (CLONE / "papers/sle.yaml").read_text() == Path("papers/sle.yaml").read_text()
+    assert (CLONE / "papers/sle/runs.yaml").read_text() == Path("papers/sle/runs.yaml").read_text()
     assert not (CLONE / ".git/index.lock").exists()
 
 
@@ -267,7 +274,7 @@ def test_a_killed_update_is_done_again(checkout, monkeypatch):
     assert (CLONE / "code.py").read_text() == "committed later\n"
     assert (CLONE / "experiments/e.yaml").exists()
     assert (CLONE / "dvc.lock").read_text() == "the clone's\n"
-    assert not (CLONE / ".git/seqcap-dvc.lock").exists()
+    assert not (CLONE / ".git/seqcap-records").exists()
 
 
 def test_an_experiment_waits_for_itself(checkout, capfd):
@@ -390,7 +397,7 @@ def test_one_paper_is_published_after_the_other(checkout, monkeypatch):
     shutil.rmtree(CLONE)
     run_experiment(papers=["spider"])
     assert read(TARGET) == NEW
-    assert ran == [["section@sle", "probe@image"], ["section@spider", "probe@image"]]
+    assert ran == [[*sections([paper]), "probe-image"] for paper in ("sle", "spider")]
 
 
 def test_a_paper_that_is_not_run_stays_as_it_was_published(checkout):
@@ -439,9 +446,9 @@ def test_reports_are_published(checkout, before):
 
 
 def test_papers_left_out_are_not_published(checkout):
-    EXPERIMENT.write_text("papers/spider.yaml: null\n")
+    EXPERIMENT.write_text("papers/spider/runs.yaml: null\n")
     run_experiment()
-    assert (CLONE / "papers/spider.yaml").read_text() == "{}\n"
+    assert (CLONE / "papers/spider/runs.yaml").read_text() == "{}\n"
     assert read(TARGET) == NEW_WITHOUT_SPIDER
 
 
@@ -500,7 +507,7 @@ def test_an_overlay_changes_adds_and_removes_and_keeps_comments(tmp_path):
             "tasks": {"image": {"max_length": 9, "lengths": [3]}},
             "captioners": {"attention": None, "large": {"seeds": 1}},
         },
-        "papers/sle.yaml": {"runs": {"sll": None, "new": {"like": "xe"}}, "ensembles": {"both": None}},
+        "papers/sle/runs.yaml": {"runs": {"sll": None, "new": {"like": "xe"}}, "ensembles": {"both": None}},
     }
     experiment.apply_overlay(tmp_path, change, EXPERIMENT)
     text = (tmp_path / "params.yaml").read_text()
@@ -509,7 +516,7 @@ def test_an_overlay_changes_adds_and_removes_and_keeps_comments(tmp_path):
     params = YAML(typ="safe").load(text)
     assert params["tasks"]["image"] == {"root": None, "max_length": 9, "lengths": [3]}
     assert params["captioners"] == {"lstm": {"seeds": 3}, "large": {"seeds": 1}}
-    paper = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    paper = YAML(typ="safe").load((tmp_path / "papers/sle/runs.yaml").read_text())
     assert (list(paper["runs"]), paper["ensembles"]) == (["xe", "new"], {})
 
 
@@ -525,8 +532,8 @@ def test_a_section_that_loses_all_its_entries_can_still_be_read(tmp_path):
 def test_what_belongs_to_a_removed_evaluation_goes_with_it(tmp_path):
     """Its groups and ensembles; runs stay, without a group, since others may be like them."""
     write(tmp_path, COMMITTED)
-    experiment.apply_overlay(tmp_path, {"papers/sle.yaml": {"evaluations": {"sle_image": None}}}, EXPERIMENT)
-    left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    experiment.apply_overlay(tmp_path, {"papers/sle/runs.yaml": {"evaluations": {"sle_image": None}}}, EXPERIMENT)
+    left = YAML(typ="safe").load((tmp_path / "papers/sle/runs.yaml").read_text())
     assert left["groups"] == left["ensembles"] == {}
     assert left["runs"]["xe"] == {"group": None, "training": {"epochs": 3}}
 
@@ -537,14 +544,14 @@ def test_comparisons_go_with_their_runs(tmp_path):
         "groups:\n  a: one\n  b: one\nevaluations:\n  one: {}\n"
         "runs:\n  xe:\n    group: a\n  more:\n    like: xe\n  sll:\n    group: b\nensembles:\n  both: {run: more}\n"
     )
-    write(tmp_path, {"papers/sle.yaml": content})
-    experiment.apply_overlay(tmp_path, {"papers/sle.yaml": {"groups": {"b": None}}}, EXPERIMENT)
-    left = YAML(typ="safe").load((tmp_path / "papers/sle.yaml").read_text())
+    write(tmp_path, {"papers/sle/runs.yaml": content})
+    experiment.apply_overlay(tmp_path, {"papers/sle/runs.yaml": {"groups": {"b": None}}}, EXPERIMENT)
+    left = YAML(typ="safe").load((tmp_path / "papers/sle/runs.yaml").read_text())
     assert left["comparisons"] == [["both", "xe"], ["xe", "more"]]
 
 
 def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
-    for name in ("params.yaml", *(f"papers/{path.name}" for path in (ROOT / "papers").glob("*.yaml"))):
+    for name in map(str, parameter_files(ROOT)):
         text = (ROOT / name).read_text(encoding="utf-8") + f"last: {'a long line ' * 12}ends\n"
         write(tmp_path, {name: text})
         experiment.apply_overlay(tmp_path, {name: {}}, EXPERIMENT)
@@ -558,18 +565,19 @@ def test_what_an_overlay_does_not_change_is_written_as_it_was(tmp_path):
         ({"code.py": {}}, "code.py is no file of parameters"),
         ({"papers/../params.yaml": {}}, "papers/../params.yaml is no file of parameters"),
         ({"/params.yaml": {}}, "is no file of parameters"),
-        ({"papers/link.yaml": {"work": 1}}, "papers/link.yaml is no file of parameters"),
+        ({"papers/link/runs.yaml": {"work": 1}}, "papers/link/runs.yaml is no file of parameters"),
         ({"params.yaml": None}, "params.yaml: is not a mapping of parameters"),
-        ({"papers/sle.yaml": {"runs": {"ex": None}}}, "runs.ex is null, but there is no such entry; correct the name"),
+        ({"papers/sle/runs.yaml": {"runs": {"ex": None}}}, "runs.ex is null, but there is no such entry; correct"),
     ],
 )
 def test_a_wrong_overlay_is_one_line_and_changes_nothing(tmp_path, overlay, message):
     write(tmp_path / "folder", COMMITTED)
     (tmp_path / "work.yaml").write_text("work: 0\n")
-    (tmp_path / "folder/papers/link.yaml").symlink_to(tmp_path / "work.yaml")
+    (tmp_path / "folder/papers/link").mkdir()
+    (tmp_path / "folder/papers/link/runs.yaml").symlink_to(tmp_path / "work.yaml")
     before = read(tmp_path)
     with pytest.raises(InputError) as caught:
-        experiment.apply_overlay(tmp_path / "folder", {"papers/spider.yaml": None} | overlay, EXPERIMENT)
+        experiment.apply_overlay(tmp_path / "folder", {"papers/spider/runs.yaml": None} | overlay, EXPERIMENT)
     assert message in str(caught.value)
     assert str(caught.value).startswith("experiments/e.yaml: ")
     assert read(tmp_path) == before

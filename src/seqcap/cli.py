@@ -69,10 +69,13 @@ def repro(
         pipeline.repro(Path(), jobs, pipeline.sections(papers), then_report=True)
 
 
-def graph() -> None:
-    from seqcap.pipeline.configure import write_graph
+def graph(check: bool) -> None:
+    from seqcap.pipeline.configure import check_graph, write_graph
 
-    write_graph()
+    if check:
+        check_graph()
+    else:
+        write_graph()
 
 
 def score(metrics: Sequence[str] | None, **options: Any) -> None:

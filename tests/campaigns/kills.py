@@ -38,6 +38,7 @@ from pipeline_files import commit, copy_project
 
 from seqcap.pipeline.configure import write_graph
 from seqcap.pipeline.experiment import apply_overlay
+from seqcap.pipeline.graph import lock_files
 
 TABLE = Path(__file__).with_suffix(".md")
 # A kill hits the process of a stage, one of those that it has started, DVC, `seqcap repro`, or several.
@@ -52,8 +53,8 @@ VICTIMS = {
 }
 # The stages that have checkpoints, and where they put their weights.
 WEIGHTS = {
-    "pretrain": "artifacts/pretrain/{stage}/seed{seed}.safetensors",
-    "retriever": "artifacts/retriever/{stage}/seed{seed}.safetensors",
+    "pretrain": "starts/pretrain/{stage}/seed{seed}.safetensors",
+    "retriever": "starts/retriever/{stage}/seed{seed}.safetensors",
     "train": "artifacts/*/train/{stage}/{run}/seed{seed}.safetensors",
 }
 OVERLAYS = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
@@ -114,19 +115,19 @@ def running_stages(folder: Path) -> list[str]:
 def stage_of(process: psutil.Process) -> str:
     """DVC's name of a process's stage, "" if it has none or has ended."""
     try:
-        return process.environ().get("DVC_STAGE", "")
+        return process.environ().get("DVC_STAGE", "").rpartition(":")[2]
     except psutil.Error:
         return ""
 
 
 def kind_of(stage: str) -> str:
-    return stage.partition("@")[0]
+    return stage.partition("-")[0]
 
 
 def in_steps(folder: Path, stages: Sequence[str]) -> tuple[str, dict[str, int]]:
     """The first stage with a run that has a checkpoint and no weights yet, and the steps of its checkpoints."""
     for stage in stages:
-        kind, _, name = stage.partition("@")
+        kind, _, name = stage.partition("-")
         steps, unfinished = {}, False
         for path in (folder / "scratch" / stage).glob("*/seed*.safetensors") if kind in WEIGHTS else ():
             seed = path.name.removeprefix("seed").partition(".")[0].partition("_")[0]
@@ -161,21 +162,27 @@ def make_copy(folder: Path, overlay: Mapping[str, Any] | None) -> Path:
 def outputs(folder: Path) -> dict[str, str]:
     """Path -> hash of every output of a graph, and stage -> DVC's record of it."""
     found = {}
-    for part in ("artifacts", "configs", "reports"):
+    for part in ("artifacts", "starts", "configs", "reports"):
         for path in sorted((folder / part).rglob("*")):
             name = str(path.relative_to(folder))
             if path.is_file() and path.name != PROVENANCE and not name.startswith(NOT_COMPARED):
                 found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    stages = YAML(typ="safe").load((folder / "dvc.lock").read_text())["stages"]
-    compared = {name: stage for name, stage in stages.items() if kind_of(name) not in MEASURING}
+    compared = {name: stage for name, stage in records(folder).items() if kind_of(name) not in MEASURING}
     return found | {name: json.dumps(stage, sort_keys=True) for name, stage in compared.items()}
+
+
+def records(folder: Path) -> dict[str, Any]:
+    """DVC's records of all stages."""
+    locks = [YAML(typ="safe").load((folder / path).read_text()) for path in lock_files(folder)]
+    return {name: stage for lock in locks for name, stage in lock["stages"].items()}
 
 
 def begin_anew(folder: Path) -> None:
     """Deletes the outputs of a graph."""
-    for name in ("artifacts", "configs", "scratch", ".dvc/tmp", ".dvc/cache"):
+    for name in ("artifacts", "starts", "configs", "scratch", ".dvc/tmp", ".dvc/cache"):
         shutil.rmtree(folder / name)
-    subprocess.run(["git", "clean", "--quiet", "--force", "-d", "reports", "dvc.lock"], cwd=folder, check=True)
+    clean = ["git", "clean", "--quiet", "--force", "-d", "reports", *lock_files(folder)]
+    subprocess.run(clean, cwd=folder, check=True)
 
 
 # --- The campaign
@@ -203,8 +210,7 @@ class Campaign:
         status = self.start().wait(RUN_SECONDS)
         assert status == 0, self.log.read_text()
         self.expected = outputs(self.folder)
-        lock = YAML(typ="safe").load((self.folder / "dvc.lock").read_text())
-        self.kinds = {kind_of(stage) for stage in lock["stages"]}
+        self.kinds = {kind_of(stage) for stage in records(self.folder)}
         self.folder = make_copy(folder / "killed", overlay)
 
     def run(self, kills: int) -> None:

@@ -27,6 +27,7 @@ from small_checkout import run, small_checkout, write
 
 from seqcap.files.parquet import write_rows
 from seqcap.files.schemas import DATA, DECODED, IMAGES
+from seqcap.pipeline.graph import lock_files
 
 TABLE = Path(__file__).with_suffix(".md")
 KNOWN = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
@@ -191,8 +192,9 @@ def whole_graph(folder: Path) -> list[str]:
     )
     before = snapshot(folder)
     run_in_copy(here, "seqcap", "repro", "--jobs", "2")
-    lock = YAML(typ="safe").load((here / "dvc.lock").read_text())
-    outputs = [out["path"] for stage in lock["stages"].values() for out in stage.get("outs", [])]
+    locks = [YAML(typ="safe").load((here / path).read_text()) for path in lock_files(here)]
+    stages = [stage for lock in locks for stage in lock["stages"].values()]
+    outputs = [out["path"] for stage in stages for out in stage.get("outs", [])]
     own = KNOWN["patterns"]["OWN"]
     may = (*own, "artifacts/timing*", *outputs, *(f"{path}/*" for path in outputs), "!scratch/*.txt")
     found = touched(before, snapshot(folder))

@@ -83,7 +83,7 @@ def test_dvc_does_not_see_what_a_killed_process_left(tmp_path, monkeypatch):
     # It does see what nobody has half written.
     write(folder / "artifacts/work", {"other.json": ""})
     with Repo(str(folder)) as repo:
-        assert set(repo.status()) == {"work", "section@sle"}
+        assert set(repo.status()) == {"work", "papers/sle/dvc.yaml:section-sle"}
 
 
 @pytest.mark.parametrize("writer", WRITERS)

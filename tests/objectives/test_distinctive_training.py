@@ -26,7 +26,7 @@ def run_of(objective, weights):
         # Three steps an epoch.
         training={"epochs": 2, "batch_size": 9},
         start="start",
-        reads={"listener": "artifacts/retriever/small"},
+        reads={"listener": "starts/retriever/small"},
         weights=weights,
     )
 
@@ -53,7 +53,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(task, monkeypatch, killed_
         assert all(tensor.isfinite().all() for tensor in kept.values())
         return
     # The tuned encoder is kept; its images are the retriever's.
-    before, described = load_weights("artifacts/retriever/small/seed1.safetensors")
+    before, described = load_weights("starts/retriever/small/seed1.safetensors")
     assert metadata["encoder"] == described
     tower = {name: kept[f"encoder.tower.{name}"] for name in before}
     changed = {name for name, value in before.items() if not torch.equal(value, tower[name])}

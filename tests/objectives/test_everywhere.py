@@ -82,7 +82,7 @@ def run_of(objective, captioner, **changes):
     config = objectives.config_class(objective)
     settings = required(config) | {name: 1 for name in ONE_STEP if name in config.model_fields}
     task = TASKS[kind]
-    read = {"embeddings": f"artifacts/words/{task['task']}/embeddings.parquet", "listener": "artifacts/retriever/small"}
+    read = {"embeddings": f"artifacts/words/{task['task']}/embeddings.parquet", "listener": "starts/retriever/small"}
     values = {
         "kind": kind,
         "captioner": captioner,
@@ -117,7 +117,7 @@ def test_every_objective_takes_two_steps(tasks, tmp_path, monkeypatch, objective
     learns = objective in ("straight_through", "joint_reinforce", "frozen_speaker", "gan")
     assert ("seed1.listener.safetensors" in kept) == learns
     if learns:
-        before, _ = load_weights("artifacts/retriever/small/seed1.safetensors")
+        before, _ = load_weights("starts/retriever/small/seed1.safetensors")
         after, described = load_weights(tmp_path / "seed1.listener.safetensors")
         assert any((before[name] != after[name]).any() for name in before)
         assert described["architecture"] == "dual_encoder"

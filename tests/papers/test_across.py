@@ -62,7 +62,7 @@ def test_runs_are_the_papers_but_for_start_length_and_pace(trained):
         assert (run.objective, run.reward) == (theirs.objective, theirs.reward)
         mine, others = ({k: v for k, v in of.settings.items() if k not in LENGTHS} for of in (run, theirs))
         assert mine == others
-        assert (run.captioner, run.start, run.seeds) == ("lstm", "artifacts/pretrain/lstm", (1, 2, 3))
+        assert (run.captioner, run.start, run.seeds) == ("lstm", "starts/pretrain/lstm", (1, 2, 3))
         assert run.reads.get("listener") in (None, "artifacts/mined/reward")
     assert params.shared.alpha == runs["across_sll_sle"].settings["alpha"]
 

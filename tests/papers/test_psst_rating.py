@@ -84,9 +84,9 @@ def write_judge() -> str:
     torch.manual_seed(0)
     judge = retrieval.build("dual_encoder", {"embedding": 5, "hidden": 8}, len(vocabulary), (CHANNELS,))
     judge.vocabulary = digest(vocabulary)
-    tensors.save_weights("artifacts/retriever/judge/seed1.safetensors", judge.state_dict(), judge.metadata())
+    tensors.save_weights("starts/retriever/judge/seed1.safetensors", judge.state_dict(), judge.metadata())
     json_file.write_json("artifacts/machine.json", {"device": "cpu", "workers": 1, "launcher": "python"})
-    return "artifacts/retriever/judge"
+    return "starts/retriever/judge"
 
 
 # --- The questions

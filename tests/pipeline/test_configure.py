@@ -15,7 +15,7 @@ from seqcap.errors import InputError
 from seqcap.pipeline.configure import resolve, write_configs
 
 CAPTIONERS = ("attention", "lstm")
-PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}.yaml" for name in ("psst", "sle", "spider", "smoothing"))
+PSST, SLE, SPIDER, SMOOTHING = (f"papers/{name}/runs.yaml" for name in ("psst", "sle", "spider", "smoothing"))
 REPORT = ("tables", "figures", "section")
 
 
@@ -45,7 +45,7 @@ def test_committed_parameters_resolve(files):
     assert run["settings"]["alpha"] == other["settings"]["alpha"] == 0.75
     assert (run["settings"]["distance"], other["settings"]["distance"]) == ("pairwise", "multi_reference")
     assert run["seeds"] == [1, 2, 3, 4, 5]
-    assert run["start"] == "artifacts/pretrain/lstm"
+    assert run["start"] == "starts/pretrain/lstm"
     assert only_run({"train/x": configs["pretrain/lstm"]}, "x")["model"]["hidden"] == 96
     assert [run["name"] for run in configs["train/smoothing_attention_token"]["runs"]] == [
         f"attention_{loss}" for loss in ("mle", "tok", "tok_rfreq")
@@ -104,7 +104,7 @@ def test_data_without_a_split_of_many_captions_take_the_usual_one(files, tmp_pat
 def test_a_page_for_raters_is_made_of_what_the_report_is_made_of(files):
     configs = files.resolved()
     shared = {key: value for key, value in configs["section/psst"].items() if key != "comparisons"}
-    assert configs["rating/psst"] == shared | {"judge": "artifacts/retriever/judge"}
+    assert configs["rating/psst"] == shared | {"judge": "starts/retriever/judge"}
     assert [name for name in configs if name.startswith("rating/")] == ["rating/psst"]
 
 
@@ -271,8 +271,8 @@ def test_an_import_that_a_module_lacks_is_not_called_a_wrong_name(files, monkeyp
 
 
 def test_a_paper_without_its_folder_in_the_package_is_one_line(files):
-    files.content("papers/extra.yaml")["pictures"] = "image"
-    assert "papers/extra.yaml: there is no paper 'extra'; add src/seqcap/papers/extra, or name" in message(files)
+    files.content("papers/extra/runs.yaml")["pictures"] = "image"
+    assert "papers/extra/runs.yaml: there is no paper 'extra'; add src/seqcap/papers/extra, or name" in message(files)
 
 
 def test_each_run_needs_what_its_own_seed_mined(files):

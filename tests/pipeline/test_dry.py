@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,14 @@ from small_checkout import run
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
-from seqcap.pipeline.configure import resolve, write_configs
+from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.dry import dry_run
 from seqcap.pipeline.params import read_params
+from seqcap.pipeline.repro import sections
 
 PUBLISHED = [f"reports/{experiment}/claims.csv" for experiment in ("flickr8k", "multi30k")]
 WEIGHTS = b"weights"
-CACHED = "artifacts/encoder/image.safetensors"
+CACHED = "starts/encoder/image.safetensors"
 
 
 def md5(content):
@@ -32,10 +34,11 @@ def ran(tmp_path_factory):
     """A clone of a checkout whose whole graph has run: parameters, graph and dvc.lock; one file is in its cache."""
     folder = tmp_path_factory.mktemp("ran")
     ParameterFiles(folder)
-    for name in ("graph.yaml", "dvc.yaml", ".dvc/config", ".dvcignore", ".gitignore", *PUBLISHED):
+    for name in (".dvc/config", ".dvcignore", ".gitignore", *PUBLISHED):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     git(folder, "init", "--quiet")
+    write_graph(folder)
     params = read_params(folder)
     write_configs(resolve(params), params, folder / "configs", folder / "machine.json")
 
@@ -43,16 +46,16 @@ def ran(tmp_path_factory):
         content = WEIGHTS if path == CACHED else (folder / path).read_bytes() if (folder / path).is_file() else b""
         return {"path": path, "hash": "md5", "md5": md5(content)}
 
+    locks = defaultdict(dict)
     with Repo(str(folder)) as repo:
-        lock = {
-            stage.name: {
+        for stage in repo.index.stages:
+            locks[Path(stage.path).with_name("dvc.lock")][stage.name] = {
                 "cmd": stage.cmd,
                 "deps": [record(dep.def_path) for dep in stage.deps],
                 "outs": [record(out.def_path) for out in stage.outs],
             }
-            for stage in repo.index.stages
-        }
-    write_json(folder / "dvc.lock", {"schema": "2.0", "stages": lock})
+    for path, stages in locks.items():
+        write_json(path, {"schema": "2.0", "stages": stages})
     shutil.rmtree(folder / "configs")
     (folder / "machine.json").unlink()
     commit(folder, "all")
@@ -84,7 +87,8 @@ def edit(name, pattern, value):
 
 def test_an_untouched_clone_has_changed_nothing(clone):
     before = all_files(clone)
-    stages = len(json.loads(Path("dvc.lock").read_text())["stages"]) - 1
+    locks = [Path("dvc.lock"), *Path("papers").glob("*/dvc.lock")]
+    stages = sum(len(json.loads(path.read_text())["stages"]) for path in locks) - 1
     assert dry_run() == [
         "changed: no stages",
         f"absent here: 1 would be taken from DVC's cache, {stages - 1} would run",
@@ -93,18 +97,20 @@ def test_an_untouched_clone_has_changed_nothing(clone):
     assert run(clone, "seqcap", "repro", "--dry") == (0, "".join(f"{line}\n" for line in dry_run()))
     assert all_files(clone) == before
     # Only what one paper needs.
-    assert "of 173" not in dry_run(["section@sle"])[-1]
-    with pytest.raises(InputError, match="there is no section 'none'; allowed: "):
-        dry_run(["section@none"])
+    assert f"of {stages}" not in dry_run(sections(["sle"]))[-1]
+    with pytest.raises(InputError, match="there is no section 'none'; allowed: across, psst, "):
+        dry_run(sections(["none"]))
 
 
 def test_an_edit_is_told_from_what_is_absent(clone):
     edit("params.yaml", r"\nalpha: \S+", "\nalpha: 0.5")
-    lock = json.loads(Path("dvc.lock").read_text())
     # Code is part of a configuration; this one is of other code.
-    changed = next(dep for dep in lock["stages"]["variance@spider_variance"]["deps"] if "configs/" in dep["path"])
+    lock = json.loads(Path("papers/spider/dvc.lock").read_text())
+    changed = next(dep for dep in lock["stages"]["variance-spider_variance"]["deps"] if "configs/" in dep["path"])
     changed["md5"] = md5(b"other")
-    del lock["stages"]["probe@clip"]
+    write_json("papers/spider/dvc.lock", lock)
+    lock = json.loads(Path("dvc.lock").read_text())
+    del lock["stages"]["probe-clip"]
     write_json("dvc.lock", lock)
     Path(CACHED).parent.mkdir(parents=True)
     Path(CACHED).write_bytes(WEIGHTS)
@@ -116,25 +122,27 @@ def test_an_edit_is_told_from_what_is_absent(clone):
     start = next(place for place, line in enumerate(said) if line.startswith("follow from these"))
     causes = dict(line.strip().split(": ") for line in said[:start])
     alpha = "settings.alpha 0.75 -> 0.5"
-    assert causes.pop(f"runs.sll_sle.{alpha}, runs.sll_sle_mr.{alpha}") == "train@sle_sll_sle"
-    assert causes.pop(f"runs.sll_sle_att.{alpha}") == "train@sle_sll_sle_att"
-    assert causes.pop(f"runs.sll_sle_clip.{alpha}") == "train@sle_clip_policies"
-    assert causes.pop("its code, or parameters in a commit since its last run") == "variance@spider_variance"
-    assert causes.pop("it is new") == "probe@clip"
+    assert causes.pop(f"runs.sll_sle.{alpha}, runs.sll_sle_mr.{alpha}") == "train-sle_sll_sle"
+    assert causes.pop(f"runs.sll_sle_att.{alpha}") == "train-sle_sll_sle_att"
+    assert causes.pop(f"runs.sll_sle_clip.{alpha}") == "train-sle_clip_policies"
+    assert causes.pop("its code, or parameters in a commit since its last run") == "variance-spider_variance"
+    assert causes.pop("it is new") == "probe-clip"
     # Parts of the report that say what ran.
     (reported,) = causes.values()
-    assert set(reported.split(", ")) == {"tables@sle", "figures@sle", "section@sle"}
+    assert set(reported.split(", ")) == {"tables-sle", "figures-sle", "section-sle"}
     assert head == "changed: 8 stages"
     follow = set(said[start + 1].strip().split(", "))
-    assert {"decode@sle_sll_sle", "evaluate@sle_image", "report"} <= follow
+    assert {"decode-sle_sll_sle", "evaluate-sle_image", "report"} <= follow
     assert not {name for name in follow if "smoothing" in name or "wtfrl" in name}
     assert lines[-1].startswith("up to date: 1 of ")
 
 
 def test_a_stale_graph_is_one_line(clone):
-    edit("papers/sle.yaml", "\n  sle_xe: sle_image", "\n  sle_xe: sle_image\n  sle_xe2: sle_image")
-    edit("papers/sle.yaml", "label: XE\n", "label: XE\n    seeds: 1\n")
-    edit("papers/sle.yaml", "    group: sle_xe\n", "    group: sle_xe2\n")
-    edit("papers/sle.yaml", "\n  sle_xe: sle_image", "")
-    with pytest.raises(InputError, match=r"graph\.yaml: does not fit the parameters; renew it with `seqcap graph`"):
+    edit("papers/sle/runs.yaml", "\n  sle_xe: sle_image", "\n  sle_xe: sle_image\n  sle_xe2: sle_image")
+    edit("papers/sle/runs.yaml", "label: XE\n", "label: XE\n    seeds: 1\n")
+    edit("papers/sle/runs.yaml", "    group: sle_xe\n", "    group: sle_xe2\n")
+    edit("papers/sle/runs.yaml", "\n  sle_xe: sle_image", "")
+    with pytest.raises(
+        InputError, match=r"papers/sle/dvc\.yaml: does not fit the parameters; renew it with `seqcap graph`"
+    ):
         dry_run()

@@ -1,19 +1,20 @@
-"""graph.yaml: it is what the parameters say, DVC runs it, and a stale one stops `configure`."""
+"""DVC's files: they are what the parameters say, DVC runs them, and stale ones stop `configure`."""
 
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
+from dvc.utils.serialize import dumps_yaml, load_yaml
 from parameter_files import ROOT, ParameterFiles
 
 from seqcap.errors import InputError
-from seqcap.pipeline.configure import SLOTS, check_graph, graph, resolve, write_graph
+from seqcap.pipeline.configure import check_graph, resolve, write_graph
+from seqcap.pipeline.graph import CONFIGURE, graph
 from seqcap.pipeline.params import read_params
 
-SLE, PSST, SMOOTHING = "papers/sle.yaml", "papers/psst.yaml", "papers/smoothing.yaml"
+SLE, PSST = "papers/sle/runs.yaml", "papers/psst/runs.yaml"
 
 
 @pytest.fixture
@@ -21,16 +22,18 @@ def files(tmp_path):
     return ParameterFiles(tmp_path)
 
 
-def derived(files):
+def derived(files, paper):
+    """The stages of a paper."""
     params = files.read()
-    return graph(params, resolve(params))
+    return graph(params, resolve(params), files.folder)[Path(f"papers/{paper}/dvc.yaml")]["stages"]
 
 
 def test_the_committed_graph_is_that_of_the_parameters_at_every_scale(files):
-    for scale in ("laptop", "paper"):
-        files["scale"] = scale
-        params = files.read()
-        check_graph(params, resolve(params), ROOT)
+    check_graph(ROOT)
+    write_graph(files.folder)
+    files["scale"] = "paper"
+    files.read()
+    check_graph(files.folder)
 
 
 def test_every_stage_depends_on_what_its_configuration_names():
@@ -45,7 +48,7 @@ def test_every_stage_depends_on_what_its_configuration_names():
     checked = 0
     for kind in set(stages) - {"tables", "figures", "section", "rating", "report"}:
         for name, config in stages[kind].items():
-            stage = graph_stages[f"{kind}@{name}" if name else kind]
+            stage = graph_stages[f"{kind}-{name}"]
             known = [Path(path.def_path) for path in (*stage.deps, *stage.outs)]
             for path in paths(config.model_dump(mode="json", exclude={"code"})):
                 assert any(Path(path).is_relative_to(other) or other.is_relative_to(path) for other in known), (
@@ -54,7 +57,7 @@ def test_every_stage_depends_on_what_its_configuration_names():
                 )
                 checked += 1
     assert checked > 500
-    assert {stage.split("@")[0] for stage in graph_stages} == {*stages, "configure"}
+    assert {stage.split("-")[0] for stage in graph_stages} == {*stages, CONFIGURE}
 
 
 def paths(value):
@@ -65,24 +68,18 @@ def paths(value):
     return [value] if isinstance(value, str) and value.startswith("artifacts/") else []
 
 
-def test_dvc_names_every_slot_of_a_group():
-    text = (ROOT / "dvc.yaml").read_text()
-    assert [f"${{item.reads[{slot}]}}" in text for slot in range(SLOTS + 1)] == [True] * SLOTS + [False]
-
-
 def test_what_a_group_reads_follows_from_its_runs(files):
-    groups = derived(files)["groups"]
+    def reads(paper, group):
+        config, task, *others = derived(files, paper)[f"train-{group}"]["deps"]
+        assert (config, task) == (f"configs/train/{group}.json", "artifacts/image")
+        return others
 
-    def reads(name):
-        return [path for path in groups[name]["reads"] if not path.startswith("configs/")]
-
-    assert reads("sle_sll") == ["artifacts/pretrain/lstm"]
-    assert reads("smoothing_lstm_sequence_cider") == []
-    assert reads("smoothing_de_en_token") == ["artifacts/words/de_en/embeddings.parquet"]
-    assert reads("spider_pg_bcmr") == ["artifacts/pretrain/lstm", "artifacts/words/image/paraphrases.parquet"]
-    assert reads("psst_frozen_luo_34") == ["artifacts/psst/train/psst_luo/luo_w34", "artifacts/retriever/listener"]
-    assert reads("wtfrl_weighted") == ["artifacts/pretrain/transformer", "artifacts/mined/reward"]
-    assert groups["psst2_soft"]["task"] == "image2"
+    assert reads("sle", "sle_sll") == ["starts/pretrain/lstm"]
+    assert reads("smoothing", "smoothing_lstm_sequence_cider") == []
+    assert reads("spider", "spider_pg_bcmr") == ["starts/pretrain/lstm", "artifacts/words/image/paraphrases.parquet"]
+    frozen = ["artifacts/psst/train/psst_luo/luo_w34", "starts/retriever/listener"]
+    assert reads("psst", "psst_frozen_luo_34") == frozen
+    assert reads("wtfrl", "wtfrl_weighted") == ["starts/pretrain/transformer", "artifacts/mined/reward"]
 
 
 def test_a_run_may_read_all_that_there_is(files):
@@ -91,53 +88,71 @@ def test_a_run_may_read_all_that_there_is(files):
     # An objective whose embeddings SLE's other runs do not read.
     files[f"{SLE}:runs.xe_att"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
     (run, *_) = resolve(files.read())["train"]["psst_multinomial"].runs
-    paths = ["artifacts/retriever/listener", "artifacts/words/image/paraphrases.parquet"]
+    paths = ["starts/retriever/listener", "artifacts/words/image/paraphrases.parquet"]
     assert run.reads == dict(zip(("listener", "paraphrases"), paths, strict=True))
-    groups = derived(files)["groups"]
-    assert groups["psst_multinomial"]["reads"][1:3] == paths
-    assert groups["sle_xe_att"]["reads"][0] == "artifacts/pretrain/attention"
-    assert {Path(path).stem for path in groups["sle_xe_att"]["reads"][1:3]} == {"embeddings", "paraphrases"}
-
-
-def test_a_group_that_reads_more_than_dvc_sees_is_one_line(files):
-    files[f"{SMOOTHING}:runs.server"] |= {"objective": "token_smoothing", "settings": {"tau": 0.1}, "reward": "bcmr"}
-    for number, start in enumerate(("attention_mle", "attention_seq_cider_batch")):
-        files[f"{SMOOTHING}:runs.server_{number}"] = {"like": "server", "start": start, "seeds": 1}
-    with pytest.raises(InputError, match=r"smoothing\.yaml: the runs of groups\.smoothing_server read .*split it"):
-        derived(files)
+    assert derived(files, "psst")["train-psst_multinomial"]["deps"][3:] == paths
+    start, *words = derived(files, "sle")["train-sle_xe_att"]["deps"][2:]
+    assert start == "starts/pretrain/attention"
+    assert {Path(path).stem for path in words} == {"embeddings", "paraphrases"}
 
 
 def test_a_new_run_renews_nothing_and_a_new_group_does(files):
-    write_graph(files.read() and files.folder)
-
-    def check():
-        params = files.read()
-        check_graph(params, resolve(params), files.folder)
-
+    write_graph(files.folder)
     files[f"{SLE}:runs.more"] = {"like": "sll", "label": "More"}
-    check()
+    files.read()
+    check_graph(files.folder)
     files[f"{SLE}:groups.more"] = "sle_image"
     files[f"{SLE}:runs.more.group"] = "more"
-    with pytest.raises(InputError, match=r"^graph\.yaml: does not fit the parameters; renew it with `seqcap graph`"):
-        check()
+    files.read()
+    renew = r"^papers/sle/dvc\.yaml: does not fit the parameters; renew it with `seqcap graph`"
+    with pytest.raises(InputError, match=renew):
+        check_graph(files.folder)
     write_graph(files.folder)
-    check()
-    (files.folder / "graph.yaml").unlink()
-    with pytest.raises(InputError, match="does not fit"):
-        check()
+    check_graph(files.folder)
+    (files.folder / "papers/sle/dvc.yaml").unlink()
+    with pytest.raises(InputError, match=renew):
+        check_graph(files.folder)
 
 
-def test_configure_stops_at_a_stale_graph_and_the_command_renews_it(files):
+def test_configure_stops_at_a_stale_graph_and_the_command_renews_it(files, command, monkeypatch):
+    monkeypatch.chdir(files.folder)
+    write_graph()
     files["mined"] = {"judge": {"neighbours": 3}, "reward": {"neighbours": 5}}
     files.read()
+    configure = partial(command, script=ROOT / "stages/configure.py")
+    expected = "error: dvc.yaml: does not fit the parameters; renew it with `seqcap graph`, then run again\n"
+    for refused in (configure(), command("graph", "--check")):
+        assert (refused.returncode, refused.stderr) == (2, expected)
+        assert not Path("configs").exists()
+    assert command("graph").returncode == 0
+    assert load_yaml("dvc.yaml")["stages"]["mine-judge"]["outs"] == ["artifacts/mined/judge"]
+    assert configure().returncode == 0
+    assert set(json.loads(Path("configs/graph.json").read_text())) >= {"dvc.yaml", "papers/sle/dvc.yaml"}
 
-    def run(*command):
-        return subprocess.run([sys.executable, *command], cwd=files.folder, capture_output=True, text=True, check=False)
 
-    stopped = run(str(ROOT / "stages/configure.py"))
-    assert (stopped.returncode, stopped.stderr.count("\n")) == (2, 1)
-    assert "renew it with `seqcap graph`" in stopped.stderr
-    assert not (files.folder / "configs").exists()
-    assert run("-m", "seqcap", "graph").returncode == 0
-    assert json.dumps({"task": "image"}) in (files.folder / "graph.yaml").read_text().partition("mined:")[2]
-    assert run(str(ROOT / "stages/configure.py")).returncode == 0
+def test_dvc_forgets_the_stages_that_are_gone(files):
+    """What it knows of the others keeps its bytes."""
+    write_graph(files.folder)
+    records = {}
+    for path in ("dvc.lock", "papers/sle/dvc.lock", "papers/spider/dvc.lock"):
+        # In DVC's own form, which the test is of; the committed one may be of another version of DVC.
+        stages = load_yaml(files.folder / path.replace("lock", "yaml"))["stages"]
+        content = {name: {"cmd": stage["cmd"], "deps": [{"path": "x", "size": 1}]} for name, stage in stages.items()}
+        records[path] = content
+        (files.folder / path).write_text(dumps_yaml({"schema": "2.0", "stages": content}))
+    before = {path: (files.folder / path).read_bytes() for path in records}
+    write_graph(files.folder)
+    assert {path: (files.folder / path).read_bytes() for path in records} == before
+    more = {"train-gone": {"cmd": "python gone.py"}} | records["papers/sle/dvc.lock"]
+    (files.folder / "papers/sle/dvc.lock").write_text(dumps_yaml({"schema": "2.0", "stages": more}))
+    # An experiment leaves a paper out.
+    files.content("papers/spider/runs.yaml").clear()
+    files.read()
+    write_graph(files.folder)
+    for path in ("dvc.lock", "papers/sle/dvc.lock"):
+        assert (files.folder / path).read_bytes() == before[path]
+    assert [path.name for path in (files.folder / "papers/spider").iterdir()] == ["runs.yaml"]
+    # Whoever merges must see the marks.
+    (files.folder / "dvc.lock").write_text("schema: '2.0'\nstages:\n<<<<<<< ours\n  a: {cmd: x}\n")
+    write_graph(files.folder)
+    assert "<<<<<<< ours" in (files.folder / "dvc.lock").read_text()

@@ -1,14 +1,18 @@
 """The parameter files: what is read from them, and the one line that a wrong one gets."""
 
+from pathlib import Path
+
 import pytest
+from dvc.utils.serialize import modify_yaml
 from parameter_files import FILES, ROOT, ParameterFiles
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
 from seqcap.pipeline.overlay import overlay
-from seqcap.pipeline.params import read_params
+from seqcap.pipeline.params import parameter_files, read_params
 
-SMOOTHING, SLE, PSST, PAPER = "papers/smoothing.yaml", "papers/sle.yaml", "papers/psst.yaml", "scales/paper.yaml"
+SMOOTHING, SLE, PSST = (f"papers/{name}/runs.yaml" for name in ("smoothing", "sle", "psst"))
+PAPER = "scales/paper.yaml"
 
 
 @pytest.fixture
@@ -123,6 +127,20 @@ def test_a_run_like_one_with_a_sweep_may_have_other_values_or_none(files):
     assert not [name for name in runs if name.startswith("none")]
 
 
+# --- Style
+
+
+@pytest.mark.parametrize("path", [*parameter_files(ROOT), Path(PAPER)], ids=str)
+def test_parameters_are_stored_as_dvc_writes_them(tmp_path, path):
+    """So that `dvc exp run -S` changes one line. To store a file so, call `modify_yaml` with its path as below."""
+    copy = tmp_path / path.name
+    committed = (ROOT / path).read_text(encoding="utf-8")
+    copy.write_text(committed, encoding="utf-8")
+    with modify_yaml(copy):
+        pass
+    assert copy.read_text(encoding="utf-8") == committed
+
+
 # --- scale
 
 
@@ -150,7 +168,7 @@ def test_a_scale_of_ones_own(files):
 def test_a_scale_passes_over_what_an_experiment_left_out(files):
     files["scale"] = "paper"
     for name in ("across", "spider", "psst", "wtfrl"):
-        files.content(f"papers/{name}.yaml").clear()
+        files.content(f"papers/{name}/runs.yaml").clear()
     del files["captioners.attention"]
     del files[f"{SLE}:runs.attention"]
     for name in ("xe_att", "sll_att", "sll_me_att", "sll_sle_att"):
@@ -205,9 +223,9 @@ def test_a_missing_parameter_is_named(files, key):
 
 @pytest.mark.parametrize(("section", "name"), [("groups", "smoothing_server"), ("evaluations", "smoothing_de_en")])
 def test_papers_share_one_name_space(files, section, name):
-    files[f"papers/spider.yaml:{section}.{name}"] = files[f"{SMOOTHING}:{section}.{name}"]
+    files[f"papers/spider/runs.yaml:{section}.{name}"] = files[f"{SMOOTHING}:{section}.{name}"]
     found = message(files.read)
-    assert found == f"papers/spider.yaml: {section}.{name} is in {SMOOTHING}, too; give it another name"
+    assert found == f"papers/spider/runs.yaml: {section}.{name} is in {SMOOTHING}, too; give it another name"
 
 
 @pytest.mark.parametrize("text", ["alpha: [", "- a\n- b\n", "", "a: 1\na: 2\n", "a: 2020-13-45"])
@@ -219,7 +237,7 @@ def test_what_is_no_parameter_file_is_one_line(files, text):
 
 def test_a_paper_of_the_package_without_parameters_is_named(files):
     (files.folder / SLE).unlink()
-    assert "src/seqcap/papers/sle: has no papers/sle.yaml; add it" in message(files.read)
+    assert "src/seqcap/papers/sle: has no papers/sle/runs.yaml; add it" in message(files.read)
 
 
 def test_no_parameter_file_at_all_is_one_line(tmp_path):

@@ -18,8 +18,9 @@ from seqcap.files.json_file import read_json
 from seqcap.pipeline import code, publish
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.experiment import apply_overlay
+from seqcap.pipeline.graph import CONFIGURE, REPORT, lock_files
 from seqcap.pipeline.params import read_params
-from seqcap.pipeline.repro import MACHINE, REPORT, sections, share_cores, stage_graph
+from seqcap.pipeline.repro import MACHINE, sections, share_cores, stage_graph
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def copy(tmp_path_factory):
     add_made_up_paper(folder)
     watched = tmp_path_factory.mktemp("watched")
     with stage_server(tmp_path_factory.mktemp("server")) as programs:
-        process = start(folder, "seqcap.pipeline.quiet_dvc", "repro", watch=watched, programs=programs)
+        process = start(folder, "dvc", "repro", watch=watched, programs=programs)
         output, _ = process.communicate(timeout=900)
     assert process.returncode == 0, output
     (folder / "watched").symlink_to(watched)
@@ -38,8 +39,7 @@ def copy(tmp_path_factory):
 
 def outputs(folder):
     """Path -> hash of everything that the graph wrote."""
-    lock = YAML(typ="safe").load((folder / "dvc.lock").read_text())
-    return {out["path"]: out["md5"] for stage in lock["stages"].values() for out in stage.get("outs", [])}
+    return {out["path"]: out["md5"] for stage in recorded(folder).values() for out in stage.get("outs", [])}
 
 
 def test_every_stage_ran_and_left_what_it_declares(copy):
@@ -66,10 +66,9 @@ def test_dvc_shows_metrics_and_plots(copy):
 
 
 def test_a_new_paper_is_new_files(copy):
-    """The made-up paper has rows, a table, claims and a figure. `seqcap graph` renews a file, and dvc.yaml has a line
-    more."""
+    """The made-up paper has rows, a table, claims and a figure. `seqcap graph` renews the one file that is not new."""
     changed = [line.split()[-1] for line in git(copy, "diff", "--name-only", "HEAD").splitlines()]
-    assert [name for name in changed if not name.startswith("reports/")] == ["dvc.yaml", "graph.yaml"]
+    assert [name for name in changed if not name.startswith("reports/")] == ["dvc.yaml"]
     reports = copy / "reports"
     assert (reports / "made_up/tables/made_up_table1.csv").exists()
     assert (reports / "made_up/figures/made_up_fig1.png").exists()
@@ -115,22 +114,28 @@ def test_one_paper_runs_alone(copy, tmp_path):
     shutil.copytree(copy, alone, ignore=shutil.ignore_patterns(*absent))
     git(alone, "init", "--quiet")
     commit(alone, "results of every paper")
-    records = YAML(typ="safe").load((alone / "dvc.lock").read_text())["stages"]
-    parameter("papers/made_up.yaml", "runs.made_up_sll.label", "Newer")(alone)
-    with stage_server(tmp_path / "server") as programs:
+    before = recorded(alone)
+    parameter("papers/made_up/runs.yaml", "runs.made_up_sll.label", "Newer")(alone)
+    with stage_server(tmp_path) as programs:
         process = start(alone, "seqcap", "repro", "--papers", "made_up", programs=programs)
         output, _ = process.communicate(timeout=600)
     assert process.returncode == 0, output
     changed = {line[3:] for line in git(alone, "status", "--porcelain").splitlines()}
-    files = {"papers/made_up.yaml", "dvc.lock", "reports/report.md", "reports/report.html"}
+    files = {"dvc.lock", "reports/report.md", "reports/report.html"}
     assert files <= changed
-    assert not [name for name in changed - files if not name.startswith("reports/made_up/")]
-    now = YAML(typ="safe").load((alone / "dvc.lock").read_text())["stages"]
-    others = {name for name in now if now[name] != records.get(name)}
-    assert others == {"configure", "report", *paper("made_up")}
-    assert now.keys() == records.keys()
+    own = ("papers/made_up/", "reports/made_up/")
+    assert not [name for name in changed - files if not name.startswith(own)]
+    now = recorded(alone)
+    assert now.keys() == before.keys()
+    assert {name for name in now if now[name] != before[name]} == {CONFIGURE, REPORT, *paper("made_up")}
     assert "Newer" in (alone / "reports/made_up/details.md").read_text()
-    assert "with uncommitted changes in papers/made_up.yaml" in (alone / "reports/report.md").read_text()
+    assert "with uncommitted changes in papers/made_up/runs.yaml" in (alone / "reports/report.md").read_text()
+
+
+def recorded(folder):
+    """DVC's records of all stages."""
+    locks = [YAML(typ="safe").load((folder / path).read_text()) for path in lock_files(folder)]
+    return {name: stage for lock in locks for name, stage in lock["stages"].items()}
 
 
 # --- What a change makes stale
@@ -162,11 +167,11 @@ def source(file: str) -> Callable[[Path], None]:
 
 
 def of(stage: str, *names: str) -> set[str]:
-    return {f"{stage}@{name}" for name in names}
+    return {f"{stage}-{name}" for name in names}
 
 
 def paper(name: str) -> set[str]:
-    return {f"{stage}@{name}" for stage in ("tables", "figures", "section")}
+    return {f"{stage}-{name}" for stage in ("tables", "figures", "section")}
 
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
@@ -196,7 +201,7 @@ def configured(copy, monkeypatch):
     monkeypatch.setattr(papers, "FOLDER", folder / "src/seqcap/papers")
     kept = {
         path: path.read_bytes()
-        for path in (*folder.glob("*.yaml"), *folder.glob("papers/*.yaml"), *folder.glob("src/seqcap/**/*"))
+        for path in (*folder.glob("*.yaml"), *folder.glob("papers/*/*.yaml"), *folder.glob("src/seqcap/**/*"))
         if path.suffix in (".yaml", ".py", ".csv", ".js")
     }
     configs = {path: path.read_bytes() for path in folder.glob("configs/**/*.json")}
@@ -206,7 +211,7 @@ def configured(copy, monkeypatch):
         params = read_params()
         write_configs(resolve(params), params)
         with Repo(str(folder)) as repo:
-            return set(repo.status()) - {"configure"}
+            return {stage.rpartition(":")[2] for stage in repo.status()} - {CONFIGURE}
 
     yield folder, stale
     for path in folder.glob("configs/**/*.json"):
@@ -239,17 +244,17 @@ def test_an_edit_makes_stale_what_uses_it_and_nothing_else(configured, name):
 def test_measured_times_are_not_recorded(copy):
     """They differ from clone to clone: `git status` would show them after every run."""
     assert list((copy / "artifacts/timing").glob("*.json"))
-    for folder in (ROOT, copy):
-        assert "timing" not in (folder / "dvc.lock").read_text()
+    assert not [path for path in lock_files(copy) if "timing" in (copy / path).read_text()]
 
 
 def test_the_stages_of_all_papers_and_of_some():
     graph = stage_graph(ROOT)
-    assert {"rating@psst", "figures@psst", "tables@psst"} <= graph["section@psst"]
-    assert graph["configure"] == set()
+    before = {f"papers/psst/dvc.yaml:{kind}-psst" for kind in ("rating", "figures", "tables")}
+    assert before <= graph["papers/psst/dvc.yaml:section-psst"]
+    assert graph[CONFIGURE] == set()
     papers = stage_graph(ROOT, sections(["sle", "spider"]))
-    assert {"section@sle", "tables@sle", "section@spider", "pretrain@lstm"} <= set(papers)
-    assert not [name for name in papers if "smoothing" in name or name == "report"]
+    assert {*sections(["sle", "spider"]), "papers/sle/dvc.yaml:tables-sle", "pretrain-lstm"} <= set(papers)
+    assert not [name for name in papers if "smoothing" in name or name == REPORT]
     with pytest.raises(InputError, match="no section 'sel'; allowed: across, psst, sle, "):
         stage_graph(ROOT, sections(["sel"]))
 
@@ -277,16 +282,15 @@ def test_committed_experiments_change_parameters_that_there_are(name, task, tmp_
     stages = resolve(read_params(tmp_path))
     if task is not None:
         assert stages["data"][task].root == str(tmp_path)
-    left_out = [Path(file).stem for file, changes in overlay.items() if changes is None]
+    left_out = [Path(file).parent.name for file, changes in overlay.items() if changes is None]
     assert not [name for configs in stages.values() for name in configs for paper in left_out if paper in name]
 
 
 def test_an_experiment_runs_only_what_its_reports_need(tmp_path):
     folder = copy_project(tmp_path / "copy")
-    assert "data@de_en" in stage_graph(folder, [REPORT])
-    apply_overlay(folder, {"papers/smoothing.yaml": None}, Path("experiment.yaml"))
+    assert "data-de_en" in stage_graph(folder, [REPORT])
+    apply_overlay(folder, {"papers/smoothing/runs.yaml": None}, Path("experiment.yaml"))
     write_graph(folder)
     left = stage_graph(folder, [REPORT])
     assert not [name for name in left if "de_en" in name or "smoothing" in name]
-    assert "section@sle" in left
-    assert "section@spider" in left
+    assert {*sections(["sle", "spider"])} <= set(left)

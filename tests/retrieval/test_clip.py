@@ -54,7 +54,7 @@ def task(small_images):
 @pytest.fixture
 def config(task, clip_folder):
     changes = {"architecture": "clip", "model": {}, "training": None, "folder": str(clip_folder)}
-    return retriever_config(name="clip", weights="artifacts/retriever/clip").model_copy(update=changes)
+    return retriever_config(name="clip", weights="starts/retriever/clip").model_copy(update=changes)
 
 
 def test_the_stage_embeds_every_picture_and_measures_recall(config, clip_folder, transformers, monkeypatch, command):
@@ -62,7 +62,7 @@ def test_the_stage_embeds_every_picture_and_measures_recall(config, clip_folder,
     monkeypatch.setattr(clip, "CHUNK", 7)
     write_config(config_path("retriever", "clip"), config)
     command("clip", script=children.STAGES / "retriever.py")
-    made = Path("artifacts/retriever/clip")
+    made = Path("starts/retriever/clip")
     store = FeatureStore(made / "images.parquet")
     assert store.image_ids.tolist() == list(range(36))
     model = transformers.CLIPModel.from_pretrained(clip_folder).eval()
@@ -82,7 +82,7 @@ def test_the_stage_embeds_every_picture_and_measures_recall(config, clip_folder,
 @pytest.fixture
 def retriever(config):
     clip.make(config)
-    return retrieval.load(Path("artifacts/retriever/clip/seed1.safetensors"))[0]
+    return retrieval.load(Path("starts/retriever/clip/seed1.safetensors"))[0]
 
 
 def test_captions_are_read_as_words(retriever, clip_folder, transformers):

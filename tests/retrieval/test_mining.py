@@ -91,10 +91,10 @@ def test_a_sentence_that_several_people_said_is_searched_once(task):
 
 
 def test_the_stage_mines_training_images_with_each_seed(task, command):
-    original = Path("artifacts/retriever/small/seed1.safetensors").read_bytes()
-    weights, metadata = tensors.load_weights("artifacts/retriever/small/seed1.safetensors")
+    original = Path("starts/retriever/small/seed1.safetensors").read_bytes()
+    weights, metadata = tensors.load_weights("starts/retriever/small/seed1.safetensors")
     other = {name: value.flip(0) for name, value in weights.items()}
-    tensors.save_weights("artifacts/retriever/small/seed2.safetensors", other, metadata)
+    tensors.save_weights("starts/retriever/small/seed2.safetensors", other, metadata)
     write_config(config_path("mine", "small"), config(seeds=(1, 2)))
     command("small", script=children.STAGES / "mine.py")
     rows = mined()
@@ -120,7 +120,7 @@ def test_the_stage_mines_training_images_with_each_seed(task, command):
 
 def test_runs_find_what_the_instance_of_their_own_seed_mined(task):
     """Its own seed is another one: retrievers that must not know each other have different ones."""
-    folder = Path("artifacts/retriever/small")
+    folder = Path("starts/retriever/small")
     (folder / "seed1.safetensors").rename(folder / "seed201.safetensors")
     make(config(seed_offset=200))
     assert Path("out/seed1.safetensors").read_bytes() == (folder / "seed201.safetensors").read_bytes()

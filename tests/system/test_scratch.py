@@ -35,28 +35,28 @@ def hold(stage, **environment):
 
 
 def test_a_second_process_says_so_and_waits():
-    first = hold("train@x")
+    first = hold("train-x")
     assert first.stdout.readline() == "in it\n"
-    second = hold("train@x")
-    assert second.stderr.readline() == f"waiting: process {first.pid} runs stage train@x\n"
+    second = hold("train-x")
+    assert second.stderr.readline() == f"waiting: process {first.pid} runs stage train-x\n"
     assert not select.select([second.stdout], [], [], 0.5)[0]
     assert first.communicate()[0] == "out of it\n"
     assert second.communicate()[0] == "in it\nout of it\n"
 
 
 def test_other_stages_and_other_ranks_do_not_wait():
-    first = hold("train@x")
+    first = hold("train-x")
     assert first.stdout.readline() == "in it\n"
-    for process in (hold("train@y"), hold("train@x", RANK="1")):
+    for process in (hold("train-y"), hold("train-x", RANK="1")):
         output, errors = process.communicate(timeout=60)
         assert (output, errors) == ("in it\nout of it\n", "")
     first.communicate()
 
 
 def test_a_killed_process_leaves_no_lock():
-    first = hold("train@x")
+    first = hold("train-x")
     assert first.stdout.readline() == "in it\n"
-    second = hold("train@x")
+    second = hold("train-x")
     assert second.stderr.readline()
     first.kill()
     assert second.communicate()[0] == "in it\nout of it\n"
@@ -65,7 +65,7 @@ def test_a_killed_process_leaves_no_lock():
 
 def write(*names):
     for name in names:
-        path = checkpoints("train@x") / name
+        path = checkpoints("train-x") / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
 
@@ -84,37 +84,37 @@ OURS = (
 
 def test_what_a_stage_left_is_forgotten_and_nothing_else():
     write(*OURS, "run-0/notes.txt", "thesis/chapter.tex")
-    (checkpoints("train@x") / "link").symlink_to(Path.cwd())
-    other = Path("scratch/train@y/run-0/seed1_rank0.safetensors")
+    (checkpoints("train-x") / "link").symlink_to(Path.cwd())
+    other = Path("scratch/train-y/run-0/seed1_rank0.safetensors")
     other.parent.mkdir(parents=True)
     other.write_text("")
-    forget(Path(), "train@x")
-    assert left() == {"scratch/train@x/run-0/notes.txt", "scratch/train@x/thesis/chapter.tex", str(other)}
-    assert (checkpoints("train@x") / "link").is_symlink()
+    forget(Path(), "train-x")
+    assert left() == {"scratch/train-x/run-0/notes.txt", "scratch/train-x/thesis/chapter.tex", str(other)}
+    assert (checkpoints("train-x") / "link").is_symlink()
 
 
 def test_nothing_is_left_where_there_was_nothing_else():
     write(*OURS)
-    forget(Path(), "train@x")
-    forget(Path(), "train@never_run")
+    forget(Path(), "train-x")
+    forget(Path(), "train-never_run")
     assert left() == set()
     assert [path.name for path in Path("scratch").iterdir()] == ["locks"]
 
 
 def test_nothing_is_forgotten_under_a_process():
     write(*OURS)
-    process = hold("train@x")
+    process = hold("train-x")
     assert process.stdout.readline() == "in it\n"
-    forget(Path(), "train@x")
-    assert left() == {f"scratch/train@x/{name}" for name in OURS}
+    forget(Path(), "train-x")
+    assert left() == {f"scratch/train-x/{name}" for name in OURS}
     process.communicate()
-    wait_until(lambda: forget(Path(), "train@x") or not left())
+    wait_until(lambda: forget(Path(), "train-x") or not left())
 
 
 def test_a_lock_that_cannot_be_written_is_one_line():
     Path("scratch").write_text("")
-    expected = r"scratch/locks/train@x\.rank0: cannot be written \(Not a directory\); make room"
-    with pytest.raises(InputError, match=expected), alone("train@x"):
+    expected = r"scratch/locks/train-x\.rank0: cannot be written \(Not a directory\); make room"
+    with pytest.raises(InputError, match=expected), alone("train-x"):
         pytest.fail("came in")
     # What goes wrong inside is not the lock's.
     with pytest.raises(OSError, match="inside"), locked(Path("a.lock"), "runs"):

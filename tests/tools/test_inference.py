@@ -41,7 +41,7 @@ def test_images_of_any_size_are_captioned(trained, architecture):
 def clips(trained, **metadata):
     """Makes the LSTM a captioner of clips."""
     encoder = with_weights("clips_cnn", "random", 1)
-    encoder.save("artifacts/encoder/image.safetensors", {"weights": "scenes", "image_size": 32} | metadata)
+    encoder.save("starts/encoder/image.safetensors", {"weights": "scenes", "image_size": 32} | metadata)
     vocabulary = Vocabulary.read("artifacts/image/data/vocabulary.json")
     captioner = models.build("lstm", SETTINGS, len(vocabulary), (encoder.dim,))
     _, metadata_before = load_weights("lstm.safetensors")
@@ -126,8 +126,8 @@ def test_metadata_that_are_wrong_get_one_line(trained, command, metadata, proble
 
 @pytest.mark.parametrize("size", [10**7, "32", None])
 def test_an_encoder_that_names_no_size_gets_one_line(trained, command, size):
-    tensors, metadata = load_weights("artifacts/encoder/image.safetensors")
-    save_weights("artifacts/encoder/image.safetensors", tensors, metadata | {"image_size": size})
+    tensors, metadata = load_weights("starts/encoder/image.safetensors")
+    save_weights("starts/encoder/image.safetensors", tensors, metadata | {"image_size": size})
     assert "encoder/image.safetensors: holds no encoder (image_size:" in refused(command, "lstm")
 
 
@@ -190,7 +190,7 @@ def test_a_file_whose_name_is_no_text_is_captioned(trained, command):
         (("broken.jpg", "--weights", "lstm.safetensors"), "broken.jpg"),
         (("absent.jpg", "--weights", "lstm.safetensors"), "absent.jpg"),
         (("one.png", "--weights", "nothing.safetensors"), "nothing.safetensors"),
-        (("one.png", "--weights", "artifacts/encoder/image.safetensors"), "image.safetensors: holds no captioner"),
+        (("one.png", "--weights", "starts/encoder/image.safetensors"), "image.safetensors: holds no captioner"),
     ],
 )
 def test_bad_files_get_one_line(trained, command, arguments, named):

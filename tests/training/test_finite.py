@@ -13,7 +13,7 @@ from seqcap.rewards.mixture import Mixture
 from seqcap.system.scratch import checkpoints
 from seqcap.training import loop
 
-PRETRAINED = Path("artifacts/pretrain/lstm")
+PRETRAINED = Path("starts/pretrain/lstm")
 # 24 images in batches of 5.
 STEPS_PER_EPOCH = 5
 NAN = float("nan")

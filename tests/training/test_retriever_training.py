@@ -28,7 +28,7 @@ CPU = torch.device("cpu")
 def made(config):
     """Makes a retriever, and forgets its checkpoints, as `seqcap repro` does once DVC has its weights."""
     curves = make(config)
-    forget(Path(), "retriever@listener")
+    forget(Path(), "retriever-listener")
     return curves
 
 
@@ -44,7 +44,7 @@ def test_it_learns_and_the_best_epoch_is_kept(small_images, model):
     assert metadata["val_recall_sum"] == max(sums[1:])
     split = retriever.load_task(small_images / "artifacts/image").split("val", 6)
     assert recall_sum(recalls(retriever, split, CPU)) == max(sums[1:])
-    assert not Path("scratch/retriever@listener").exists()
+    assert not Path("scratch/retriever-listener").exists()
 
 
 def test_the_architecture_of_the_configuration_is_trained(small_images, monkeypatch):
@@ -130,7 +130,7 @@ def test_seeds_side_by_side_are_those_one_by_one_and_the_stage_measures_them(sma
     write_json("artifacts/machine.json", {"device": "cpu", "workers": 2, "launcher": "python"})
     command("listener", script=children.STAGES / "retriever.py")
     curves = read_table("both/curves.parquet", CURVES).to_pylist()
-    forget(Path(), "retriever@listener")
+    forget(Path(), "retriever-listener")
     assert curves == [row for seed in (1, 2) for row in made(config(seeds=(seed,), weights=f"alone{seed}"))]
     assert all(same_bytes("both", f"alone{seed}", seed) for seed in (1, 2))
     assert Path("both/seed1.safetensors").read_bytes() != Path("both/seed2.safetensors").read_bytes()

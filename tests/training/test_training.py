@@ -35,7 +35,7 @@ from seqcap.system.scratch import checkpoints
 from seqcap.training import captioners, loop
 from seqcap.training.captioners import checkpoint_folder
 
-PRETRAINED = Path("artifacts/pretrain/lstm")
+PRETRAINED = Path("starts/pretrain/lstm")
 TRAIN = children.STAGES / "train.py"
 SHORT = {"epochs": 2, "batch_size": 6, "learning_rate": 0.005, "dropout": 0.0, "decay": 1.0, "decay_every": 1}
 
@@ -203,7 +203,7 @@ def test_a_killed_launcher_resumes_to_the_same_bytes(pretrained):
         run = going_on("self_critical", settings={"samples": 3}, training={"epochs": 12}, weights=name)
         write_group(name, run)
     ranks = launch("killed")
-    wait_until(lambda: list(Path("scratch/train@killed").glob("*/seed1_of2.safetensors")))
+    wait_until(lambda: list(Path("scratch/train-killed").glob("*/seed1_of2.safetensors")))
     for process in ranks:
         process.kill()
         process.join()

@@ -9,6 +9,7 @@ import pyarrow as pa
 # The captions and splits of the image task.
 DATA = Path("artifacts/image/data")
 SOURCE_VOCABULARY, VOCABULARY = "source_vocabulary.json", "vocabulary.json"
+ORIGIN = "origin.json"  # beside features: what they are made of
 SOURCE_SUBWORDS, SUBWORDS = "source_subwords.json", "subwords.json"
 SPLITS = ("train", "val", "test")
 # An extra split of some datasets: images with many references, or without public ones, as on COCO's server. It is

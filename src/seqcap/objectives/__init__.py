@@ -2,7 +2,7 @@
 tasks, rewards, metrics and retrieval.
 
 To add an objective, write `seqcap/objectives/<name>.py` with its `Config` and its `Model`, and name it in a run of
-papers/<paper>.yaml."""
+papers/<paper>/runs.yaml."""
 
 from typing import Any
 

@@ -56,7 +56,7 @@ def check(parameters: Iterable[str]) -> None:
     wanted = set(parameters)
     for folder in sorted(path.parent.name for path in FOLDER.glob("*/*") if path.parent.name != "__pycache__"):
         if folder not in wanted:
-            raise InputError(f"src/seqcap/papers/{folder}", f"has no papers/{folder}.yaml", "add it")
+            raise InputError(f"src/seqcap/papers/{folder}", f"has no papers/{folder}/runs.yaml", "add it")
     for name in sorted(wanted):
         place, shown = _folder(name), f"src/seqcap/papers/{name}"
         for file in _NEEDED:
@@ -76,7 +76,7 @@ def _folder(name: str) -> Path:
         return FOLDER / name
     known = ", ".join(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
     fix = f"add src/seqcap/papers/{name}, or name one of {known}"
-    raise InputError(f"papers/{name}.yaml", f"there is no paper {name!r}", fix)
+    raise InputError(f"papers/{name}/runs.yaml", f"there is no paper {name!r}", fix)
 
 
 def _keys(path: Path, constant: str) -> set[str]:

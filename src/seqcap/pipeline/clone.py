@@ -8,12 +8,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 from seqcap.errors import InputError
-from seqcap.files.writing import atomic, beside, copy_file, leftovers
+from seqcap.files.writing import beside, copy_file, leftovers
+from seqcap.pipeline.graph import lock_files
 
-# What an experiment changes in its clone: its parameters, and what the pipeline writes and git tracks.
-CHANGING = ("params.yaml", "papers", "graph.yaml", "dvc.lock", "reports")
+# What an experiment changes in its clone: its parameters, the graph, and what the pipeline writes and git tracks.
+CHANGING = ("params.yaml", "papers", "dvc.yaml", "dvc.lock", "reports", "starts")
 # What an experiment runs.
-RUN = ("params.yaml", "papers", "scales", "graph.yaml", "dvc.yaml", "stages", "src")
+RUN = ("params.yaml", "papers", "scales", "dvc.yaml", "stages", "src")
 LISTED = 20  # how many uncommitted files a warning lists
 # With these variables git works on another repository than the one it is called for. Git's hooks set some of them.
 REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")
@@ -45,22 +46,31 @@ def update_clone(folder: Path) -> None:
         origin = folder
     if not git_folder.is_dir() or origin.resolve() != here or folder.resolve() == here:
         raise InputError(folder, "is not a clone of this checkout", "move it away")
-    # What the clone has run. With the last commit's dvc.lock, DVC would make unchanged data anew, and no training would
+    # What the clone has run. With the last commit's records, DVC would make unchanged data anew, and no training would
     # resume from it.
-    lock, ran = folder / "dvc.lock", git_folder / "seqcap-dvc.lock"
+    ran = git_folder / "seqcap-records"
     if ran.exists():
         # An update was killed, and has left some files of either commit.
         (git_folder / "index.lock").unlink(missing_ok=True)
     else:
         _check_untouched(folder, repository)
-        with atomic(ran) as partial:
-            partial.write_bytes(lock.read_bytes() if lock.is_file() else b"")
+        for leftover in leftovers(ran, "tmp"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        temporary = beside(ran, "tmp")
+        _copy_all(lock_files(folder), folder, temporary)
+        # Renamed when it is complete.
+        temporary.rename(ran)
     fix = f"correct that, or move {folder} away"
     git(*repository, "fetch", "--quiet", "origin", "HEAD", fix=fix)
     git(*repository, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD", fix=fix)
-    if ran.stat().st_size > 0:
-        copy_file(ran, lock)
-    ran.unlink()
+    _copy_all(lock_files(ran), ran, folder)
+    shutil.rmtree(ran)
+
+
+def _copy_all(files: Collection[Path], source: Path, target: Path) -> None:
+    target.mkdir(exist_ok=True)
+    for path in files:
+        copy_file(source / path, target / path)
 
 
 def _check_untouched(folder: Path, repository: Collection[str]) -> None:

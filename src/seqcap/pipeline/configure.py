@@ -1,40 +1,28 @@
-"""From parameters to one configuration per stage (`seqcap.config`), a file of configs/, and to graph.yaml.
-Only the stage `configure` reads the parameter files. A change repeats the stages whose files of configs/ it changes.
-graph.yaml, what dvc.yaml loops over, follows from the parameters, too, but DVC needs it before any stage runs. So
-`seqcap graph` writes it, it is committed, and `configure` checks it."""
+"""From parameters to one configuration per stage (`seqcap.config`), a file of configs/.
+Only the stage `configure` reads the parameter files. A change repeats the stages whose files of configs/ it changes."""
 
-import json
 from pathlib import Path
-from typing import Any
 
-from seqcap.config import CONFIGS, StageConfig, config_path, write_config
+from seqcap.config import CONFIGS, config_path, write_config
 from seqcap.config.data import WordsConfig
 from seqcap.config.training import TrainConfig
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
-from seqcap.files.writing import atomic
+from seqcap.pipeline import graph
 from seqcap.pipeline import resolve_data as data
 from seqcap.pipeline import resolve_report as report
 from seqcap.pipeline import resolve_results as results
 from seqcap.pipeline import resolve_training as training
 from seqcap.pipeline.code import closure
+from seqcap.pipeline.graph import Configs
 from seqcap.pipeline.params import Params, read_params
 from seqcap.pipeline.validation import find
 from seqcap.system.machine import MACHINE
 
-# Kind of stage -> name -> its configuration. What exists only once has the name "".
-Stages = dict[str, dict[str, StageConfig]]
 REPORTED = ("tables", "figures", "section", "rating")  # the stages of a paper's part of the report
-GRAPH = Path("graph.yaml")
-HEAD = """\
-# Written by `seqcap graph` from params.yaml and papers/; do not edit. What the stages of dvc.yaml loop over, and what
-# they depend on. A path that a stage does not need repeats the one of its configuration.
-"""
-# How many paths a group's stage can depend on besides its task: dvc.yaml names each, since DVC takes no list there.
-SLOTS = 4
 
 
-def resolve(params: Params) -> Stages:
+def resolve(params: Params) -> Configs:
     """Every stage's configuration; an `InputError` names a wrong name or setting."""
     shared = params.shared
     data.check_features(params)
@@ -85,7 +73,7 @@ def _train(params: Params) -> dict[str, TrainConfig]:
     return {group: training.train_config(params, group) for group in params.groups}
 
 
-def write_configs(stages: Stages, params: Params, folder: Path = CONFIGS, machine: Path = MACHINE) -> None:
+def write_configs(stages: Configs, params: Params, folder: Path = CONFIGS, machine: Path = MACHINE) -> None:
     """Writes every stage's configuration, and how to run them to `machine`. Deletes files of stages that are gone."""
     files = {
         folder / config_path(stage, name).relative_to(CONFIGS): config
@@ -101,65 +89,12 @@ def write_configs(stages: Stages, params: Params, folder: Path = CONFIGS, machin
 
 
 def write_graph(root: Path = Path()) -> None:
+    """Writes the graph of the parameters in a checkout."""
     params = read_params(root)
-    with atomic(root / GRAPH) as temporary:
-        temporary.write_text(graph_text(params, resolve(params)), encoding="utf-8")
+    graph.write(params, resolve(params), root)
 
 
-def check_graph(params: Params, stages: Stages, root: Path = Path()) -> None:
-    """Checks that graph.yaml fits the parameters: otherwise DVC runs another graph than theirs."""
-    path = root / GRAPH
-    if not path.is_file() or path.read_text(encoding="utf-8") != graph_text(params, stages):
-        raise InputError(GRAPH, "does not fit the parameters", "renew it with `seqcap graph`, then run again")
-
-
-def graph_text(params: Params, stages: Stages) -> str:
-    lines = ["graph:"]
-    for kind, entries in graph(params, stages).items():
-        if isinstance(entries, dict) and entries:
-            lines += [f"  {kind}:", *(f"    {name}: {json.dumps(entry)}" for name, entry in entries.items())]
-        else:
-            lines.append(f"  {kind}: {json.dumps(entries)}")
-    return HEAD + "".join(f"{line}\n" for line in lines)
-
-
-def graph(params: Params, stages: Stages) -> dict[str, Any]:
-    """Kind of entry -> name -> what the stages of dvc.yaml need to know of it."""
-    configs: Any = stages
-
-    def pick(stage: str, *fields: str) -> dict[str, Any]:
-        return {name: config.model_dump(include=set(fields)) for name, config in configs[stage].items()}
-
-    retrievals = pick("retrieve", "paper", "task", "listener", "judge")
-    for name, entry in retrievals.items():
-        entry |= {"evaluation": params.retrievals[name].evaluation, "start": configs["retrieve"][name].captioner}
-    return {
-        "tasks": list(configs["data"]),
-        "features": list(configs["features"]),
-        "pretrain": {name: {"task": config.runs[0].task} for name, config in configs["pretrain"].items()},
-        "retrievers": pick("retriever", "task"),
-        "mined": pick("mine", "task"),
-        "groups": {name: _group(params, name, config.runs) for name, config in configs["train"].items()},
-        "evaluations": pick("evaluate", "paper", "task"),
-        "retrievals": retrievals,
-        "variances": pick("variance", "paper", "task", "start"),
-        "estimators": pick("estimators", "paper", "task", "listener", "start"),
-        "papers": {
-            name: {
-                "pictures": f"artifacts/{config.pictures}/data",
-                "clips": f"artifacts/{config.clips}/data" if config.clips else f"configs/figures/{name}.json",
-                "rating": f"reports/{name}/rating" if name in configs["rating"] else f"configs/section/{name}.json",
-            }
-            for name, config in configs["figures"].items()
-        },
-        "ratings": {name: {"task": c.pictures, "judge": c.judge} for name, c in configs["rating"].items()},
-    }
-
-
-def _group(params: Params, name: str, runs: Any) -> dict[str, Any]:
-    reads = dict.fromkeys(path for run in runs for path in (run.start, *run.reads.values()) if path is not None)
-    if len(reads) > SLOTS:
-        what = f"the runs of groups.{name} read {', '.join(reads)}"
-        raise InputError(params.source(name), what, f"split it: a group can read {SLOTS} paths")
-    slots = [*reads, *[f"configs/train/{name}.json"] * (SLOTS - len(reads))]
-    return {"paper": runs[0].paper, "task": runs[0].task, "evaluation": params.groups[name], "reads": slots}
+def check_graph(root: Path = Path()) -> None:
+    """Checks that the graph in a checkout fits its parameters."""
+    params = read_params(root)
+    graph.check(params, resolve(params), root)

@@ -14,10 +14,11 @@ from typing import Any
 
 from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import read_json
+from seqcap.pipeline import graph as dvc
 from seqcap.pipeline.clone import git
-from seqcap.pipeline.configure import GRAPH, check_graph, resolve, write_configs
+from seqcap.pipeline.configure import resolve, write_configs
 from seqcap.pipeline.params import PAPERS, PARAMS, SCALES, read_params
-from seqcap.pipeline.repro import CONFIGURE, open_dvc, stage_graph
+from seqcap.pipeline.repro import address, open_dvc, split_address, stage_graph
 
 NAMED = 3  # how many changed fields of a configuration are named
 LISTED = 30  # how many stages with one cause are named
@@ -30,14 +31,15 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
     with TemporaryDirectory() as folder, open_dvc(Path()) as repo:
         # What is configured here, and in the last commit with the code that is here.
         now, before = Path(folder, "now"), Path(folder, "before")
-        _configure(Path(), now)
+        _configure(Path(), now, check=True)
         _check_out_parameters(before)
         # Together with code that does not know them, the committed parameters explain nothing.
         with suppress(InputError):
             _configure(before, before)
-        stages = [stage for stage in repo.index.stages if stage.name in graph and stage.name != CONFIGURE]
-        causes = {stage.name: ", ".join(dict.fromkeys(_causes(stage, now, before))) for stage in stages}
-        lost = {stage.name: _lost(stage) for stage in stages}
+        stages = {address(repo, stage): stage for stage in repo.index.stages if stage.name != dvc.CONFIGURE}
+        stages = {name: stage for name, stage in stages.items() if name in graph}
+        causes = {name: ", ".join(dict.fromkeys(_causes(stage, now, before))) for name, stage in stages.items()}
+        lost = {name: _lost(stage) for name, stage in stages.items()}
     repeated = {name for name, words in causes.items() if words}
     for name in TopologicalSorter(graph).static_order():
         if graph[name] & repeated:
@@ -57,24 +59,28 @@ def dry_run(targets: Collection[str] = ()) -> list[str]:
 
 def _listed(words: str, stages: Sequence[str]) -> list[str]:
     more = f" and {len(stages) - LISTED} more" if len(stages) > LISTED else ""
-    return wrap(f"{words}{', '.join(stages[:LISTED])}{more}", 100, initial_indent="  ", subsequent_indent="    ")
+    names = [split_address(stage)[1] for stage in stages[:LISTED]]
+    return wrap(
+        f"{words}{', '.join(names)}{more}", 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
 
 
 def _count(stages: Collection[str]) -> str:
     return f"{len(stages) or 'no'} stage{'' if len(stages) == 1 else 's'}"
 
 
-def _configure(parameters: Path, folder: Path) -> None:
+def _configure(parameters: Path, folder: Path, check: bool = False) -> None:
     """Writes into `folder` what `configure` would write into the checkout, of the parameters in another folder."""
     params = read_params(parameters)
     stages = resolve(params)
-    check_graph(params, stages, parameters)
+    if check:
+        dvc.check(params, stages)
     write_configs(stages, params, folder / "configs", folder / "machine.json")
 
 
 def _check_out_parameters(folder: Path) -> None:
     archive = folder.with_name("parameters.tar")
-    git("archive", "--output", archive, "HEAD", PARAMS, PAPERS, SCALES, GRAPH)
+    git("archive", "--output", archive, "HEAD", PARAMS, PAPERS, SCALES)
     shutil.unpack_archive(archive, folder, filter="data")
 
 

@@ -1,6 +1,5 @@
 """Runs the graph with other parameters, in a clone of the checkout."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,11 @@ from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
 from seqcap.pipeline.clone import check_committed, update_clone
+from seqcap.pipeline.graph import GRAPH, REPORT
 from seqcap.pipeline.overlay import overlay, trained_runs
-from seqcap.pipeline.params import PARAMS, read_yaml
+from seqcap.pipeline.params import PAPER_FILE, PARAMS, is_parameter_file, read_yaml
 from seqcap.pipeline.publish import check_publication, publish, recover, shown
-from seqcap.pipeline.repro import REPORT, repro, run_python, sections, stage_graph
+from seqcap.pipeline.repro import repro, run_python, sections, split_address, stage_graph
 from seqcap.report.provenance import EXPERIMENT
 from seqcap.system.scratch import locked
 
@@ -49,38 +49,33 @@ def run_experiment(
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
         write_json(folder / EXPERIMENT, {"experiment": shown(experiment)})
-        # With the clone's own code.
-        if (folder / "graph.yaml").is_file() and run_python(folder, "-m", "seqcap", "graph") != 0:
-            raise InputError(folder / "graph.yaml", "cannot be derived from the parameters", "see above")
+        # With the clone's own code; a project without it has another graph.
+        if (folder / "src/seqcap").is_dir() and run_python(folder, "-m", "seqcap", "graph") != 0:
+            raise InputError(folder / GRAPH, "cannot be derived from the parameters", "see above")
         # Only what the report needs: not the data of tasks that the experiment leaves out.
         needed = sorted(stage_graph(folder, [REPORT])[REPORT])
-        made = [stage for stage in needed if stage.startswith("section@")]
+        made = [stage for stage in needed if split_address(stage)[1].startswith("section-")]
         wanted = sections(papers) or made
-        probes = [stage for stage in needed if stage.startswith("probe@")]
+        probes = [stage for stage in needed if stage.startswith("probe-")]
         repro(folder, jobs, [*wanted, *probes])
-        publish(folder, publish_to, experiment, [stage.partition("@")[2] for stage in wanted])
+        publish(folder, publish_to, experiment, [split_address(stage)[0].parent.name for stage in wanted])
 
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:
     """Changes the parameters in a checkout. Comments stay; nothing is written if something is wrong. `changes`, from
-    file `source`, maps params.yaml or a file of papers/ to what `overlay` lays over it. With an evaluation go its
-    groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
+    file `source`, maps params.yaml or a papers/<paper>/runs.yaml to what `overlay` lays over it. With an evaluation go
+    its groups, and with a group what its runs leave behind. A paper whose file is null takes no part."""
     yaml = YAML()
-    # What does not change is written as it was read.
+    # What does not change is written as it was read, with indents and nulls as DVC writes them.
     yaml.width = 1_000_000
     yaml.preserve_quotes = True
     yaml.default_flow_style = None
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.representer.add_representer(
-        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
-    )
     changed: dict[Path, Any] = {}
     for name, change in changes.items():
         path = folder / str(name)
-        known = re.fullmatch(r"params\.yaml|papers/[^/]+\.yaml", str(name))
         # A link would lead the change out of the checkout.
-        if not known or path.resolve() != folder.resolve() / str(name) or not path.is_file():
-            fix = f"name {PARAMS} or a committed file of papers/"
+        if not is_parameter_file(str(name)) or path.resolve() != folder.resolve() / str(name) or not path.is_file():
+            fix = f"name {PARAMS} or a committed papers/<paper>/{PAPER_FILE}"
             raise InputError(source, f"{name} is no file of parameters", fix)
         # First, since its errors are one line.
         read_yaml(path)

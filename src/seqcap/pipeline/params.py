@@ -1,6 +1,7 @@
-"""The parameter files as typed values: params.yaml holds what papers share, papers/<paper>.yaml what one paper trains,
-and scales/<scale>.yaml what another scale changes of both."""
+"""The parameter files as typed values: params.yaml holds what papers share, papers/<paper>/runs.yaml what one paper
+trains, and scales/<scale>.yaml what another scale changes of both."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,7 @@ from seqcap.world.parallel import ParallelConfig
 
 PARAMS = Path("params.yaml")
 PAPERS = Path("papers")
+PAPER_FILE = "runs.yaml"  # the file of parameters in a paper's folder
 SCALES = Path("scales")
 SCRATCH = "scratch"  # a run's `start` if it does not continue from any weights
 GENERATED = ("scenes", "clips")  # datasets that the pipeline makes itself
@@ -256,7 +258,7 @@ class EstimatorsParams(Section):
 
 
 class Entries(Section):
-    """The named entries of papers/<paper>.yaml."""
+    """The named entries of papers/<paper>/runs.yaml."""
 
     evaluations: dict[Name, EvaluationParams] = Field(default_factory=dict)
     groups: dict[Name, Name] = Field(default_factory=dict)  # group -> the evaluation of its runs
@@ -268,7 +270,7 @@ class Entries(Section):
 
 
 class PaperFile(Entries, PaperParams):
-    """papers/<paper>.yaml."""
+    """papers/<paper>/runs.yaml."""
 
 
 class Params(Entries):
@@ -285,14 +287,18 @@ class Params(Entries):
 
     def paper(self, name: str) -> str:
         """The paper that an entry belongs to."""
-        return self.source(name).stem
+        return self.source(name).parent.name
+
+
+def parameter_files(root: Path = Path()) -> list[Path]:
+    """params.yaml and the papers' files in a checkout, relative to it."""
+    return [PARAMS, *(path.relative_to(root) for path in sorted((root / PAPERS).glob(f"*/{PAPER_FILE}")))]
 
 
 def read_params(root: Path = Path()) -> Params:
     """Reads and checks the parameter files of the project in `root`; an `InputError` names file, key and value."""
-    files = {PARAMS: read_yaml(root / PARAMS)}
-    files |= {PAPERS / path.name: read_yaml(path) for path in sorted((root / PAPERS).glob("*.yaml"))}
-    check_papers(path.stem for path in files if path != PARAMS)
+    files = {path: read_yaml(root / path) for path in parameter_files(root)}
+    check_papers(path.parent.name for path in files if path != PARAMS)
     _apply_scale(files, root)
     shared = validated(Shared, files.pop(PARAMS), PARAMS)
     papers, sources = {}, {}
@@ -303,14 +309,20 @@ def read_params(root: Path = Path()) -> Params:
             continue
         runs = trained_runs(content.get("runs", {}), path)
         paper = validated(PaperFile, content | {"runs": _fill(runs, shared.alpha)}, path)
-        papers[path.stem] = PaperParams(**{key: getattr(paper, key) for key in PaperParams.model_fields})
-        sources[path.stem] = path
+        folder = path.parent.name
+        papers[folder] = PaperParams(**{key: getattr(paper, key) for key in PaperParams.model_fields})
+        sources[folder] = path
         for section, entries in merged.items():
             for name, value in getattr(paper, section).items():
                 if sources.setdefault(name, path) != path:
                     raise InputError(path, f"{section}.{name} is in {sources[name]}, too", "give it another name")
                 entries[name] = value
     return Params(shared=shared, papers=papers, sources=sources, **merged)
+
+
+def is_parameter_file(name: str) -> bool:
+    """Whether a path in a checkout is that of params.yaml or of a paper's file."""
+    return name == str(PARAMS) or re.fullmatch(rf"{PAPERS}/[^/]+/{re.escape(PAPER_FILE)}", name) is not None
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -341,7 +353,7 @@ def _apply_scale(files: dict[Path, dict[str, Any]], root: Path) -> None:
         return
     path = SCALES / f"{scale}.yaml"
     for name, changes in read_yaml(root / path).items():
-        if Path(name) != PARAMS and Path(name).parent != PAPERS:
+        if not is_parameter_file(name):
             raise InputError(path, f"{name!r} is no parameter file", f"allowed: {', '.join(map(str, files))}")
         content = files.get(Path(name), {})
         for section, values in changes.items():

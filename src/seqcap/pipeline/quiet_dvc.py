@@ -1,53 +1,57 @@
-"""`python -m seqcap.pipeline.quiet_dvc <arguments>`: `dvc <arguments>`, without its hints on git and on remote storage.
-After every stage `dvc repro` says how to track dvc.lock and how to push. It also parses all of dvc.lock and writes it
-anew, which takes most of a second. Here only the stage's own lines are written anew; the file has the same bytes."""
+"""`python -m seqcap.pipeline.quiet_dvc <arguments>`: `dvc <arguments> --quiet`, but it still says which stage it runs
+and why one fails. Without `--quiet`, six lines on git and on remote storage follow every stage. If another DVC works on
+the same files, it ends with status `BUSY` and says nothing.
+
+It also checks what it takes from its cache. DVC takes every file there for whole that is write-protected, as all are: a
+changed bit would be put back, recorded and used. Here such a file is deleted, and its stage runs.
+"""
 
 import logging
-import re
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from dvc.cli import main
-from dvc.dvcfile import Lockfile
-from dvc.stage import PipelineStage
-from dvc.stage.serialize import to_lockfile
-from dvc.ui import ui
-from dvc.utils.serialize import dumps_yaml
+from dvc.lock import LockError
+from dvc_data.hashfile.db.local import LocalHashFileDB
+from dvc_data.hashfile.hash import hash_file
+from dvc_objects.errors import ObjectFormatError
 
-PUSH = "Use `dvc push` to send your updates to remote storage."
-HEAD = "schema: '2.0'\nstages:\n"
+from seqcap.pipeline.records import BUSY
 
-_written, _dump_stages = ui.write, Lockfile.dump_stages
+_check = LocalHashFileDB.check
 
 
-def _write(*objects: Any, **settings: Any) -> None:
-    if objects != (PUSH,):
-        _written(*objects, **settings)
+class WithoutBusy(logging.Filter):
+    """Passes over the error that another DVC works on the same files, and notes that it came."""
+
+    came = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        while error is not None and not isinstance(error, LockError):
+            error = error.__cause__ or error.__context__
+        self.came |= error is not None
+        return error is None
 
 
-def dump_stages(lockfile: Lockfile, stages: Sequence[PipelineStage], **settings: Any) -> None:
-    """Writes the entries of stages in dvc.lock; as `Lockfile.dump_stages` does, but for the rest of the file."""
-    path = Path(lockfile.path)
-    before = text = path.read_text(encoding="utf-8") if path.exists() else ""
-    if not text.startswith(HEAD):
-        _dump_stages(lockfile, stages, **settings)
-        return
-    for stage in stages:
-        entry = dumps_yaml({"schema": "2.0", "stages": to_lockfile(stage, **settings)}).removeprefix(HEAD)
-        # Its first line, and all that are indented by more.
-        found = re.search(rf"(?m)^{re.escape(entry.splitlines()[0])}\n(?:   .*\n)*", text)
-        start, end = found.span() if found else (len(text), len(text))
-        text = text[:start] + entry + text[end:]
-    if text != before:
-        logging.getLogger("dvc.dvcfile").info("Updating lock file '%s'", lockfile.relpath)
-        path.write_text(text, encoding="utf-8")
-        lockfile.repo.scm_context.track_file(lockfile.relpath)
+def check_content(cache: Any, oid: str, check_hash: bool = True, _info: Any = None) -> Any:
+    """As `LocalHashFileDB.check`, whatever a file's permissions, size and time."""
+    if check_hash:
+        path = cache.oid_to_path(oid)
+        _, found = hash_file(path, cache.fs, cache.hash_name)
+        if found.value != oid.split(".", maxsplit=1)[0]:
+            cache.fs.remove(path)
+            print(f"{path}: was damaged; deleted, so that it is made anew", file=sys.stderr, flush=True)
+            raise ObjectFormatError(f"{path} is damaged")
+    return _check(cache, oid, check_hash, _info)
 
 
 if __name__ == "__main__":
-    logging.getLogger("dvc.repo.scm_context").setLevel(logging.WARNING)
-    ui.write = _write
-    Lockfile.dump_stages = dump_stages
-    sys.exit(main(sys.argv[1:]))
+    busy = WithoutBusy()
+    # `--quiet` sets the level of DVC's loggers together; one with a level of its own keeps that.
+    logging.getLogger("dvc.stage").setLevel(logging.INFO)
+    logging.getLogger("dvc.cli").setLevel(logging.ERROR)
+    logging.getLogger("dvc.cli").addFilter(busy)
+    LocalHashFileDB.check = check_content  # type: ignore[method-assign, assignment]
+    status = main([*sys.argv[1:], "--quiet"])
+    sys.exit(BUSY if busy.came else status)

@@ -5,20 +5,21 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import write_json
+from seqcap.pipeline.graph import CONFIGURE, GRAPH, LOCK, REPORT, check_unchanged, graph_file, lock_files
 from seqcap.pipeline.params import PARAMS, read_yaml
-from seqcap.pipeline.records import DVC, keep_records, wait_for_dvc
+from seqcap.pipeline.records import BUSY, DVC, keep_records, wait_for_dvc
 from seqcap.system.machine import MACHINE
 from seqcap.system.scratch import forget, locked
+from seqcap.tasks import STARTS
 
-CONFIGURE = "configure"  # the first stage, which writes what the others depend on
-REPORT = "report"  # the last stage
+LARGE = 5 << 20  # bytes
 
 
 def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report: bool = False) -> None:
@@ -30,16 +31,24 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
         dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
-        status = run_python(folder, *dvc, stage)
-        keep_records(folder)
+        gone = _absent_inputs(folder, stage) if stage == REPORT else []
+        if gone:
+            # DVC would not run it. The page names the papers that it lacks.
+            print(f"the report is made without {', '.join(gone)}: nothing of these has run", flush=True)
+            status = run_python(folder, "stages/report.py")
+        else:
+            while (status := run_python(folder, *dvc, stage)) == BUSY:
+                wait_for_dvc(folder)
+        file, name = split_address(stage)
+        keep_records(folder, [file.with_name(LOCK.name)])
         if status != 0:
-            raise InputError("dvc.yaml", f"stage {stage} failed with status {status}", "see above")
-        forget(folder, stage)
+            raise InputError(file, f"stage {name} failed with status {status}", "see above")
+        forget(folder, name)
         return stage
 
     with locked(folder / DVC / "seqcap.lock", "runs the pipeline here"):
         wait_for_dvc(folder)
-        keep_records(folder)
+        keep_records(folder, lock_files(folder))
         needed = stage_graph(folder, targets)
         if then_report:
             needed[REPORT] = set(needed) - {REPORT}
@@ -47,6 +56,8 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         if CONFIGURE in graph:
             run(CONFIGURE)
             graph = unfinished(folder, needed)
+        elif CONFIGURE in needed:
+            check_unchanged(folder)
         print(f"{len(needed) - len(graph)} of {len(needed)} stages are up to date", flush=True)
         share_cores(folder, jobs)
         try:
@@ -54,11 +65,17 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report
         finally:
             # A later `dvc repro` has one stage at a time.
             share_cores(folder, 1)
+        warn_of_large_starts(folder)
 
 
 def check_checkout(folder: Path) -> None:
     if not (folder / "dvc.yaml").is_file() or not (folder / ".dvc").is_dir():
         raise InputError("dvc.yaml", "is not here, or .dvc is not", "run from the root of a checkout of seqcap")
+    artifacts = folder / MACHINE.parent
+    if artifacts.is_symlink():
+        mount = "mount the other disk there, or keep DVC's cache on it: `dvc cache dir --local FOLDER`"
+        fix = f"{mount}, and `dvc config --local cache.type symlink`"
+        raise InputError(artifacts, "is a link, beyond which DVC keeps nothing", fix)
 
 
 def run_python(folder: Path, *arguments: str) -> int:
@@ -89,15 +106,31 @@ def run_graph(graph: Mapping[str, set[str]], run: Callable[[str], str], jobs: in
 
 def unfinished(folder: Path, graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """The part of a graph that is out of date, and what depends on it, in one call of DVC: many would take minutes."""
-    with open_dvc(folder) as repo:
-        # Seen from another folder, names of stages have a path before them.
-        changed = {name.rpartition(":")[2] for name in repo.status()}
+    changed = changed_stages(folder)
     left: dict[str, set[str]] = {}
     for stage in TopologicalSorter(graph).static_order():
         before = graph[stage] & left.keys()
         if before or stage in changed:
             left[stage] = before
     return left
+
+
+def _absent_inputs(folder: Path, stage: str) -> list[str]:
+    """What a stage reads and is not there."""
+    with open_dvc(folder) as repo:
+        (found,) = (one for one in repo.index.stages if address(repo, one) == stage)
+        return [dependency.def_path for dependency in found.deps if not dependency.exists]
+
+
+def changed_stages(folder: Path) -> set[str]:
+    """The stages that are out of date themselves. Waits while another DVC works on the same files."""
+    from dvc.lock import LockError
+
+    while True:
+        with open_dvc(folder) as repo, suppress(LockError):
+            status = repo.status()
+            return {address(repo, stage) for stage in repo.index.stages if stage.addressing in status}
+        wait_for_dvc(folder)
 
 
 def share_cores(folder: Path, jobs: int) -> None:
@@ -111,21 +144,44 @@ def share_cores(folder: Path, jobs: int) -> None:
     write_json(folder / MACHINE, machine)
 
 
+def warn_of_large_starts(folder: Path) -> None:
+    """What runs start from is for git to keep, but at the papers' scale it is too large."""
+    sizes = [path.stat().st_size for path in (folder / STARTS).rglob("*") if path.is_file()]
+    large = [size for size in sizes if size > LARGE]
+    if large:
+        what = f"{len(large)} files of more than {LARGE >> 20} MB, {sum(large) >> 20} MB together"
+        print(f"warning: {STARTS}/ has {what}; docs/gpus.md says how to keep them out of git", file=sys.stderr)
+
+
 def sections(papers: Collection[str]) -> list[str]:
     """The stages that make the parts of the report on some papers."""
-    return [f"section@{paper}" for paper in papers]
+    return [f"{graph_file(paper)}:section-{paper}" for paper in papers]
+
+
+def split_address(stage: str) -> tuple[Path, str]:
+    """The DVC file and the name of a stage."""
+    file, _, name = stage.rpartition(":")
+    return Path(file or GRAPH), name
+
+
+def address(repo: Any, stage: Any) -> str:
+    """A stage as `dvc repro` takes it in the root of its checkout: its name, after its file where that is a paper's."""
+    file = Path(stage.path).relative_to(repo.root_dir)
+    return str(stage.name) if file == GRAPH else f"{file.as_posix()}:{stage.name}"
 
 
 def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[str]]:
     """Each stage -> the stages that it depends on; with `targets`, only these and those that they need."""
     with open_dvc(folder) as repo:
         graph = repo.index.graph
-        depends = {node.name: {other.name for other in graph.successors(node)} for node in graph.nodes}
+        known = {node: address(repo, node) for node in graph.nodes}
+        depends = {name: {known[other] for other in graph.successors(node)} for node, name in known.items()}
     for target in targets:
         if target not in depends:
-            kind, _, item = target.partition("@")
-            allowed = ", ".join(sorted(name.partition("@")[2] for name in depends if name.startswith(f"{kind}@")))
-            raise InputError("dvc.yaml", f"there is no {kind} {item!r}", f"allowed: {allowed}")
+            kind, _, item = split_address(target)[1].partition("-")
+            others = [split_address(stage)[1].partition("-") for stage in depends]
+            allowed = ", ".join(sorted(other for of, _, other in others if of == kind))
+            raise InputError(GRAPH, f"there is no {kind} {item!r}", f"allowed: {allowed}")
     # Without targets all: `dvc status` is clean then, and a later `dvc repro` runs nothing.
     needed, found = list(targets or depends), dict[str, set[str]]()
     while needed:
@@ -140,9 +196,16 @@ def stage_graph(folder: Path, targets: Collection[str] = ()) -> dict[str, set[st
 def open_dvc(folder: Path) -> Iterator[Any]:
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
+    from dvc.scm import SCMError
 
     try:
         with Repo(str(folder)) as repo:
             yield repo
-    except DvcException as error:
+    except SCMError as error:
         raise InputError("dvc.yaml", f"cannot be run by DVC ({error})", "run from a git checkout of seqcap") from None
+    except DvcException as error:
+        fix = "mend the file that it names, or take it from git"
+        raise InputError("dvc.yaml", f"cannot be run by DVC ({error})", fix) from None
+    except OSError as error:
+        problem = f"cannot be used by DVC ({error.strerror})"
+        raise InputError(error.filename or ".dvc", problem, "look at the permissions of the folder .dvc") from None

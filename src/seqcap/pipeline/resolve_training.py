@@ -36,7 +36,7 @@ def pretrain_config(params: Params, name: str) -> TrainConfig:
         training=params.shared.pretrain[name].training,
         start=None,
         reads={},
-        weights=f"artifacts/pretrain/{name}",
+        weights=f"starts/pretrain/{name}",
     )
     return TrainConfig(runs=(run,), code=closure(training_modules(params, run), ["train.py"]))
 
@@ -97,7 +97,7 @@ def captioner_fields(params: Params, name: str, source: Path, place: str) -> dic
 
 def pretrained(params: Params, captioner: str, source: Path, place: str) -> str:
     find(params.shared.pretrain, captioner, source, place)
-    return f"artifacts/pretrain/{captioner}"
+    return f"starts/pretrain/{captioner}"
 
 
 def _seeds(params: Params, number: int, offset: int = 0) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def _start(params: Params, name: str) -> str | None:
     if run.start == SCRATCH or (run.start is None and run.captioner not in params.shared.pretrain):
         return None
     if run.start is None:
-        start, seeds = f"artifacts/pretrain/{run.captioner}", params.shared.captioners[run.captioner].seeds
+        start, seeds = f"starts/pretrain/{run.captioner}", params.shared.captioners[run.captioner].seeds
     else:
         # The runs of a group train side by side: none can wait for another.
         others = {
@@ -175,13 +175,13 @@ def find_listener(params: Params, name: str, task: str, source: Path, place: str
     if retriever.seeds < seeds:
         fix = f"each seed of the run needs its own: give the retriever at least {seeds} seeds"
         raise InputError(source, f"{place} is {name!r}", fix)
-    return f"artifacts/{'mined' if name in mined else 'retriever'}/{name}"
+    return f"artifacts/mined/{name}" if name in mined else f"starts/retriever/{name}"
 
 
 def find_retriever(params: Params, name: str, task: str, source: Path, place: str) -> str:
     """The folder of a task's retriever."""
     find(_of_task(params.shared.retrievers, task), name, source, place)
-    return f"artifacts/retriever/{name}"
+    return f"starts/retriever/{name}"
 
 
 def _of_task(retrievers: Mapping[str, RetrieverParams], task: str) -> dict[str, RetrieverParams]:
@@ -229,7 +229,7 @@ def retriever_config(params: Params, name: str) -> RetrieverConfig:
         folder=retriever.folder,
         fingerprint={} if retriever.folder is None else fingerprint(Path(retriever.folder).glob("*")),
         root=data_root(params, retriever.task),
-        weights=f"artifacts/retriever/{name}",
+        weights=f"starts/retriever/{name}",
         code=closure(modules, ["retriever.py"]),
     )
 
@@ -239,7 +239,7 @@ def mine_config(params: Params, name: str) -> MiningConfig:
     return MiningConfig(
         name=name,
         task=retriever.task,
-        retriever=f"artifacts/retriever/{name}",
+        retriever=f"starts/retriever/{name}",
         seeds=_seeds(params, retriever.seeds),
         seed_offset=retriever.seed_offset,
         neighbours=params.shared.mined[name].neighbours,

@@ -13,7 +13,7 @@ EXTRAS = {
     "clip": ("torch", "torchvision", "transformers", "PIL", "safetensors"),
     "hf": ("torch", "torchvision", "transformers", "PIL", "safetensors", "tokenizers"),
     "train": ("torch", "torchvision", "pydantic", "ruamel.yaml", "sacrebleu", "sacremoses", "sklearn", "tokenizers"),
-    "pipeline": ("dvc", "jinja2", "markdown_it", "matplotlib", "pandas", "psutil", "pydantic", "torch"),
+    "pipeline": ("dvc", "jinja2", "markdown_it", "matplotlib", "pandas", "psutil", "pydantic", "scipy", "torch"),
     "cluster": ("distributed",),
     "s3": ("dvc_s3",),
 }

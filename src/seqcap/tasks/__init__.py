@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from seqcap.tasks.base import Task
 
 ARTIFACTS = Path("artifacts")
+STARTS = Path("starts")  # what runs start from: git keeps it, so that they start from the same weights everywhere
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from seqcap.models import decoding
 from seqcap.models.base import Captioner, ImageCaptioner
 from seqcap.models.ensemble import Ensemble
 from seqcap.models.weights import ModelMetadata, check_metadata
-from seqcap.tasks import ARTIFACTS
+from seqcap.tasks import ARTIFACTS, STARTS
 
 
 class CaptionerMetadata(ModelMetadata):
@@ -43,7 +43,7 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
     clips; they are resized as the training images were.
 
     `weights` are a captioner's safetensors, or those of several that decode together (`Ensemble`). Encoder and
-    vocabulary are those of their task in the folder artifacts/ of the first file, or else of the working directory.
+    vocabulary are those of their task in the checkout of the first file, or else in the working directory.
     """
     captioner, read = Ensemble.load(weights, torch.device("cpu"))
     metadata = []
@@ -54,10 +54,10 @@ def caption_files(files: Sequence[Path], weights: Sequence[Path], width: int) ->
         if metadata[-1].task != metadata[0].task:
             problem = f"is of task {metadata[-1].task}, and {weights[0]} of {metadata[0].task}"
             raise InputError(path, problem, "put captioners of one task together")
-    folders = (folder for folder in weights[0].absolute().parents if folder.name == ARTIFACTS.name)
-    artifacts = next(folders, ARTIFACTS)
-    encoder, about_encoder = _load_encoder(artifacts / f"encoder/{metadata[0].task}.safetensors")
-    words = artifacts / metadata[0].task / "data" / VOCABULARY
+    above = weights[0].absolute().parents
+    root = next((folder.parent for folder in above if folder.name in (ARTIFACTS.name, STARTS.name)), Path())
+    encoder, about_encoder = _load_encoder(root / STARTS / f"encoder/{metadata[0].task}.safetensors")
+    words = root / ARTIFACTS / metadata[0].task / "data" / VOCABULARY
     vocabulary = Vocabulary.read(words)
     if digest(vocabulary) != metadata[0].vocabulary:
         fix = "name weights that were trained with these words"

@@ -10,7 +10,7 @@ from seqcap.config import config_path
 from seqcap.config.report import ReportConfig, SectionConfig
 from seqcap.errors import InputError
 from seqcap.pipeline.experiment import RUNS, apply_overlay
-from seqcap.pipeline.params import read_params
+from seqcap.pipeline.params import PARAMS, read_params
 from seqcap.report.comparison import compared, heading, matrix
 from seqcap.report.inputs import Run
 from seqcap.tools.score import align
@@ -20,7 +20,7 @@ from seqcap.tools.score import align
 def scored(experiment: str | None = None) -> Iterator[None]:
     """Works in the root of the checkout around this folder, or in the clone of one of its experiments."""
     here = Path.cwd()
-    root = next((folder for folder in (here, *here.parents) if (folder / "dvc.yaml").is_file()), None)
+    root = next((folder for folder in (here, *here.parents) if (folder / PARAMS).is_file()), None)
     if root is None:
         raise InputError("seqcap compare", "this is no checkout of seqcap", "change to one that has run `seqcap repro`")
     if experiment is not None:
@@ -48,8 +48,11 @@ def keep(left: str, right: str) -> str:
     its parameters from the experiment's file whenever it runs."""
     paper = find_paper(left, right).paper
     clone = Path.cwd()
-    if clone.parent.name == RUNS.name and (clone.parents[1] / "dvc.yaml").is_file():
-        file, entry = f"experiments/{clone.name}.yaml", f"papers/{paper}.yaml: {{comparisons: [[{left}, {right}]]}}"
+    if clone.parent.name == RUNS.name and (clone.parents[1] / PARAMS).is_file():
+        file, entry = (
+            f"experiments/{clone.name}.yaml",
+            f"papers/{paper}/runs.yaml: {{comparisons: [[{left}, {right}]]}}",
+        )
         raise InputError(file, "decides what this experiment reports", f"add there `{entry}`, and run it again")
     params = read_params()
     path = params.source(paper)
@@ -69,7 +72,7 @@ def find_paper(left: str, right: str) -> SectionConfig:
         runs = {run.name for run in config.runs}
         if {left, right} <= runs:
             return config
-        known |= dict.fromkeys(runs, f"papers/{paper}.yaml")
+        known |= dict.fromkeys(runs, f"papers/{paper}/runs.yaml")
     for name in (left, right):
         if name not in known:
             close = [f"{run} ({known[run]})" for run in get_close_matches(name, known)]

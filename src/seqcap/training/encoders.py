@@ -69,7 +69,7 @@ def train_on_scenes(encoder: Encoder, config: EncoderConfig) -> float:
     train = draw_examples((config.seed, TRAIN), config.pictures, config.image_size, cores, frames)
     number = -(-config.pictures // TRAIN_PER_VAL)
     val = draw_examples((config.seed, VAL), number, config.image_size, cores, frames)
-    kept = checkpoints(f"encoder@{config.task}") / fingerprint(config.model_dump(mode="json"), [])
+    kept = checkpoints(f"encoder-{config.task}") / fingerprint(config.model_dump(mode="json"), [])
     state = loop.train(Job(encoder, config, train, val), kept)
     encoder.eval()
     assert state.best_value is not None

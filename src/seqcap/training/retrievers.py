@@ -44,7 +44,7 @@ def train(config: RetrieverConfig, seed: int, kept: Path) -> Curves:
 
 def checkpoint_folder(config: RetrieverConfig) -> Path:
     settings = config.model_dump(mode="json", exclude=OTHER_FIELDS)
-    return checkpoints(f"retriever@{config.name}") / fingerprint(settings, tasks.files(config.task))
+    return checkpoints(f"retriever-{config.name}") / fingerprint(settings, tasks.files(config.task))
 
 
 class RetrieverLearner(Learner):
