@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,10 @@ def read_json_text(path: Path, text: str, references: bool, split: str) -> Found
 
 
 def _parsed(path: Path, text: str) -> Any:
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    if len(lines) > 1 and _is_object(lines[0][1]):
-        return [parse_json(path, line, f"line {number} ") for number, line in lines]
+    first, _, rest = text.strip().partition("\n")
+    if rest and _is_object(first):
+        lines = enumerate(text.split("\n"), start=1)
+        return [parse_json(path, line, f"line {number} ") for number, line in lines if line.strip()]
     return parse_json(path, text)
 
 
@@ -121,9 +123,7 @@ def _read_record(path: Path, where: str, record: Any, references: bool, found: F
     """One record: an image and its caption, or captions."""
     if not isinstance(record, Mapping):
         raise InputError(path, f"{where} is {record!r:.60}, not an object", LAYOUTS)
-    name = _key_of(record, IMAGE_KEYS)
-    said = [key for key in record if NUMBERED.fullmatch(_plain(key))] if references else []
-    key = _key_of(record, MEANT_KEYS if references else SAID_KEYS)
+    name, key, said = _keys_in(tuple(record), references)
     if name is None or (key is None and not said):
         missing = "an image" if name is None else "a caption"
         problem = f"{where} names no key for {missing}: it has {', '.join(map(str, record)) or 'none'}"
@@ -145,6 +145,14 @@ def _key_of(record: Mapping[Any, Any], keys: Sequence[str]) -> Any:
     """The record's key that comes first among `keys`, in any case; None if there is none."""
     plain = {_plain(key): key for key in record}
     return next((plain[key] for key in keys if key in plain), None)
+
+
+@lru_cache(maxsize=256)
+def _keys_in(keys: tuple[Any, ...], references: bool) -> tuple[Any, Any, list[Any]]:
+    """Which of a record's keys are the image, the caption and numbered captions; most records of a file are alike."""
+    record = dict.fromkeys(keys)
+    said = [key for key in keys if NUMBERED.fullmatch(_plain(key))] if references else []
+    return _key_of(record, IMAGE_KEYS), _key_of(record, MEANT_KEYS if references else SAID_KEYS), said
 
 
 def _plain(key: Any) -> str:

@@ -80,8 +80,10 @@ def _bootstrapped(measured: Mapping[str, Measured], images: int) -> dict[str, Fl
 def _resampled(images: int) -> Iterator[Floats]:
     """How often each image is drawn, [resamples, images], some resamples at a time; the same at each call."""
     random = np.random.default_rng(0)
+    row = images * np.arange(_CHUNK)[:, None]
     for _ in range(0, RESAMPLES, _CHUNK):
-        yield random.multinomial(images, np.full(images, 1 / images), size=_CHUNK).astype(np.float64)
+        drawn = random.integers(images, size=(_CHUNK, images)) + row
+        yield np.bincount(drawn.ravel(), minlength=_CHUNK * images).reshape(_CHUNK, images).astype(np.float64)
 
 
 def _reaching(base: Mapping[str, Measured], other: Mapping[str, Measured], images: int) -> dict[str, int]:

@@ -137,6 +137,10 @@ def vocabulary_of(words: Iterable[str]) -> set[str]:
 
 def forms_of(word: str) -> tuple[list[str], list[str], list[str]]:
     """Tokens of a word at the end, before a small letter and before a digit: these differ by the period."""
+    if word.isascii() and word.isalpha():
+        # Nearly all words, of which no substitution changes anything.
+        alone = [word.lower()]
+        return alone, alone, alone
     if "." not in word:
         alone = normalize(word)
         return alone, alone, alone

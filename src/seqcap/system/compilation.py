@@ -1,5 +1,7 @@
 """Compiles functions by numba."""
 
+import importlib
+import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -21,3 +23,16 @@ def compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
         warn("compiled code cannot be kept, which takes seconds each time; set NUMBA_CACHE_DIR to a folder to write in")
         fast = numba.njit(nogil=True, **options)(function)
     return cast("Callable[P, R]", fast)
+
+
+def load_without_blas() -> None:
+    """Loads numba's functions on arrays without scipy.linalg, where it looks for BLAS, in a fifth of a second. For
+    programs that call no linear algebra in compiled functions, as this package calls none."""
+    absent = "scipy.linalg" not in sys.modules
+    if absent:
+        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        if absent:
+            del sys.modules["scipy.linalg"]

@@ -16,6 +16,7 @@ from seqcap.metrics.signatures import ENGINE, signature, span
 from seqcap.metrics.significance import TEST
 from seqcap.report.markdown import markdown_table
 from seqcap.rewards.frequencies import DocumentFrequencies
+from seqcap.system.compilation import load_without_blas
 from seqcap.tools.systems import Request, System, score_files
 
 STDIN = Path("-")
@@ -65,6 +66,7 @@ def score(
     if json_file is not None:
         # Before the work, which can take long.
         check_output(json_file, read=[path for path in (*references, *candidates) if path != STDIN])
+    load_without_blas()
     counted = None if frequencies is None else DocumentFrequencies.read(frequencies)
     systems = score_files(references, candidates, Request(metrics, official, split, counted))
     lines = signatures(systems, official, counted)
