@@ -1,6 +1,7 @@
 # make quick   runs a few small runs of every paper, up to reports/quick/report.md
 # make repro   runs the whole pipeline, up to reports/report.md
 # make test    runs all tests
+# make campaigns  runs all tests with more examples, and the campaigns of docs/development.md: hours
 # make lint    runs ruff, import-linter and mypy, and checks the graph
 # make bench   measures speed, see benchmarks/results
 # Each first sets up .venv with the pinned requirements.
@@ -12,7 +13,7 @@ export DVC_NO_ANALYTICS := 1
 # Every stage is a process of its own, and would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: quick repro test lint bench flickr8k multi30k
+.PHONY: quick repro test campaigns lint bench flickr8k multi30k
 
 quick: $(BIN)/.installed
 	seqcap repro --jobs 2 --experiment experiments/quick.yaml --publish reports/quick
@@ -24,6 +25,13 @@ repro: $(BIN)/.installed
 
 test: $(BIN)/.installed
 	pytest
+
+campaigns: $(BIN)/.installed
+	SEQCAP_FULL=1 pytest
+	python tests/mutations.py
+	python tests/campaigns/bad_input.py
+	python tests/campaigns/users_data.py
+	python tests/campaigns/kills.py
 
 lint: $(BIN)/.installed
 	ruff check .

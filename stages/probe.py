@@ -1,5 +1,5 @@
 """Linear probes of a task's features for generated scenes or clips:
-`probe.py <task>` -> artifacts/sections/probe-<task>.json."""
+`probe.py <task>` -> reports/features/<task>.json."""
 
 import importlib
 import sys
@@ -18,7 +18,7 @@ def main(task: str) -> None:
     if config.dataset in ("scenes", "clips"):
         # By name: tasks of photographs do not depend on the code of the probe.
         groups = importlib.import_module("seqcap.features.probe").probe_scenes(ARTIFACTS / task, config.dataset)
-    write_json(ARTIFACTS / f"sections/probe-{task}.json", {"groups": groups})
+    write_json(f"reports/features/{task}.json", {"groups": groups})
 
 
 if __name__ == "__main__":

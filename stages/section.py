@@ -1,4 +1,4 @@
-"""A paper's page and its claims: `section.py <paper>` -> artifacts/sections/<paper>."""
+"""A paper's page, its details and its results: `section.py <paper>` -> reports/<paper>."""
 
 import sys
 

@@ -23,7 +23,6 @@ from seqcap.config.report import (
     ReportedRun,
     ReportedTask,
     SectionConfig,
-    Trained,
 )
 from seqcap.files import parquet, schemas
 from seqcap.files.writing import copy_file
@@ -196,16 +195,10 @@ def counts_of(keys: dict[str, Any], metric: str, levels: Any, slots: int = 1) ->
     ]
 
 
-def write_report_config(
-    *papers: str, pictures: tuple[str, ...] = (), proves: bool = True, seeds: tuple[int, ...] = (1, 2), **beside: str
-) -> None:
-    """configs/report.json of some papers, each with a run `<paper>_run` of ten epochs."""
-    trained = {"label": "a run", "objective": "cross_entropy", "epochs": 10, "seeds": seeds}
-    runs = {paper: {f"{paper}_run": Trained.model_validate(trained | {"stage": paper})} for paper in papers}
-    shared = {"code": {}, "scale": "laptop", "tasks": {"image": "scenes"}, "captioners": {}, "beside": beside}
-    own = {"proves": proves, "papers": papers, "pictures": pictures, "runs": runs}
-    config = ReportConfig.model_validate(shared | own)
-    write_config(config_path("report"), config)
+def write_report_config(*papers: str, pictures: tuple[str, ...] = (), proves: bool = True, **beside: str) -> None:
+    """configs/report.json of some papers. `beside`: data -> folder of a publication."""
+    fields = {"proves": proves, "papers": papers, "pictures": pictures, "beside": beside, "code": {}}
+    write_config(config_path("report"), ReportConfig.model_validate(fields))
 
 
 class Table:

@@ -23,6 +23,8 @@ FILES = {
     # It says that it has begun, and waits while it is told to.
     "work.sh": "set -e\necho begun >> begun\nwhile [ -e wait ]; do sleep 0.1; done\nmkdir -p artifacts/work\n"
     "cp configs/all.json artifacts/work/all.json\n",
+    # An experiment's first page: it comes into the folder that is published.
+    "stages/report.py": "import pathlib, sys\npathlib.Path(sys.argv[1], 'report.md').write_text('published\\n')\n",
     "dvc.yaml": """\
 stages:
   configure:
@@ -36,8 +38,8 @@ stages:
     deps: [configs/all.json, work.sh]
     outs: [artifacts/work]
   report:
-    cmd: mkdir -p reports && cp artifacts/sections/sle/section.md reports/report.md
-    deps: [artifacts/sections]
+    cmd: cp reports/sle/results/claims.json reports/report.md
+    deps: [reports/sle]
     outs:
     - reports/report.md:
         cache: false
@@ -46,9 +48,11 @@ stages:
 stages:
   section-sle:
     wdir: ../..
-    cmd: mkdir -p artifacts/sections/sle && cp artifacts/work/all.json artifacts/sections/sle/section.md
+    cmd: mkdir -p reports/sle/results && cp artifacts/work/all.json reports/sle/results/claims.json
     deps: [artifacts/work]
-    outs: [artifacts/sections/sle]
+    outs:
+    - reports/sle/results:
+        cache: false
 """,
 }
 STAGES = 4

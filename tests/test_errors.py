@@ -1,5 +1,6 @@
 """How programs end: one line for what is wrong, for Ctrl-C, and none where nobody reads on."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -17,13 +18,18 @@ from seqcap.errors import InputError, one_line_errors
 from seqcap.files.json_file import write_json
 
 ROOT = Path(__file__).parents[1]
+NO_MEMORY = "error: memory has run out; allow the process more (ulimit -v), or give it less\n"
 
 
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
         (InputError("a\nfile", "is\n wrong", "mend it"), 2, "error: a file: is wrong; mend it\n"),
+        (InputError("\x1b[2Jfile\udcff", "is wrong", "mend it"), 2, "error: \ufffd[2Jfile\ufffd: is wrong; mend it\n"),
         (KeyboardInterrupt(), 130, "interrupted\n"),
+        (MemoryError("Unable to allocate 2 GiB"), 2, NO_MEMORY),
+        (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), 2, NO_MEMORY),
+        (ImportError("libopenblas.so: failed to map segment from shared object"), 2, NO_MEMORY),
     ],
 )
 def test_errors_are_one_line(capsys, error, status, said):
@@ -34,9 +40,10 @@ def test_errors_are_one_line(capsys, error, status, said):
     assert capsys.readouterr().err == said
 
 
-def test_faults_of_the_code_keep_their_traceback():
-    with pytest.raises(ZeroDivisionError), one_line_errors():
-        raise ZeroDivisionError
+@pytest.mark.parametrize("error", [ZeroDivisionError(), ImportError("no module"), OSError(errno.EIO, "read error")])
+def test_faults_of_the_code_keep_their_traceback(error):
+    with pytest.raises(type(error)), one_line_errors():
+        raise error
 
 
 @pytest.mark.parametrize("lines", [1, 100_000])

@@ -66,7 +66,8 @@ ensembles:
   both: {run: sll}
 """,
     "papers/spider/runs.yaml": "pictures: image\ngroups: {}\nruns:\n  mle: {}\nvariances:\n  spider: {images: 4}\n",
-    "reports/report.md": "new\n",
+    "reports/report.md": "the checkout's own\n",
+    "reports/sle/rating/page.html": "the checkout's own\n",
     "reports/sle/tables/quality.csv": "1\n",
     "reports/spider/tables/quality.csv": "2\n",
     "reports/flickr8k/.published": "experiments/flickr8k.yaml\n",
@@ -80,9 +81,11 @@ def published(files):
     return files | {".published": "".join(["experiments/e.yaml\n", *lines])}
 
 
-SPIDER = {"spider/tables/quality.csv": "2\n", "sections/spider/section.md": "spider\n"}
-NEW_WITHOUT_SPIDER = {"report.md": "new\n", "sle/tables/quality.csv": "1\n", "sections/sle/section.md": "sle\n"}
-NEW = published(NEW_WITHOUT_SPIDER | SPIDER)
+SLE = {"sle/tables/quality.csv": "1\n", "sle/results/claims.json": "sle\n"}
+SPIDER = {"spider/tables/quality.csv": "2\n", "spider/results/claims.json": "spider\n"}
+PROBED = {"features/image.json": "probed\n"}
+NEW_WITHOUT_SPIDER = published(SLE | PROBED | {"report.md": "sle\n"})
+NEW = published(SLE | SPIDER | PROBED | {"report.md": "sle\nspider\n"})
 OLD = published({"report.md": "old\n", "gone/table.csv": "0\n"})
 
 
@@ -91,14 +94,36 @@ def read(folder):
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def run_no_graph(folder, jobs, stages):
-    """In the place of `repro`: leaves what the graph would, of the papers that are wanted."""
+def papers_of(folder):
     yaml = YAML(typ="safe")
     files = sorted((folder / "papers").glob("*/runs.yaml"))
-    papers = [path.parent.name for path in files if yaml.load(path.read_text())]
-    json_file.write_json(folder / "configs/report.json", {"papers": papers})
-    wanted = [paper for paper in papers if stages == ["report"] or f"papers/{paper}/dvc.yaml:section-{paper}" in stages]
-    write(folder / "artifacts/sections", {f"{paper}/section.md": f"{paper}\n" for paper in wanted})
+    return [path.parent.name for path in files if yaml.load(path.read_text())]
+
+
+def graph_of(folder, targets):
+    """In the place of `stage_graph`: what the report depends on."""
+    return {"report": {*sections(papers_of(folder)), "probe-image"}}
+
+
+def run_no_graph(folder, jobs, stages):
+    """In the place of `repro`: leaves what the graph would, of the papers that are wanted."""
+    json_file.write_json(folder / "configs/report.json", {"papers": papers_of(folder)})
+    wanted = [stage.partition("section-")[2] for stage in stages if stage != "probe-image"]
+    write(folder / "reports", {f"{paper}/results/claims.json": f"{paper}\n" for paper in wanted} | PROBED)
+
+
+def written(folder):
+    """In the place of `publish._written`, which asks DVC: rating is no stage of the experiment's."""
+    papers = [Path(paper, part) for paper in papers_of(folder) for part in ("tables", "results")]
+    return [*papers, Path("features/image.json"), Path("features/report.md"), Path("report.md")]
+
+
+def write_report(folder, script, place):
+    """In the place of stages/report.py."""
+    assert (folder / script).parts[-2:] == ("stages", "report.py")
+    found = sorted(Path(place).glob("*/results/claims.json"))
+    Path(place, "report.md").write_text("".join(path.read_text() for path in found))
+    return 0
 
 
 @pytest.fixture
@@ -112,11 +137,14 @@ def checkout(tmp_path, monkeypatch):
     git(tmp_path, "clone", "--quiet", str(server), str(folder))
     monkeypatch.chdir(folder)
     monkeypatch.setattr(experiment, "repro", run_no_graph)
+    monkeypatch.setattr(experiment, "stage_graph", graph_of)
+    monkeypatch.setattr(publish, "_written", written)
+    monkeypatch.setattr(publish, "run_python", write_report)
     return folder
 
 
-def run_experiment(target=TARGET, root=None):
-    experiment.run_experiment(EXPERIMENT, root, Path(target), 1)
+def run_experiment(target=TARGET, root=None, papers=()):
+    experiment.run_experiment(EXPERIMENT, root, Path(target), 1, papers)
 
 
 def error_of(call: Callable[[], object]) -> Exception | None:
@@ -359,64 +387,31 @@ def test_work_in_an_earlier_publication_is_not_published_over(checkout, name):
         assert read(TARGET) == before
 
 
-@pytest.fixture
-def reports(monkeypatch):
-    """`run_experiment` for some papers, in a checkout whose graph is not run; which stages it ran, and which sections
-    are out of date."""
-    ran, stale = [], set()
-    graph = {"report": {*sections(["sle", "spider"]), "probe-image"}}
-
-    def run_graph(folder, jobs, stages):
-        ran.append(stages)
-        run_no_graph(folder, jobs, stages)
-
-    def write_report(folder, *arguments):
-        assert arguments == ("stages/report.py",)
-        parts = sorted((folder / "artifacts/sections").glob("*/section.md"))
-        (folder / "reports/report.md").write_text("".join(path.read_text() for path in parts))
-        return 0
-
-    monkeypatch.setattr(experiment, "repro", run_graph)
-    monkeypatch.setattr(publish, "stage_graph", lambda folder, targets: graph)
-    monkeypatch.setattr(publish, "unfinished", lambda folder, graph: dict.fromkeys(stale))
-    monkeypatch.setattr(publish, "run_python", write_report)
-
-    def run(*papers, out_of_date=()):
-        stale.clear()
-        stale.update(sections(out_of_date))
-        experiment.run_experiment(EXPERIMENT, None, TARGET, 1, papers)
-        return ran[-1]
-
-    return run
-
-
-def test_one_paper_is_published_after_the_other(checkout, reports):
+def test_one_paper_is_published_after_the_other(checkout, monkeypatch):
     """The second joins the first, which another machine may have run: this one's clone knows nothing of it."""
-    assert reports("sle", out_of_date=["spider"]) == [*sections(["sle"]), "probe-image"]
-    sle = {"sle/tables/quality.csv": "1\n", "sections/sle/section.md": "sle\n"}
-    assert read(TARGET) == published({"report.md": "sle\n"} | sle)
+    ran = []
+    monkeypatch.setattr(experiment, "repro", lambda *call: ran.append(call[2]) or run_no_graph(*call))
+    run_experiment(papers=["sle"])
+    assert read(TARGET) == NEW_WITHOUT_SPIDER
     shutil.rmtree(CLONE)
-    assert reports("spider", out_of_date=["sle"]) == [*sections(["spider"]), "probe-image"]
-    assert read(TARGET) == published({"report.md": "sle\nspider\n"} | sle | SPIDER)
+    run_experiment(papers=["spider"])
+    assert read(TARGET) == NEW
+    assert ran == [[*sections([paper]), "probe-image"] for paper in ("sle", "spider")]
 
 
-def test_what_was_published_of_a_paper_is_that_of_its_run(checkout, reports):
-    """Neither what is committed nor what an earlier run left in the clone takes its place, unless it is up to date."""
-    reports("sle", out_of_date=["spider"])
-    write(CLONE, {"artifacts/sections/sle/section.md": "other settings\n", "reports/sle/tables/quality.csv": "3\n"})
-    reports("spider", out_of_date=["sle"])
-    assert read(TARGET)["report.md"] == "sle\nspider\n"
-    assert read(TARGET)["sle/tables/quality.csv"] == "1\n"
-    write(CLONE, {"artifacts/sections/sle/section.md": "run again\n"})
-    reports("spider")
-    assert read(TARGET)["report.md"] == "run again\nspider\n"
+def test_a_paper_that_is_not_run_stays_as_it_was_published(checkout):
+    """Neither what is committed nor what an earlier run left in the clone takes its place."""
+    run_experiment(papers=["sle"])
+    write(CLONE / "reports", {"sle/results/claims.json": "other settings\n", "sle/tables/quality.csv": "3\n"})
+    run_experiment(papers=["spider"])
+    assert read(TARGET) == NEW
 
 
-def test_a_report_that_fails_is_not_published(checkout, reports, monkeypatch):
+def test_a_report_that_fails_is_not_published(checkout, monkeypatch):
     monkeypatch.setattr(publish, "run_python", lambda folder, *arguments: 2)
-    with pytest.raises(InputError, match=r"stages/report\.py: failed on the parts in runs/e/artifacts/sections"):
-        reports("sle")
-    assert not TARGET.exists()
+    with pytest.raises(InputError, match=r"stages/report\.py: failed on the results in runs/e/reports"):
+        run_experiment(papers=["sle"])
+    assert list(TARGET.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("target", ["../checkout", "runs", "runs/e", "runs/e/reports/new"])
@@ -445,13 +440,15 @@ def test_reports_are_published(checkout, before):
     run_experiment()
     assert read(TARGET) == NEW
     assert list(TARGET.parent.iterdir()) == [TARGET]
+    # Its results name it.
+    assert json_file.read_json(CLONE / "artifacts/experiment.json") == {"experiment": "experiments/e.yaml"}
 
 
 def test_papers_left_out_are_not_published(checkout):
     EXPERIMENT.write_text("papers/spider/runs.yaml: null\n")
     run_experiment()
     assert (CLONE / "papers/spider/runs.yaml").read_text() == "{}\n"
-    assert read(TARGET) == published(NEW_WITHOUT_SPIDER)
+    assert read(TARGET) == NEW_WITHOUT_SPIDER
 
 
 def test_a_failed_copy_leaves_the_earlier_publication(checkout, monkeypatch):
@@ -495,7 +492,7 @@ def test_a_kill_leaves_a_whole_publication(checkout, monkeypatch):
         assert read(TARGET) in (OLD, NEW)
         assert list(TARGET.parent.iterdir()) == [TARGET]
         monkeypatch.setattr(experiment, "repro", lambda folder, jobs, papers: None)
-    assert states == {"missing", "old\n", "new\n"}
+    assert states == {"missing", "old\n", "sle\nspider\n"}
     assert read(TARGET) == NEW
 
 

@@ -3,7 +3,6 @@ compares two of its runs, `seqcap caption` captions images with it, `seqcap subm
 server, `seqcap rating` counts people's judgements of them."""
 
 import argparse
-import os
 import re
 import tomllib
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seqcap.errors import InputError, one_line_errors
+from seqcap.errors import InputError, one_line_errors, printable
 
 # Everything else is imported by the command that needs it: a mistake in the command line is told at once.
 
@@ -63,7 +62,7 @@ def repro(
         arguments = ("-m", "seqcap.pipeline.dry", *pipeline.sections(papers))
         raise SystemExit(pipeline.run_python(Path(), *arguments))
     else:
-        pipeline.repro(Path(), jobs, pipeline.sections(papers))
+        pipeline.repro(Path(), jobs, pipeline.sections(papers), then_report=True)
 
 
 def graph(check: bool) -> None:
@@ -103,8 +102,8 @@ def caption(images: list[Path], weights: list[Path], beam: int) -> None:
     from seqcap.tools.caption import caption_files
 
     for path, text in caption_files(images, weights, beam):
-        # A file name need not be valid text.
-        print(f"{os.fsencode(path).decode(errors='replace')}\t{text}")
+        # A file name need not be valid text, nor one line.
+        print(f"{printable(str(path))}\t{text}")
 
 
 def submit(**options: Any) -> None:

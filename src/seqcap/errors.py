@@ -20,9 +20,8 @@ class InputError(Exception):
     """
 
     def __init__(self, source: str | Path, problem: str, fix: str) -> None:
-        line = f"{source}: {problem}; {fix}"
         # One line, even if a caption or a file name in it holds newlines.
-        super().__init__(" ".join(line.split()))
+        super().__init__(printable(f"{source}: {problem}; {fix}"))
         self._parts = (source, problem, fix)
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str | Path, str, str]]:
@@ -30,16 +29,21 @@ class InputError(Exception):
         return InputError, self._parts
 
 
+def printable(text: str) -> str:
+    """A stranger's text in one line, without what would steer a terminal, or what is no text."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+
+
 @cache
 def warn(line: str) -> None:
     """Prints a warning on standard error; the same one only once."""
-    print(f"warning: {' '.join(line.split())}", file=sys.stderr, flush=True)
+    print(f"warning: {printable(line)}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Ends the program with one line on standard error and status 2 on an `InputError`, with one line and status 130 on
-    Ctrl-C, and with status 141 on a closed output, as with `| head`."""
+    """Ends the program with one line on standard error, and status 2, on an `InputError` or if memory runs out; with
+    one line and status 130 on Ctrl-C; and with status 141 on a closed output, as with `| head`."""
     try:
         yield
         # A closed pipe shows here, not when the interpreter ends.
@@ -54,3 +58,10 @@ def one_line_errors() -> Iterator[None]:
         # The interpreter flushes once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(141) from None
+    except (MemoryError, OSError, ImportError) as error:
+        # Under a limit, already a library's import may fail.
+        said = str(error).lower()
+        if not isinstance(error, MemoryError) and "map segment" not in said and "cannot allocate memory" not in said:
+            raise
+        print("error: memory has run out; allow the process more (ulimit -v), or give it less", file=sys.stderr)
+        raise SystemExit(2) from None

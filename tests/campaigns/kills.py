@@ -58,8 +58,11 @@ WEIGHTS = {
     "train": "artifacts/*/train/{stage}/{run}/seed{seed}.safetensors",
 }
 OVERLAYS = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml").read_text())
-# Not compared: times, and how the machine is used.
-NOT_COMPARED = ("artifacts/timing/", "artifacts/machine.json")
+# Not compared: times, how the machine is used, and what is made from either.
+NOT_COMPARED = ("artifacts/timing/", "artifacts/machine.json", "reports/report.md", "reports/report.html")
+PROVENANCE = "provenance.json"
+# Of the stages that write or read those files, DVC's records are not compared.
+MEASURING = ("section", "report")
 # The most seconds between a kill and the event that it waits for: a checkpoint, a stage, or the start.
 STEPS_SECONDS, STAGE_SECONDS, ANY_SECONDS = 1.0, 0.3, 30.0
 RUN_SECONDS = 1800
@@ -162,9 +165,10 @@ def outputs(folder: Path) -> dict[str, str]:
     for part in ("artifacts", "starts", "configs", "reports"):
         for path in sorted((folder / part).rglob("*")):
             name = str(path.relative_to(folder))
-            if path.is_file() and not name.startswith(NOT_COMPARED):
+            if path.is_file() and path.name != PROVENANCE and not name.startswith(NOT_COMPARED):
                 found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found | {name: json.dumps(stage, sort_keys=True) for name, stage in records(folder).items()}
+    compared = {name: stage for name, stage in records(folder).items() if kind_of(name) not in MEASURING}
+    return found | {name: json.dumps(stage, sort_keys=True) for name, stage in compared.items()}
 
 
 def records(folder: Path) -> dict[str, Any]:

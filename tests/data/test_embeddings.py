@@ -128,7 +128,7 @@ def test_what_cannot_be_learnt_is_one_line():
         train(CAPTIONS, VOCABULARY, SMALL.model_copy(update={"learning_rate": 1e30}))
 
 
-TEXT = "the 0.1 -0.2 0.3\nred 1 2 3e-1\nzebra 4 5 6\ndog -1.5 0 2\n<unk> 9 9 9\nred 7 7 7\n"
+TEXT = "the 0.1 -0.2 0.3\nred 1 2 3e-1\nzebra 4 5 6\ndog -1.5 0 2\n<unk> 9 9 9\nred 1 2 .3\nzebra 7 7 7\n"
 
 
 @pytest.mark.parametrize("zipped", [False, True])
@@ -159,6 +159,8 @@ def test_text_files_are_read(tmp_path, zipped):
         (b"red 1 2 3\ndog 1 2\n", "line 2 has 2 values; expected a word and 3 values"),
         (b"4 300\nred 1 2 3\n", "line 1 has 1 values"),
         (b"red 1 two 3\n", "line 1 holds a value that is no number"),
+        (b"red 1 1_0 3\n", "line 1 holds a value that is no number"),
+        (b"red 1 2 3\ndog 1 2 3\nred 1 2 4\n", "line 3: 'red' has another vector than before; keep one of the lines"),
         (b"red 1 nan 3\n", "line 1 holds a value that is not finite"),
         (b"zebra 1 2 3\n<eos> 1 2 3\n", "covers no word of the vocabulary"),
         (b"PAR1\x00\x00\x15\x04", "is not a text file"),

@@ -81,7 +81,8 @@ def test_frames_are_drawn_over_each_other_and_transparency_is_white(root):
 
 def test_damaged_clips_are_one_line(root):
     whole = gif(pictures())
-    for content in (b"", b"GIF89a", whole[:40], whole[: len(whole) // 2], whole[:6] + bytes(30), b"<html></html>" * 9):
+    cut = [whole[:length] for length in (0, 6, 40, len(whole) // 2, len(whole) - 20, len(whole) - 2, len(whole) - 1)]
+    for content in (*cut, whole[:6] + bytes(30), b"<html></html>" * 9):
         (root / "gifs/a.gif").write_bytes(content)
         assert "clip 'a.gif' cannot be decoded as GIF" in refused(root)
         with pytest.raises(InputError, match="cannot be decoded as GIF"):

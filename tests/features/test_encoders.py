@@ -173,7 +173,7 @@ def test_wrong_checkpoints_are_one_line_and_run_no_code(tmp_path, monkeypatch):
         "Unexpected key.*more": {**weights, "more": torch.zeros(1)},
         "size mismatch": {**weights, name: torch.zeros(1)},
         "does not map names to tensors": {"model": "scenes"},
-        "is not a checkpoint": {"model": Attack()},
+        "is not a checkpoint of tensors alone; give": {"model": Attack()},
     }
     for message, content in cases.items():
         torch.save(content, tmp_path / "x.pth")

@@ -110,7 +110,7 @@ def test_the_stage_probes_scenes_and_says_nothing_of_photographs(tmp_path, monke
         assert any("world/scenes" in file for file in config.code) == (dataset == "scenes")
         write_config(config_path("probe", "image"), config)
         main("image")
-        found[dataset] = read_json("artifacts/sections/probe-image.json")
+        found[dataset] = read_json("reports/features/image.json")
     rows = {row["group"]: row for row in found["scenes"]["groups"]}
     assert list(rows) == list(GROUPS)
     assert rows["kind"]["mean_average_precision"] > 0.99

@@ -185,4 +185,4 @@ def test_it_is_reported_like_a_paper_without_claims(tmp_path, monkeypatch):
     lines = overview.read(tmp_path / "reports/across/tables/across.csv")
     assert "true captions" not in overview.overview(lines)[0]
     assert (tmp_path / "reports/across/figures/across.png").stat().st_size > 10_000
-    assert (tmp_path / "artifacts/sections/across/claims.json").is_file()
+    assert (tmp_path / "reports/across/results/claims.json").is_file()

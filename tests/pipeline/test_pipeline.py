@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
-from pipeline_files import ROOT, add_made_up_paper, copy_project, forget_code, git, run, start
+from pipeline_files import ROOT, add_made_up_paper, commit, copy_project, forget_code, git, run, start
 from ruamel.yaml import YAML
 from stage_server import stage_server
 
 from seqcap import papers
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
-from seqcap.pipeline import code
+from seqcap.pipeline import code, publish
 from seqcap.pipeline.configure import resolve, write_configs, write_graph
 from seqcap.pipeline.experiment import apply_overlay
 from seqcap.pipeline.graph import CONFIGURE, REPORT, lock_files
@@ -101,6 +101,42 @@ def test_stages_load_only_the_code_that_they_depend_on(copy):
     assert checked >= scripts
 
 
+def test_an_experiment_publishes_what_its_stages_write(copy):
+    """Its clone also holds what is committed there."""
+    found = publish._written(copy)
+    assert {Path("sle/results"), Path("sle/report.md"), Path("sle/tables"), Path("features/image.json")} <= set(found)
+    assert not [path for path in found if path.parts[0] in ("flickr8k", "multi30k")]
+
+
+def test_one_paper_runs_alone(copy, tmp_path):
+    """In a fresh clone, with neither artifacts nor a cache: it runs what the paper needs, but for the starts that git
+    keeps, and remakes its pages and the first page. Every other paper's files and records stay."""
+    alone = tmp_path / "alone"
+    absent = ("artifacts", "configs", "scratch", "cache", "tmp", "watched", "dvc_plots", ".git", "__pycache__")
+    shutil.copytree(copy, alone, ignore=shutil.ignore_patterns(*absent))
+    git(alone, "init", "--quiet")
+    commit(alone, "results of every paper")
+    records = YAML(typ="safe").load((alone / "dvc.lock").read_text())["stages"]
+    parameter("papers/made_up/runs.yaml", "runs.made_up_sll.label", "Newer")(alone)
+    with stage_server(tmp_path / "server") as programs:
+        process = start(alone, "seqcap", "repro", "--papers", "made_up", programs=programs)
+        output, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, output
+    assert "Running stage 'features-image'" in output
+    assert not [kind for kind in ("encoder", "pretrain", "retriever") if f"Running stage '{kind}-" in output]
+    changed = {line[3:] for line in git(alone, "status", "--porcelain").splitlines()}
+    of_paper = {"papers/made_up/runs.yaml", "papers/made_up/dvc.lock"}
+    files = of_paper | {"dvc.lock", "reports/report.md", "reports/report.html"}
+    assert files <= changed
+    assert not [name for name in changed - files if not name.startswith("reports/made_up/")]
+    now = YAML(typ="safe").load((alone / "dvc.lock").read_text())["stages"]
+    others = {name for name in now if now[name] != records.get(name)}
+    assert others == {CONFIGURE, REPORT}
+    assert now.keys() == records.keys()
+    assert "Newer" in (alone / "reports/made_up/details.md").read_text()
+    assert "with uncommitted changes in papers/made_up/runs.yaml" in (alone / "reports/report.md").read_text()
+
+
 # --- What a change makes stale
 
 
@@ -139,35 +175,16 @@ def paper(name: str) -> set[str]:
 
 SLE = ("sle_sll_sle", "sle_sll_sle_att")
 EXPLORING = (*SLE, "sle_clip_policies")
-TOLD_APART = ("across_image", "psst_image", "wtfrl_image")
 ATTENTIVE = ("sle_sll_sle_att", "smoothing_attention_token_sequence", "smoothing_server")
-OF_CAPTIONS = (
-    *(f"{paper}_image" for paper in ("across", "sle", "spider", "smoothing", "psst", "wtfrl", "made_up")),
-    *("sle_clip", "smoothing_server"),
-)
 
 EDITS = {
     "alpha": (parameter("params.yaml", "alpha", 0.5), of("train", *EXPLORING) | paper("sle")),
-    "beam": (parameter("papers/sle/runs.yaml", "evaluations.sle_image.beam", 4), of("decode", *SLE) | paper("sle")),
     "the device": (parameter("params.yaml", "device", "cpu"), set()),
     "a published table": (source("papers/sle/published/table1.csv"), paper("sle")),
-    "SPICE's rules": (source("spice/rules.py"), of("train", "spider_pg_spider") | of("evaluate", *OF_CAPTIONS)),
-    "what no stage runs": (source("metrics/official.py"), set()),
     "how clips are drawn": (source("world/clips.py"), of("data", "clip")),
-    "a listener": (parameter("params.yaml", "retrievers.listener.training.epochs", 3), of("retriever", "listener")),
-    "how captions are passed on": (
-        source("models/relaxation.py"),
-        of("train", "psst_multinomial", "across_likelihood") | of("estimators", "psst_estimators"),
-    ),
-    "the raters' page": (source("rating/web/page.js"), of("rating", "psst")),
     "a captioner": (
         source("models/attention.py"),
         of("pretrain", "attention") | of("train", *ATTENTIVE) | of("decode", *ATTENTIVE),
-    ),
-    "a figure": (source("papers/sle/figures.py"), of("figures", "sle")),
-    "a metric of all captions": (
-        source("metrics/self_bleu.py"),
-        of("evaluate", *OF_CAPTIONS) | of("retrieve", *TOLD_APART) | of("rating", "psst"),
     ),
     "the checker of scenes": (source("world/checker.py"), None),
 }

@@ -138,7 +138,7 @@ def test_a_second_run_waits_for_the_first(checkout):
     assert begun(checkout) == 1
 
 
-@pytest.mark.parametrize("victims", ["seqcap", "both"])
+@pytest.mark.parametrize("victims", ["seqcap", "both"] if os.environ.get("SEQCAP_FULL") else ["seqcap"])
 def test_a_run_after_a_kill_waits_for_what_still_runs(checkout, victims):
     """Without its `seqcap repro`, DVC goes on. Without both, the shell goes on, and writes once more."""
     first = began(checkout, "seqcap", "repro")
@@ -174,19 +174,6 @@ def test_a_damaged_lock_is_deleted_with_a_line(tmp_path, capsys, content):
     assert not path.exists()
 
 
-def test_a_run_after_a_full_disk_goes_on(checkout):
-    """DVC empties the lock before it finds that there is no room to write it, and then fails for good."""
-    status, output = run(checkout, "dvc", "repro", "configure")
-    assert status == 0, output
-    (checkout / RWLOCK).write_text("")
-    status, output = run(checkout, "dvc", "repro")
-    assert status == 255
-    assert "JSON structure is corrupted" in output
-    status, output = run(checkout, "seqcap", "repro")
-    assert status == 0, output
-    assert output.startswith(".dvc/tmp/rwlock: is damaged, as after a full disk; deleted\n")
-
-
 @pytest.fixture
 def small_disk(tmp_path):
     """A disk of four megabytes, where this process may mount one."""
@@ -199,7 +186,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", folder], check=True)
 
 
-@pytest.mark.parametrize("left", [0, 1, 2, 4] if os.environ.get("SEQCAP_FULL") else [1, 4])
+@pytest.mark.parametrize("left", [0, 1, 2, 4] if os.environ.get("SEQCAP_FULL") else [1])
 def test_a_disk_that_fills_up_costs_nothing(small_disk, left):
     """So many blocks are left when the second run starts: it fails here or there, and the third one goes on."""
     checkout = small_checkout(small_disk / "checkout")
@@ -263,20 +250,18 @@ def test_records_in_a_merge_are_left_to_their_user(tmp_path, capsys):
 def test_a_run_after_a_kill_in_dvc_goes_on(checkout):
     status, output = run(checkout, "seqcap", "repro")
     assert status == 0, output
-    of_paper = cut(checkout / "papers/sle/dvc.lock", 0.6)
-    before = cut(checkout / "dvc.lock", 0.6)
-    status, output = run(checkout, "seqcap", "repro")
-    assert (status, output.splitlines()[2]) == (0, f"{STAGES} of {STAGES} stages are up to date")
-    assert (checkout / "dvc.lock").read_bytes() == before
-    assert (checkout / "papers/sle/dvc.lock").read_bytes() == of_paper
     # Without a copy, what is in DVC's cache is taken from there: the work is not done again.
     (checkout / ".dvc/tmp/seqcap-records/dvc.lock").unlink()
-    cut(checkout / "dvc.lock", 0.6)
+    of_paper = cut(checkout / "papers/sle/dvc.lock", 0.6)
+    before = cut(checkout / "dvc.lock", 0.6)
     status, output = run(checkout, "seqcap", "repro")
     assert status == 0, output
     assert output.startswith("dvc.lock: was cut off, as by a kill or a full disk; deleted\n")
     assert begun(checkout) == 1
     assert (checkout / "dvc.lock").read_bytes() == before
+    # A copy is put back.
+    assert "papers/sle/dvc.lock: was cut off, as by a kill or a full disk; put back as it was\n" in output
+    assert (checkout / "papers/sle/dvc.lock").read_bytes() == of_paper
 
 
 @pytest.mark.parametrize("holder", ["dead", "zombie", "another"])

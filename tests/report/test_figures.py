@@ -19,7 +19,7 @@ from seqcap.report.paper import FigureText
 from seqcap.report.tables import Estimate
 
 
-@pytest.mark.parametrize("paper", ["sle", "smoothing", "spider"])
+@pytest.mark.parametrize("paper", ["spider"])
 def test_every_figure_is_drawn(paper: str, request: pytest.FixtureRequest):
     run = request.getfixturevalue(paper).write()
     kinds = run.paper.figures

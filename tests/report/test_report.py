@@ -15,6 +15,7 @@ from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file
 from seqcap.report import report, verdicts
+from seqcap.report.results import VERSION, Results
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Runs a script, and then tells which packages it has imported that take long.
@@ -52,7 +53,7 @@ def test_the_stages_make_a_report_and_import_little(spider):
         links = [link.partition("#") for link in re.findall(r"\]\(([^)]+)\)", text)]
         assert len(links) >= 2
         for link, _, anchor in links:
-            assert (Path(folder) / link).is_file(), link
+            assert not link or (Path(folder) / link).is_file(), link
             assert not anchor or anchor in anchors
         assert not re.search(r"\bnan\b|None", text)
     assert "*Rollouts and the baseline.*" in page
@@ -80,41 +81,70 @@ def recorded(paper: str, **changes: str) -> dict[str, str]:
     return dict.fromkeys(verdicts.COLUMNS, "") | words | numbers | changes
 
 
-def invented_section(paper: str, dataset: str = "scenes", verdict: str = verdicts.HOLDS, explained: str = "") -> None:
-    """What the section stage writes, of one claim."""
-    folder = Path("artifacts/sections") / paper
-    record = recorded(paper, verdict=verdict)
-    counts = dict.fromkeys(verdicts.COUNTED, 0) | {verdict: 1}
-    levels = [] if dataset == "coco" else [dataset]
-    said = {"label": paper.upper(), "datasets": [dataset], "levels": levels, "variants": 3, "verdicts": counts}
-    said |= {"controls": dict.fromkeys(verdicts.COUNTED, 0)}
-    said |= {"finding": {"sentence": "A is best.", "claim": "C1", "control": ""}}
-    said |= {"claims": [{"id": "C1", "sentence": "a beats b", "explained": explained, "records": [record]}]}
-    json_file.write_json(folder / "claims.json", said)
-    json_file.write_json(folder / "metrics.json", {"claims": {"hold": 1}})
-    (folder / "page.md").write_text(f"# {paper.upper()}: a paper\n", encoding="utf-8")
-    (folder / "details.md").write_text(f"# {paper.upper()}: details\n", encoding="utf-8")
-    (folder / "curves.csv").write_text(f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n", encoding="utf-8")
+def invented_results(
+    paper: str,
+    dataset: str = "scenes",
+    verdict: str = verdicts.HOLDS,
+    explained: str = "",
+    version: int = VERSION,
+    folder: str = "reports",
+    records: Sequence[dict[str, str]] = (),
+    **origin: object,
+) -> None:
+    """A paper's page and its results of one claim, with these records or one of this verdict."""
+    claim = {"id": "C1", "sentence": "a beats b", "why": "", "explained": explained, "control": False}
+    said = {
+        "version": version,
+        "rule": "0123456789ab",
+        "label": paper.upper(),
+        "title": "a paper",
+        "datasets": [dataset],
+        "levels": [] if dataset == "coco" else [dataset],
+        "finding": {"sentence": "A is best.", "claim": "C1", "control": ""},
+        "remarks": [],
+        "claims": [claim | {"records": list(records) or [recorded(paper, verdict=verdict)]}],
+    }
+    data = {"task": "image", "name": dataset, "kind": "images", "sizes": {"val": 30, "train": 1200}, "seeds": [1, 2]}
+    provenance = {
+        "commit": "0123456789ab",
+        "experiment": None,
+        "changed": [],
+        "day": "2026-01-02",
+        "scale": "laptop",
+        "processor": "A processor",
+        "instructions": "AVX2",
+        "cores": 2,
+        "versions": {"numpy": "2", "Python": "3"},
+        "data": [data],
+        "minutes": {},
+        "minutes_of_training": 10.04,
+        "minutes_of_everything": None,
+    }
+    curves = f"{report.HEADER}\n{paper},xe,1,0,val_cider,0.4\n"
+    place = Path(folder, paper)
+    Results(said=said, metrics={"cider": 80.1}, curves=curves, provenance=provenance | origin).write(place)
+    (place / "report.md").write_text(f"# {paper.upper()}: a paper\n", encoding="utf-8")
+    (place / "details.md").write_text(f"# {paper.upper()}: details\n", encoding="utf-8")
 
 
 def test_papers_are_put_together(here: Path):
     for paper in ("b", "a"):
-        invented_section(paper)
+        invented_results(paper)
     write_report_config("b", "a")
     text = written()
-    assert text.startswith("# seqcap: 2 captioning papers, reproduced\n\nEvery number")
+    assert text.startswith("# seqcap: 2 captioning papers, reproduced\n\nNumbers of ours were")
     assert "**Of 2 claims, 2 hold**." in text
     row = "| A is best. ([C1](b/report.md#c1)) | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, 3.10] | **holds** |"
     assert f"| [B](b/report.md) {row}" in text
     assert "| [C1](a/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | +1.50 [-0.20, 3.10] | holds |" in text
-    assert Path("reports/b/report.md").read_text(encoding="utf-8").startswith("# B: a paper\n")
     assert text.count("Levels on scenes and on COCO cannot be compared") == 1
     assert text.count("A claim is one sentence of a paper.") == 1
     with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == verdicts.COLUMNS
+    assert list(rows[0]) == [*verdicts.COLUMNS, "rule"]
     assert [row["paper"] for row in rows] == ["b", "a"]
-    assert json_file.read_json("reports/metrics.json") == {paper: {"claims": {"hold": 1}} for paper in ("a", "b")}
+    numbers = {"cider": 80.1, "hold": 1, "fail": 0, "undecided": 0}
+    assert json_file.read_json("reports/metrics.json") == {"a": numbers, "b": numbers}
     assert Path("reports/curves.csv").read_text(encoding="utf-8").splitlines() == [
         "paper,variant,seed,step,quantity,value",
         "b,xe,1,0,val_cider,0.4",
@@ -122,37 +152,54 @@ def test_papers_are_put_together(here: Path):
     ]
 
 
-def write_claims(path: str, *records: dict[str, str], columns: Sequence[str] = verdicts.COLUMNS) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(records)
-
-
 def test_claims_stand_beside_those_on_other_data(here: Path):
-    """The same claim has other numbers of captions there, and perhaps other words; an old file is named."""
+    """The same claim has other numbers of captions there, and perhaps other words; and may be a detail of another."""
     for paper in ("a", "b"):
-        invented_section(paper)
-    there = recorded("a", sentence="in other words", what="CIDEr of 3 samples", difference="-0.40")
-    others = [recorded("a", left="c"), recorded("b", difference="", low="", high="", verdict=verdicts.NOT_RUN)]
-    write_claims("photographs.csv", there, *others)
-    write_claims("old.csv", there, columns=verdicts.COLUMNS[:-4])
-    write_report_config("a", "b", Photos="photographs.csv", Old="old.csv", Gone="gone.csv")
+        invented_results(paper)
+    same = recorded("a", sentence="in other words", what="CIDEr of 3 samples", difference="-0.40", seeds="1/2")
+    detail = recorded("a", kind="detail", difference="-9", verdict="")
+    other = recorded("b", difference="", low="", high="", verdict=verdicts.NOT_RUN)
+    invented_results("a", folder="reports/photos", records=[recorded("a", left="c"), detail, same])
+    invented_results("b", folder="reports/photos", records=[other])
+    write_report_config("a", "b", Photos="reports/photos", Gone="reports/gone")
     page = written()
     ours, there = "+1.50 [-0.20, 3.10]", "-0.40 [-0.20, 3.10] n.s."
     assert f"| a beats b | CIDEr of 5 samples | +2.2 | {ours} | {there} | holds |" in page
     # Nothing of this paper was run there.
     assert f"| [C1](b/report.md#c1) | a beats b | CIDEr of 5 samples | +2.2 | {ours} | holds |" in page
     assert "- Holds on scenes, not significant on Photos: A C1." in page
-    assert "Old is left out: `old.csv` is of an older report; its experiment has to run again." in page
-    assert "Gone is left out: there is no `gone.csv`." in page
+    assert "Gone is left out: `reports/gone` has no paper's results." in page
+    assert "| [A on Photos](photos/a/report.md) |" in page
+
+
+def test_results_of_an_older_version_keep_their_words_and_are_not_counted(here: Path):
+    """Their files do not hold what today's rule needs: `rule of <commit>` stands beside them."""
+    invented_results("a")
+    invented_results("b", verdict=verdicts.FAILS, version=VERSION - 1)
+    invented_results("a", folder="reports/photos", verdict=verdicts.FAILS, version=VERSION - 1)
+    write_report_config("a", "b", Photos="reports/photos")
+    page = written()
+    assert "**Of 1 claim, 1 holds**." in page
+    assert "\nNot counted: B. Their verdicts are by an older rule" in page
+    assert "| **does not hold** (rule of `0123456`) |" in page
+    assert "**[B](b/report.md)** on scenes; verdicts by the rule of `0123456`, not counted." in page
+    assert "| Photos (rule of `0123456`) | verdict |" in page
+    assert "have one verdict" not in page
+    assert "- B (rule of `0123456`) [C1](b/report.md#c1), a beats b." in page
+    assert json_file.read_json("reports/metrics.json")["b"] == {"cider": 80.1}
+    with Path("reports/claims.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["rule"] for row in csv.DictReader(file)] == ["", "0123456"]
+    invented_results("b", version=VERSION + 1)
+    with pytest.raises(
+        InputError, match=r"reports/b/results/claims\.json: has version 3, and this code knows 2; update"
+    ):
+        written()
 
 
 def test_what_did_not_reproduce_is_explained_or_not(here: Path):
-    invented_section("a", verdict=verdicts.FAILS, explained="It is too small.")
-    invented_section("b", verdict=verdicts.FAILS)
-    invented_section("c", verdict=verdicts.ONE_SEED)
+    invented_results("a", verdict=verdicts.FAILS, explained="It is too small.")
+    invented_results("b", verdict=verdicts.FAILS)
+    invented_results("c", verdict=verdicts.ONE_SEED)
     write_report_config("a", "b", "c")
     page = written()
     assert "- A [C1](a/report.md#c1), a beats b. It is too small.\n" in page
@@ -163,27 +210,48 @@ def test_what_did_not_reproduce_is_explained_or_not(here: Path):
     assert "did not reproduce" not in page
 
 
-def test_what_is_measured_is_on_the_pages_and_in_no_hash(here: Path):
-    invented_section("a")
-    write_report_config("a")
-    assert "one core each | not known |" in written()
-    hashes = json_file.read_json("reports/pages.json")
-    json_file.write_json("artifacts/timing/a.json", {"a_run": 30})
-    # Ten epochs of half a minute with two seeds.
-    assert "one core each | A 10.0 |" in written()
-    assert "took 10.0 minutes" in written("a/report.md")
-    assert json_file.read_json("reports/pages.json") == hashes
-    write_report_config("a", seeds=(1, 2, 3))
-    written()
-    assert set(hashes) == {"report", "a", "a/details"}
-    assert json_file.read_json("reports/pages.json")["report"] != hashes["report"]
+def test_where_each_paper_comes_from(here: Path):
+    """A row for each of its data, the first with what they share; "not recorded" where nothing is known."""
+    unknown = {"commit": None, "day": None, "processor": None, "versions": {}, "minutes_of_training": None}
+    other = {"task": "de_en", "name": "multi30k", "kind": "sentences", "sizes": {}, "seeds": []}
+    invented_results("a")
+    invented_results("b", data=[other, other], **unknown)
+    write_report_config("a", "b")
+    page = written()
+    machine = "A processor, 2 cores; instruction set AVX2 | Python 3, numpy 2 | 10.0 | not recorded |"
+    data = "scenes (`image`) | 1,200 train, 30 val | 1, 2"
+    assert f"\n| [A](a/report.md) | {data} | `0123456789ab` | 2026-01-02 | {machine}\n" in page
+    gone = "multi30k, sentences (`de_en`) | not recorded | not recorded"
+    assert f"\n| [B](b/report.md) | {gone} |{' not recorded |' * 6}\n|  | {gone} |{'  |' * 6}\n" in page
+    assert "commits.**" not in page
+    invented_results(
+        "b", commit="ba9876543210", experiment="experiments/e.yaml", changed=["src/a", "src/b", "papers/c", "papers/d"]
+    )
+    page = written()
+    assert "**Results come from 2 commits.**" in page
+    assert (
+        "| `ba9876543210`, with experiments/e.yaml, with uncommitted changes in src/a, src/b, papers/c and 1 more |"
+        in page
+    )
+
+
+def test_the_report_of_a_publication_has_no_commands_of_this_checkout(here: Path):
+    """`report.py <folder>` makes the first page of what an experiment has published."""
+    write_report_config("a", "b")
+    invented_results("a", folder="out")
+    report.write_report(ReportConfig.read("report"), Path("out"))
+    page = Path("out/report.md").read_text(encoding="utf-8")
+    assert "| [A](a/report.md) |" in page
+    assert "Not run here: `b`." in page
+    assert "seqcap repro" not in page
+    assert not Path("reports").exists()
 
 
 def test_what_the_features_hold_is_shown_where_it_was_probed(here: Path):
-    invented_section("a")
+    invented_results("a")
     group = {"group": "kind with colour", "mean_average_precision": 0.7149, "labels": 40, "chance": 0.031}
-    json_file.write_json("artifacts/sections/probe-image.json", {"groups": [group]})
-    json_file.write_json("artifacts/sections/probe-photos.json", {"groups": []})
+    json_file.write_json("reports/features/image.json", {"groups": [group]})
+    json_file.write_json("reports/features/photos.json", {"groups": []})
     write_report_config("a", pictures=("image", "photos"))
     assert "[what they hold](features/report.md)" in written()
     text = Path("reports/features/report.md").read_text(encoding="utf-8")
@@ -199,17 +267,17 @@ def test_verdicts_are_counted_in_words():
     assert verdicts.in_words(counts | {verdicts.ONE_SEED: 2}) == "of 2 claims, 2 have one seed"
 
 
-def test_a_paper_without_a_section_is_named(here: Path):
+def test_a_paper_without_results_is_named(here: Path):
     """An experiment may publish one paper after the other."""
     write_report_config("a", "b", "c")
-    with pytest.raises(InputError, match=r"artifacts/sections: has no paper's part"):
+    with pytest.raises(InputError, match=r"reports: has no paper's results; run `seqcap repro`"):
         written()
-    invented_section("b")
+    invented_results("b")
     text = written()
     assert "\nNot run here: `a`, `c`.\n\n## Findings\n" in text
     assert set(json_file.read_json("reports/metrics.json")) == {"b"}
     for paper in ("a", "c"):
-        invented_section(paper)
+        invented_results(paper)
     assert "Not run here" not in written()
 
 
@@ -227,7 +295,7 @@ def test_a_stage_ends_in_one_line(sle):
 )
 def test_the_committed_pages_are_short(page: Path):
     first = REPOSITORY / "reports/report.md"
-    assert first.stat().st_size <= 25_000
+    assert first.stat().st_size <= 28_000
     assert len(first.read_text(encoding="utf-8").splitlines()) <= 200
     if (page.parent / "claims.csv").is_file():
         # What an experiment has published stays as it is until it runs again.

@@ -17,7 +17,6 @@ from seqcap.report.comparison import compared, matrix
 from seqcap.report.inputs import Run
 from seqcap.report.markdown import markdown_table
 from seqcap.report.tables import make_table
-from seqcap.report.verdicts import COUNTED, FAILS, HOLDS, ONE_SEED, UNSURE, UNTESTABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -45,7 +44,7 @@ def test_the_section_of_loss_smoothing(smoothing):
     names = {"smoothing_table2": "Table z", "smoothing_table1": "Table [a] (old)", "smoothing_quality": "A long table"}
     made(run, names)
     section.write_section(run)
-    text = Path("artifacts/sections/smoothing/page.md").read_text(encoding="utf-8")
+    text = Path("reports/smoothing/report.md").read_text(encoding="utf-8")
     title = f"# {run.paper.label}: {run.paper.facts.title}"
     assert text.startswith(f"{title}\n\n[All papers](../report.md); [details](details.md): ")
     assert "Data: scenes (generated), test " in text
@@ -56,7 +55,7 @@ def test_the_section_of_loss_smoothing(smoothing):
     assert f"{figure}\n\nIts caption.\n\n## Deviations" in text
     for heading in ("Findings", "Claims", "Limits"):
         assert f"\n## {heading}\n" in text, heading
-    details = Path("artifacts/sections/smoothing/details.md").read_text(encoding="utf-8")
+    details = Path("reports/smoothing/details.md").read_text(encoding="utf-8")
     for heading in ("# A long table", "# Learning curves", " Settings of the runs", " Where each row lives"):
         assert f"\n##{heading}\n" in details, heading
         assert f"\n##{heading}\n" not in text
@@ -74,7 +73,7 @@ def test_the_section_of_loss_smoothing(smoothing):
     )
     assert "| IWSLT'14 De-En BLEU: MLE | beam | `src/seqcap/objectives/cross_entropy.py` |" in text
 
-    lines = Path("artifacts/sections/smoothing/curves.csv").read_text(encoding="utf-8").splitlines()
+    lines = Path("reports/smoothing/results/curves.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "paper,variant,seed,step,quantity,value"
     assert lines[1].startswith("smoothing,attention_entropy,1,0,train_loss,2.")
     assert len(lines) == 1 + len(run.curves)
@@ -87,8 +86,8 @@ def test_what_the_report_says_of_a_paper(sle):
     results = results_of(run)
     said = section.summary(run, results)
     generated = ["scenes", "clips"]
-    assert (said["label"], said["datasets"], said["levels"], said["variants"]) == ("SLE", generated, generated, 13)
-    assert sum(said["verdicts"].values()) == len(said["claims"]) < len(results)
+    assert (said["label"], said["datasets"], said["levels"]) == ("SLE", generated, generated)
+    assert len(said["claims"]) < len(results)
     assert sum(len(claim["records"]) for claim in said["claims"]) == len(results)
     assert said["finding"]["claim"] in [claim["id"] for claim in said["claims"]]
     assert all(claim["why"] and claim["records"][0]["kind"] == "primary" for claim in said["claims"])
@@ -115,7 +114,8 @@ def test_settings_are_in_words():
 
 def findings(run: Run, results: list[claims.Result], *remarks: str) -> str:
     words = section.summary(run, results) | {"finding": None, "remarks": remarks}
-    return texts.text("findings", run=run, results=results, said=words)
+    counts = Counter(result.verdict for result in results)
+    return texts.text("findings", run=run, results=results, said=words, verdicts=counts, controls=Counter())
 
 
 def test_findings_tell_what_was_compared(spider):
@@ -185,7 +185,7 @@ def test_curves_of_what_runs_continue_from_are_there_once(sle):
         point = {"variant": entry.captioner, "seed": 1, "step": 40, "images": 9, "quantity": "val_cider", "value": 0.5}
         parquet.write_rows(f"{entry.weights}/start.parquet", [point], schemas.CURVES)
     section.write_section(run)
-    lines = Path("artifacts/sections/sle/curves.csv").read_text(encoding="utf-8").splitlines()
+    lines = Path("reports/sle/results/curves.csv").read_text(encoding="utf-8").splitlines()
     for captioner in {entry.captioner for entry in run.trained}:
         assert lines.count(f"sle,{captioner},1,40,val_cider,0.5") == 1
 
@@ -196,7 +196,7 @@ def test_what_the_user_compares_is_in_the_section(sle):
     made(run, {})
     pairs = [("sll_sle", "sll"), ("xe", "sll")]
     section.write_section(run, pairs)
-    text = Path("artifacts/sections/sle/page.md").read_text(encoding="utf-8")
+    text = Path("reports/sle/report.md").read_text(encoding="utf-8")
     (part,) = re.findall(r"## Comparisons beyond the paper\n(.*?)\n## ", text, re.DOTALL)
     headings = re.findall(r"\*\*(.* against .*)\*\*\n", part)
     assert headings == [
@@ -216,25 +216,24 @@ WANTED = {
 }
 
 
-def said(*verdicts, difference="1.50"):
+def said(difference):
     """What claims.json needs, with claim C2 as the finding."""
     record = {"difference": difference}
     claims = [{"id": "C1", "records": [{"difference": "-3"}]}, {"id": "C2", "records": [record, {"difference": "7"}]}]
-    counts = dict.fromkeys(COUNTED, 0) | Counter(verdicts)
-    return {"verdicts": counts, "finding": {"sentence": "a", "claim": "C2"}, "claims": claims}
+    return {"finding": {"sentence": "a", "claim": "C2"}, "claims": claims}
 
 
-def test_a_paper_has_its_counts_its_finding_and_its_named_numbers(sle):
+def test_a_paper_has_its_finding_and_its_named_numbers(sle):
     sle.names = ["xe", "sll"]
     run = sle.read()
-    numbers = section._metrics(run, said(HOLDS, HOLDS, FAILS, UNSURE, ONE_SEED, UNTESTABLE), WANTED)
+    numbers = section._metrics(run, said("1.50"), WANTED)
     cider = run.scores.by_seed("sll", "beam", "CIDEr")
     assert numbers.pop("cider") == pytest.approx(100 * cider.mean(), abs=0.01)
     assert numbers.pop("div2") == pytest.approx(run.scores.by_seed("sll", "sample", "Div2", "set").mean(), abs=1e-4)
-    assert numbers == {"hold": 2, "fail": 1, "undecided": 2, "finding": 1.5}
+    assert numbers == {"finding": 1.5}
     # Of what has not run, and of what makes no claims, there are no numbers.
-    assert "finding" not in section._metrics(run, said(UNSURE, difference=""), {})
-    assert section._metrics(run, {"verdicts": dict.fromkeys(COUNTED, 0), "finding": None, "claims": []}, {}) == {}
+    assert section._metrics(run, said(""), {}) == {}
+    assert section._metrics(run, {"finding": None, "claims": []}, {}) == {}
 
 
 def test_all_papers_together_have_forty_numbers_at_most():

@@ -189,6 +189,22 @@ def test_weights_that_are_not_there_are_not_drawn_at_random(damaged):
         clip.read(damaged)
 
 
+def test_weights_that_would_be_left_out_are_refused(damaged):
+    """As of a CLIP with more layers than its config.json says. Positions are not weights."""
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(damaged / "model.safetensors")
+    positions = {"text_model.embeddings.position_ids": torch.arange(77)[None]}
+    save_file(tensors | positions, damaged / "model.safetensors", metadata={"format": "pt"})
+    clip.read(damaged)
+    more = {
+        name.replace("layers.0", "layers.7"): tensor.clone() for name, tensor in tensors.items() if "layers.0" in name
+    }
+    save_file(tensors | more, damaged / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"copy: has weights for text_model\.encoder\.layers\.7\..*, which its config"):
+        clip.read(damaged)
+
+
 def test_without_transformers_the_fix_is_named(tmp_path, monkeypatch):
     for file in (*clip.FILES, "tokenizer.json"):
         (tmp_path / file).touch()

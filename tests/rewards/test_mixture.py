@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from seqcap.errors import InputError
-from seqcap.files.parquet import read_table, write_table
+from seqcap.files.parquet import read_table, write_rows
 from seqcap.files.schemas import PARAPHRASES
 from seqcap.pipeline.params import read_params
 from seqcap.rewards import MODULES
 from seqcap.rewards.bleu import Bleu
 from seqcap.rewards.ciderd import CiderD
 from seqcap.rewards.meteor import Lexicon, Meteor
-from seqcap.rewards.meteor_resources import filter_paraphrases
 from seqcap.rewards.mixture import Material, Mixture
 from seqcap.rewards.rouge import RougeL
 from seqcap.rewards.sequences import References
@@ -33,7 +32,7 @@ def ids(text):
 @pytest.fixture(scope="module")
 def paraphrases(tmp_path_factory):
     path = tmp_path_factory.mktemp("words") / "paraphrases.parquet"
-    write_table(path, filter_paraphrases(WORDS[4:]), PARAPHRASES)
+    write_rows(path, [{"left": "puppy", "right": "dog"}, {"left": "dog", "right": "puppy"}], PARAPHRASES)
     return path
 
 

@@ -97,8 +97,10 @@ def by_spice(folder: Path, pairs: list[tuple[Iterable[tuple[str, ...]], Iterable
     return [Match(row["tp"], row["tp"] + row["fp"], row["tp"] + row["fn"]) for row in rows]
 
 
-def test_spices_own_scorer_agrees_on_our_tuples(scored, pycocoevalcap_folder):
+def test_spices_own_scorer_agrees_on_our_tuples(scored, pycocoevalcap_folder, full):
     """In the references' own order SPICE merges a little less (see `in_chains`): its score depends on that order."""
+    if not full:
+        pytest.skip("takes long: with SEQCAP_FULL=1 only")
     if shutil.which("java") is None or not (pycocoevalcap_folder / "spice" / "lib").is_dir():
         pytest.skip("needs Java and the libraries of pycocoevalcap's SPICE")
     chains = [(in_chains([candidate]), in_chains(others)) for candidate, others in scored.sides]

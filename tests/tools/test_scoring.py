@@ -133,6 +133,7 @@ def test_official_agrees_and_says_what_it_lacks(tmp_path):
     assert f"–  {NO_SPICE}" in shown([theirs])
 
 
+LONG = json.dumps([{"image_id": 1, "caption": "dog " * length} for length in (5000, 5001)])
 ONE = '[{"image_id": 1, "caption": "a"}]'
 
 
@@ -147,6 +148,7 @@ ONE = '[{"image_id": 1, "caption": "a"}]'
         ('{"images": [{"sentences": [], "split": "tset"}]}', "image 0.*'tset'"),
         ('{"images": [{"sentences": [{"raw": 3}], "split": "test", "imgid": 1}]}', "entry 0.*'raw' is 3"),
         ("[]", "no captions in split 'test'"),
+        pytest.param(LONG, "entry 1: the caption has 5,001 words; score captions of at most 5,000", id="words"),
         ('[{"image_id": 1, "image_id": 2}]', "the key 'image_id' is there twice"),
         ('[{"image_id": 1, "caption": "\\ud800"}]', "has half a character"),
         pytest.param(f'[{{"image_id": {"9" * 5000}}}]', "is not JSON", id="long"),
@@ -219,9 +221,12 @@ def test_the_file_is_there_though_nobody_reads_the_table(tmp_path, command, monk
     assert set(json.loads((tmp_path / "out.json").read_text())) == {"cands"}
 
 
-def test_a_file_whose_name_is_no_text_is_a_system(tmp_path):
-    path = results(tmp_path, [(1, "a dog")], os.fsdecode(b"\xff.json"))
-    assert list(read_candidates(path)) == ["\ufffd"]
+@pytest.mark.parametrize(
+    ("file", "name"), [(b"\xff", "\ufffd"), (b"a\nb\t c", "a b c"), (b"\x1b[31mred\x07", "\ufffd[31mred\ufffd")]
+)
+def test_a_file_whose_name_is_no_text_is_a_system(tmp_path, file, name):
+    path = results(tmp_path, [(1, "a dog")], os.fsdecode(file + b".json"))
+    assert list(read_candidates(path)) == [name]
 
 
 # Layouts
@@ -264,6 +269,7 @@ def test_plain_text_is_a_caption_a_line(tmp_path):
         ({"a.txt": b"a\n", "b.json": b"[]"}, r"b\.json: is one of several files of references, and no \.txt"),
         ({"a.txt": b"\xff\n"}, r"a\.txt: is not UTF-8 text"),
         ({"a.txt": b""}, r"a\.txt: has no captions"),
+        pytest.param({"a.txt": b"b\n" + b"a " * 5001}, r"a\.txt: line 2: the caption has 5,001 words", id="words"),
     ],
 )
 def test_wrong_texts_are_named(tmp_path, files, problem):
@@ -349,6 +355,9 @@ def test_tables_to_paste(two):
     assert latex.startswith("\\begin{tabular}{lrrrrrr}\n\\toprule\n & ROUGE\\_L & vocabulary")
     assert f"\nbad & {values[1]}$^*$ & " in latex
     assert latex.count("\\\\\n") == 3
+    named = [replace(systems[0], name="a\\input{b}~^")]
+    name = r"a\textbackslash{}input\{b\}\textasciitilde{}\textasciicircum{}"
+    assert f"\n{name} & {values[0]} & " in shown(named, as_latex)
 
 
 def test_signatures_say_what_values_depend_on(two):

@@ -62,22 +62,8 @@ class SectionConfig(PaperConfig):
     comparisons: tuple[tuple[str, str], ...]  # pairs of runs to compare in addition to the paper's comparisons
 
 
-class Trained(Frozen):
-    """What the first page needs to know of a run, or of the pretraining of a captioner."""
-
-    label: str
-    objective: str
-    stage: str  # the group or captioner after which the file of its measured time is named
-    epochs: int
-    seeds: tuple[int, ...]
-
-
 class ReportConfig(StageConfig):
-    scale: str
     proves: bool  # whether its runs are long enough to say anything of the papers
     papers: tuple[str, ...]
     pictures: tuple[str, ...]  # tasks whose features were probed
-    tasks: Mapping[str, str]  # task that a run reads -> its dataset
-    runs: Mapping[str, Mapping[str, Trained]]  # paper -> run
-    captioners: Mapping[str, Trained]  # those that are pretrained
-    beside: Mapping[str, str]  # data -> claims.csv that an experiment on it has published
+    beside: Mapping[str, str]  # data -> folder that an experiment on it has published

@@ -127,8 +127,8 @@ def _epoch(
 def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Table:
     """The vectors of a vocabulary's words from a text file like glove.6B.300d.txt, plain or gzipped: "word v1 v2 ...".
 
-    Of a word that comes twice, the first vector counts. EOS has a vector if the file has a line "<eos>", which is rare.
-    An `InputError` if a line has not `dimension` finite numbers, or no word of the vocabulary is there.
+    EOS has a vector if the file has a line "<eos>", which is rare. An `InputError` if a line has not `dimension` finite
+    numbers, a word has two vectors, or no word of the vocabulary is there.
     """
     wanted = {word.encode(): word for word in [SPECIALS[EOS], *vocabulary.words[len(SPECIALS) :]]}
     vectors: dict[str, Floats] = {}
@@ -141,15 +141,20 @@ def read_text(path: str | Path, vocabulary: Vocabulary, dimension: int) -> pa.Ta
                 fix = f"expected a word and {dimension} values (the configured dimension), separated by single spaces"
                 raise InputError(path, f"line {number} has {found} values", fix)
             key = wanted.get(word)
-            if key is None or key in vectors:
+            if key is None:
                 continue
             try:
                 vector = np.array(values.split(b" "), dtype=np.bytes_).astype(np.float32)
             except ValueError:
-                raise InputError(path, f"line {number} holds a value that is no number", "check the file") from None
+                vector = np.zeros(0, np.float32)
+            # Python, and so numpy, takes 1_0 for 10.
+            if not len(vector) or b"_" in values:
+                raise InputError(path, f"line {number} holds a value that is no number", "check the file")
             if not np.isfinite(vector).all():
                 raise InputError(path, f"line {number} holds a value that is not finite", "check the file")
-            vectors[key] = vector
+            if not np.array_equal(vectors.setdefault(key, vector), vector):
+                problem = f"line {number}: {key!r} has another vector than before"
+                raise InputError(path, problem, "keep one of the lines")
     if not vectors.keys() - {SPECIALS[EOS]}:
         raise InputError(path, "covers no word of the vocabulary", "use embeddings of the captions' language")
     return _table(list(vectors), np.stack(list(vectors.values())))

@@ -216,6 +216,9 @@ def _checkpoint(path: Path) -> dict[str, Tensor]:
     try:
         # weights_only reads tensors and containers, and runs no code.
         content = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        # torch's own message tells how to run the code that a file holds.
+        raise InputError(path, "is not a checkpoint of tensors alone", fix) from None
     except Exception as error:
         # Damaged bytes raise many kinds of errors, some without a message.
         why = str(error).partition("\n")[0] or "it is cut off"

@@ -4,7 +4,6 @@ coco-caption: `{"1": ["a dog"]}`; Karpathy: `{"images": [{"imgid": 1, "split": "
 dog."}]}]}`; plain text (`.txt`) with one caption per line, the first for image 1; and this package's Parquet files. `-`
 is standard input, JSON or plain text."""
 
-import os
 import re
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from typing import Any
 
 from seqcap.data.karpathy import SPLIT_OF
 from seqcap.data.tokenizer import tokenize
-from seqcap.errors import InputError
+from seqcap.errors import InputError, printable
 from seqcap.files.json_file import read_json
 from seqcap.files.parquet import read_table
 from seqcap.files.reading import read_stream, read_text
@@ -26,6 +25,7 @@ ImageId = int | str  # integers in COCO; other datasets use file names
 Captions = dict[ImageId, list[Caption]]
 Named = Iterable[tuple[ImageId, Caption]]
 FORMATS = "use COCO's or Karpathy's JSON layout, plain text (.txt), or a Parquet file of this package"
+LONGEST_CAPTION = 5000  # words. METEOR compares each with each: 10,000 equal words take it 20 seconds and 2 GB
 TEXT = ".txt"
 STDIN = Path("-")
 
@@ -69,14 +69,14 @@ def read_candidates(path: Path) -> dict[str, Captions]:
     the file cannot be read, has another layout, or has no caption."""
     with _readable(path) as readable:
         systems: dict[str, Captions] = {}
-        # A file's name need not be valid text.
-        name = os.fsencode(readable.stem).decode(errors="replace")
+        # A file's name need not be valid text, nor one line.
+        name = printable(readable.stem)
         if readable.suffix == TEXT:
             systems[name] = _collected(_lines(readable))
         elif readable.suffix == ".parquet":
             rows = read_table(readable, DECODED).to_pylist()
             for row in sorted(rows, key=lambda row: (row["variant"], row["seed"], row["decoder"], row["rank"])):
-                name = f"{row['variant']} seed {row['seed']} {row['decoder']}"
+                name = printable(f"{row['variant']} seed {row['seed']} {row['decoder']}")
                 systems.setdefault(name, {}).setdefault(row["item"], []).append(list(row["tokens"]))
         else:
             systems[name] = _collected(_json_captions(readable, read_json(readable)))
@@ -110,7 +110,8 @@ def _lines(path: Path) -> list[tuple[int, Caption]]:
         problem = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "is not UTF-8 text"
         raise InputError(path, problem, "check the path, and write a caption a line") from None
     # `splitlines` would also split at characters that a caption may hold.
-    return [(number, tokenize(line)) for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1)]
+    lines = text.removesuffix("\n").split("\n")
+    return [(number, _tokenized(path, f"line {number}", line)) for number, line in enumerate(lines, start=1)]
 
 
 def _collected(captions: Named) -> Captions:
@@ -164,4 +165,12 @@ def _tokens(path: Path, where: str, record: Any, key: str) -> Caption:
     value = record.get(key) if isinstance(record, dict) else None
     if not isinstance(value, str):
         raise InputError(path, f"{where}: {key!r} is {value!r:.60}, not a text", FORMATS)
-    return tokenize(value)
+    return _tokenized(path, where, value)
+
+
+def _tokenized(path: Path, where: str, text: str) -> Caption:
+    tokens = tokenize(text)
+    if len(tokens) > LONGEST_CAPTION:
+        fix = f"score captions of at most {LONGEST_CAPTION:,}"
+        raise InputError(path, f"{where}: the caption has {len(tokens):,} words", fix)
+    return tokens

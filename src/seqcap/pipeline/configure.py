@@ -54,7 +54,7 @@ def resolve(params: Params) -> Configs:
             stage: {name: configs[stage] for name, configs in reported.items() if stage in configs}
             for stage in REPORTED
         },
-        "report": {"": report.report_config(params, trained, pretrained)},
+        "report": {"": report.report_config(params)},
     }
 
 

@@ -7,13 +7,15 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from seqcap.errors import InputError
+from seqcap.files.json_file import write_json
 from seqcap.files.writing import atomic
 from seqcap.pipeline.clone import check_committed, update_clone
 from seqcap.pipeline.graph import GRAPH, REPORT
 from seqcap.pipeline.overlay import overlay, trained_runs
 from seqcap.pipeline.params import PAPER_FILE, PARAMS, is_parameter_file, read_yaml
-from seqcap.pipeline.publish import check_publication, join_parts, parts_of, publish, recover
-from seqcap.pipeline.repro import repro, run_python
+from seqcap.pipeline.publish import check_publication, publish, recover, shown
+from seqcap.pipeline.repro import repro, run_python, sections, split_address, stage_graph
+from seqcap.report.provenance import EXPERIMENT
 from seqcap.system.scratch import locked
 
 RUNS = Path("runs")
@@ -27,9 +29,9 @@ def run_experiment(
     papers: Collection[str] = (),
     allow_dirty: bool = False,
 ) -> None:
-    """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and copies its reports out; a
+    """Runs the graph with other parameters in runs/<name>, a clone of the last commit, and publishes its results; a
     second call resumes. `experiment` is a YAML file (`apply_overlay`), `root` the folder of the dataset of the one task
-    that it changes. `papers`: whose parts are made, and published beside those that were published earlier; empty: all.
+    that it changes. `papers`: which are run, and published beside those that were published earlier; empty: all.
     `allow_dirty`: it may run without uncommitted changes (`check_committed`)."""
     changes = read_yaml(experiment)
     if root is not None:
@@ -46,16 +48,16 @@ def run_experiment(
         recover(publish_to.resolve())
         update_clone(folder)
         apply_overlay(folder, changes, experiment)
+        write_json(folder / EXPERIMENT, {"experiment": shown(experiment)})
         # With the clone's own code; a project without it has another graph.
         if (folder / "src/seqcap").is_dir() and run_python(folder, "-m", "seqcap", "graph") != 0:
             raise InputError(folder / GRAPH, "cannot be derived from the parameters", "see above")
         # Only what the report needs: not the data of tasks that the experiment leaves out.
-        if papers:
-            repro(folder, jobs, parts_of(folder, papers))
-            join_parts(folder, publish_to)
-        else:
-            repro(folder, jobs, [REPORT])
-        publish(folder, publish_to, experiment)
+        needed = {stage: split_address(stage)[1].split("-") for stage in sorted(stage_graph(folder, [REPORT])[REPORT])}
+        wanted = papers or [name for kind, name in needed.values() if kind == "section"]
+        probes = [stage for stage, (kind, _) in needed.items() if kind == "probe"]
+        repro(folder, jobs, [*sections(wanted), *probes])
+        publish(folder, publish_to, experiment, wanted)
 
 
 def apply_overlay(folder: Path, changes: Mapping[str, Any], source: Path) -> None:

@@ -18,6 +18,7 @@ from seqcap.papers import check as check_papers
 from seqcap.pipeline.overlay import NAMED, overlay, trained_runs
 from seqcap.pipeline.validation import Section, validated
 from seqcap.rewards import MODULES
+from seqcap.system.machine import Device, Launcher, Workers
 from seqcap.world import scenes
 from seqcap.world.clips import ClipsConfig
 from seqcap.world.parallel import ParallelConfig
@@ -47,7 +48,16 @@ Reward = Annotated[
 Seeds = Annotated[int, Field(ge=1, le=100)]
 Positive = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0, lt=1)]
-Text = Annotated[str, Field(min_length=1)]
+
+
+def _check_label(text: str) -> str:
+    """Labels go into Markdown and CSV: no line breaks, no HTML, no formula."""
+    if not text.isprintable() or set("<>") & set(text) or text.startswith(("=", "+", "-", "@")):
+        raise ValueError("a label is one printable line, without < and >, and begins with none of = + - @")
+    return text
+
+
+Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_label)]
 
 
 class TaskParams(Section):
@@ -135,7 +145,7 @@ class Decoding(Section):
 
 class ReportParams(Section):
     proves: bool  # whether its runs are long enough to say anything of the papers
-    beside: dict[str, str] | None  # data -> claims that an experiment has published
+    beside: dict[str, str] | None  # data -> folder that an experiment has published
 
 
 class Shared(Section):
@@ -144,9 +154,9 @@ class Shared(Section):
     alpha: float = Field(ge=0, le=1)
     scale: Name
     seed: int = Field(ge=0, lt=2**31)
-    device: Literal["auto", "cpu", "cuda"]
-    workers: Literal["auto"] | Positive
-    launcher: Text
+    device: Device
+    workers: Workers
+    launcher: Launcher
     precision: Precision
     tasks: dict[Name, Task]
     scenes: scenes.Config
@@ -192,7 +202,7 @@ class RunParams(Section):
     """One training run: an objective on a captioner. Without `like` and `sweep`, which `trained_runs` resolves."""
 
     group: Name  # the runs of a group train side by side, in one stage
-    label: str = Field(min_length=1, max_length=100)
+    label: Label
     row: bool = True  # whether the paper's tables have a row for it where the paper prints none
     captioner: Name
     objective: Name
@@ -209,7 +219,7 @@ class EnsembleParams(Section):
     """`number` ensembles of `members` of a run's seeds, in order. A group with ensembles decodes nothing else."""
 
     run: Name
-    label: Text
+    label: Label
     members: Seeds
     number: Seeds = 1
 

@@ -1,4 +1,4 @@
-"""Copies an experiment's reports out of its clone, and never replaces what it has not written."""
+"""Copies papers' results out of an experiment's clone, and never replaces what it has not written."""
 
 import hashlib
 import os
@@ -9,15 +9,13 @@ from pathlib import Path
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
 from seqcap.files.writing import beside, leftovers
-from seqcap.pipeline.graph import REPORT
-from seqcap.pipeline.repro import run_python, sections, split_address, stage_graph, unfinished
+from seqcap.pipeline.repro import open_dvc, run_python
+from seqcap.report import REPORTS
 
 # Marks a publication. It holds the path of the experiment's file and a hash of every file that was published.
 MARKER = ".published"
-# The parts of a report, a folder per paper; and the configuration that names the papers that take part.
-PARTS = Path("artifacts/sections")
-FEATURES = "features"  # the folder of the page on what the features hold
-REPORTED = Path("configs/report.json")
+FEATURES = "features"  # the folder of what probes found in features
+REPORTED = Path("configs/report.json")  # the configuration that names the papers that take part
 
 
 def check_publication(target: Path, clone: Path) -> None:
@@ -53,54 +51,26 @@ def _listing(folder: Path) -> list[str]:
     return lines
 
 
-def parts_of(folder: Path, papers: Collection[str]) -> list[str]:
-    """The stages that the report depends on, without the sections of other papers."""
-    wanted = sections(papers)
-    others = stage_graph(folder, [REPORT])[REPORT] - set(wanted)
-    return [*wanted, *sorted(stage for stage in others if not split_address(stage)[1].startswith("section-"))]
-
-
-def join_parts(clone: Path, published: Path) -> None:
-    """Makes the report in a clone, of the papers' parts that are up to date there. The other parts are those that were
-    published earlier, perhaps by another machine."""
-    papers = read_json(clone / REPORTED)["papers"]
-    stale = unfinished(clone, stage_graph(clone, sections(papers)))
-    for paper in papers:
-        if sections([paper])[0] not in stale:
-            continue
-        # DVC will find them changed, and make them anew where they are wanted.
-        parts = (published / "sections" / paper, clone / PARTS / paper), (published / paper, clone / "reports" / paper)
-        for before, now in parts:
-            shutil.rmtree(now, ignore_errors=True)
-            if before.is_dir():
-                shutil.copytree(before, now)
-    if run_python(clone, "stages/report.py") != 0:
-        raise InputError("stages/report.py", f"failed on the parts in {clone / PARTS}", "see above")
-
-
-def publish(clone: Path, target: Path, experiment: Path) -> None:
-    """Copies the reports and their parts out of a clone, and replaces an earlier publication. A paper without a part is
-    left out. After a kill, the folder holds the earlier or the new publication; or the next call puts the earlier one
-    back."""
-    reports = clone / "reports"
+def publish(clone: Path, target: Path, experiment: Path, papers: Collection[str]) -> None:
+    """Replaces the folders of some papers in a publication by those of a clone, and makes its first page anew from what
+    it holds then. Other papers of the experiment stay as they were published, perhaps by another machine. After a kill,
+    the folder holds the earlier or the new publication; or the next call puts the earlier one back."""
     check_publication(target, clone)
     place = target.resolve()
     fresh = beside(place, "tmp")
-    path, here = experiment.resolve(), Path.cwd().resolve()
-    name = path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
-    papers = [paper for paper in read_json(clone / REPORTED)["papers"] if (clone / PARTS / paper).is_dir()]
-
-    def ignored(folder: str, names: list[str]) -> list[str]:
-        # The clone's reports/ also holds what is committed there, and what other experiments published.
-        above = Path(folder) in (reports, clone / PARTS)
-        return [name for name in names if above and Path(folder, name).is_dir() and name not in (*papers, FEATURES)]
-
+    written = _written(clone)
     try:
         recover(place)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(reports, fresh, ignore=ignored)
-        shutil.copytree(clone / PARTS, fresh / "sections", ignore=ignored)
-        marker = [name, *_listing(fresh)]
+        fresh.mkdir(parents=True)
+        for paper in read_json(clone / REPORTED)["papers"]:
+            if paper not in papers and (place / paper).is_dir():
+                shutil.copytree(place / paper, fresh / paper)
+        for out in written:
+            if out.parts[0] in papers or out.match(f"{FEATURES}/*.json"):
+                _copy(clone / REPORTS / out, fresh / out)
+        if run_python(clone, "stages/report.py", str(fresh)) != 0:
+            raise InputError("stages/report.py", f"failed on the results in {clone / REPORTS}", "see above")
+        marker = [shown(experiment), *_listing(fresh)]
         (fresh / MARKER).write_text("".join(f"{line}\n" for line in marker), encoding="utf-8")
         # Before it gets its name: it must not be lost with the power.
         os.sync()
@@ -109,9 +79,32 @@ def publish(clone: Path, target: Path, experiment: Path) -> None:
             place.rename(beside(place, "old"))
         fresh.rename(place)
     except OSError as error:
-        raise InputError(target, f"cannot be published to ({error})", f"the reports are in {reports}") from None
+        fix = f"the reports are in {clone / REPORTS}"
+        raise InputError(target, f"cannot be published to ({error})", fix) from None
     finally:
         recover(place)
+
+
+def shown(experiment: Path) -> str:
+    """The path of an experiment's file in the checkout; its name if it is elsewhere."""
+    path, here = experiment.resolve(), Path.cwd().resolve()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
+
+
+def _written(clone: Path) -> list[Path]:
+    """What the stages of a clone write below reports/, where there is also what is committed there."""
+    folder = (clone / REPORTS).resolve()
+    with open_dvc(clone) as repo:
+        outs = [Path(out.fs_path) for stage in repo.index.stages for out in stage.outs]
+    return [out.relative_to(folder) for out in outs if out.is_relative_to(folder)]
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copyfile(source, target)
 
 
 def recover(place: Path) -> None:

@@ -22,16 +22,16 @@ from seqcap.tasks import STARTS
 LARGE = 5 << 20  # bytes
 
 
-def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
+def repro(folder: Path, jobs: int, targets: Collection[str] = (), *, then_report: bool = False) -> None:
     """Runs `dvc repro` in a checkout, with up to `jobs` independent stages at a time. Waits for another run there.
-    `targets` run with the stages that they depend on; empty: every stage."""
+    `targets` run with the stages that they depend on; empty: every stage. With `then_report` the report comes last, of
+    these and of what git has of other papers."""
     check_checkout(folder)
 
     def run(stage: str) -> str:
         # The other stage's DVC holds the lock while it checks out what is cached, which may take longer than DVC waits.
         dvc = ("-m", "seqcap.pipeline.quiet_dvc", "--wait-for-lock", "repro", "--single-item")
-        # DVC would not make the pages anew if only what was measured has changed.
-        status = run_python(folder, *dvc, *(["--force"] if stage == REPORT else []), stage)
+        status = run_python(folder, *dvc, stage)
         file, name = split_address(stage)
         keep_records(folder, [file.with_name(LOCK.name)])
         if status != 0:
@@ -43,6 +43,8 @@ def repro(folder: Path, jobs: int, targets: Collection[str] = ()) -> None:
         wait_for_dvc(folder)
         keep_records(folder, lock_files(folder))
         needed = stage_graph(folder, targets)
+        if then_report:
+            needed[REPORT] = set(needed) - {REPORT}
         graph = unfinished(folder, needed)
         if CONFIGURE in graph:
             run(CONFIGURE)

@@ -112,33 +112,11 @@ def _reported_runs(
     return [found[name] for name in (*params.runs, *params.ensembles) if name in found]
 
 
-def report_config(
-    params: Params, trained: Mapping[str, TrainConfig], pretrained: Mapping[str, TrainConfig]
-) -> configs.ReportConfig:
-    runs = [run for config in trained.values() for run in config.runs]
-    found = _trained(params, trained)
+def report_config(params: Params) -> configs.ReportConfig:
     return configs.ReportConfig(
-        scale=params.shared.scale,
         proves=params.shared.report.proves,
         papers=tuple(params.papers),
         pictures=tuple(params.shared.features),
-        tasks={run.task: dataset_of(params.shared.tasks[run.task]) for run in runs},
-        runs={paper: {run.name: found[run.name] for run in runs if run.paper == paper} for paper in params.papers},
-        captioners=_trained(params, pretrained),
         beside=params.shared.report.beside or {},
         code=closure([], ["report.py"]),
     )
-
-
-def _trained(params: Params, configs_of: Mapping[str, TrainConfig]) -> dict[str, configs.Trained]:
-    return {
-        run.name: configs.Trained(
-            label=params.runs[run.name].label if run.name in params.runs else run.name,
-            objective=run.objective,
-            stage=stage,
-            epochs=run.training.epochs,
-            seeds=run.seeds,
-        )
-        for stage, config in configs_of.items()
-        for run in config.runs
-    }

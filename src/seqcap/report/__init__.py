@@ -6,5 +6,3 @@ May import the rooms up to `evaluation`. Nothing here needs torch.
 from pathlib import Path
 
 REPORTS = Path("reports")
-# The parts of the report: a folder per paper, and probe-<task>.json, results of probing a task's features.
-SECTIONS = Path("artifacts/sections")

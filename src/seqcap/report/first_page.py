@@ -1,51 +1,66 @@
-"""The first page: what the papers claim and how it fares here. Its numbers are those of the papers' claims.json and of
-the table across papers; what was measured is added where it is given. texts/first_page.md has its words."""
+"""The first page: what the papers claim and how it fares here. Its numbers are those of the papers' results and of the
+table across papers; texts/first_page.md has its words."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from seqcap.config.report import ReportConfig
-from seqcap.report import overview, texts
-from seqcap.report.provenance import Measured
+from seqcap.report import REPORTS, overview, provenance, texts
+from seqcap.report.results import Claim, Line, Results
 from seqcap.report.verdicts import FAILS, HOLDS, NOT_RUN, UNSURE
 
-Record = Mapping[str, str]  # a line of claims.csv
-Said = Mapping[str, Any]  # of a paper: its claims.json
-Claim = Mapping[str, Any]  # an entry of it
 ByPaper = dict[str, list[str]]  # paper -> claims
 _TESTED = (HOLDS, FAILS, UNSURE)
 
 
-def key(record: Record) -> tuple[str, ...]:
-    """What tells comparisons apart, whatever the words for them and the claim that they are part of."""
-    return tuple(record[column] for column in ("paper", "metric", "decoder", "left", "right", "base"))
+@dataclass(frozen=True)
+class There:
+    """A comparison on the data of an experiment; `rule` as of `Results`."""
+
+    line: Line
+    rule: str
 
 
 @dataclass(frozen=True)
 class Reported:
     config: ReportConfig
-    papers: Mapping[str, Said]  # those whose parts are there
-    published: Mapping[str, Mapping[tuple[str, ...], Record]]  # data -> `key` of a comparison -> its line there
+    folder: Path  # of the report
+    papers: Mapping[str, Results]  # those whose results are there
+    published: Mapping[str, Mapping[str, Results]]  # data -> paper -> what an experiment on it has published
     faults: Sequence[str]  # why published data are left out
-    features: str  # the page on what the features of generated images hold; "" if there are none
+    probed: bool  # whether the features of generated images were probed
 
-    def claims(self) -> Iterator[tuple[str, Claim, Record]]:
-        """Each paper's claims, with their primary comparisons."""
-        for paper, said in self.papers.items():
-            for claim in said["claims"]:
-                yield paper, claim, claim["records"][0]
+    def claims(self) -> Iterator[tuple[str, Claim]]:
+        for paper, results in self.papers.items():
+            for claim in results.claims:
+                yield paper, claim
 
-    def elsewhere(self, primary: Record) -> dict[str, Record]:
-        """Data -> the same comparison there, if it has a number."""
-        found = {data: records.get(key(primary)) for data, records in self.published.items()}
-        return {data: record for data, record in found.items() if record is not None and record["difference"]}
+    def elsewhere(self, paper: str, claim: Claim) -> dict[str, There]:
+        """Data -> a claim's primary comparison there, if it has a number."""
+        found = {}
+        for data, papers in self.published.items():
+            line = _same(claim.first, papers[paper]) if paper in papers else None
+            if line and line.difference:
+                found[data] = There(line, papers[paper].rule)
+        return found
 
     def others(self, paper: str) -> list[str]:
         """The other data that some claim of a paper was run on."""
-        records = [record for name, _, record in self.claims() if name == paper and record["verdict"] != NOT_RUN]
-        return list(dict.fromkeys(data for record in records for data in self.elsewhere(record)))
+        claims = [claim for claim in self.papers[paper].claims if claim.first.verdict != NOT_RUN]
+        return list(dict.fromkeys(data for claim in claims for data in self.elsewhere(paper, claim)))
+
+    def label(self, paper: str) -> str:
+        """A paper's label, with the rule of its verdicts if that is not today's."""
+        results = self.papers[paper]
+        return f"{results.said['label']} (rule of `{results.rule}`)" if results.rule else str(results.said["label"])
+
+    @property
+    def is_of_this_checkout(self) -> bool:
+        """Whether it is that of `seqcap repro`, and not that of a published experiment."""
+        return self.folder == REPORTS
 
     @property
     def absent(self) -> list[str]:
@@ -53,71 +68,87 @@ class Reported:
 
     @property
     def datasets(self) -> str:
-        return ", ".join(dict.fromkeys(data for said in self.papers.values() for data in said["datasets"]))
-
-    def total(self, kind: str) -> Counter[str]:
-        """The "verdicts" on all papers' claims, or those on "controls"."""
-        return sum((Counter(said[kind]) for said in self.papers.values()), Counter[str]())
+        return ", ".join(dict.fromkeys(data for of in self.papers.values() for data in of.said["datasets"]))
 
     @property
-    def sizes(self) -> dict[str, str]:
-        """Data -> "2 training seeds, 1,000 test items" of its comparisons."""
-        found = {}
-        for data, records in self.published.items():
-            seeds = {int(record["seeds"].partition("/")[2]) for record in records.values() if record["seeds"]}
-            items = {int(record["items"]) for record in records.values() if record["items"]}
-            found[data] = f"{_span(seeds)} training seeds, {_span(items)} test items"
-        return found
+    def scales(self) -> str:
+        return ", ".join(dict.fromkeys(results.provenance["scale"] for results in self.papers.values()))
+
+    @property
+    def older(self) -> list[str]:
+        """The labels of the papers whose claims are not counted."""
+        return [results.said["label"] for results in self.papers.values() if results.rule and results.claims]
+
+    def total(self, *, control: bool) -> Counter[str]:
+        """The verdicts on all papers' claims, or on our controls."""
+        return sum((results.counts(control=control) for results in self.papers.values()), Counter[str]())
+
+    def sizes(self, data: str) -> str:
+        """ "2 training seeds, 1,000 test items" of the comparisons on other data."""
+        lines = [line for results in self.published[data].values() for claim in results.claims for line in claim.lines]
+        seeds = {line.seeds for line in lines if line.seeds}
+        items = {line.items for line in lines if line.items}
+        return f"{_span(seeds)} training seeds, {_span(items)} test items"
 
 
-def first_page(report: Reported, measured: Measured | None) -> str:
-    """The page as markdown; links are relative to reports/. `measured`: None leaves out what is measured."""
-    labels = {"": "pretraining", **{paper: said["label"] for paper, said in report.papers.items()}}
-    totals = {label: measured.totals[name] for name, label in labels.items() if measured and name in measured.totals}
-    runs = [run for runs in report.config.runs.values() for run in runs.values()]
+def _same(wanted: Line, results: Results) -> Line | None:
+    """The same comparison among others, where it decides a claim or, if it decides none there, as a detail of one."""
+    found = [line for claim in results.claims for line in claim.lines if line.key == wanted.key]
+    return next((line for line in found if line.primary), found[0] if found else None)
+
+
+def first_page(report: Reported) -> str:
+    """The page as markdown; links are relative to the folder of the report."""
+    across = report.papers.get(overview.ACROSS)
+    shown = (
+        overview.on_first_page(report.folder / overview.ACROSS, across.provenance["minutes"])
+        if across
+        else {"table": []}
+    )
     return texts.text(
         "first_page",
         report=report,
-        remarks=report.papers.get(overview.ACROSS, {}).get("remarks", ()),
-        measured=measured,
-        totals=totals,
-        seeds=sorted({seed for run in runs for seed in run.seeds}),
+        remarks=across.said["remarks"] if across else [],
+        **shown,
         **_findings(report),
-        **(overview.on_first_page(measured) if overview.ACROSS in report.papers else {"table": []}),
         **_differing(report),
         **_failed(report),
         **_limits(report),
+        **_origins(report),
     )
 
 
 def _findings(report: Reported) -> dict[str, Any]:
     """What each paper claims above all and, below it, a control of it; and the papers whose claim was not run."""
     findings, left_out = [], []
-    for paper, said in report.papers.items():
-        claims = {claim["id"]: claim for claim in said["claims"] if claim["records"][0]["difference"]}
-        if not said["claims"]:
+    for paper, results in report.papers.items():
+        claims = {claim.id: claim for claim in results.claims if claim.first.difference}
+        if not results.claims:
             continue
-        claim, control = (claims.get(said["finding"][name]) for name in ("claim", "control"))
+        finding = results.said["finding"]
+        claim, control = (claims.get(finding[name]) for name in ("claim", "control"))
         if claim is None:
-            left_out.append(said["label"])
+            left_out.append(results.said["label"])
             continue
-        findings.append({"paper": paper, "first": True, "sentence": said["finding"]["sentence"], "claim": claim})
+        findings.append({"paper": paper, "first": True, "sentence": finding["sentence"], "claim": claim})
         if control:
-            findings.append({"paper": paper, "first": False, "sentence": control["sentence"], "claim": control})
+            findings.append({"paper": paper, "first": False, "sentence": control.sentence, "claim": control})
     return {"findings": findings, "left_out": left_out}
 
 
 def _differing(report: Reported) -> dict[str, Any]:
-    """Claims that were tested here and on other data, with the same verdict or with different ones."""
+    """Claims that were tested by today's rule here and on other data, with the same verdict or with different ones."""
     same, both, differing = Counter[str](), Counter[str](), dict[tuple[str, str, str], ByPaper]()
-    for paper, claim, record in report.claims():
-        for data, other in report.elsewhere(record).items():
-            here, there = record["verdict"], other["verdict"]
-            if here in _TESTED and there in _TESTED:
+    for paper, claim in report.claims():
+        for data, there in report.elsewhere(paper, claim).items():
+            if report.papers[paper].rule or there.rule:
+                continue
+            verdict, other = claim.first.verdict, there.line.verdict
+            if verdict in _TESTED and other in _TESTED:
                 both[data] += 1
-                same[data] += here == there
-                if here != there:
-                    differing.setdefault((data, here, there), {}).setdefault(paper, []).append(claim["id"])
+                same[data] += verdict == other
+                if verdict != other:
+                    differing.setdefault((data, verdict, other), {}).setdefault(paper, []).append(claim.id)
     return {"same": {data: f"{same[data]} of {number}" for data, number in both.items()}, "differing": differing}
 
 
@@ -128,21 +159,46 @@ def _span(numbers: Collection[int]) -> str:
 def _failed(report: Reported) -> dict[str, Any]:
     """What did not reproduce, by paper and reason; then what could not be told, by verdict."""
     failed, untold = dict[tuple[str, str], list[Claim]](), dict[str, ByPaper]()
-    for paper, claim, record in report.claims():
-        verdict = record["verdict"]
+    for paper, claim in report.claims():
+        verdict = claim.first.verdict
         if verdict == FAILS:
-            failed.setdefault((paper, claim["explained"] or "No reason was found."), []).append(claim)
+            failed.setdefault((paper, claim.explained or "No reason was found."), []).append(claim)
         elif verdict != HOLDS:
-            untold.setdefault(verdict, {}).setdefault(paper, []).append(claim["id"])
+            untold.setdefault(verdict, {}).setdefault(paper, []).append(claim.id)
     return {"failed": failed, "untold": untold}
 
 
 def _limits(report: Reported) -> dict[str, Any]:
-    records = [record for _, _, record in report.claims() if record["seeds"] and record["verdict"] != NOT_RUN]
-    seeds = {int(record["seeds"].partition("/")[2]) for record in records}
-    said = report.papers.values()
+    lines = [claim.first for _, claim in report.claims()]
+    seeds = {line.seeds for line in lines if line.seeds and line.verdict != NOT_RUN}
+    said = [results.said for results in report.papers.values()]
     return {
         "generated": any({"scenes", "clips"} & set(of["datasets"]) for of in said),
         "repeated": _span(seeds) if seeds else "",
         "levels": list(dict.fromkeys(name for of in said for name in of["levels"])),
     }
+
+
+def _origins(report: Reported) -> dict[str, Any]:
+    """Where each paper's results come from, here and on other data: a row for each of the data; and the commits."""
+    rows = []
+    for paper, results in report.papers.items():
+        rows += _origin(results, f"[{results.said['label']}]({paper}/report.md)")
+    for data, papers in report.published.items():
+        folder = Path(report.config.beside[data])
+        for paper, results in papers.items():
+            label = f"{results.said['label']} on {data}"
+            page = folder / paper / "report.md"
+            linked = page.is_relative_to(report.folder)
+            rows += _origin(results, f"[{label}]({page.relative_to(report.folder)})" if linked else label)
+    everywhere = [report.papers, *report.published.values()]
+    commits = {results.provenance["commit"] for papers in everywhere for results in papers.values()}
+    return {"origins": rows, "commits": sorted(commit for commit in commits if commit)}
+
+
+def _origin(results: Results, label: str) -> list[dict[str, str]]:
+    """The rows of a paper's data. What they share is in the first."""
+    shared = provenance.in_words(results.provenance)
+    data = [provenance.data_in_words(of) for of in results.provenance["data"]]
+    first, *others = [{**dict.fromkeys(shared, ""), "paper": "", **of} for of in data]
+    return [{**first, **shared, "paper": label}, *others]

@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from seqcap.files.json_file import read_json
-from seqcap.report import REPORTS
 from seqcap.report.markdown import markdown_table
-from seqcap.report.provenance import Measured
 
 ACROSS = "across"  # the papers' objectives on one captioner: made like a paper, but of none
-FILE = REPORTS / ACROSS / "tables/across.csv"
 
 # Of a line: one system in one column. `pareto`: whether the system is on a front (FRONT) of this column and the first.
 COLUMNS = [
@@ -49,14 +46,14 @@ def overview(lines: Lines, more: Mapping[str, Mapping[str, str]] | None = None) 
     return [*markdown_table(matrix), "", READING.format(n=counts)]
 
 
-def on_first_page(measured: Measured | None) -> dict[str, Any]:
-    """The table of `ACROSS`, with the minutes that were measured, and its figure."""
-    lines = read(FILE)
-    minutes = {run: f"{number:.1f}" for run, number in measured.minutes.items()} if measured else {}
-    figures = read_json(REPORTS / ACROSS / "figures/figures.json")
+def on_first_page(folder: Path, minutes: Mapping[str, float]) -> dict[str, Any]:
+    """The table of `ACROSS` and its figure, from its folder; `minutes`: run -> what one seed's training took."""
+    lines = read(folder / "tables/across.csv")
+    figures = read_json(folder / "figures/figures.json")
     drawn = [{"name": name, **figures["figures"][name]} for name in figures["order"]]
     picture = next((figure for figure in drawn if "missing" not in figure), None)
-    return {"table": overview(lines, {"minutes": minutes}) if lines else [], "picture": picture}
+    more = {"minutes": {run: f"{number:.1f}" for run, number in minutes.items()}}
+    return {"table": overview(lines, more) if lines else [], "picture": picture}
 
 
 def _best(lines: Lines, column: str, direction: str) -> float:

@@ -1,97 +1,111 @@
-"""What was measured and where: it differs from run to run, so that no hash of DVC may depend on it."""
+"""Where results come from: commit, day, machine, versions, data, seeds and minutes. All of it differs from run to run,
+so it is in a file of its own, and nothing that is computed depends on it."""
 
 import os
 import platform
 import re
 import subprocess
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
 from seqcap import __version__
-from seqcap.config.report import ReportConfig, Trained
+from seqcap.config.report import PaperConfig, ReportedRun
 from seqcap.files.json_file import read_json
-from seqcap.system.machine import MACHINE
+from seqcap.system.machine import MACHINE, Machine
 from seqcap.tasks import ARTIFACTS
 
-# Group of runs or captioner -> the seconds per epoch of each run's first seed, as `train` measures them.
+# Group of runs -> the seconds per epoch of each run's first seed, as `train` measures them.
 TIMING = ARTIFACTS / "timing"
-# What decides the numbers of a run. Git tracks these.
-_DECIDING = ("src", "stages", "params.yaml", "papers", "scales", "requirements.txt")
+# In the clone that an experiment runs in, the experiment's file.
+EXPERIMENT = ARTIFACTS / "experiment.json"
+# What decides the numbers of a run. Git tracks these. An experiment changes the parameters.
+_CODE = ("src", "stages", "scales", "requirements.txt")
+_PARAMETERS = ("params.yaml", "papers/*/runs.yaml")
 _LISTED = 3  # how many changed files are named
+_CPUINFO = Path("/proc/cpuinfo")
+# The instruction sets that numbers may depend on, the widest first: flag of the processor -> name.
+_INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2", "sve": "SVE", "asimd": "NEON"}
+# The order in which they are told.
+_VERSIONS = ("Python", "torch", "numpy", "seqcap")
+_SPLITS = ("train", "val", "test")
+_NOT_RECORDED = "not recorded"
 
 
-@dataclass(frozen=True)
-class Measured:
-    facts: tuple[tuple[str, str], ...]  # what is told, and how it is here
-    minutes: dict[str, float]  # run -> minutes of training of one seed
-    totals: dict[str, float]  # paper, or "" for the captioners that are pretrained -> minutes of all its runs and seeds
-
-
-def measure(config: ReportConfig) -> Measured:
-    groups = {"": config.captioners, **config.runs}
-    found = {name: {run: _minutes(run, trained) for run, trained in runs.items()} for name, runs in groups.items()}
-    minutes = {run: value for runs in found.values() for run, value in runs.items() if value is not None}
-    totals = {
-        name: sum(minutes[run] * len(trained.seeds) for run, trained in runs.items() if run in minutes)
-        for name, runs in groups.items()
-        if minutes.keys() & runs.keys()
+def measure(config: PaperConfig) -> dict[str, Any]:
+    """Where the results of a paper's stage come from: provenance.json. None stands for what is not known."""
+    runs = [run for run in config.runs if not run.members]
+    minutes = {run.name: _minutes(run) for run in runs}
+    known = {name: value for name, value in minutes.items() if value is not None}
+    trained = sum(known[run.name] * len(run.seeds) for run in runs if run.name in known)
+    experiment = read_json(EXPERIMENT)["experiment"] if EXPERIMENT.is_file() else None
+    deciding = _CODE if experiment else (*_CODE, *_PARAMETERS)
+    return {
+        "commit": _output("git", "rev-parse", "--short=12", "HEAD") or None,
+        "experiment": experiment,
+        "changed": [line[3:] for line in _output("git", "status", "--porcelain", "--", *deciding).splitlines()],
+        "day": f"{datetime.now(UTC):%Y-%m-%d}",
+        "scale": config.scale,
+        **_machine(),
+        "versions": {
+            "Python": platform.python_version(),
+            **{package: version(package) for package in ("torch", "numpy")},
+            "seqcap": __version__,
+        },
+        "data": [
+            {
+                "task": task,
+                "name": config.tasks[task].dataset,
+                "kind": config.tasks[task].kind,
+                "sizes": _sizes(task),
+                "seeds": sorted({seed for run in runs if run.task == task for seed in run.seeds}),
+            }
+            for task in dict.fromkeys(run.task for run in runs)
+        ],
+        "minutes": known,  # of training, of one seed of each run
+        "minutes_of_training": round(trained, 3) if known else None,
+        "minutes_of_everything": None,
     }
-    packages = ", ".join(f"{package} {version(package)}" for package in ("torch", "numpy"))
-    facts = (
-        ("commit", _commit()),
-        ("made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC{_trained_when()}"),
-        ("on", _machine()),
-        ("versions", f"Python {platform.python_version()}, {packages}, seqcap {__version__}"),
-        ("data", "; ".join(f"`{task}`: {dataset}{_sizes(task)}" for task, dataset in config.tasks.items())),
-    )
-    return Measured(facts, minutes, totals)
 
 
-def _minutes(run: str, trained: Trained) -> float | None:
-    path = TIMING / f"{trained.stage}.json"
-    seconds = read_json(path).get(run) if path.is_file() else None
-    return None if seconds is None else seconds * trained.epochs / 60
+def _minutes(run: ReportedRun) -> float | None:
+    path = TIMING / f"{Path(run.weights).parent.name}.json"
+    seconds = read_json(path).get(run.name) if path.is_file() else None
+    return None if seconds is None else round(seconds * run.epochs / 60, 3)
 
 
-def _commit() -> str:
-    commit = _output("git", "rev-parse", "--short=12", "HEAD")
-    if not commit:
-        return "unknown"
-    changed = [line[3:] for line in _output("git", "status", "--porcelain", "--", *_DECIDING).splitlines()]
-    more = f" and {len(changed) - _LISTED} more" if len(changed) > _LISTED else ""
-    changes = f", with uncommitted changes in {', '.join(changed[:_LISTED])}{more}" if changed else ""
-    return f"`{commit}`{changes}"
-
-
-def _trained_when() -> str:
-    times = [datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in TIMING.glob("*.json")]
-    return f"; trained {min(times):%Y-%m-%d %H:%M} to {max(times):%Y-%m-%d %H:%M} UTC" if times else ""
-
-
-def _machine() -> str:
+def _machine() -> dict[str, Any]:
     """The GPUs if torch may use them, else the CPU; torch itself takes seconds to import."""
-    cpu_only = "+cpu" in version("torch") or (MACHINE.is_file() and read_json(MACHINE)["device"] == "cpu")
+    cpu_only = "+cpu" in version("torch") or (MACHINE.is_file() and Machine.read().device == "cpu")
     gpus = "" if cpu_only else _output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
     if gpus:
-        return "GPU: " + ", ".join(f"{number} x {name}" for name, number in Counter(gpus.splitlines()).items())
-    path = Path("/proc/cpuinfo")
-    found = re.search(r"(?m)^model name\s*: (.+)$", path.read_text(encoding="utf-8") if path.is_file() else "")
-    return f"CPU: {os.cpu_count()} cores, {found[1] if found else platform.machine()}; a process computes in one thread"
+        names = ", ".join(f"{number} x {name}" for name, number in Counter(gpus.splitlines()).items())
+        return {"processor": names, "instructions": None, "cores": os.cpu_count()}
+    text = _CPUINFO.read_text(encoding="utf-8") if _CPUINFO.is_file() else ""
+    return {**processor(text), "cores": os.cpu_count()}
 
 
-def _sizes(task: str) -> str:
-    """How many images or sentences each split of a task has."""
+def processor(cpuinfo: str) -> dict[str, str | None]:
+    """The name of a processor and its widest instruction set, from Linux's /proc/cpuinfo; "" elsewhere."""
+    name = re.search(r"(?m)^model name\s*: (.+)$", cpuinfo)
+    flags = re.search(r"(?mi)^(?:flags|features)\s*: (.+)$", cpuinfo)
+    there = flags[1].split() if flags else []
+    sets = [words for flag, words in _INSTRUCTIONS.items() if flag in there]
+    return {"processor": name[1] if name else platform.machine(), "instructions": sets[0] if sets else None}
+
+
+def _sizes(task: str) -> dict[str, int]:
+    """How many images or sentences each split of a task has; {} where the data are not here."""
     for name in ("images", "pairs"):
         path = ARTIFACTS / task / f"data/{name}.parquet"
         if path.is_file():
-            counts = Counter(pq.ParquetFile(path).read(columns=["split"])["split"].to_pylist())
-            return f" ({', '.join(f'{number:,} {split}' for split, number in counts.items())})"
-    return ""
+            return dict(Counter(pq.ParquetFile(path).read(columns=["split"])["split"].to_pylist()))
+    return {}
 
 
 def _output(*command: str) -> str:
@@ -101,3 +115,53 @@ def _output(*command: str) -> str:
     except OSError:
         return ""
     return done.stdout.strip("\n") if done.returncode == 0 else ""
+
+
+def in_words(provenance: Mapping[str, Any]) -> dict[str, str]:
+    """What provenance.json says of the code, the machine and the minutes, as cells of a table."""
+    versions = [f"{name} {number}" for name, number in _ordered(provenance["versions"], _VERSIONS)]
+    return {
+        "commit": _commit(provenance),
+        "day": provenance["day"] or _NOT_RECORDED,
+        "processor": _processor(provenance),
+        "versions": ", ".join(versions) or _NOT_RECORDED,
+        "training": _number(provenance["minutes_of_training"]),
+        "everything": _number(provenance["minutes_of_everything"]),
+    }
+
+
+def data_in_words(data: Mapping[str, Any]) -> dict[str, str]:
+    """What provenance.json says of one of its data, as cells of a table."""
+    kind = ", sentences" if data["kind"] == "sentences" else ""
+    sizes = [f"{number:,} {split}" for split, number in _ordered(data["sizes"], _SPLITS)]
+    return {
+        "name": f"{data['name']}{kind} (`{data['task']}`)",
+        "sizes": ", ".join(sizes) or _NOT_RECORDED,
+        "seeds": ", ".join(map(str, data["seeds"])) or _NOT_RECORDED,
+    }
+
+
+def _ordered(found: Mapping[str, Any], order: Sequence[str]) -> list[tuple[str, Any]]:
+    """The entries of a JSON object, those of `order` first."""
+    names = [*(name for name in order if name in found), *(name for name in found if name not in order)]
+    return [(name, found[name]) for name in names]
+
+
+def _commit(provenance: Mapping[str, Any]) -> str:
+    commit = f"`{provenance['commit']}`" if provenance["commit"] else _NOT_RECORDED
+    experiment = f", with {provenance['experiment']}" if provenance["experiment"] else ""
+    changed = provenance["changed"]
+    more = f" and {len(changed) - _LISTED} more" if len(changed) > _LISTED else ""
+    changes = f", with uncommitted changes in {', '.join(changed[:_LISTED])}{more}" if changed else ""
+    return commit + experiment + changes
+
+
+def _processor(provenance: Mapping[str, Any]) -> str:
+    if not provenance["processor"]:
+        return _NOT_RECORDED
+    cores, instructions = provenance["cores"], provenance["instructions"]
+    return f"{provenance['processor']}, {cores} cores; instruction set {instructions or _NOT_RECORDED}"
+
+
+def _number(minutes: float | None) -> str:
+    return _NOT_RECORDED if minutes is None else f"{minutes:.1f}"

@@ -1,89 +1,81 @@
-"""The report that people read: a first page, and a page per paper. Light: all numbers are there already."""
+"""The report that people read: a first page over the papers' own pages. Light: all numbers are there already, in files
+that git keeps. It depends on nothing else, so that one paper can be run and the others stay as they are."""
 
 import csv
-import hashlib
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from seqcap.config.report import ReportConfig
 from seqcap.errors import InputError
 from seqcap.files import json_file, writing
-from seqcap.report import REPORTS, SECTIONS, texts
+from seqcap.report import REPORTS, texts
 from seqcap.report.curves import HEADER
-from seqcap.report.first_page import Record, Reported, first_page, key
+from seqcap.report.first_page import Reported, first_page
 from seqcap.report.html import file_of, write_html
-from seqcap.report.provenance import Measured, measure
-from seqcap.report.verdicts import COLUMNS
+from seqcap.report.results import Results, read_all
+from seqcap.report.verdicts import COLUMNS, FAILS, HOLDS, ONE_SEED, UNSURE
+
+FEATURES = "features"  # the folder of what the probes of features found, and of its page
 
 
-def write_report(config: ReportConfig) -> None:
-    """Writes report.md, <paper>/{report,details}.md, report.html, claims.csv, curves.csv, metrics.json and pages.json,
-    which has a hash of each page without what was measured. A paper without a part is named."""
-    made = [paper for paper in config.papers if (SECTIONS / paper / "claims.json").is_file()]
-    if not made:
-        raise InputError(SECTIONS, "has no paper's part", "run `dvc repro` to make them")
-    papers = {paper: json_file.read_json(SECTIONS / paper / "claims.json") for paper in made}
-    report = Reported(config, papers, *_published(config.beside), _features(config.pictures))
-    pages = _pages(report, measure(config))
-    for name, text in pages.items():
-        _write(file_of(name), text)
-    write_html(pages, REPORTS, REPORTS / "report.html")
-    with writing.atomic(REPORTS / "claims.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(record for said in papers.values() for claim in said["claims"] for record in claim["records"])
-    curves = [line for paper in made for line in _read(paper, "curves.csv").splitlines()[1:]]
-    _write("curves.csv", "\n".join([HEADER, *curves, ""]))
-    metrics = {paper: json_file.read_json(SECTIONS / paper / "metrics.json") for paper in made}
-    json_file.write_json(REPORTS / "metrics.json", metrics)
-    hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in _pages(report, None).items()}
-    json_file.write_json(REPORTS / "pages.json", hashes)
+def write_report(config: ReportConfig, folder: Path = REPORTS) -> None:
+    """Writes, into a folder that holds one for each paper, what is about all of them: report.md, features/report.md,
+    report.html, claims.csv, curves.csv and metrics.json. A paper without results is named."""
+    papers = read_all(folder, config.papers)
+    if not papers:
+        raise InputError(folder, "has no paper's results", "run `seqcap repro` to make them")
+    published, faults = _published(config.beside, config.papers)
+    probed = _probed(folder, config.pictures)
+    report = Reported(config, folder, papers, published, faults, probed=any(probed.values()))
+    made = {"report": first_page(report), FEATURES: texts.text("features", probed=probed)}
+    for name, text in made.items():
+        _write(folder / file_of(name), text)
+    pages = {"report": made["report"]}
+    for paper in papers:
+        names = [name for name in (paper, f"{paper}/details") if (folder / file_of(name)).is_file()]
+        pages |= {name: (folder / file_of(name)).read_text(encoding="utf-8") for name in names}
+    write_html(pages | {FEATURES: made[FEATURES]}, folder, folder / "report.html")
+    _write(folder / "claims.csv", _claims(papers))
+    curves = [line for results in papers.values() for line in results.curves.splitlines()[1:]]
+    _write(folder / "curves.csv", "\n".join([HEADER, *curves, ""]))
+    metrics = {paper: {**results.metrics, **_counts(results)} for paper, results in papers.items()}
+    json_file.write_json(folder / "metrics.json", metrics)
 
 
-def _read(paper: str, name: str) -> str:
-    return (SECTIONS / paper / name).read_text(encoding="utf-8")
+def _write(path: Path, text: str) -> None:
+    with writing.atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
-def _write(name: str, text: str) -> None:
-    with writing.atomic(REPORTS / name) as path:
-        path.write_text(text, encoding="utf-8")
+def _published(folders: Mapping[str, str], papers: Sequence[str]) -> tuple[dict[str, Mapping[str, Results]], list[str]]:
+    """Data -> the results that an experiment on it has published; and why data are left out."""
+    found = {data: read_all(Path(folder), papers) for data, folder in folders.items()}
+    faults = [
+        f"{data} is left out: `{folder}` has no paper's results" for data, folder in folders.items() if not found[data]
+    ]
+    return {data: results for data, results in found.items() if results}, faults
 
 
-def _published(files: Mapping[str, str]) -> tuple[dict[str, Mapping[tuple[str, ...], Record]], list[str]]:
-    """Data -> the comparisons of a claims.csv; and why files are left out."""
-    found: dict[str, Mapping[tuple[str, ...], Record]] = {}
-    faults = []
-    for data, name in files.items():
-        if not Path(name).is_file():
-            faults.append(f"{data} is left out: there is no `{name}`")
-            continue
-        with Path(name).open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            records = list(reader)
-        if reader.fieldnames != COLUMNS:
-            faults.append(f"{data} is left out: `{name}` is of an older report; its experiment has to run again")
-            continue
-        # A primary comparison, which has a verdict, comes after one that is a detail of another claim.
-        found[data] = {key(line): line for line in sorted(records, key=lambda line: line["kind"])}
-    return found, faults
+def _probed(folder: Path, tasks: Sequence[str]) -> dict[str, Sequence[Mapping[str, object]]]:
+    """Task -> what the features of its images tell, if these are generated and were probed."""
+    files = {task: folder / FEATURES / f"{task}.json" for task in tasks}
+    return {task: json_file.read_json(file)["groups"] for task, file in files.items() if file.is_file()}
 
 
-def _pages(report: Reported, measured: Measured | None) -> dict[str, str]:
-    pages = {"report": first_page(report, measured)}
-    for paper in report.papers:
-        pages |= {paper: _read(paper, "page.md") + _trained(paper, measured)}
-        pages |= {f"{paper}/details": _read(paper, "details.md")}
-    return pages | ({"features": report.features} if report.features else {})
+def _claims(papers: Mapping[str, Results]) -> str:
+    """Every comparison as CSV. `rule`: the commit whose rule its verdict is of, if it is not today's."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*COLUMNS, "rule"], lineterminator="\n")
+    writer.writeheader()
+    for results in papers.values():
+        writer.writerows({**record, "rule": results.rule} for record in results.records)
+    return text.getvalue()
 
 
-def _trained(paper: str, measured: Measured | None) -> str:
-    if measured is None or paper not in measured.totals:
-        return ""
-    minutes = f"The training of all its runs took {measured.totals[paper]:.1f} minutes of one core."
-    return f"\n{minutes} Commit, machine and versions are on the [first page](../report.md#where-this-comes-from).\n"
-
-
-def _features(tasks: Sequence[str]) -> str:
-    """What the features of generated images hold; "" if there are none."""
-    probed = {task: json_file.read_json(SECTIONS / f"probe-{task}.json")["groups"] for task in tasks}
-    return texts.text("features", probed=probed) if any(probed.values()) else ""
+def _counts(results: Results) -> dict[str, int]:
+    """How many of a paper's claims hold, fail and are undecided; {} if none has a verdict of today's rule."""
+    counts = results.counts(control=False)
+    if not counts:
+        return {}
+    return {"hold": counts[HOLDS], "fail": counts[FAILS], "undecided": counts[UNSURE] + counts[ONE_SEED]}

@@ -11,13 +11,14 @@ import numpy as np
 
 from seqcap.files import json_file, writing
 from seqcap.metrics import registry
-from seqcap.report import REPORTS, SECTIONS, comparison, published, texts
+from seqcap.report import REPORTS, comparison, provenance, published, texts
 from seqcap.report.claims import Claim, Result, by_claim, claims_table, run_claims
 from seqcap.report.claims_file import ClaimsFile, Measured
 from seqcap.report.curves import HEADER, curve_lines
 from seqcap.report.inputs import Run
 from seqcap.report.paper import Rows
-from seqcap.report.verdicts import COUNTED, FAILS, HOLDS, NOT_RUN, ONE_SEED, UNSURE
+from seqcap.report.results import VERSION, Results
+from seqcap.report.verdicts import COUNTED, NOT_RUN
 
 # The objective of pretraining.
 _LIKELIHOOD = "cross_entropy"
@@ -25,24 +26,29 @@ _LITERATURE_METRICS = ("BLEU1", "BLEU2", "BLEU3", "BLEU4", "METEOR", "CIDEr")
 
 
 def write_section(run: Run, comparisons: Sequence[tuple[str, str]] = ()) -> None:
-    """Writes page.md, details.md, claims.json, metrics.json and curves.csv; `comparisons` are of two runs each."""
+    """Writes the paper's page, report.md, its details.md and its results; `comparisons` are of two runs each."""
     results, rows = run_claims(all_claims(run), run), run.paper.find("rows")
-    folder, said = SECTIONS / run.paper.name, summary(run, results)
+    origin = provenance.measure(run.config)
+    said = summary(run, results) | {"version": VERSION, "rule": origin["commit"]}
+    folder = REPORTS / run.paper.name
     pages = {
-        "page.md": _page(run, said, results, comparisons),
+        "report.md": _page(run, said, results, comparisons, origin),
         "details.md": _details(run, rows.rows(run) if rows else run.paper.facts.rows),
     }
     for name, text in pages.items():
         with writing.atomic(folder / name) as path:
             path.write_text(text, encoding="utf-8")
-    json_file.write_json(folder / "claims.json", said)
-    json_file.write_json(folder / "metrics.json", _metrics(run, said, ClaimsFile.read(run.paper).metrics))
+    metrics = _metrics(run, said, ClaimsFile.read(run.paper).metrics)
+    Results(said=said, metrics=metrics, curves=_curves(run), provenance=origin).write(folder)
+
+
+def _curves(run: Run) -> str:
+    """The learning curves of the paper's runs, and of those that they start from, as CSV."""
     folders = {entry.name: Path(entry.weights) for entry in run.trained}
     # Runs of one captioner continue from the same curves.
     starts = {entry.captioner: folders[entry.name] / "start.parquet" for entry in run.trained}
     files = [*(weights / "curves.parquet" for weights in folders.values()), *filter(Path.exists, starts.values())]
-    with writing.atomic(folder / "curves.csv") as path:
-        path.write_text("\n".join([HEADER, *curve_lines(run.paper.name, files), ""]), encoding="utf-8")
+    return "\n".join([HEADER, *curve_lines(run.paper.name, files), ""])
 
 
 def all_claims(run: Run) -> list[Claim]:
@@ -53,9 +59,16 @@ def all_claims(run: Run) -> list[Claim]:
     return found
 
 
-def _page(run: Run, said: Mapping[str, Any], results: Sequence[Result], comparisons: Sequence[tuple[str, str]]) -> str:
+def _page(
+    run: Run,
+    said: Mapping[str, Any],
+    results: Sequence[Result],
+    comparisons: Sequence[tuple[str, str]],
+    origin: Mapping[str, Any],
+) -> str:
     """The page as markdown; links are relative to reports/<paper>/."""
     claims, file = run.paper.find("claims"), ClaimsFile.read(run.paper)
+    primary = [result for result in results if result.claim.primary]
     stand_ins = [(theirs, run.stand_in(task)) for task, theirs in run.paper.facts.published_on.items()]
     stand_ins += [(theirs, run.fill(here)) for theirs, here in file.stand_ins]
     stand_ins += claims.stand_ins(run) if hasattr(claims, "stand_ins") else []
@@ -63,6 +76,8 @@ def _page(run: Run, said: Mapping[str, Any], results: Sequence[Result], comparis
         "page",
         run=run,
         said=said,
+        verdicts=_counts(result for result in primary if not result.claim.control),
+        controls=_counts(result for result in primary if result.claim.control),
         file=file,
         results=results,
         data=[run.stand_in(task) for task in dict.fromkeys(entry.task for entry in run.runs)],
@@ -72,6 +87,8 @@ def _page(run: Run, said: Mapping[str, Any], results: Sequence[Result], comparis
         stand_ins=stand_ins,
         one_seed=_one_seed(run),
         reasons=dict.fromkeys(result.reason for result in results if result.verdict == NOT_RUN),
+        origin=provenance.in_words(origin),
+        origin_of_data=[provenance.data_in_words(data) for data in origin["data"]],
         **_shown(run, details=False),
     )
 
@@ -101,16 +118,12 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
     """What the report says of the paper's claims: `levels` are datasets whose CIDEr says nothing of COCO's."""
     tasks, finding = dict.fromkeys(entry.task for entry in run.runs), ClaimsFile.read(run.paper).finding
     claims = run.paper.find("claims")
-    primary = [result for result in results if result.claim.primary]
     others = [run.dataset(task) for task in tasks if run.kind(task).quality == "CIDEr" and run.dataset(task) != "coco"]
     return {
         "label": run.paper.label,
         "title": run.paper.facts.title,
         "datasets": list(dict.fromkeys(run.dataset(task) for task in tasks)),
         "levels": others,
-        "variants": len(run.trained),
-        "verdicts": _counts(result for result in primary if not result.claim.control),
-        "controls": _counts(result for result in primary if result.claim.control),
         "finding": finding and finding.model_dump(),
         "remarks": claims.remarks(run, results) if hasattr(claims, "remarks") else [],
         "claims": [
@@ -119,6 +132,7 @@ def summary(run: Run, results: Sequence[Result]) -> dict[str, Any]:
                 "sentence": first.claim.words(run),
                 "why": first.claim.why,
                 "explained": first.explained,
+                "control": first.claim.control,
                 "records": [result.record(run) for result in (first, *details)],
             }
             for first, *details in by_claim(results)
@@ -132,13 +146,9 @@ def _counts(results: Iterable[Result]) -> dict[str, int]:
 
 
 def _metrics(run: Run, said: Mapping[str, Any], wanted: Mapping[str, Measured]) -> dict[str, float]:
-    """How many claims hold, fail and are undecided, the difference that stands for the paper, and the numbers that are
-    `wanted`, of runs that are there. `said` is the paper's claims.json."""
-    verdicts = said["verdicts"]
+    """The difference that stands for the paper, and the numbers that are `wanted`, of runs that are there. `said` is
+    the paper's claims.json."""
     numbers: dict[str, float] = {}
-    if any(verdicts.values()):
-        undecided = verdicts[UNSURE] + verdicts[ONE_SEED]
-        numbers = {"hold": verdicts[HOLDS], "fail": verdicts[FAILS], "undecided": undecided}
     if said.get("finding"):
         claims = {claim["id"]: claim["records"][0] for claim in said["claims"]}
         difference = claims[said["finding"]["claim"]]["difference"]

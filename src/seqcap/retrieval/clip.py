@@ -146,6 +146,10 @@ def read(folder: Path) -> tuple[Any, Any, Any]:
         _wrong(folder, f"cannot be read ({error})")
     if found["missing_keys"]:
         _wrong(folder, f"has no weights for {min(found['missing_keys'])}")
+    # OpenAI's files hold their positions, too, which transformers counts itself.
+    spare = [name for name in found["unexpected_keys"] if not name.endswith(".position_ids")]
+    if spare:
+        _wrong(folder, f"has weights for {min(spare)}, which its config.json has not")
     return clip.float().eval().requires_grad_(False), tokenizer, processor
 
 

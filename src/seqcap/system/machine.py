@@ -7,7 +7,9 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from seqcap.errors import InputError
 from seqcap.files.json_file import read_json
@@ -18,11 +20,42 @@ if TYPE_CHECKING:
 MACHINE = Path("artifacts/machine.json")
 
 
+def _check_command(text: str) -> str:
+    if "\0" in text or not shlex.split(text):
+        raise ValueError("is no command")
+    return text
+
+
+Device = Literal["auto", "cpu", "cuda"]
+Workers = Literal["auto"] | Annotated[int, Field(ge=1)]
+Launcher = Annotated[str, AfterValidator(_check_command)]
+
+
+class Machine(BaseModel):
+    """How to run on this machine, as params.yaml says."""
+
+    model_config = ConfigDict(strict=True)
+
+    device: Device
+    workers: Workers
+    launcher: Launcher
+
+    @classmethod
+    def read(cls) -> Machine:
+        """The content of artifacts/machine.json; an `InputError` if it is damaged."""
+        try:
+            return cls.model_validate(read_json(MACHINE))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "content"
+            raise InputError(MACHINE, f"{place}: {first['msg']}", "run `seqcap repro`, which writes it anew") from None
+
+
 def device() -> torch.device:
     """The device of this process; under a launcher, that of its local rank."""
     import torch
 
-    wanted = read_json(MACHINE)["device"]
+    wanted = Machine.read().device
     if wanted == "cuda" and not torch.cuda.is_available():
         raise InputError("params.yaml", "device is 'cuda' but there is no CUDA device", "use auto or cpu")
     if wanted == "cpu" or not torch.cuda.is_available():
@@ -74,13 +107,13 @@ def workers() -> int:
     """How many processes may train side by side on a CPU; one under a launcher, which starts its own."""
     if "LOCAL_RANK" in os.environ:
         return 1
-    wanted = read_json(MACHINE)["workers"]
-    return (os.cpu_count() or 1) if wanted == "auto" else int(wanted)
+    wanted = Machine.read().workers
+    return (os.cpu_count() or 1) if wanted == "auto" else wanted
 
 
 def relaunch() -> None:
     """Runs this command under `launcher`, in place of this process, unless it already runs under one."""
-    launcher = shlex.split(read_json(MACHINE)["launcher"])
+    launcher = shlex.split(Machine.read().launcher)
     if launcher == ["python"] or "LOCAL_RANK" in os.environ:
         return
     try:

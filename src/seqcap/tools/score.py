@@ -19,7 +19,12 @@ from seqcap.tools.systems import System, score_files
 
 STDIN = Path("-")
 SIGNIFICANT = 0.05
-LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {"*": "$^*$"}
+LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
+    "*": "$^*$",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 # Metrics that are not multiplied by 100: percentages and numbers of words.
 UNSCALED = {name for name, metric in METRICS.items() if metric.unit}
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from seqcap.errors import InputError
+from seqcap.errors import InputError, printable
 from seqcap.library.texts import cache_folder
 from seqcap.metrics import diversity, quality
 from seqcap.metrics.captions import Caption
@@ -56,7 +56,7 @@ def score_files(
     for path in candidates:
         for name, captions in read_candidates(path).items():
             if any(system.name == name for system in systems):
-                name = f"{path}: {name}"
+                name = printable(f"{path}: {name}")
             _check_images(name, known, captions, references[0], path)
             system = _score(name, known, captions, metrics, by_official)
             systems.append(_compare(systems[0], system) if systems else system)
